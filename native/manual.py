@@ -19,7 +19,6 @@ PAGE = Path(__file__).parents[1] / "docs/command-line.md"
 FILES = (
     ("neardup.toml", "Options of a project; in the working directory, or above it up to the root "
      "of its repository."),
-    ("pyproject.toml", "The same, in the table `tool.neardup`."),
 )  # fmt: skip
 
 

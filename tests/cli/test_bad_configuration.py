@@ -1,10 +1,10 @@
-"""What cannot be taken from files and variables: an error that names the place, before any work."""
+"""Wrong keys and values in ``neardup.toml``: an error that names the place, before any work."""
 
 from __future__ import annotations
 
 import pytest
 
-from neardup.cli.settings import is_configurable, key_of
+from neardup.cli.configuration import is_configurable, key_of
 from neardup.options.commands import COMMANDS
 
 LISTED = "`neardup COMMAND --help` lists them"
@@ -36,19 +36,6 @@ IN_FILES = {
     "[dedup]\nagainst = 'x'": "dedup.against is for the command line only; write --against there",
     "seed": "not valid TOML: Expected '=' after a key in a key/value pair (at end of document)",
 }
-VARIABLES = {
-    "NEARDUP_DEDUP_TRESHOLD": ("1", "is no option of `neardup dedup`; did you mean threshold?"),
-    "NEARDUP_INDEX_BUILD_XYZ": (
-        "1",
-        "is no option of `neardup index build`; `neardup index build --help` lists them",
-    ),
-    "NEARDUP_THRESHOLD": ("80", "must lie in (0, 1], got 80; write 0.8 for 80 %"),
-    "NEARDUP_DEDUP_NGRAM": ("many", "must be a whole number, got 'many'"),
-    "NEARDUP_LINES": ("maybe", "must be true or false, got 'maybe'"),
-    "NEARDUP_KEEP": ("", ""),
-    "NEARDUP_DEDUP_OVERWRITE": ("1", "is for the command line only; write --overwrite there"),
-    "NEARDUP_OUTPUT": ("x", "is for the command line only; write --output there"),
-}
 
 
 @pytest.fixture(autouse=True)
@@ -62,51 +49,20 @@ def test_neardup_toml(fails, write_file, text, error):
     fails("dedup", "in.jsonl", "-o", "out", error=f"neardup.toml: {error}")
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("[tool]\nneardup = 1", "tool.neardup must be a table, got 1"),
-        ("tool = 1 # neardup", "tool must be a table, got 1"),
-        ("[tool.neardup]\nxyz = 1", f"tool.neardup.xyz is no option of `neardup`; {LISTED}"),
-        ("[tool.neardup.dedup]\nngram = 0", "tool.neardup.dedup.ngram must lie between 1 and "
-         "65536, got 0"),
-    ],
-)  # fmt: skip
-def test_pyproject_toml(fails, write_file, text, error):
-    write_file("pyproject.toml", text)
-    fails("dedup", "in.jsonl", "-o", "out", error=f"pyproject.toml: {error}")
-
-
 def test_not_utf8(fails, write_file):
     write_file("neardup.toml", b"keep = '\xff'")
     error = "neardup.toml: not UTF-8 text, as TOML is"
     fails("dedup", "in.jsonl", "-o", "out", error=error)
 
 
-@pytest.mark.parametrize("variable", VARIABLES)
-def test_variable(run, fails, monkeypatch, variable):
-    value, error = VARIABLES[variable]
-    monkeypatch.setenv(variable, value)
-    if error:
-        fails("dedup", "in.jsonl", "-o", "out", error=f"{variable} {error}")
-    else:
-        assert run("dedup", "in.jsonl", "-o", "out").code == 0
-
-
-@pytest.mark.parametrize("variable", ["NEARDUP_CACHE_DIR_OLD", "NEARDUP_REAL_TEXTS", "NEARDUP_X"])
-def test_variable__of_something_else(run, monkeypatch, variable):
-    monkeypatch.setenv(variable, "x")
-    assert run("dedup", "in.jsonl", "-o", "out").err == ""
-
-
-def test_without_effect__says_where_it_is_from(run, write_file, monkeypatch):
-    write_file("neardup.toml", "[dedup]\nnum-perm = 64\n")
-    monkeypatch.setenv("NEARDUP_METHOD", "exact")
+def test_without_effect__says_where_it_is_from(run, write_file):
+    write_file("neardup.toml", "method = 'exact'\n[dedup]\nnum-perm = 64\n")
     outcome = run("dedup", "in.jsonl", "-o", "out")
     assert outcome.code == 1
     assert outcome.err.splitlines()[1] == (
-        f"error: {EXACT} or auto (--num-perm is from neardup.toml, --method is from NEARDUP_METHOD)"
+        f"error: {EXACT} or auto (--num-perm is from neardup.toml, --method is from neardup.toml)"
     )
+    write_file("neardup.toml", "[dedup]\nnum-perm = 64\n")
     outcome = run("dedup", "in.jsonl", "-o", "out", "--method", "exact")
     assert (
         outcome.err.splitlines()[1] == f"error: {EXACT} or auto (--num-perm is from neardup.toml)"
@@ -123,5 +79,3 @@ def test_keys__mean_one_thing():
     refused = {key for key, (_, allowed) in seen.items() if not allowed}
     assert refused >= {"output", "overwrite", "html", "against", "named-in", "ids", "info"}
     assert not refused & {"threshold", "text-column", "tokenizer", "workers", "keep"}
-    # Variables that are something else.
-    assert "cache-dir" not in seen

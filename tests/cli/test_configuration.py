@@ -1,4 +1,4 @@
-"""Options from files and variables: which of them holds, and what is said of it."""
+"""Options from ``neardup.toml``: which of them holds, and the line that names them."""
 
 from __future__ import annotations
 
@@ -44,49 +44,28 @@ def write(path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def test_order(used, project, monkeypatch):
-    """The command line goes before variables, neardup.toml, pyproject.toml and defaults."""
+def test_order(used, project):
+    """The command line goes before the nearest neardup.toml, and that before defaults."""
     assert used() == (0.8, "", None)
-    write(project / "pyproject.toml", "[tool.neardup]\nthreshold = 0.1\n")
-    assert used()[:2] == (0.1, "threshold 0.1 from ../../pyproject.toml\n")
-    write(project / "pyproject.toml", "[tool.neardup]\nthreshold = 0.1\ndedup.threshold = 0.2\n")
-    assert used()[:2] == (0.2, "threshold 0.2 from ../../pyproject.toml\n")
     write(project / "neardup.toml", "threshold = 0.3\n")
     assert used()[:2] == (0.3, "threshold 0.3 from ../../neardup.toml\n")
     write(project / "neardup.toml", "threshold = 0.3\n[dedup]\nthreshold = 0.4\n")
     assert used()[:2] == (0.4, "threshold 0.4 from ../../neardup.toml\n")
-    write(project / "data/neardup.toml", "threshold = 0.5\n")
-    assert used()[:2] == (0.5, "threshold 0.5 from ../neardup.toml\n")
-    monkeypatch.setenv("NEARDUP_THRESHOLD", "0.6")
-    assert used()[:2] == (0.6, "threshold 0.6 from NEARDUP_THRESHOLD\n")
-    monkeypatch.setenv("NEARDUP_DEDUP_THRESHOLD", "0.7")
-    source = "NEARDUP_DEDUP_THRESHOLD"
-    taken = {"threshold": {"value": "0.7", "source": source}}
-    assert used() == (0.7, f"threshold 0.7 from {source}\n", taken)
-    assert used("threshold", "--threshold", "0.8") == (0.8, "", None)
-
-
-@pytest.mark.slow
-def test_each_option_by_itself(used, project, monkeypatch):
-    write(project / "pyproject.toml", "[tool.neardup.dedup]\nseed = 1\nkeep = 'longest'\n")
-    write(project / "neardup.toml", "[dedup]\nseed = 2\nstrip_accents = true\n")
-    monkeypatch.setenv("NEARDUP_CASEFOLD", "no")
-    _, err, taken = used()
-    assert err == (
-        "casefold false from NEARDUP_CASEFOLD, strip-accents true from ../../neardup.toml, "
-        "seed 2 from ../../neardup.toml, keep longest from ../../pyproject.toml\n"
+    write(project / "data/neardup.toml", "threshold = 0.5\nstrip_accents = true\n")
+    source = "../neardup.toml"
+    assert used() == (
+        0.5,
+        f"strip-accents true from {source}, threshold 0.5 from {source}\n",
+        {
+            "strip-accents": {"value": True, "source": source},
+            "threshold": {"value": "0.5", "source": source},
+        },
     )
-    assert {key: found["value"] for key, found in taken.items()} == {
-        "casefold": False,
-        "strip-accents": True,
-        "seed": 2,
-        "keep": "longest",
-    }
+    assert used("threshold", "--threshold", "0.8")[0] == 0.8
 
 
-def test_other_commands_are_not_concerned(used, project, monkeypatch):
+def test_other_commands_are_not_concerned(used, project):
     write(project / "neardup.toml", "top = 3\n[pairs]\nthreshold = 0.5\n[index.build]\nseed = 3\n")
-    monkeypatch.setenv("NEARDUP_INDEX_SEED", "7")
     assert used() == (0.8, "", None)
 
 
@@ -116,24 +95,13 @@ def test_folders__not_above_the_repository(used, project):
     assert used()[0] == 0.6
 
 
-def test_pyproject__the_nearest_that_has_a_table(used, project):
-    write(project / "pyproject.toml", "[tool.neardup]\nthreshold = 0.5\n")
-    write(project / "data/pyproject.toml", "[project]\nname = 'neardup'\n")
-    write(project / "data/new/pyproject.toml", "not TOML, and of no concern")
-    assert used()[0] == 0.5
-    write(project / "data/pyproject.toml", "[tool.neardup]\n")
-    assert used()[0] == 0.8
-
-
-def test_no_config(used, project, monkeypatch):
+def test_no_config(used, project):
     write(project / "neardup.toml", "[nothing]\n")
-    monkeypatch.setenv("NEARDUP_THRESHOLD", "0.5")
     assert used(before=("--no-config",)) == (0.8, "", None)
 
 
-def test_quiet(run, project, monkeypatch):
-    monkeypatch.setenv("NEARDUP_QUIET", "1")
-    monkeypatch.setenv("NEARDUP_THRESHOLD", "0.5")
+def test_quiet(run, project):
+    write(project / "neardup.toml", "quiet = true\nthreshold = 0.5\n")
     outcome = run("dedup", "in.jsonl", "-o", "out")
     assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
     assert json.loads(Path("out/summary.json").read_text())["configuration"].keys() == {
@@ -160,24 +128,21 @@ def test_help_and_completion__whatever_stands_there(run, project):
     assert run("dedup", "in.jsonl", "-o", "out").code == 1
 
 
-def test_empty_variable(used, monkeypatch):
-    monkeypatch.setenv("NEARDUP_THRESHOLD", "")
-    assert used()[0] == 0.8
+def test_environment__has_no_options(used, monkeypatch):
+    monkeypatch.setenv("NEARDUP_THRESHOLD", "0.5")
+    assert used() == (0.8, "", None)
 
 
-def test_python_reads_nothing(project, monkeypatch):
+def test_python_reads_nothing(project):
     write(project / "data/new/neardup.toml", "nonsense")
-    monkeypatch.setenv("NEARDUP_THRESHOLD", "0.1")
     assert neardup.deduplicate("in.jsonl").summary["threshold"] == 0.8
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "loaded"), [(None, False), ("[tool.other]", False), ("[tool.neardup]", True)]
-)
-def test_parser__loaded_for_a_file_with_options(project, text, loaded):
-    if text is not None:
-        write(project / "pyproject.toml", text)
+@pytest.mark.parametrize("has_file", [False, True])
+def test_parser__loaded_for_a_file_with_options(project, has_file):
+    if has_file:
+        write(project / "neardup.toml", "seed = 1")
     code = """if True:
     import sys
     # Numba loads coverage where that is installed, which loads the parser for itself.
@@ -190,4 +155,4 @@ def test_parser__loaded_for_a_file_with_options(project, text, loaded):
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ}, check=True
     )
-    assert result.stdout.splitlines()[-1] == str(loaded)
+    assert result.stdout.splitlines()[-1] == str(has_file)

@@ -94,9 +94,8 @@ def test_option__of_the_wrong_type(run, in_folder, command):
 def test_json__says_what_was_configured(run, inputs, tmp_path, monkeypatch, command):
     """Whatever prints JSON has the options in it that were not on the command line."""
     monkeypatch.chdir(shutil.copytree(inputs, tmp_path / "inputs"))
-    monkeypatch.setenv("NEARDUP_JSON", "yes")
-    monkeypatch.setenv("NEARDUP_DROP_MISSING", "ignore")
+    (tmp_path / "inputs/neardup.toml").write_text("json = true\ndrop.missing = 'ignore'\n")
     outcome = run(*ARGUMENTS[command].split())
-    assert (outcome.code, "json true from NEARDUP_JSON" in outcome.err) == (0, True)
+    assert (outcome.code, "json true from neardup.toml" in outcome.err) == (0, True)
     taken = json.loads(outcome.out)["configuration"]
-    assert taken["json"] == {"value": True, "source": "NEARDUP_JSON"}
+    assert taken["json"] == {"value": True, "source": "neardup.toml"}

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from neardup.cli import run
-from neardup.cli.settings import is_configurable
+from neardup.cli.configuration import is_configurable
 from neardup.options.commands import COMMANDS
 from tests.docs.pages import section
 
@@ -38,25 +38,20 @@ def test_example(project, capsys):
     }
 
 
-def test_line(project, capsys, monkeypatch):
-    (project / "neardup.toml").write_text("threshold = 0.9\n")
-    monkeypatch.setenv("NEARDUP_WORKERS", "2")
+def test_line(project, capsys):
+    (project / "neardup.toml").write_text("threshold = 0.9\nworkers = 2\n")
     assert run(["dedup", "in.jsonl", "-o", "out"]) == 0
     assert f"```text\n{capsys.readouterr().err}```" in TEXT
 
 
-def test_errors(project, capsys, monkeypatch):
+def test_errors(project, capsys):
     def error() -> str:
         assert run(["dedup", "in.jsonl", "-o", "out"]) == 1
         return capsys.readouterr().err
 
     (project / "data/neardup.toml").write_text("[dedup]\ntreshold = 0.9\n")
     errors = error()
-    (project / "data/neardup.toml").unlink()
-    (project / "data/pyproject.toml").write_text("[tool.neardup]\nthreshold = 80\n")
-    errors += error()
-    (project / "data/pyproject.toml").unlink()
-    monkeypatch.setenv("NEARDUP_WORKERS", "many")
+    (project / "data/neardup.toml").write_text("threshold = 80\n")
     assert f"```text\n{errors}{error()}```" in TEXT
 
 

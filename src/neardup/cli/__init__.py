@@ -97,7 +97,7 @@ class _LazyGroup(click.Group):
     epilog="Example:  neardup dedup corpus/*.jsonl -o clean",
 )
 @click.version_option(__version__, prog_name="neardup")
-@click.option("--no-config", is_flag=True, help="Take no options from files or the environment.")
+@click.option("--no-config", is_flag=True, help="Take no options from neardup.toml.")
 def cli(no_config: bool) -> None:
     """Find text that is nearly the same.
 

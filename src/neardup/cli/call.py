@@ -20,7 +20,7 @@ from neardup.options.option import Options, no_effect
 from neardup.runs.display import Display
 
 if TYPE_CHECKING:
-    from neardup.cli.settings import Setting
+    from neardup.cli.configuration import Setting
     from neardup.files.inputs import Inputs
     from neardup.files.rows import Source
     from neardup.options.groups import AgainstOptions
@@ -40,18 +40,18 @@ _WITH_TEXTS = ("jsonl", "xlsx")
 _CLOSED_PIPE = 141
 
 
-# Where a context keeps what was taken from files and the environment.
+# Where a context keeps the options that were taken from ``neardup.toml``.
 SETTINGS = "neardup.settings"
 
 
 def settings_taken(ctx: click.Context) -> dict[str, Setting]:
-    """Return what the command being run took from files and the environment."""
+    """Return the options that the command being run took from ``neardup.toml``."""
     taken: dict[str, Setting] = ctx.meta.get(SETTINGS, {})
     return taken
 
 
 def configuration() -> dict[str, Any]:
-    """Return what a summary says of the options that were taken from elsewhere, if any were."""
+    """Return the part of a summary about options that were taken from ``neardup.toml``."""
     taken = settings_taken(click.get_current_context())
     return {"configuration": {key: vars(found) for key, found in taken.items()}} if taken else {}
 

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from neardup.cli.call import SETTINGS, Call, settings_taken
-from neardup.cli.configuration import find_files, has_variables
+from neardup.cli.configuration import find_file, key_of, read_settings
 from neardup.errors import InvalidParameterError
 from neardup.options.commands import COMMANDS, GROUPS, grouped
 from neardup.options.kinds import (
@@ -36,7 +36,7 @@ from neardup.outputs.targets import Url, target_of
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from neardup.cli.settings import Setting
+    from neardup.cli.configuration import Setting
 
 # The most that help gives the options' names; longer ones have a line of their own.
 _NAMES_WIDTH = 30
@@ -63,12 +63,12 @@ _JOINED = {
 class TableCommand(click.Command):
     """A command with options of the table.
 
-    Those that the command line lacks are taken from files and the environment. Help lists options
+    Those that the command line lacks are taken from ``neardup.toml``. Help lists options
     under headings, and errors name them as they are written.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take options from the command line, and what it lacks from elsewhere."""
+        """Take options from the command line, and those that it lacks from ``neardup.toml``."""
         if not ctx.resilient_parsing:
             self._check_given_once(ctx, args)
         rest = super().parse_args(ctx, args)
@@ -87,15 +87,13 @@ class TableCommand(click.Command):
                 raise click.UsageError(message, ctx)
 
     def _take_settings(self, ctx: click.Context) -> dict[str, Setting]:
-        """Set what the command line did not; return that, by the keys of files."""
-        files = find_files()
-        if not files and not has_variables():
+        """Set options that the command line lacks; return them by their keys in the file."""
+        file = find_file()
+        if file is None:
             return {}
-        from neardup.cli.settings import key_of, read_settings
-
         command = tuple(ctx.command_path.split()[1:])
         entries = self._entries()
-        settings = read_settings(command, entries, files)
+        settings = read_settings(command, entries, file)
         taken = {}
         for entry in entries:
             is_given = ctx.get_parameter_source(entry.name) is ParameterSource.COMMANDLINE
@@ -109,7 +107,7 @@ class TableCommand(click.Command):
         return [option.entry for option in self.params if isinstance(option, TableOption)]
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Say what was taken from elsewhere, and run the command."""
+        """Print what was taken from ``neardup.toml``, and run the command."""
         taken = settings_taken(ctx)
         is_quiet = ctx.params.get("quiet")
         if taken and not is_quiet:

@@ -1,49 +1,69 @@
-"""Where options stand besides the command line: files that are looked for, and variables."""
+"""Options taken from ``neardup.toml``, where the command line does not have them."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from neardup.errors import InvalidInputError, ReadError
+from neardup.errors import InvalidInputError, InvalidParameterError, ReadError
+from neardup.options.commands import COMMANDS
+from neardup.options.kinds import (
+    Address,
+    Documents,
+    Flag,
+    Location,
+    Share,
+    ShareOrCount,
+    Tokenizer,
+)
+from neardup.options.option import Option
 
-OWN_FILE = "neardup.toml"
-PROJECT_FILE = "pyproject.toml"
-VARIABLES = "NEARDUP_"
-_NO_OPTIONS = ("NEARDUP_CACHE_DIR", "NEARDUP_JIT", "NEARDUP_LEVEL")
+_NAME = "neardup.toml"
 _REPOSITORIES = (".git", ".hg")
+
+# The names of a command, or the first of them for all commands that have these; () for all.
+Scope = tuple[str, ...]
 
 
 class ConfigurationFile(NamedTuple):
-    """A file with options: its path from the working directory, and the table that has them.
-
-    ``prefix`` are the names of that table.
-    """
+    """A file with options: its path from the working directory, and what it has."""
 
     path: str
-    prefix: tuple[str, ...]
     table: dict[str, Any]
 
 
-def find_files() -> list[ConfigurationFile]:
-    """Read the nearest ``pyproject.toml`` with a table for neardup, and ``neardup.toml``.
+@dataclass(frozen=True)
+class Setting:
+    """The value of an option, and the file in which it was found."""
 
-    They are looked for in the working directory and, within a repository, in all folders above it
-    up to the repository's root: what lies above that, anybody may have put there.
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A value in the file; ``label`` is the name that messages give it."""
+
+    scope: Scope
+    key: str
+    value: Any
+    label: str
+
+
+def find_file() -> ConfigurationFile | None:
+    """Read the nearest ``neardup.toml``; None if there is none.
+
+    It is looked for in the working directory and, within a repository, in all folders above it up
+    to the repository's root: anybody may have put a file above that.
     """
-    folders = _folders()
-    found = (
-        next(_read_all(folders, PROJECT_FILE, ("tool", "neardup")), None),
-        next(_read_all(folders, OWN_FILE, ()), None),
-    )
-    return [file for file in found if file is not None]
-
-
-def has_variables() -> bool:
-    """Whether the environment may hold options; where kernels are kept is none."""
-    return any(name.startswith(VARIABLES) and name not in _NO_OPTIONS for name in os.environ)
+    for depth, folder in enumerate(_folders()):
+        path = folder / _NAME
+        if path.is_file():
+            shown = str(Path(*[".."] * depth, _NAME))
+            return ConfigurationFile(shown, _parse(path, shown))
+    return None
 
 
 def _folders() -> list[Path]:
@@ -58,45 +78,137 @@ def _folders() -> list[Path]:
     return [here]
 
 
-def _read_all(
-    folders: list[Path], name: str, prefix: tuple[str, ...]
-) -> Iterator[ConfigurationFile]:
-    for depth, folder in enumerate(folders):
-        if (folder / name).is_file():
-            shown = str(Path(*[".."] * depth, name))
-            table = _table_at(prefix, _parse(folder / name, shown), shown)
-            if table is not None:
-                yield ConfigurationFile(shown, prefix, table)
-
-
 def _parse(path: Path, shown: str) -> dict[str, Any]:
+    # Most runs have no such file.
+    import tomllib
+
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ReadError(str(error.strerror), path=shown) from None
     except UnicodeDecodeError:
         message = "not UTF-8 text, as TOML is"
         raise InvalidInputError(message, path=shown) from None
-    # Most projects' files have nothing for us; to see that takes less than to load the parser.
-    if path.name == PROJECT_FILE and "neardup" not in text:
-        return {}
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         message = f"not valid TOML: {error}"
         raise InvalidInputError(message, path=shown) from None
 
 
-def _table_at(prefix: tuple[str, ...], table: Any, path: str) -> dict[str, Any] | None:
-    """Return the table with these names; None if there is none."""
-    for depth, name in enumerate(prefix, 1):
-        table = table.get(name)
-        if table is None:
-            return None
-        if not isinstance(table, dict):
-            message = f"{'.'.join(prefix[:depth])} must be a table, got {table!r}"
-            raise InvalidInputError(message, path=path)
-    found: dict[str, Any] = table
-    return found
+def key_of(option: Option) -> str:
+    """Return what an option is called in a file: as on the command line, without hyphens before."""
+    return option.spelling[-1].removeprefix("--")
+
+
+# Flags of one run, by which it replaces something.
+_OF_A_RUN = ("overwrite", "fresh")
+
+
+def is_configurable(option: Option) -> bool:
+    """Whether an option may stand elsewhere than on the command line.
+
+    What a run reads, writes and replaces, whoever starts it names; temporary files are no output.
+    """
+    reads_or_writes = isinstance(option.kind, Address | Documents | Location)
+    return option.name == "work" or not (reads_or_writes or option.name in _OF_A_RUN)
+
+
+def read_settings(
+    command: Scope, options: Iterable[Option], file: ConfigurationFile
+) -> dict[str, Setting]:
+    """Return the options that a file sets for a command, by their names in Python.
+
+    An option of the command goes before the same option for all commands.
+    """
+    by_key = {key_of(option): option for option in options}
+    settings: dict[str, Setting] = {}
+    # The scopes that the command is in, its own last.
+    scopes = [command[:length] for length in range(len(command) + 1)]
+    entries = list(_walk(file, (), file.table))
+    for scope in scopes:
+        for entry in entries:
+            option = by_key.get(entry.key)
+            if option is not None and entry.scope == scope:
+                settings[option.name] = Setting(_checked(option, entry, file.path), file.path)
+    return settings
+
+
+def _options_in(scope: Scope) -> dict[str, Option] | None:
+    """Return the options of all commands in a scope, by their keys; None if there is none."""
+    commands = [
+        options for name, options in COMMANDS.items() if tuple(name.split())[: len(scope)] == scope
+    ]
+    if not commands:
+        return None
+    return {key_of(option): option for options in commands for option in options}
+
+
+def _walk(file: ConfigurationFile, scope: Scope, table: dict[str, Any]) -> Iterator[_Entry]:
+    known = _options_in(scope) or {}
+    seen = set()
+    for written, value in table.items():
+        key = written.replace("_", "-")
+        inner = (*scope, written)
+        label = ".".join(inner)
+        if isinstance(value, dict) and _options_in(inner) is not None:
+            yield from _walk(file, inner, value)
+            continue
+        if key not in known:
+            problem = _unknown_key(label, scope, key, value)
+            raise InvalidInputError(problem, path=file.path)
+        if not is_configurable(known[key]):
+            flag = known[key].spelling[-1]
+            message = f"{label} is for the command line only; write {flag} there"
+            raise InvalidInputError(message, path=file.path)
+        if key in seen:
+            message = f"{label} is there twice, with a hyphen and with an underscore"
+            raise InvalidInputError(message, path=file.path)
+        seen.add(key)
+        is_path = isinstance(value, str) and value not in Tokenizer.names
+        if isinstance(known[key].kind, Tokenizer) and is_path:
+            # From where the file is.
+            value = str(Path(file.path).parent / value)
+        yield _Entry(scope, key, value, label)
+
+
+def _scopes() -> set[Scope]:
+    """Return the scopes of all commands."""
+    names = [tuple(name.split()) for name in COMMANDS]
+    return {name[:length] for name in names for length in range(len(name) + 1)}
+
+
+def _checked(option: Option, entry: _Entry, path: str) -> Any:
+    """Return the value as the command line hands it on."""
+    value = entry.value
+    if isinstance(option.kind, Flag) and not isinstance(value, bool):
+        message = f"{entry.label} must be true or false, got {value!r}"
+        raise InvalidInputError(message, path=path)
+    values = value if option.is_repeatable and isinstance(value, list) else [value]
+    try:
+        checked = [option.kind.checked(entry.label, one) for one in values]
+    except InvalidParameterError as error:
+        raise InvalidInputError(str(error), path=path) from None
+    if isinstance(option.kind, Share | ShareOrCount):
+        # As it would be typed.
+        checked = [str(one) for one in checked]
+    return tuple(checked) if option.is_repeatable else checked[0]
+
+
+def _unknown_key(label: str, scope: Scope, key: str, value: Any) -> str:
+    """Return the message about a key of a file that is not an option."""
+    commands = {found[len(scope)] for found in _scopes() if found[: len(scope)] == scope != found}
+    if key in commands:
+        return f"{label} must be a table, got {value!r}"
+    if isinstance(value, dict):
+        return f"{label} is no command; {_advice(key, commands, 'neardup --help')}"
+    known = _options_in(scope) or {}
+    keys = [name for name, option in known.items() if is_configurable(option)]
+    owner = " ".join(("neardup", *scope))
+    listed = f"{owner} --help" if " ".join(scope) in COMMANDS else "neardup COMMAND --help"
+    return f"{label} is no option of `{owner}`; {_advice(key, keys, listed)}"
+
+
+def _advice(word: str, known: Iterable[str], listed: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, list(known), 1)
+    return f"did you mean {close[0]}?" if close else f"`{listed}` lists them"

@@ -1,11 +1,10 @@
-"""Settings from files and variables, for options that no command has as yet."""
+"""Options of ``neardup.toml``, repeatable ones and from a working directory that is gone."""
 
 from __future__ import annotations
 
 import pytest
 
-from neardup.cli.configuration import find_files
-from neardup.cli.settings import Setting, read_settings
+from neardup.cli.configuration import Setting, find_file, read_settings
 from neardup.errors import InvalidInputError
 from neardup.options.groups import ReadingOptions
 from neardup.options.kinds import Text
@@ -24,25 +23,20 @@ def here(tmp_path, monkeypatch):
 )
 def test_repeatable_option__list_or_one_value(here, text, value):
     (here / "neardup.toml").write_text(f"text-column = {text}\n")
-    settings = read_settings(("dedup",), [COLUMNS], find_files())
+    settings = read_settings(("dedup",), [COLUMNS], find_file())
     assert settings == {"text_column": Setting(value, "neardup.toml")}
-
-
-def test_repeatable_option__one_value_in_a_variable(monkeypatch):
-    monkeypatch.setenv("NEARDUP_TEXT_COLUMN", "a b")
-    assert read_settings(("dedup",), [COLUMNS], find_files())["text_column"].value == ("a b",)
 
 
 def test_repeatable_option__each_value_is_checked(here):
     (here / "neardup.toml").write_text("[dedup]\ntext-column = ['a', 1]\n")
     error = "neardup.toml: dedup.text-column must be a string, got 1"
     with pytest.raises(InvalidInputError, match=f"^{error}$"):
-        read_settings(("dedup",), [COLUMNS], find_files())
+        read_settings(("dedup",), [COLUMNS], find_file())
 
 
 def test_working_folder_that_is_gone(tmp_path, monkeypatch):
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    assert read_settings(("dedup",), [COLUMNS], find_files()) == {}
+    assert find_file() is None
     monkeypatch.chdir(tmp_path)
