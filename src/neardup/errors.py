@@ -225,9 +225,9 @@ class ServiceError(NeardupError, RuntimeError):
 
 
 class NeardupHint(UserWarning):
-    """The options that are usual are wrong for the texts, and others are right.
+    """The default options do not suit the texts; the message names others.
 
-    What it says is in ``summary["hints"]`` of the result, too, which it does not change.
+    ``summary["hints"]`` of the result has the same, and the result is as without it.
     """
 
 

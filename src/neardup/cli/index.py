@@ -18,7 +18,6 @@ from neardup.runs.progress import counted
 if TYPE_CHECKING:
     from neardup.options.choices import IndexKind
     from neardup.options.groups import TextReadingOptions
-    from neardup.stages.hints import Remedies
     from neardup.stages.index_changes import AdditionResult, RemovalResult
 
 # Documents that are named one by one.
@@ -74,7 +73,7 @@ def build(call: Call) -> None:
     for name, option in {} if call.inputs else reading.known.items():
         if getattr(reading, name) != option.default:
             raise no_effect(name, "without INPUT", "name files, or give it to index add")
-    scheme, preset, remedies = _make_scheme(call)
+    scheme, preset = _make_scheme(call)
     with call.display:
         sources = Inputs([])
         if call.inputs:
@@ -83,22 +82,16 @@ def build(call: Call) -> None:
         check_apart(call.folder, (source.origin for source in sources))
         with new_folder(call.folder, overwrite=call.overwrite, kind=INDEX) as scratch:
             handle = _handle(scratch, call.tokenizer, call.kind)
-            addition = index_changes.build(
-                handle, scheme, sources, _how(reading), call.runner, remedies
-            )
+            addition = index_changes.build(handle, scheme, sources, _how(reading), call.runner)
     said = [f"{call.folder} is an index of {call.kind}, of which there are none yet"]
     said = _say_added(addition, call.folder) if call.inputs else said
     call.tell(addition.summary | preset, *wording.say_preset(preset), *said)
 
 
-def _make_scheme(call: Call) -> tuple[Any, dict[str, Any], Remedies]:
-    """Make the scheme of a new index.
-
-    Returns also what a preset has chosen of it, for the summary, and what hints may name.
-    """
+def _make_scheme(call: Call) -> tuple[Any, dict[str, Any]]:
+    """Make the scheme of a new index; return it, and the summary of its preset."""
     from neardup.options.documents import DocumentSchemeOptions
     from neardup.options.passages import PassageOptions
-    from neardup.stages.hints import Remedies
 
     if call.kind == "passages":
         from neardup.passages.scheme import make_passage_scheme
@@ -108,14 +101,13 @@ def _make_scheme(call: Call) -> tuple[Any, dict[str, Any], Remedies]:
                 raise no_effect(name, "on passages", "choose --kind documents")
         of_passages = call.of(PassageOptions)
         scheme = make_passage_scheme(**vars(of_passages))
-        return scheme, of_passages.describe_preset(), Remedies.of(call, PassageOptions)
+        return scheme, of_passages.describe_preset()
     from neardup.stages.options import make_document_scheme
 
     if call.min_tokens is not None:
         raise no_effect("min_tokens", "on documents", "choose --kind passages")
     options = call.of(DocumentSchemeOptions, with_text=not call.no_text)
-    remedies = Remedies.of(call, DocumentSchemeOptions)
-    return make_document_scheme(options), options.describe_preset(), remedies
+    return make_document_scheme(options), options.describe_preset()
 
 
 def _handle(folder: Path, tokenizer: str | None = None, kind: IndexKind | None = None) -> Any:

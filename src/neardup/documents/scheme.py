@@ -26,11 +26,6 @@ from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weightin
 KIND: Final = "documents"
 
 
-def usual_ngram(*, is_weighted: bool) -> int:
-    """Return the tokens of a shingle where nobody has said it."""
-    return 1 if is_weighted else 5
-
-
 @dataclass(frozen=True)
 class DocumentScheme:
     """How documents are found: two indexes of one scheme give the same answers.
@@ -62,11 +57,6 @@ class DocumentScheme:
     weighted: WeightedScheme | None = None
     with_text: bool = True
     columns: tuple[str, ...] = ()
-
-    @property
-    def usual_ngram(self) -> int:
-        """The tokens of a shingle where nobody has said it."""
-        return usual_ngram(is_weighted=self.weighted is not None)
 
     @property
     def needs_frequencies(self) -> bool:

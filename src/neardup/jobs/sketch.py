@@ -31,7 +31,7 @@ from neardup.runs.work import BY_OUTPUT, BY_SYSTEM
 from neardup.sketches import table_format
 from neardup.sketches.from_texts import SketchMaker, make_maker
 from neardup.sketches.kind import AnyKind, SketchRows, to_column
-from neardup.stages.hints import Beginnings, Remedies, hints_of_documents, with_warning
+from neardup.stages.hints import hints_of_short, with_warning
 from neardup.stages.options import reading_plan
 from neardup.stages.sketches import SketchCounts, Sketches, summarise
 from neardup.stages.workspaces import open_workspace
@@ -220,13 +220,9 @@ def _complete(
 ) -> None:
     """Say what was left out, and what does not suit the texts."""
     summary.update(cast("SketchSummary", describe_filtered(sources)))
-    summary["hints"] = hints_of_documents(
-        Remedies.of(options),
-        Beginnings(sources, plan.columns),
-        n_documents=summary["documents"],
-        n_short=summary["single_shingle_documents"],
-        shingles=plan.shingles,
-    )
+    n_short = summary["single_shingle_documents"]
+    n_documents = summary["documents"]
+    summary["hints"] = hints_of_short(n_documents, n_short, plan.shingles, has_preset=False)
 
 
 def _count_frequencies(

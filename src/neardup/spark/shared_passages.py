@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -61,9 +61,6 @@ from neardup.spark.stored_passages import (
 from neardup.stages.hints import with_warning
 from neardup.tables import Int64s, TokenLists, offsets_of
 from neardup.text.weighting import DocumentFrequencies
-
-if TYPE_CHECKING:
-    from neardup.stages.hints import Flood
 
 
 def align_on_spark(
@@ -176,8 +173,8 @@ class _OnExecutors(LookUp):
     frequencies: DocumentFrequencies | None
     kept: KeptQueries
 
-    def find(self, plan: AlignmentPlan, flood: Flood) -> Iterator[Aligned]:
-        """Look all queries up, and bring what is found; nobody looks at some of them before."""
+    def find(self, plan: AlignmentPlan) -> Iterator[Aligned]:
+        """Look all queries up, and bring what is found."""
         asked, queries, options = self.asked, self.kept.queries, self.asked.options
         how = _Aligning(
             scheme=self.scheme,

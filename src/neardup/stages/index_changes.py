@@ -10,19 +10,11 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from neardup.files.inputs import passed_over
 from neardup.files.rows import ColumnNames, Source
-from neardup.options.documents import DocumentSchemeOptions
-from neardup.options.passages import PassageOptions, SearchOptions
 from neardup.reading.where import describe_filtered
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
-from neardup.stages.hints import (
-    Beginnings,
-    Remedies,
-    hints_of_documents,
-    hints_of_passages,
-    hints_of_short,
-)
+from neardup.stages.hints import hints_of_letters, hints_of_short
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -200,13 +192,12 @@ def build(
     sources: Sequence[Source],
     how: Reading,
     runner: Runner,
-    remedies: Remedies | None = None,
 ) -> AdditionResult:
-    """Make an index of documents, where the handle will have it; hints name ``remedies``."""
+    """Make an index of documents, where the handle will have it."""
     from neardup.indexes.index import create_index
 
     create_index(handle.folder, scheme)
-    return add(handle, sources, how, runner, remedies)
+    return add(handle, sources, how, runner)
 
 
 def add(
@@ -214,12 +205,8 @@ def add(
     sources: Sequence[Source],
     how: Reading,
     runner: Runner,
-    remedies: Remedies | None = None,
 ) -> AdditionResult:
-    """Add documents, all of them or none.
-
-    Hints name ``remedies``; None: options of another index, because this one is made.
-    """
+    """Add documents, all of them or none."""
     start = time.perf_counter()
     with runner.stage("read") as note:
         added = _changes_of(handle).add_documents(handle, sources, how, runner)
@@ -234,36 +221,17 @@ def add(
         describe_filtered(sources),
         time.perf_counter() - start,
         added.columns,
-        _hints(handle.kind, added, sources, remedies) if added.was_empty else [],
+        _hints(handle.kind, added, sources) if added.was_empty else [],
         added.denied,
     )
 
 
-def _hints(
-    kind: str, added: Addition, sources: Sequence[Source], remedies: Remedies | None
-) -> list[Hint]:
-    """Say where the first documents of an index are not what it is made for."""
-    scheme, beginnings = added.scheme, Beginnings(sources, added.columns)
-    shingles, n_documents, n_short = scheme.shingles, added.n_documents, added.n_short
+def _hints(kind: str, added: Addition, sources: Sequence[Source]) -> list[Hint]:
+    """Make the hints about the first documents of an index."""
+    shingles = added.scheme.shingles
     if kind == "documents":
-        if remedies is None:
-            remedies = Remedies.of_index(DocumentSchemeOptions, shingles, scheme.usual_ngram)
-        return hints_of_documents(
-            remedies, beginnings, n_documents=n_documents, n_short=n_short, shingles=shingles
-        )
-    if remedies is None:
-        remedies = Remedies.of_index(PassageOptions, shingles, 1)
-    hints = hints_of_short(
-        remedies,
-        n_documents=n_documents,
-        n_short=n_short,
-        n_tokens=added.n_tokens,
-        min_tokens=scheme.min_tokens,
-        ngram=shingles.ngram,
-    )
-    # Searches take the usual threshold.
-    threshold = float(SearchOptions.known["threshold"].default)
-    return hints or hints_of_passages(remedies, beginnings, shingles=shingles, threshold=threshold)
+        return hints_of_short(added.n_documents, added.n_short, shingles, is_of_index=True)
+    return hints_of_letters(shingles, sources, added.columns, is_of_index=True)
 
 
 def remove(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from neardup.documents.scheme import DocumentScheme, usual_ngram
+from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.locations import path_of
 from neardup.files.rows import ColumnNames, Source
@@ -114,7 +114,7 @@ def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
     banding, minhash = choose_bands(options, measure)
     if weighted:
         minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
-    usual = usual_ngram(is_weighted=weighted is not None)
+    usual = 5 if weighted is None else 1
     shingles = shingle_scheme(options.but(ngram=usual if options.ngram is None else options.ngram))
     # The check has left a name, or a tuple of several.
     given = options.columns or ()

@@ -47,14 +47,7 @@ from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.stages.hints import (
-    Beginnings,
-    Flood,
-    Remedies,
-    hints_of_flood,
-    hints_of_passages,
-    with_warning,
-)
+from neardup.stages.hints import has_chosen, hints_of_letters, with_warning
 from neardup.stages.options import columns_of
 from neardup.stages.workspaces import key_of, key_with_index, open_workspace
 from neardup.tables import Int64s
@@ -240,15 +233,9 @@ def _align(
         of_other = NO_COLUMNS if is_one else other.read.columns
         # What cannot be is refused before anything is read.
         scheme = make_window_scheme(other.min_tokens, **other.scheme)
-        threshold = plan_alignment(options, scheme).threshold
-        if not {"tokenizer", "ngram"} & other.scheme.keys():
-            hints = hints_of_passages(
-                Remedies.of(options),
-                Beginnings(sources, read.columns),
-                shingles=scheme.shingles,
-                threshold=0 if options.most_times else float(threshold),
-                is_early=True,
-            )
+        plan_alignment(options, scheme)
+        if not has_chosen(options) and not {"tokenizer", "ngram"} & other.scheme.keys():
+            hints = hints_of_letters(scheme.shingles, sources, read.columns, is_early=True)
     else:
         options.check_no_other("with an index", "align with documents")
     hidden = None
@@ -260,16 +247,13 @@ def _align(
         n_documents, made = len(look_up.sizes), look_up.made
         most = most_documents(options.max_documents, n_documents)
         plan = replace(plan_alignment(options, look_up.scheme), max_documents=most)
-        is_wanted = options.max_documents is None and hidden is None
-        flood = Flood(n_documents, is_wanted=is_wanted)
         # A collection that is read twice has each bad row once.
         counts = AlignCounts(skipped=[] if is_one else list(made.skipped))
         id_types: set[pa.DataType] = set()
         tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
         extents: list[Extents] = [np.empty((0, 6), np.int64)]
         places: list[Int64s] = [np.empty((0, 4), np.int64)]
-        for aligned in look_up.find(plan, flood):
-            flood.add(aligned.places[:, 0], aligned.places[:, 2])
+        for aligned in look_up.find(plan):
             tables.append(aligned.passages)
             places.append(aligned.places)
             extents += [] if aligned.extents is None else [aligned.extents]
@@ -290,7 +274,7 @@ def _align(
             for name in ("documents", "empty_documents", "short_documents"):
                 summary[name] = summary[name][:1]
     summary["gap"] = widest_gap(options)
-    summary["hints"] = hints + hints_of_flood(flood, summary["documents"][-1], len(table))
+    summary["hints"] = hints
     summary |= describe_filtered(sources)
     summary["passed_over"] = passed_over(sources, new)
     summary |= describe_choices(options, other.scheme if isinstance(other, NewDocuments) else {})

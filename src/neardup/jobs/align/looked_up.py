@@ -28,7 +28,6 @@ from neardup.passages.scheme import PassageScheme
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner, release_memory
 from neardup.runs.work import Workspace
-from neardup.stages.hints import Flood
 from neardup.tables import Int64s
 
 
@@ -83,7 +82,7 @@ class LookUp(ABC):
     counts: WindowCounts = field(default_factory=WindowCounts, init=False)
 
     @abstractmethod
-    def find(self, plan: AlignmentPlan, flood: Flood) -> Iterator[Aligned]:
+    def find(self, plan: AlignmentPlan) -> Iterator[Aligned]:
         """Yield all queries, some at a time; the counts are right when the last have come."""
 
 
@@ -113,7 +112,7 @@ class _InThreads(LookUp):
         self._index, self._asked = within_memory(index, workspace), asked
         self._workspace, self._runner = workspace, runner
 
-    def find(self, plan: AlignmentPlan, flood: Flood) -> Iterator[Aligned]:
+    def find(self, plan: AlignmentPlan) -> Iterator[Aligned]:
         """Look up some blocks of queries at a time."""
         index, asked, runner, options = self._index, self._asked, self._runner, self._asked.options
         aligner = Aligner(index, plan, self._workspace, runner)
@@ -123,11 +122,6 @@ class _InThreads(LookUp):
         blocks = read_documents(asked.sources, index.scheme.tokenizer, asked.read, reading)
         for block in gather(blocks, tokens_at_a_time([index], self._workspace, runner)):
             numbers = np.arange(n_queries, n_queries + len(block))
-            if not n_queries:
-                heads = Aligner(index, plan, self._workspace, runner).find(
-                    flood.heads(block.tokens), lambda _: None
-                )
-                flood.look([len(np.unique(found.documents)) for found in heads])
             later = later_than(numbers, options) if asked.is_one else None
             matches = aligner.align(block.tokens, reading.within, later)
             passages = match_table(matches, block, index, with_text=options.with_text)

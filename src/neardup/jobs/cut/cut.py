@@ -38,18 +38,12 @@ from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.stages.hints import (
-    Beginnings,
-    Remedies,
-    hints_of_passages,
-    hints_of_short,
-    with_warning,
-)
+from neardup.stages.hints import has_chosen, hints_of_letters, with_warning
 from neardup.stages.selection import complete_summary
 from neardup.stages.workspaces import open_workspace
 
 if TYPE_CHECKING:
-    from neardup.outputs.summary_records import Hint
+    pass
 
 
 def summarise(
@@ -76,34 +70,10 @@ def summarise(
         "predicted_recall": _recall(plan),
         **options.describe_preset(),
     }
-    summary["hints"] = _hints(own, plan, summary)
+    if plan.scheme is not None and not has_chosen(options):
+        shingles = plan.scheme.shingles
+        summary["hints"] = hints_of_letters(shingles, own.sources, own.columns)
     return summary
-
-
-def _hints(own: Catalogue, plan: CutJobPlan, summary: dict[str, Any]) -> list[Hint]:
-    """Say where documents are too short, or similar ones are looked for by what does not suit."""
-    options, remedies = plan.options, Remedies.of(plan.options)
-    is_of_units = plan.unit != "passages"
-    shingles = plan.reading.shingles if plan.scheme is None else plan.scheme.shingles
-    hints = hints_of_short(
-        remedies,
-        n_documents=summary["documents_in"],
-        # Where long ones repeat something, shorter passages would be phrases.
-        n_short=0 if summary["spans"] else summary["short_documents"],
-        n_tokens=summary["tokens"],
-        min_tokens=plan.min_tokens,
-        ngram=1 if is_of_units else shingles.ngram,
-    )
-    # Who asks for what is equal has chosen himself.
-    if hints or options.exact:
-        return hints
-    return hints_of_passages(
-        remedies,
-        Beginnings(own.sources, own.columns),
-        shingles=shingles,
-        threshold=summary["threshold"],
-        of_units=is_of_units,
-    )
 
 
 def summarise_extent(

@@ -65,7 +65,7 @@ from neardup.stages.decide import (
     choose_exactly,
     choose_method,
 )
-from neardup.stages.hints import Beginnings, Remedies, hints_of_documents, with_warning
+from neardup.stages.hints import hints_of_short, with_warning
 from neardup.stages.options import describe_inputs, describe_reading, to_be_counted
 from neardup.stages.plan import DedupPlan, plan_deduplication
 from neardup.stages.selection import complete_summary
@@ -412,13 +412,8 @@ def summarise(
         summary["removed_beyond_survivors"] = decision.n_beyond
     summary["hints"] = []
     if not has_index:
-        summary["hints"] = hints_of_documents(
-            Remedies.of(plan.options),
-            Beginnings(own.sources, own.columns),
-            n_documents=n_documents,
-            n_short=summary["short_documents"],
-            shingles=plan.reading.shingles,
-        )
+        n_short = summary["short_documents"]
+        summary["hints"] = hints_of_short(n_documents, n_short, plan.reading.shingles)
     return summary
 
 

@@ -53,7 +53,7 @@ from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.stages.hints import Beginnings, Remedies, hints_of_documents
+from neardup.stages.hints import hints_of_short
 from neardup.stages.options import to_be_counted
 from neardup.stages.pair_ids import metadata_of
 from neardup.stages.workspaces import key_of, key_with_index
@@ -455,14 +455,10 @@ def find_pairs_in_sources(
         summary |= {"one_to_one": True, "similar_pairs": n_similar}
     if names:
         summary["with_columns"] = list(names)
-    summary["hints"] = hints_of_documents(
-        Remedies.of(plan.options),
-        Beginnings(catalogues[0].sources, catalogues[0].columns),
-        n_documents=sum(summary["documents"]),
-        # Two of one shingle each are at a Hamming distance of 2.
-        n_short=0 if isinstance(plan.measure, Hamming) else summary["short_documents"],
-        shingles=plan.reading.shingles,
-    )
+    # Two of one shingle each are at a Hamming distance of 2.
+    n_short = 0 if isinstance(plan.measure, Hamming) else summary["short_documents"]
+    n_documents = sum(summary["documents"])
+    summary["hints"] = hints_of_short(n_documents, n_short, plan.reading.shingles)
     rows = PairRows(matches.runs, catalogues, matches.score_name, metadata_of(summary), columns)
     return PairResult(rows, matches.counts, summary)
 

@@ -20,7 +20,7 @@ from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.matching.measures import Jaccard, Measure
-from neardup.options.documents import DocumentSchemeOptions, DocumentSearchOptions
+from neardup.options.documents import DocumentSearchOptions
 from neardup.options.groups import TextReadingOptions, WhereOptions
 from neardup.options.option import no_effect
 from neardup.reading.where import Condition, describe_filtered
@@ -28,7 +28,7 @@ from neardup.results import DocumentSearchResult, SkippedRow, describe_ids, desc
 from neardup.runs.runner import Runner
 from neardup.sketches.intervals import estimate_shares
 from neardup.sketches.minhash import MinHashScheme
-from neardup.stages.hints import Beginnings, Remedies, hints_of_documents
+from neardup.stages.hints import hints_of_short
 from neardup.stages.options import columns_of
 from neardup.stages.sketches import Sketches
 from neardup.tables import Int64s, Signatures
@@ -111,12 +111,8 @@ def search_documents(
         **describe_filtered(sources),
         "seconds": round(time.perf_counter() - start, 3),
         "passed_over": passed_over(sources),
-        "hints": hints_of_documents(
-            Remedies.of_index(DocumentSchemeOptions, shingles, index.scheme.usual_ngram, "queries"),
-            Beginnings(sources, columns),
-            n_documents=counts.n_queries,
-            n_short=counts.n_short,
-            shingles=shingles,
+        "hints": hints_of_short(
+            counts.n_queries, counts.n_short, shingles, noun="queries", is_of_index=True
         )
         if index.n_documents
         else [],

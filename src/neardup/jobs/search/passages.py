@@ -16,7 +16,7 @@ from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.rows import Source
 from neardup.options.kinds import exact_fraction
-from neardup.options.passages import PassageOptions, SearchOptions
+from neardup.options.passages import SearchOptions
 from neardup.passages.additions import gather
 from neardup.passages.documents import PassageReading, read_documents
 from neardup.passages.index import OpenPassages
@@ -35,17 +35,12 @@ from neardup.reading.where import describe_filtered
 from neardup.results import PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner, release_memory
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.stages.hints import (
-    Beginnings,
-    Remedies,
-    hints_of_passages,
-    hints_of_short,
-)
+from neardup.stages.hints import hints_of_letters
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
-    from neardup.outputs.summary_records import Hint, PassageSummary
+    from neardup.outputs.summary_records import PassageSummary
 
 
 @dataclass
@@ -56,13 +51,11 @@ class SearchCounts:
     n_empty: int = 0
     n_short: int = 0
     n_found: int = 0
-    n_tokens: int = 0
     skipped: list[SkippedRow] = field(default_factory=list)
 
     def add(self, found: Searched, least_shingles: int) -> None:
         """Count some queries, and those for which something was found."""
         self.n_queries += len(found.sizes)
-        self.n_tokens += int(found.sizes.sum())
         self.n_empty += int((found.sizes == 0).sum())
         self.n_short += int(((found.sizes > 0) & (found.sizes < least_shingles)).sum())
         self.n_found += len(np.unique(found.queries))
@@ -175,38 +168,12 @@ def search_sources(
     summary = _summary(table, counts, plan, index, time.perf_counter() - start) | marked
     summary |= options.describe_preset() | {"passed_over": passed_over(sources)}
     summary |= describe_filtered(sources)
-    beginnings = Beginnings(sources, read.columns)
-    summary["hints"] = _hints(beginnings, counts, plan, index, options) if index.n_documents else []
+    summary["hints"] = []
+    if index.n_documents and options.preset is None:
+        shingles = index.scheme.shingles
+        summary["hints"] = hints_of_letters(shingles, sources, read.columns, is_of_index=True)
     summary |= describe_ids(read.columns)
     return PassageResult(table, cast("PassageSummary", summary))
-
-
-def _hints(
-    beginnings: Beginnings,
-    counts: SearchCounts,
-    plan: SearchPlan,
-    index: OpenPassages,
-    options: SearchOptions,
-) -> list[Hint]:
-    scheme = index.scheme
-    remedies = Remedies.of_index(PassageOptions, scheme.shingles, 1, "queries")
-    hints = hints_of_short(
-        remedies,
-        n_documents=counts.n_queries,
-        # Somewhat short queries are found in passages that are longer.
-        n_short=0 if 2 * counts.n_found > counts.n_queries else counts.n_short,
-        n_tokens=counts.n_tokens,
-        min_tokens=scheme.min_tokens,
-        ngram=scheme.shingles.ngram,
-    )
-    if hints or options.preset is not None:
-        return hints
-    return hints_of_passages(
-        remedies,
-        beginnings,
-        shingles=scheme.shingles,
-        threshold=0 if options.most_times else float(plan.threshold),
-    )
 
 
 def _schema(options: SearchOptions) -> pa.Schema:
