@@ -61,7 +61,7 @@ def prepare(folder: Path, documents: int, document_bytes: float) -> Path:
     kind = make_kind("ordinary", _SEED, document_bytes)
     generate(kind, source, n_documents=documents, files=8, document_bytes=document_bytes)
     command = [sys.executable, "-m", "neardup", "dedup", str(source), "-o", str(output)]
-    subprocess.run([*command, "--audit", "1000", "--by", "source", "--quiet"], check=True)
+    subprocess.run([*command, "--audit", "1000", "--quiet"], check=True)
     return output
 
 

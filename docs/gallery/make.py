@@ -78,7 +78,7 @@ def packages(data: Path, own: Path) -> Any:
     rows = [row for row in lines(data / "descriptions.jsonl.xz") if row["id"].startswith("fcitx5")]
     texts = saved(rows, own / "packages.jsonl")
     found = neardup.deduplicate(texts, threshold="0.7", id_column="id", audit=500)
-    return neardup.report(found, by="source")
+    return neardup.report(found)
 
 
 def rfcs(data: Path, own: Path) -> Any:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
         SharedPassage,
         TextSize,
     )
-    from neardup.jobs.explain.evidence import Closest, Evidence, Link, Relation
-    from neardup.jobs.explain.explain_result import ExplainResult
+    from neardup.jobs.explain import ExplainResult
     from neardup.jobs.index.index import Page
     from neardup.jobs.pairs.find_pairs import Pair
     from neardup.matching.join import FilterCounts
@@ -69,7 +68,6 @@ if TYPE_CHECKING:
     from neardup.outputs.summary_records import (
         Audit,
         ByFile,
-        ByValue,
         ClusterSummary,
         CompareSummary,
         CutSummary,
@@ -92,14 +90,12 @@ if TYPE_CHECKING:
         Scheme,
         SketchSummary,
         Skipped,
-        ValueCounts,
-        ValuePair,
         Versions,
     )
+    from neardup.reports.dedup.examples import Document
     from neardup.reports.page import Report
     from neardup.results import Match, Matches, MatchWithColumns, Result
     from neardup.service.client import RemoteAddition, RemoteIndex
-    from neardup.stages.decided import Document
     from neardup.stages.index_changes import (
         AdditionResult,
         CompactionResult,
@@ -116,8 +112,6 @@ __all__ = [
     "ArrowStream",
     "Audit",
     "ByFile",
-    "ByValue",
-    "Closest",
     "ClusterSummary",
     "Clusters",
     "ColumnNames",
@@ -140,7 +134,6 @@ __all__ = [
     "EstimateSummary",
     "Estimated",
     "EstimatedMeasure",
-    "Evidence",
     "ExplainResult",
     "File",
     "FileCounts",
@@ -152,7 +145,6 @@ __all__ = [
     "Id",
     "InputFormat",
     "InverseFrequency",
-    "Link",
     "Match",
     "MatchWithColumns",
     "Matches",
@@ -179,7 +171,6 @@ __all__ = [
     "Progress",
     "Reading",
     "Refresh",
-    "Relation",
     "RemoteAddition",
     "RemoteIndex",
     "RemovalResult",
@@ -201,8 +192,6 @@ __all__ = [
     "TokenizerChoice",
     "Tokens",
     "UnicodeForm",
-    "ValueCounts",
-    "ValuePair",
     "Versions",
     "WindowHash",
 ]
@@ -215,8 +204,7 @@ _HOMES = homes_of(
         "neardup.jobs.compare.compare_result": (
             "Differences Estimated Measured SharedPassage TextSize"
         ),
-        "neardup.jobs.explain.evidence": "Closest Evidence Link Relation",
-        "neardup.jobs.explain.explain_result": "ExplainResult",
+        "neardup.jobs.explain": "Comparison ExplainResult",
         "neardup.jobs.index.index": "Page",
         "neardup.jobs.pairs.find_pairs": "Pair",
         "neardup.matching.join": "FilterCounts",
@@ -230,16 +218,16 @@ _HOMES = homes_of(
             "WindowHash"
         ),
         "neardup.outputs.summary_records": (
-            "Audit ByFile ByValue ClusterSummary CompareSummary CutSummary DedupSummary "
+            "Audit ByFile ClusterSummary CompareSummary CutSummary DedupSummary "
             "DeniedCounts DocumentSearchSummary EstimateSummary File FileCounts FilePair Filtered "
             "Hint MethodChoice OtherGroups PairSummary PassageSummary "
-            "Preset Reading RepeatedText Scheme SketchSummary Skipped ValueCounts ValuePair "
+            "Preset Reading RepeatedText Scheme SketchSummary Skipped "
             "Versions"
         ),
         "neardup.reports.page": "Report",
         "neardup.results": "Match MatchWithColumns Matches Result",
         "neardup.service.client": "RemoteAddition RemoteIndex",
-        "neardup.stages.decided": "Document",
+        "neardup.reports.dedup.examples": "Document",
         "neardup.stages.index_changes": (
             "AdditionResult CompactionResult DocumentRemovalResult RemovalResult"
         ),

@@ -11,7 +11,6 @@ from neardup.jobs.compare.compare import compare
 from neardup.reports.compare import Link, Page, render_comparison
 from tests.browser.cut_pages import cut_cases
 from tests.browser.dedup_pages import dedup_cases
-from tests.browser.explain_pages import explain_cases
 from tests.browser.index_pages import index_cases
 from tests.browser.made_up import made_up_page
 from tests.browser.pairs_cases import pages_of_pairs
@@ -69,7 +68,6 @@ CASES["every part"] = lambda: made_up_page(tuple(TEXTS.values()))
 CASES["compare hostile names"] = lambda: _side_by_side(HOSTILE[0], LONG)
 CASES |= passage_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= dedup_cases(TEXTS, HOSTILE[0], LONG)
-CASES |= explain_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= pages_of_pairs(TEXTS, HOSTILE)
 CASES |= cut_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= review_cases(TEXTS, HOSTILE)

@@ -24,7 +24,6 @@ ARGUMENTS = {
     "report": "report found.csv -o page.html",
     "review": "review pairs.csv -o page.html",
     "drop": "drop in.jsonl --named-in ids.txt --missing ignore -o out",
-    "show": "show pairs.csv in.jsonl",
     "sketch": "sketch in.jsonl -o out.parquet",
     "estimate": "estimate in.parquet -o out.csv",
     "serve": "serve idx --check",

@@ -46,7 +46,6 @@ def edit(here, folder, name="removed.parquet", **columns):
 USES = [
     # A report compares its examples again, so all that differs is how rows are laid out.
     ("clean", {}, ("report", "clean", "-o", "page.html")),
-    ("clean", {"similarity": 0.75}, ("show", "clean")),
     ("clean", {"similarity": 0.75}, ("explain", "clean", "b")),
     ("clean", {"id": "d"}, ("drop", "in.jsonl", "--named-in", "clean/removed.parquet",
                             "--column", "id", "-o", "out")),
@@ -58,7 +57,7 @@ USES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("folder", "changed", "command"), USES, ids=range(7))
+@pytest.mark.parametrize(("folder", "changed", "command"), USES, ids=range(6))
 def test_changed_table(run, here, clean, folder, changed, command):
     outcome = run(*command)
     assert (outcome.code, outcome.err) == (0, "")
@@ -113,7 +112,6 @@ def test_changed_summary(run, here, clean):
     path.write_text(changed)
     for command in (
         ("report", "clean", "-o", "page.html"),
-        ("show", "clean"),
         ("explain", "clean", "b"),
         ("drop", "in.jsonl", "--named-in", "clean/removed.parquet", "--column", "id", "-o", "out"),
     ):
@@ -123,11 +121,11 @@ def test_changed_summary(run, here, clean):
         assert error.count("\n") == 1
     # Laid out otherwise, it says the same.
     path.write_text(json.dumps(dict(sorted(json.loads(whole).items()))))
-    assert run("show", "clean").code == 0
+    assert run("explain", "clean", "b").code == 0
     for lacking in ({"digest"}, {"digest", "tables"}):
         left = {name: value for name, value in json.loads(whole).items() if name not in lacking}
         path.write_text(json.dumps(left))
-        assert "is not as it was written" in run("show", "clean").err
+        assert "is not as it was written" in run("explain", "clean", "b").err
 
 
 def test_digests(run, here, clean):
@@ -139,7 +137,7 @@ def test_digests(run, here, clean):
         }
     command = ("dedup", "in.jsonl", "--ngram", 1, "--threshold", "0.5", "--with-text")
     assert run(*command, "-o", "texts").code == 0
-    assert run("show", "texts").code == 0
+    assert run("explain", "texts", "b").code == 0
 
 
 def test_digests__table_in_parts(run, here, clean, monkeypatch):
@@ -179,7 +177,7 @@ def test_summary__of_another_program(run, here, clean):
 )
 def test_summary__no_summary(run, here, clean, content):
     (here / "clean/summary.json").write_bytes(content)
-    for command in (("report", "clean", "-o", "page.html"), ("show", "clean")):
+    for command in (("report", "clean", "-o", "page.html"), ("explain", "clean", "b")):
         error = run(*command).err
         assert error.startswith("error: clean: its summary.json is ")
         assert error.count("\n") == 1

@@ -74,7 +74,7 @@ READ = ("{input}", "--text-column", "{text}", "--id-column", "{key}")
 @each_of(
     "options",
     [
-        ("--keep", "max:{score}", "--by", "{tag}"),
+        ("--keep", "max:{score}"),
         ("--keep", "priority:{tag}=z,x"),
         ("--keep", "min:{url}", "--memory", "40MB"),
     ],
@@ -185,7 +185,6 @@ def test_frames_and_rows(inputs):
     [
         (("--text-column", "text"), "no column 'text'; columns are 'doc.text', 'doc.key'"),
         (("--keep", "max:meta.scor"), "no column 'meta.scor'; columns are 'meta.score', "),
-        (("--by", "meta.url"), "no column 'meta.url', which by names; columns are 'meta.in.url', "),
         (("--id-column", "doc.key.id"), "no column 'doc.key.id'; columns are"),
     ],
 )

@@ -69,7 +69,6 @@ LACKING = {
     ("search",): {"--seed"},
     ("drop",): {"--seed"},
     ("explain",): {"--seed"},
-    ("show",): {"--seed"},
     ("estimate",): {"--seed"},
     ("report",): {"--seed"},
     ("review",): {"--seed"},

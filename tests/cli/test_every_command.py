@@ -85,7 +85,7 @@ def test_json__keys_are_in_the_page(run_anew, command):
 
 # These count rows of a result, or nothing; texts are looked at in their own tests.
 @pytest.mark.parametrize(
-    "command", sorted({*having(InputOptions.known["lines"])} - {"show", "report", "review"})
+    "command", sorted({*having(InputOptions.known["lines"])} - {"report", "review"})
 )
 def test_lines__are_a_document_each(run_anew, command):
     arguments = [*ARGUMENTS[command].replace("in.jsonl", "lines.txt").split(), "--json"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.cli.wording import table_of_groups
+from neardup.cli.wording import table_by_file
 
 
 def counted(name, n_in, n_removed, **more):
@@ -13,7 +13,7 @@ def counted(name, n_in, n_removed, **more):
 
 
 def table(*counts, others=None):
-    return table_of_groups({"counts": list(counts), "others": others}, "file", "file")
+    return table_by_file({"by_file": {"counts": list(counts), "others": others}})
 
 
 def test_table__of_a_single_file():
@@ -64,37 +64,3 @@ def test_commands_print_it(run, write_file, command):
         ["2", "2", "0", *copies[1], "a.jsonl"],
         ["3", "1", "2", *copies[2], "b.jsonl"],
     ]
-
-
-@pytest.mark.parametrize("command", ["dedup", "dedup by pairs", "drop"])
-def test_by(run, write_file, command):
-    rows = [("one", "web"), ("one", "book"), ("one", "web"), ("two", "book")]
-    lines = (f'{{"text": "{text}", "source": "{source}"}}\n' for text, source in rows)
-    write_file("a.jsonl", "".join(lines))
-    named = write_file("ids.txt", "a.jsonl:2\na.jsonl:3\n")
-    assert run("pairs", "a.jsonl", "-o", "pairs.parquet").code == 0
-    how = {"drop": ("--named-in", named), "dedup by pairs": ("--pairs", "pairs.parquet")}
-    outcome = run(
-        command.split()[0], "a.jsonl", *how.get(command, ()), "--by", "source", "-o", "out"
-    )
-    found = [line.split() for line in outcome.out.splitlines() if line.startswith("  ")]
-    copies = {"dedup": (["exact", "copies"], ["1"], ["1"])}.get(command, ([], [], []))
-    assert found == [
-        ["in", "kept", "removed", *copies[0], "source"],
-        ["2", "1", "1", *copies[1], "book"],
-        ["2", "1", "1", *copies[2], "web"],
-    ]
-
-
-def test_by__is_told_of_examples(run, here, write_file):
-    """So records of a crawl have their addresses, whatever their ids are."""
-    rows = [("r1", "one two three", "http://a/1"), ("r2", "one two three", "http://b/2")]
-    lines = (f'{{"id": "{key}", "text": "{text}", "url": "{url}"}}\n' for key, text, url in rows)
-    write_file("a.jsonl", "".join(lines))
-    assert run("dedup", "a.jsonl", "--by", "url", "-o", "out", "--report", "p.html").code == 0
-    shown = run("show", "out").out
-    assert "removed r2 (a.jsonl, row 2), http://b/2\n" in shown
-    assert "kept r1 (a.jsonl, row 1), http://a/1\n" in shown
-    page = (here / "p.html").read_text()
-    assert "a.jsonl, row 2; http://b/2" in page
-    assert "a.jsonl, row 1; http://a/1" in page

@@ -262,7 +262,7 @@ def test_sheet__pages_and_examples_of_its_rows(run, here, write_file):
         assert run("report", "out", "-o", "out.html", "--overwrite").code == 0
         assert "one two three" in (here / "out.html").read_text()
         assert run("pairs", *inputs, "-o", "p.csv", *read).code == 0
-        assert f"{name} 007" in run("show", "p.csv", *inputs, *read[:2]).out
+        assert f"{name} 007" in run("report", "p.csv", *inputs, *read[:2], "-o", "-").out
 
 
 @every_command

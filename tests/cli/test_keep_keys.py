@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import neardup
 from tests.each import each_of
 
 KEEP = "max:score,min:date,longest"
@@ -91,28 +90,3 @@ def test_bad_rows_have_no_place_in_the_order(inputs, run):
     arguments = ("dedup", "a.jsonl", "--threshold", "0.6", "--on-error", "skip")
     found = table_of(run, *arguments, "--keep", KEEP)
     assert found.equals(table_of(run, *arguments, "--keep", "min:rank"))
-
-
-def test_explain__says_by_which_key(here, run):
-    text = " ".join(f"word{number}" for number in range(30))
-    rows = [
-        {"id": "old", "text": text, "score": 1, "date": "2021"},
-        {"id": "new", "text": text, "score": 1, "date": "2022"},
-        {"id": "best", "text": text + " more", "score": 2, "date": "2020"},
-        {"id": "tie", "text": text + " more", "score": 2, "date": "2020"},
-    ]
-    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    keep = "max:score,max:date"
-    assert run("dedup", "a.jsonl", "--keep", keep, "-o", "out").code == 0
-    for identifier, told, key in (
-        ("old", f"comes before it by max:score of --keep {keep}", "max:score"),
-        ("tie", f"comes before it in the input, equal by --keep {keep}, and stays", "first"),
-    ):
-        outcome = run("explain", "out", identifier)
-        assert told in outcome.out
-        shown = json.loads(run("explain", "out", identifier, "--json").out)
-        assert shown["keeper"]["key"] == key
-    between = json.loads(run("explain", "out", "old", "--with", "new", "--json").out)
-    assert between["with"]["key"] == "max:date"
-    one = neardup.deduplicate("a.jsonl", keep="max:score").explain("old")
-    assert "comes before it by --keep max:score and stays" in str(one)

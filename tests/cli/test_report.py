@@ -110,10 +110,21 @@ def test_report__labels(tmp_path):
     assert "precision" in page
 
 
-def test_report__counts_by_a_column(tmp_path):
+def test_report__on_the_terminal(tmp_path, capsys):
     assert go("dedup one.jsonl two.jsonl -o out") == 0
-    assert go("report out --by source -o page.html") == 0
-    assert "source" in (tmp_path / "page.html").read_text()
+    assert go("pairs one.jsonl two.jsonl -o out.csv --threshold 0.5") == 0
+    for result, inputs in (("out", []), ("out.csv", ["one.jsonl", "two.jsonl"])):
+        page = neardup.report(result, [tmp_path / name for name in inputs] or None)
+        result = " ".join([result, *inputs])
+        capsys.readouterr()
+        assert go(f"report {result} -o -") == 0
+        assert capsys.readouterr().out == page.to_text() + "\n"
+        assert page.to_text().startswith(page.headline)
+        assert "similarity" in page.to_text()
+        assert go(f"report {result} -o - --json") == 0
+        assert json.loads(capsys.readouterr().out)["text"] == page.to_text()
+        assert go(f"report {result} -o - --quiet") == 0
+        assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(
@@ -129,13 +140,11 @@ def test_report__counts_by_a_column(tmp_path):
         ),
         ("report labels.csv -o page.html", "labels.csv: the pairs of this table have no column"),
         ("report out --labels labels.csv -o page.html", "--labels has no effect on a report of a"),
-        ("report out.csv --by source -o page.html", "--by has no effect on a report of pairs"),
         ("report out -o out/kept/p.html --overwrite", "p.html is in the result out; write it"),
         ("report file://{here}/out -o out/p.html", "p.html is in the result file://"),
         ("report out -o file://{here}/out/p.html", "p.html is in the result out; write it"),
         ("report out -o page.txt", "must end in .html, .htm"),
         ("report out.csv -o out.csv", "must end in .html, .htm"),
-        ("report out --by nothing -o page.html", "no column 'nothing'"),
         ("report out.csv --labels one.jsonl -o page.html", "id_a"),
         ("dedup one.jsonl -o new --report page.txt", "must end in .html, .htm"),
         ("dedup one.jsonl -o new --report there.html", "there.html exists"),

@@ -60,8 +60,8 @@ def test_pairs__decide_show_and_report(run, here, documents, ending):
         decided = run("dedup", "docs.jsonl", "--pairs", name, "--measure", "jaccard", "-o", out)
         assert (decided.code, decided.err) == (0, "")
     assert values_of("out/removed.parquet") == values_of("by/removed.parquet")
-    shown = run("show", table, "docs.jsonl")
-    assert shown.out == run("show", "pairs.parquet", "docs.jsonl").out
+    shown = run("report", table, "docs.jsonl", "-o", "-")
+    assert shown.out == run("report", "pairs.parquet", "docs.jsonl", "-o", "-").out
     assert run("report", table, "docs.jsonl", "-o", "a.html", "--labels", table).code == 0
     page = (here / "a.html").read_text()
     assert "007" in page
@@ -119,7 +119,7 @@ def test_passages__cut_report_and_show(run, here, documents, ending):
     assert run("cut", "docs.jsonl", "--named-in", "passages.parquet", "-o", "by").code == 0
     kept = [(here / folder / "kept/docs.jsonl").read_bytes() for folder in ("cut", "by")]
     assert kept[0] == kept[1]
-    shown = run("show", table, "docs.jsonl")
+    shown = run("report", table, "docs.jsonl", "-o", "-")
     assert shown.code == 0
     first = "one two three four five six seven eight nine ten eleven twelve"
     assert first in shown.out
@@ -132,8 +132,9 @@ def test_estimates__report_and_show(run, here, documents, ending):
     table = f"estimates.{ending}"
     assert run("estimate", "s.parquet", "--threshold", "0.3", "-o", "e.parquet").code == 0
     assert run("estimate", "s.parquet", "--threshold", "0.3", "-o", table).code == 0
-    shown = run("show", table, "docs.jsonl")
-    assert (shown.code, shown.out) == (0, run("show", "e.parquet", "docs.jsonl").out)
+    shown = run("report", table, "docs.jsonl", "-o", "-")
+    expected = run("report", "e.parquet", "docs.jsonl", "-o", "-").out
+    assert (shown.code, shown.out) == (0, expected)
     assert run("report", table, "docs.jsonl", "-o", "a.html").code == 0
 
 

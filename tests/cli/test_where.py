@@ -121,7 +121,7 @@ def test_where__bad_rows_stay_bad(run, data):
 
 
 # Those that read INPUT, by what they say of its documents.
-READING = [name for name, text in ARGUMENTS.items() if "in.jsonl" in text and name != "show"]
+READING = [name for name, text in ARGUMENTS.items() if "in.jsonl" in text]
 
 
 @pytest.mark.slow

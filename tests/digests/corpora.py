@@ -152,16 +152,16 @@ JOIN = [
 ]  # fmt: skip
 
 EXPLAIN = [
-    *(f"dedup {DOCS} --threshold 0.5 {options} ; explain out d086 ; explain out d070 --json --closest 9"
+    *(f"dedup {DOCS} --threshold 0.5 {options} ; explain out d086 ; explain out d070 --json"
       for options in (
           "", "--measure containment", "--measure weighted-jaccard", "--keep max:score", "--method exact",
           "--clusters components", "--against others.jsonl", "--format parquet", "--recall 0.6",
       )),
-    f"dedup {DOCS} ; explain out d110 --with d087 --html page.html ; explain out d200 --closest 0",
+    f"dedup {DOCS} ; explain out d110 ; explain out d200",
     f"dedup {DOCS} --against others.jsonl ; explain out d000 --against others.jsonl --json",
     f"dedup {DOCS} --tokenizer tokenizer.json ; explain out d001 --tokenizer tokenizer.json",
     "dedup bad.jsonl few.jsonl -o out --on-error skip --id-column id ; explain out d200 --json",
-    "dedup lines.txt -o out --lines ; explain out lines.txt:47 ; explain out lines.txt:46 --with lines.txt:47",
+    "dedup lines.txt -o out --lines ; explain out lines.txt:47",
 ]  # fmt: skip
 
 PLAN = [

@@ -123,7 +123,7 @@ LEAVE = [
     " ; report p.parquet docs.jsonl --id-column id -o again.html"
     " ; review p.parquet docs.jsonl --id-column id -o judge.html",
     "dedup docs.jsonl --id-column id -o out --report p.html ; report out -o again.html"
-    " ; explain out forum-1 ; show out -n 3 --workers 1",
+    " ; explain out forum-1 ; report out -o - --workers 1",
 ]  # fmt: skip
 
 CUT = [

@@ -17,7 +17,7 @@ HELP = [
     "nonsense",
     *(f"{name} --help" for name in (
         "dedup", "pairs", "explain", "compare", "index", "index build", "index add", "index remove",
-        "index compact", "index info", "search", "align", "cut", "drop", "show", "sketch", "estimate",
+        "index compact", "index info", "search", "align", "cut", "drop", "sketch", "estimate",
         "report", "review", "serve",
         "plan",
     )),

@@ -18,7 +18,7 @@ SECONDS_AT_MOST = 600
 # Commands that take --workers.
 _PARALLEL = (
     *("dedup", "pairs", "explain", "compare", "search", "align", "cut", "drop"),
-    *("show", "sketch"),
+    "sketch",
     *("estimate", "report", "review", "serve"),
 )
 _PARALLEL_OF_INDEX = ("build", "add", "compact")

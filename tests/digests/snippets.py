@@ -174,9 +174,8 @@ _COMPARE = [
 
 _EXPLAIN = [
     "r = neardup.deduplicate(rows, id_column='id', threshold='0.5')\n"
-    "[(repr(e), str(e), e.to_dict(), e.html()) for e in (r.explain('d086'), r.explain('d200', other='d070'))]",
+    "[(repr(e), str(e), e.to_dict()) for e in (r.explain('d086'), r.explain('d200'))]",
     "neardup.deduplicate(rows).explain('nobody')",
-    "neardup.deduplicate(['a', 'b']).explain(0, other=0)",
 ]  # fmt: skip
 
 _REST = [

@@ -25,10 +25,8 @@ def test_command_line__summary_keys(readme_run):
     )
     sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit", "configuration"}
     sometimes |= {
-        "empty_left_out",
         "where",
         "filtered_rows",
-        "by",
         "documents_added",
         "documents_known",
         "documents_denied",
@@ -59,7 +57,7 @@ def test_command_line__keys_of_dedup_by_pairs(tmp_path, capsys, monkeypatch):
     json_of(capsys, "pairs", pages, "--threshold", "0.1", "-o", "pairs.parquet")
     by_pairs = ("--pairs", "pairs.parquet", "--clusters", "components")
     summary = json_of(capsys, "dedup", pages, *by_pairs, "-o", "out")
-    assert set(summary) | {"skipped", "configuration", "by"} == keys_of("Deciding again")
+    assert set(summary) | {"skipped", "configuration"} == keys_of("Deciding again")
     assert set(summary["seconds"]) == {"read", "pairs", "choose", "write"}
 
 
@@ -120,7 +118,7 @@ def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatc
     align = json_of(capsys, "align", questions, *ids, *others, *preset, "-o", "shared.parquet")
     assert set(align) | {"skipped", "marked_places"} == keys_of("JSON of align")
     drop = json_of(capsys, "drop", pages, *ids, "--named-in", "hits.csv", "-o", "out")
-    assert set(drop) | {"skipped", "by"} == keys_of("JSON of drop")
+    assert set(drop) | {"skipped"} == keys_of("JSON of drop")
     columns = re.findall(r"`(\w+)`", " ".join(row[0] for row in passage_tables()[0]))
     assert pq.read_schema("shared.parquet").names == columns
     assert header_of("hits.csv") == columns
@@ -137,12 +135,8 @@ def test_command_line__keys_of_explain(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pages, ids = ROOT / "examples/pages.jsonl", ("--id-column", "id")
     json_of(capsys, "dedup", pages, *ids, "-o", "clean")
-    found = json_of(capsys, "explain", "clean", "news", "--with", "tides")
+    found = json_of(capsys, "explain", "clean", "news")
     assert set(found) == keys_of("JSON of explain")
-    evidence = found["with"]["evidence"]
-    assert set(evidence) == keys_of("JSON of explain", table=1)
-    told = set(re.findall(r"`(\w+)`", section("docs/command-line.md", "JSON of explain")))
-    assert {*found["with"], *found["with"]["document"], *found["closest"]} <= told
 
 
 SKETCH_KINDS = {

@@ -31,11 +31,9 @@ import neardup.cli
 from neardup.errors import NeardupError
 from neardup.files.resolve import resolve_paths
 from neardup.jobs.drop import drop_documents
-from neardup.jobs.explain.explain import Question, explain_document
-from neardup.jobs.show import find_examples
-from neardup.options.documents import DropOptions, ShowOptions
+from neardup.jobs.explain import explain_document
+from neardup.options.documents import DropOptions
 from neardup.runs.runner import Runner
-from neardup.stages.decided import FolderDocuments
 from neardup.stages.output import open_output
 from tests.damage import changed_json, flipped
 from tests.spilling import (
@@ -153,13 +151,7 @@ def report(result: Any, *inputs: Any, **how: Any) -> str:
 
 
 def explain(folder: str) -> str:
-    documents = FolderDocuments(open_output(folder))
-    return explain_document(documents, Question("d1"), Runner(1)).to_text()
-
-
-def show(result: str, inputs: tuple[str, ...]) -> dict[str, Any]:
-    options = ShowOptions(id_column="id" if inputs else None)
-    return find_examples(result, inputs, (), options, Runner(1)).describe()
+    return explain_document(open_output(folder), "d1", Runner(1)).to_text()
 
 
 def drop(table: str, column: str) -> list[Any]:
@@ -183,7 +175,6 @@ def of_dedup() -> list[Use]:
     return [
         partial(report, "dedup"),
         partial(explain, "dedup"),
-        partial(show, "dedup", ()),
         partial(drop, "dedup/removed.parquet", "id"),
     ]
 
@@ -261,7 +252,6 @@ def pairs_table(damage: Callable[[str], Damage], is_trusted: bool) -> Stored:
         partial(choose, "pairs.parquet"),
         partial(rethreshold, result, "pairs.parquet"),
         partial(report, "pairs.parquet", INPUT, id_column="id"),
-        partial(show, "pairs.parquet", (INPUT,)),
         partial(drop, "pairs.parquet", "id_b"),
     ]
     return Stored(damage("pairs.parquet"), uses, is_trusted)
@@ -272,7 +262,6 @@ def passages_table(damage: Callable[[str], Damage], is_trusted: bool) -> Stored:
     uses = [
         partial(cut, "aligned.parquet"),
         partial(report, "aligned.parquet", INPUT, id_column="id"),
-        partial(show, "aligned.parquet", (INPUT,)),
     ]
     return Stored(damage("aligned.parquet"), uses, is_trusted)
 

@@ -25,9 +25,8 @@ def test_deduplicate__by_path(in_process, tmp_path, keep):
     ]
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    options = {"text_column": "doc.text", "id_column": "doc.key", "by": "tags[0]", "keep": keep}
+    options = {"text_column": "doc.text", "id_column": "doc.key", "keep": keep}
     expected = neardup.deduplicate(str(path), threshold=0.6, **options)
     found = neardup.spark.deduplicate(in_process, str(path), threshold=0.6, **options)
     assert found.removed.equals(expected.removed)
     assert len(expected.removed) > 30
-    assert expected.removed["by"].to_pylist()

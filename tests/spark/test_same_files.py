@@ -17,7 +17,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "longest": {"keep": "longest", "threshold": 0.7},
     "by number": {"keep": "max:score"},
     "by origin": {"keep": "priority:origin=book,mail"},
-    "counted by origin": {"by": "origin"},
     "components": {"clusters": "components", "threshold": 0.6},
     "containment": {"measure": "containment", "keep": "longest"},
     "numbered": {"occurrences": "numbered", "ngram": 2},

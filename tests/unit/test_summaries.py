@@ -38,14 +38,14 @@ def of_dedup(_: Path) -> Iterator[Any]:
         {"against": GOOD[:1]},
         {"method": "auto", "audit": 2},
         {"method": "minhash", "audit": 2, "bands": 20, "rows": 5},
-        {"by": "kind", "clusters": "components"},
+        {"clusters": "components"},
         {"measure": "weighted-jaccard"},
         {"preset": "ocr"},
         WHERE,
     ):
         yield neardup.deduplicate(GOOD, **options)
     yield neardup.deduplicate(ROWS, against=ROWS, **SKIP)
-    yield neardup.choose(neardup.find_pairs(GOOD), GOOD, clusters="components", by="kind")
+    yield neardup.choose(neardup.find_pairs(GOOD), GOOD, clusters="components")
     yield neardup.choose(neardup.find_pairs(GOOD))
 
 

@@ -51,9 +51,9 @@ def remove_duplicates(folder: Path) -> None:
     # Arrow's own tables have no types.
     tables: list[Any] = [result.removed, result.kept]  # pyright: ignore[reportUnknownMemberType]
     assert sum(map(len, tables)) == len(TEXTS)
-    explained = result.explain("2", closest=1, tokenizer=split)
+    explained = result.explain("2", tokenizer=split)
     assert_type(explained, types.ExplainResult)
-    assert_type(explained.closest, types.Closest | None)
+    assert_type(explained.comparison, types.Comparison | None)
     assert_type(explained.document, types.Document)
     assert_type(result.report().html, str)
 

@@ -31,7 +31,6 @@ _COMMANDS = {
     "align": ("neardup.cli.align", "Find the passages that documents share."),
     "cut": ("neardup.cli.cut", "Cut repeated passages, paragraphs or lines out of texts."),
     "drop": ("neardup.cli.drop", "Remove the documents that a table names."),
-    "show": ("neardup.cli.show", "Show examples of what was found."),
     "sketch": ("neardup.cli.sketch", "Make sketches that can be compared elsewhere."),
     "estimate": ("neardup.cli.estimate", "Compare documents by their sketches alone."),
     "report": ("neardup.cli.report", "Show what was found and why, as one page."),

@@ -166,7 +166,6 @@ class Call:
 
     def write_page(self, table: str, options: AgainstOptions, make: Callable[..., Report]) -> None:
         """Write the page that is made of a table and of the collections that it was made of."""
-        from neardup.files.resolve import resolve_paths
         from neardup.outputs.folder import check_apart, check_outside
         from neardup.reports.page import check_page_file
 
@@ -174,15 +173,28 @@ class Call:
         check_page_file(output, overwrite=self.overwrite)
         check_outside(output, table, "result")
         check_apart(output, [table, *self.inputs, *against, *([labels] if labels else [])])
-        own = resolve_paths(self.inputs, options) if self.inputs else None
-        other = self.other_sources(options)
-        with self.display:
-            page = make(table, own, other, labels, options, self.runner)
+        page = self._make_page(table, options, make)
         page.write(output, overwrite=self.overwrite)
         n_bytes = len(page.html.encode())
         facts = {"headline": page.headline, "page": str(output), "bytes": n_bytes}
         written = f"written to {output}, {n_bytes / 1e6:.1f} MB"
         self.tell(facts, page.headline, *page.notes, written)
+
+    def print_page(self, table: str, options: AgainstOptions, make: Callable[..., Report]) -> None:
+        """Print the headline and the examples of such a page."""
+        page = self._make_page(table, options, make)
+        text = page.to_text()
+        self.tell({"headline": page.headline, "text": text}, text)
+
+    def _make_page(
+        self, table: str, options: AgainstOptions, make: Callable[..., Report]
+    ) -> Report:
+        from neardup.files.resolve import resolve_paths
+
+        own = resolve_paths(self.inputs, options) if self.inputs else None
+        other = self.other_sources(options)
+        with self.display:
+            return make(table, own, other, self.labels, options, self.runner)
 
     def tell(
         self, facts: Mapping[str, Any], *lines: str, say: Callable[[str], None] | None = None
@@ -301,7 +313,7 @@ class _Output:
         from neardup.jobs.report.report import make_report
         from neardup.options.documents import ReportOptions
 
-        names = set(ReportOptions.known) - {"by"}
+        names = set(ReportOptions.known)
         if inputs is None and against is None:
             # Documents are not read.
             names = set()

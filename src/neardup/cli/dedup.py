@@ -23,7 +23,7 @@ from neardup.cli.wording import (
     list_passed_over,
     say_few_tokens,
     say_ids,
-    tables_of_groups,
+    table_by_file,
     took,
     warn_of_recall,
 )
@@ -182,7 +182,7 @@ def _report(
         lines.append(f"method {choice['chosen']} chosen: exact {cost}")
     if "audit" in summary:
         lines.append(_audit(summary["audit"]))
-    lines += tables_of_groups(summary)
+    lines += table_by_file(summary)
     lines += say_ids(summary)
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")
@@ -314,7 +314,7 @@ def _report_by_pairs(summary: Mapping[str, Any], pairs: str, output: FolderOutpu
             f"{pairs} does not say from which threshold on it has all pairs; its least similarity "
             f"is taken for that, {summary['least_threshold']:g}"
         )
-    lines += tables_of_groups(summary)
+    lines += table_by_file(summary)
     lines += say_ids(summary)
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")

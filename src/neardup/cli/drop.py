@@ -10,7 +10,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
-from neardup.cli.wording import say_ids, tables_of_groups
+from neardup.cli.wording import say_ids, table_by_file
 from neardup.runs.progress import counted
 
 _EPILOG = """\b
@@ -61,7 +61,7 @@ def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
         f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
         f"{summary['documents_removed']:,} removed"
     ]
-    lines += tables_of_groups(summary)
+    lines += table_by_file(summary)
     lines += say_ids(summary)
     if summary["missing_documents"]:
         named = counted(summary["missing_documents"], "named document")

@@ -1,22 +1,15 @@
-"""``neardup explain``: why a document stayed or went."""
+"""``neardup explain``: why a document was removed or kept."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from neardup.cli.call import Call, print_output
+from neardup.cli.call import Call
 from neardup.cli.command import TableCommand, complete_paths, options_of
-
-if TYPE_CHECKING:
-    from neardup.jobs.explain.explain_result import ExplainResult
 
 _EPILOG = """\b
 Examples:
   neardup explain clean essay-17
-  neardup explain clean essay-17 --with essay-3
-  neardup explain clean essay-17 --closest 10 --html essay-17.html
   neardup explain clean essay-17 --against test.parquet --json
 """
 
@@ -26,63 +19,39 @@ Examples:
 @click.argument("identifier", metavar="ID")
 @options_of("explain")
 def command(call: Call) -> None:
-    """Say why a document stayed or went.
+    """Explain why a document was removed or kept.
 
     FOLDER is one that `neardup dedup` has written, ID that of a document in its tables.
 
-    Everything is worked out anew from the texts in FOLDER: how similar the document and the one it
-    went for are, what differs, in which buckets they met, which others went for it, and which are
-    most similar of all others.
+    A removed document is compared again with the one that is kept in its place, a kept one with all
+    that are kept, for its nearest neighbour: how similar they are, which buckets they share, what
+    differs.
     """
-    from neardup.jobs.explain.explain import Question, explain_document
-    from neardup.outputs.folder import check_apart, check_outside
-    from neardup.reports.page import check_page_file, write_page
-    from neardup.stages.decided import FolderDocuments, open_against
+    from neardup.errors import InvalidParameterError
+    from neardup.jobs.explain import explain_document
+    from neardup.options.groups import AgainstOptions
+    from neardup.stages.options import columns_of, input_options_of
     from neardup.stages.output import open_output
+    from neardup.stages.tables import Collection
 
-    html, against = call.html, call.against or ()
-    if html is not None:
-        check_page_file(html, overwrite=call.overwrite)
-        check_outside(html, call.folder, "folder")
-        check_apart(html, against)
     output = open_output(call.folder)
-    columns = call.against_text_column, call.against_id_column
-    others = open_against(output.summary, against, *columns, call.tokenizer)
-    question = Question(call.identifier, call.other, call.closest)
+    read = output.summary["reading"]
+    if call.against and not output.summary.get("against_documents"):
+        message = "the documents were compared with no others; leave against out"
+        raise InvalidParameterError(message, "against")
+    text, identifier = call.against_text_column, call.against_id_column
+    own = AgainstOptions(against_text_column=text, against_id_column=identifier)
+    own.check_other("against", is_given=bool(call.against))
+    options = AgainstOptions(
+        text_column=text or read.get("against_text_column") or read["text_column"],
+        id_column=identifier or output.summary.get("against_id_column"),
+        on_error="skip",
+        **vars(input_options_of(read)),
+    )
+    sources = call.other_sources(options, call.tokenizer)
+    others = None if sources is None else Collection(sources, columns_of(options), skip_bad=True)
     with call.display:
         found = explain_document(
-            FolderDocuments(output),
-            question,
-            call.runner,
-            against=others,
-            tokenizer=call.tokenizer,
+            output, call.identifier, call.runner, against=others, tokenizer=call.tokenizer
         )
-    if html is not None:
-        write_page(found.html(), html, overwrite=call.overwrite)
-    if call.as_json:
-        call.tell(found.to_dict())
-    elif not call.quiet:
-        _print(found)
-        if html is not None:
-            print_output(f"\nwritten to {html}")
-
-
-def _print(found: ExplainResult) -> None:
-    """Print what was found, on a terminal with texts beside each other."""
-    from neardup.cli.side_by_side import console_of_output, print_texts
-    from neardup.jobs.explain.explain_result import (
-        lines_after_texts,
-        lines_before_texts,
-        shown,
-        shown_relation,
-    )
-
-    console, relation = console_of_output(), shown_relation(found)
-    if relation is None or not console.is_terminal:
-        print_output(found.to_text())
-        return
-    print_output("\n".join([*lines_before_texts(found), ""]))
-    names = shown(found.document.id), shown(relation.other.id)
-    print_texts(console, names, (found.text, relation.text), "the text is not there")
-    for line in lines_after_texts(found):
-        print_output(line)
+    call.tell(found.to_dict(), found.to_text())

@@ -10,7 +10,7 @@ from neardup.cli.command import ANY_INPUTS, TableCommand, complete_paths, option
 _EPILOG = """\b
 Examples:
   neardup report clean -o clean.html
-  neardup report clean --by source -o clean.html
+  neardup report clean -o -
   neardup report seen -o seen.html
   neardup report pairs.parquet products.csv --text-column title --labels right.csv -o pairs.html
   neardup report shared.jsonl 1818.jsonl --against 1831.jsonl --id-column id -o editions.html
@@ -33,9 +33,12 @@ def command(call: Call) -> None:
     dedup have them, and need none.
 
     The page is one file of HTML that needs nothing else. It loads nothing from anywhere, and shows
-    texts as text, whatever they hold; the same result gives the same page.
+    texts as text, whatever they hold; the same result gives the same page. With -o - its headline
+    and its examples are printed instead, with marks around the words that differ.
     """
     from neardup.jobs.report.report import make_report
     from neardup.options.documents import ReportOptions
+    from neardup.outputs.targets import is_standard_output
 
-    call.write_page(call.result, call.of(ReportOptions), make_report)
+    write = call.print_page if is_standard_output(call.output) else call.write_page
+    write(call.result, call.of(ReportOptions), make_report)

@@ -111,20 +111,9 @@ _HEADINGS = {
 }
 
 
-def tables_of_groups(summary: Mapping[str, Any]) -> list[str]:
-    """Return the lines of a table by file, and of one by the values of a column if there is one."""
-    lines = table_of_groups(summary["by_file"], "file", "file")
-    if by := summary.get("by"):
-        lines += table_of_groups(by, "value", printable(by["column"]))
-    return lines
-
-
-def table_of_groups(found: Mapping[str, Any], label: str, heading: str) -> list[str]:
-    """Return the lines of a table of the groups that lost most documents; none of a single group.
-
-    ``found`` is as a summary has it under ``by_file``; ``label`` and ``heading`` are what a group
-    is called there and in the table.
-    """
+def table_by_file(summary: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a table of the files that lost most documents; none of a single file."""
+    found = summary["by_file"]
     every, others = found["counts"], found["others"]
     if len(every) + (others["groups"] if others else 0) < 2:
         return []
@@ -136,7 +125,7 @@ def table_of_groups(found: Mapping[str, Any], label: str, heading: str) -> list[
     cells = [[_HEADINGS[name] for name in wanted]]
     cells += [[f"{row[name]:,}" for name in wanted] for row in shown]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    names = [heading, *(_shown(row[label]) for row in shown)]
+    names = ["file", *(_shown(row["file"]) for row in shown)]
     lines = [
         "  ".join(["", *(cell.rjust(width) for cell, width in zip(row, widths, strict=True)), name])
         for row, name in zip(cells, names, strict=True)

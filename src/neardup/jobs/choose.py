@@ -134,7 +134,6 @@ def choose_documents(
                 runner,
                 skip_bad=options.skip_bad,
                 with_lengths=policy.by_length,
-                by=options.by,
             )
             check_same_documents(table, int(documents.is_document.sum()))
         note(documents=len(documents))
@@ -150,6 +149,6 @@ def _check_no_data(given: _Arguments, policy: KeepPolicy) -> None:
     if policy.rule != "first":
         message = f"keep {given.keep} looks at the documents; give data, or keep first"
         raise InvalidParameterError(message, "keep")
-    for name in ("by", "where", "memory", "work", *ReadingOptions.known):
+    for name in ("where", "memory", "work", *ReadingOptions.known):
         if getattr(given, name) != given.known[name].default:
             raise no_effect(name, "without data", "give data")

@@ -224,7 +224,6 @@ def drop_documents(
             workspace,
             runner,
             skip_bad=options.skip_bad,
-            by=options.by,
         )
         stays: Bools = np.ones(len(documents), np.bool_)
         # A skipped row is no document.
@@ -269,8 +268,5 @@ def _summarise(
         "workers": runner.workers,
         "versions": versions(),
     }
-    if documents.values is not None:
-        counts = count_documents(Groups.of_values(documents.values), documents.is_document, stays)
-        summary["by"] = {"column": documents.values.column, **counts}
     complete_summary(summary, runner)
     return summary

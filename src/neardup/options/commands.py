@@ -86,7 +86,6 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
         PairOptions,
         ReportOptions,
         ReviewOptions,
-        ShowOptions,
     )
 
     return {
@@ -118,7 +117,6 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_RUN,
         ),
         "explain": (
-            *_of(CommandOptions, "other", "closest"),
             *_against(
                 "The files or the index that the documents were compared against, whose texts the "
                 "folder lacks; files may be given several times."
@@ -129,8 +127,6 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
                 "The tokenizer.json that was used, if one was.",
                 metavar="FILE",
             ),
-            _one(OutputOptions, "html", "Also write a page with all of it, texts side by side."),
-            *_OVERWRITE_PAGE,
             *_RUN,
         ),
         "drop": (
@@ -148,17 +144,12 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
             *_IN_FILES,
             *_RUN,
         ),
-        "show": (
-            *_of(
-                AgainstDataOptions,
-                against="The other documents that RESULT names, if it was made of two collections; "
-                "files may be given several times, or an index.",
-            ),
-            *_of(ShowOptions),
-            *_RUN,
-        ),
         "report": (
-            _one(OutputOptions, "output", "Page to create, a file or URL that ends in .html."),
+            _one(
+                OutputOptions,
+                "output",
+                "Page to create, a file or URL that ends in .html; - prints its examples.",
+            ),
             *_of(
                 AgainstDataOptions,
                 against="The other documents that RESULT names, if it was made of two collections, "
@@ -447,7 +438,6 @@ _MAKERS: dict[str, Callable[[], dict[str, tuple[Option, ...]]]] = {
     "align": _of_passages,
     "cut": _of_passages,
     "drop": _of_documents,
-    "show": _of_documents,
     "sketch": _of_sketches,
     "estimate": _of_sketches,
     "report": _of_documents,
@@ -491,12 +481,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Similarity": (
         *("preset", "unit", "threshold", "measure", "times", "pairs", "max_distance", "min_tokens"),
-        *("blocking", "method", "other", "tf", "idf_from", "audit"),
+        *("blocking", "method", "tf", "idf_from", "audit"),
         "edit_limit",
     ),
     "Sketches": ("kind", "recall", "num_perm", "super_shingles", "compression", "seed"),
     "Choice": (
-        *("examples", "keep", "clusters", "top", "limit", "min_documents"),
+        *("keep", "clusters", "top", "limit", "min_documents"),
         *("max_documents", "ignore", "maximal", "within"),
     ),
     "Access": (
@@ -508,7 +498,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *(
             "output",
             "page",
-            "by",
             "labels",
             "add",
             "deny",

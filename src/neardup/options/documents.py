@@ -1,7 +1,7 @@
 """The options of jobs that compare whole documents, and of what is done with their results."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
@@ -25,7 +25,6 @@ from neardup.options.groups import (
     WITH_TEXT,
     AgainstOptions,
     BandOptions,
-    ByOptions,
     CountingOptions,
     DocumentOptions,
     KeepOptions,
@@ -426,8 +425,8 @@ class CommitOptions(OpenOptions):
     )
 
 
-class ReportOptions(ByOptions, TextAgainstOptions):
-    """Which column counts are made by, and how the result and the documents it names are read."""
+class ReportOptions(TextAgainstOptions):
+    """How the result and the documents it names are read."""
 
 
 class ReviewOptions(TextAgainstOptions):
@@ -456,38 +455,13 @@ class ReviewOptions(TextAgainstOptions):
         return _names(self.with_columns)
 
 
-class DropOptions(WhereOptions, ByOptions, ReadingOptions):
+class DropOptions(WhereOptions, ReadingOptions):
     """What decides which documents go."""
 
     column: str | None = option("Column of FILE with the ids.", default=None, usual="doc_id")
     missing: Missing = option(
         "An id in FILE that no document has ends the run, or is counted only.", default="raise"
     )
-
-
-class ShowOptions(AgainstOptions):
-    """How many examples, whether the least or the most similar, and how documents are read."""
-
-    examples: int = option(
-        "How many.", Whole(1), default=10, metavar="N", flags=("-n", "--examples")
-    )
-    least: bool = option("The least similar ones.", default=False)
-    most: bool = option("The most similar ones.", default=False)
-    differs = but(on_error={"help": "A bad row ends the run, or is passed over."})
-
-    @property
-    def which(self) -> Literal["spread", "least", "most"]:
-        """Which examples are shown."""
-        if self.least and self.most:
-            message = "least and most ask for different examples; give one of them"
-            raise InvalidParameterError(message, "least", "most")
-        return "least" if self.least else "most" if self.most else "spread"
-
-    def check_unread(self, where: str, remedy: str) -> None:
-        """Raise if an option says how documents are read, where none are."""
-        for name in ReadingOptions.known:
-            if getattr(self, name) != self.known[name].default:
-                raise no_effect(name, where, remedy)
 
 
 class SimilarityOptions(WeightOptions, TokenOptions):

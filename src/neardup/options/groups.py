@@ -498,19 +498,7 @@ DATA = (
 DOCUMENTS = "Documents, in any form that ``deduplicate`` takes."
 
 
-class ByOptions(Options):
-    """By what documents are counted, too."""
-
-    by: str | None = option(
-        "Also count documents by the values of this column of INPUT.",
-        default=None,
-        python="Column of the documents, such as their source, by whose values they are "
-        "counted, too, in the summary and the tables of the result.",
-        metavar="COLUMN",
-    )
-
-
-class KeepOptions(ByOptions):
+class KeepOptions(Options):
     """Which of similar documents stay."""
 
     keep: str = option(

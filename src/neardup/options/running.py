@@ -8,7 +8,6 @@ from neardup.options.kinds import (
     Address,
     Location,
     PathOrUrl,
-    Whole,
 )
 from neardup.options.option import Options, option
 
@@ -110,20 +109,6 @@ class CommandOptions(Options):
         "has handed out; the page has precision and recall of those found.",
         default=None,
         metavar="FILE",
-    )
-    other: str | None = option(
-        "Also say what is between ID and the document of this id: similarity, buckets, and "
-        "which rule decided.",
-        default=None,
-        flags=("--with",),
-        metavar="ID",
-    )
-    closest: int = option(
-        "How many of the most similar documents are listed, at the threshold and below; found "
-        "by comparing with all. 0: none, and no text but the few that are shown is read.",
-        Whole(0),
-        default=3,
-        metavar="N",
     )
     show_all: bool = option(
         "Show every measure with its exact value, and what sketches would have estimated.",

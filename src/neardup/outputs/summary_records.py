@@ -137,12 +137,6 @@ class FileCounts(Counts):
     file: str | None
 
 
-class ValueCounts(Counts):
-    """Those of a value."""
-
-    value: str | None
-
-
 class OtherGroups(TypedDict):
     """The sums of groups that are not listed."""
 
@@ -164,29 +158,12 @@ class FilePair(Pair):
     kept_file: str | None
 
 
-class ValuePair(Pair):
-    """Those of two values."""
-
-    value: str | None
-    kept_value: str | None
-
-
 class ByFile(TypedDict):
     """Counts by files."""
 
     counts: list[FileCounts]
     others: OtherGroups | None
     pairs: list[FilePair]
-    other_pairs: OtherGroups | None
-
-
-class ByValue(TypedDict):
-    """Counts by the values of a column."""
-
-    column: str
-    counts: list[ValueCounts]
-    others: OtherGroups | None
-    pairs: list[ValuePair]
     other_pairs: OtherGroups | None
 
 
@@ -222,7 +199,6 @@ class _Dedup(TypedDict):
     reading: Reading
     versions: Versions
     predicted_recall: _Share | None
-    by: NotRequired[ByValue]
     inputs: NotRequired[list[File]]
     against: NotRequired[list[File]]
     against_documents: NotRequired[_Count]

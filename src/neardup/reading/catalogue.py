@@ -13,7 +13,6 @@ import numpy.typing as npt
 from neardup.files.ids import check_unique, common_id_type
 from neardup.files.rows import DEFAULT_ID, ColumnNames, Place, Source
 from neardup.matching.keep import join_order_columns
-from neardup.reading.column_values import ColumnValues, ValueCollector
 from neardup.reading.signed_batches import numbers_of, place_of
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int8s, Int64s, offsets_of
@@ -139,12 +138,10 @@ class Catalogue:
 
     ``numbers`` are row numbers within the sources, ``source_starts`` (n_sources + 1) where each
     source's documents start, those in front of them being of no source; ``columns`` are those that
-    were read. ``n_tokens`` has ``BAD`` for a skipped row, and is a byte each where tokens
-    are not looked at. ``ids`` is None
-    where no column has them. ``values`` are those by which documents are counted, if they are. With
-    ``skips_bad`` bad rows are listed in ``skipped`` (source, row, reason); else there are none.
-    ``places`` are those of the blocks of each source, None where rows can only be read from the
-    start on.
+    were read. ``n_tokens`` has ``BAD`` for a skipped row, and is a byte each where tokens are not
+    looked at. ``ids`` is None where no column has them. With ``skips_bad`` bad rows are listed in
+    ``skipped`` (source, row, reason); else there are none. ``places`` are those of the blocks of
+    each source, None where rows can only be read from the start on.
     """
 
     sources: Sequence[Source]
@@ -158,7 +155,6 @@ class Catalogue:
     text_bytes: int
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
     skips_bad: bool = False
-    values: ColumnValues | None = None
     places: Sequence[Sequence[RowLengths | Place] | None] | None = None
 
     def __len__(self) -> int:
@@ -202,7 +198,6 @@ class Catalogue:
             lengths=None,
             ids=_JoinedIds(ids, self),
             order=None,
-            values=None,
         )
 
     @property
@@ -307,14 +302,12 @@ def make_catalogue(
     *,
     skips_bad: bool,
     with_lengths: bool = False,
-    by: str | None = None,
 ) -> Catalogue:
     """Put together what is kept of each document of a collection, and check the ids."""
     counts: Int64s = np.zeros(len(sources), np.int64)
     n_tokens, lengths, order = [], [], []
     skipped, text_bytes, id_types = [], 0, set()
     places: list[list[RowLengths | Place | None]] = [[] for _ in sources]
-    values = None if by is None else ValueCollector(by)
     for batch, known in signed.known():
         source = known["source"]
         counts[source] += len(batch)
@@ -324,8 +317,6 @@ def make_catalogue(
             lengths.append(numbers_of(batch, "lengths").copy())
         if columns.orders:
             order.append(_copied(batch.column("order")))
-        if values is not None:
-            values.add(batch.column("by"))
         if columns.id and batch.column("ids").null_count < len(batch):
             id_types.add(batch.column("ids").type)
         skipped += [(sources[source].name, row, reason) for row, reason in known["skipped"]]
@@ -343,7 +334,6 @@ def make_catalogue(
         text_bytes=text_bytes,
         skipped=skipped,
         skips_bad=skips_bad,
-        values=None if values is None else values.values(sources),
         places=[_all_known(each) for each in places],
     )
     if catalogue.ids is not None:

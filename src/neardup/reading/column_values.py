@@ -1,9 +1,8 @@
-"""Which columns there are, and values of one as text: by which documents are blocked or counted."""
+"""Which columns there are, and values of one as text, by which documents are blocked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +13,10 @@ from neardup.files.id_table import hash_ids
 from neardup.files.problems import listed_names
 from neardup.files.rows import RowBlock, Source
 from neardup.kernels.common.hashing import mix_words
-from neardup.tables import Bools, Int32s, Uint64s
+from neardup.tables import Bools, Uint64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-# Different values by which documents are counted; all are in memory, and each has a row.
-_MOST_VALUES = 100_000
 
 # Files of which the first rows are looked at, to find a column.
 _MOST_FILES = 100
@@ -66,31 +62,6 @@ def check_have_columns(
                 raise InvalidInputError(message, path=sources[0].origin)
 
 
-@dataclass(frozen=True)
-class ColumnValues:
-    """The values of a column: different ones in order, and for each row the place of its own.
-
-    The place is -1 where a row has no value.
-    """
-
-    column: str
-    names: Sequence[str]
-    numbers: Int32s
-
-
-def read_values(block: RowBlock, column: str, is_bad: Bools) -> pa.Array:
-    """Read the values of a column as large strings, null in rows that are bad or have none."""
-    import pyarrow as pa
-
-    table = block.some_columns([column], None if not is_bad.any() else ~is_bad)
-    if not table.num_columns:
-        return pa.nulls(len(block), pa.large_string())
-    values = text_of(plain_array(table.column(0)), column, "by")
-    if not is_bad.any():
-        return values
-    return values.take(pa.array(np.cumsum(~is_bad) - 1, mask=is_bad))
-
-
 def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
     """Return the values of a column as text, null where there is none.
 
@@ -115,52 +86,6 @@ def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
         texts = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.large_string()), texts)
     is_empty = pc.equal(pc.utf8_trim_whitespace(texts), "")
     return pc.if_else(is_empty, pa.scalar(None, pa.large_string()), texts)
-
-
-class ValueCollector:
-    """Numbers the values that ``read_values`` reads of blocks, as they come.
-
-    Memory: the different values, and 4 bytes a row, for a moment twelve.
-    """
-
-    def __init__(self, column: str) -> None:
-        self._column = column
-        self._places: dict[str, int] = {}
-        self._numbers: list[Int32s] = [np.empty(0, np.int32)]
-
-    def add(self, values: pa.Array) -> None:
-        """Add the values of the next rows."""
-        encoded = values.dictionary_encode()
-        places, names = self._places, encoded.dictionary.to_pylist()
-        # The last one is taken where there is no value.
-        known = np.array([*(places.setdefault(name, len(places)) for name in names), -1], np.int32)
-        self._numbers.append(known[encoded.indices.fill_null(len(names)).to_numpy()])
-        if len(places) > _MOST_VALUES:
-            message = (
-                f"column {self._column!r} has more than {_MOST_VALUES:,} different values, too "
-                "many for by; choose one of fewer, such as where documents are from"
-            )
-            raise InvalidInputError(message)
-
-    def values(self, sources: Sequence[Source]) -> ColumnValues:
-        """Return the values of all rows, which are of these sources."""
-        if not self._places:
-            self._check_column(sources)
-        names = sorted(self._places)
-        sorted_places = {name: place for place, name in enumerate(names)}
-        ranks = np.array([*(sorted_places[name] for name in self._places), -1], np.int32)
-        return ColumnValues(self._column, names, ranks[np.concatenate(self._numbers)])
-
-    def _check_column(self, sources: Sequence[Source]) -> None:
-        if all(source.column_names() is None for source in sources):
-            return
-        if not columns_there(sources, [self._column]):
-            there = {name: None for source in sources for name in source.listed_names()}
-            message = (
-                f"no column {self._column!r}, which by names; columns are "
-                f"{listed_names(self._column, list(there))}"
-            )
-            raise InvalidInputError(message)
 
 
 # Blocking keys: documents are compared only if they have the same values in some columns.

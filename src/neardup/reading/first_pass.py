@@ -183,7 +183,6 @@ def sign_collections(
                 signed,
                 skips_bad=plan.skip_bad,
                 with_lengths=plan.with_lengths,
-                by=plan.by,
             )
         )
     return Signed(tuple(catalogues), batches)
@@ -197,12 +196,8 @@ def list_documents(
     *,
     skip_bad: bool = False,
     with_lengths: bool = False,
-    by: str | None = None,
 ) -> Catalogue:
-    """Read which documents there are, and their ids; of texts that they are there, or how long.
-
-    Of column ``by`` also the values.
-    """
+    """Read which documents there are, and their ids; of texts that they are there, or how long."""
     columns = choose_id_column(columns, sources)
     reading = ReadingPass("read", sources, runner)
     with SpilledBatches(
@@ -211,16 +206,14 @@ def list_documents(
         read_blocks(
             sources,
             lambda block: (
-                list_block(block, columns, skip_bad=skip_bad, with_lengths=with_lengths, by=by),
+                list_block(block, columns, skip_bad=skip_bad, with_lengths=with_lengths),
                 [],
             ),
             listed,
             reading,
             workspace,
         )
-    return make_catalogue(
-        sources, columns, listed, skips_bad=skip_bad, with_lengths=with_lengths, by=by
-    )
+    return make_catalogue(sources, columns, listed, skips_bad=skip_bad, with_lengths=with_lengths)
 
 
 def sign_with_sets(

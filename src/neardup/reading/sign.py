@@ -12,7 +12,7 @@ import numpy as np
 from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, Source
 from neardup.matching.measures import Measure
 from neardup.matching.sieve import join_filters, make_filters
-from neardup.reading.column_values import read_blocking_keys, read_values
+from neardup.reading.column_values import read_blocking_keys
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import (
@@ -82,7 +82,7 @@ class ReadingPlan:
     ``weighted`` documents are weighted sets, and ``minhash`` is of their kind. Filters are
     made for the measure ``filters_for``, of plain sets. With ``look_up`` an index works out
     digests, keys and filters, and looks each text up. Documents of different values in a column of
-    ``blocking`` are not compared. Documents are counted by the values of column ``by``.
+    ``blocking`` are not compared.
     """
 
     columns: ColumnNames
@@ -95,7 +95,6 @@ class ReadingPlan:
     filters_for: Measure | None = None
     look_up: LookUp | None = None
     blocking: tuple[str, ...] = ()
-    by: str | None = None
 
     @property
     def slice_bytes(self) -> int:
@@ -108,8 +107,8 @@ class ReadingPlan:
         return self.weighted is not None and self.weighted.lacks_frequencies
 
     def for_other(self, columns: ColumnNames) -> ReadingPlan:
-        """Return the same plan for another collection, neither ranked nor counted."""
-        return replace(self, columns=columns, with_lengths=False, by=None)
+        """Return the same plan for another collection, which is not ranked."""
+        return replace(self, columns=columns, with_lengths=False)
 
 
 Collections = Sequence[tuple[Sequence[Source], ReadingPlan]]
@@ -121,8 +120,7 @@ class ListedBlock:
     """A block's documents; arrays have a row for each.
 
     ``n_tokens`` is ``BAD`` for a skipped row, and 0 where tokens are not looked at. ``lengths``, in
-    characters, and ``order`` are there where a keep policy needs them, and values ``by`` which
-    documents are counted where they are.
+    characters, and ``order`` are there where a keep policy needs them.
     """
 
     numbers: Int64s
@@ -131,7 +129,6 @@ class ListedBlock:
     ids: pa.Array | None
     lengths: Int64s | None
     order: pa.Array | None
-    by: pa.Array | None
     skipped: list[tuple[int, str]]
 
 
@@ -157,11 +154,10 @@ def list_block(
     *,
     skip_bad: bool,
     with_lengths: bool = False,
-    by: str | None = None,
 ) -> ListedBlock:
     """Parse a block, of whose texts nothing is worked out but their lengths."""
     parsed = block.parse(columns, skip_bad=skip_bad)
-    return listed(block, parsed, np.zeros(len(block), np.int8), with_lengths=with_lengths, by=by)
+    return listed(block, parsed, np.zeros(len(block), np.int8), with_lengths=with_lengths)
 
 
 def listed(
@@ -170,7 +166,6 @@ def listed(
     n_tokens: Int64s | Int8s,
     *,
     with_lengths: bool = False,
-    by: str | None = None,
 ) -> ListedBlock:
     """Return what stays known of the documents of a block that has been parsed."""
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
@@ -182,7 +177,6 @@ def listed(
         ids=parsed.id,
         lengths=text_lengths(parsed.text) if with_lengths else None,
         order=parsed.order,
-        by=None if by is None else read_values(block, by, is_bad),
         skipped=parsed.skipped,
     )
 
@@ -245,7 +239,6 @@ def sign_block(
         lengths=text_lengths(parsed.text) if plan.with_lengths else None,
         ids=parsed.id,
         order=parsed.order,
-        by=None if plan.by is None else read_values(block, plan.by, is_bad),
         skipped=parsed.skipped,
     )
 

@@ -35,7 +35,7 @@ _DIGESTS = ("digest_low", "digest_high")
 _EARLIER = [f"earlier_{field.name}" for field in fields(EarlierKeepers)]
 _BLOCKING = "blocking_keys"
 _PLACES = ("row_starts", "row_ends")
-_OPTIONAL = ("lengths", "order", "by", "ids", _BLOCKING)
+_OPTIONAL = ("lengths", "order", "ids", _BLOCKING)
 
 
 class SignedBatches:
@@ -43,7 +43,7 @@ class SignedBatches:
 
     Columns of a batch: ``numbers``, ``n_tokens``, digests, band keys, filters, earlier keepers
     where an index was looked into, ``row_starts`` and ``row_ends`` where rows can be read again
-    from there, and ``lengths``, ``order``, ``by``, ``ids`` and ``blocking_keys`` where they are
+    from there, and ``lengths``, ``order``, ``ids`` and ``blocking_keys`` where they are
     needed. With blocking keys digests and band keys are those of a document and its blocking key
     together, so that documents of different ones never meet, whatever their texts.
     """

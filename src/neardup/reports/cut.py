@@ -18,6 +18,7 @@ from neardup.files.ids import as_text
 from neardup.outputs.table_rows import TableRows
 from neardup.passages.matches import group_overlapping
 from neardup.reports.charts import Chart, bars, matrix
+from neardup.reports.differences import Example as PairExample
 from neardup.reports.differences import SideBySide, around, side_by_side
 from neardup.reports.page import STYLES, Report, percent, render_page, shortened, written
 from neardup.reports.passages.drawings import length_chart, similarity_chart
@@ -407,6 +408,13 @@ class Example:
     after: str
     differences: SideBySide
 
+    @property
+    def as_pair(self) -> PairExample:
+        """The span and what stays for it, without the text around."""
+        return PairExample(
+            self.title, self.note, self.name_a, self.name_b, "", "", self.differences
+        )
+
 
 @dataclass(frozen=True)
 class Repeated:
@@ -482,7 +490,7 @@ def cut_report(table: CutTable, how_to_give_texts: str) -> Report:
         options=options,
         foot=how_it_was_made(),
     )
-    return Report(html, headline)
+    return Report(html, headline, examples=[each.as_pair for each in examples])
 
 
 def _sentences(table: CutTable) -> list[str]:

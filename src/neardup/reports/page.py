@@ -22,6 +22,8 @@ from neardup.outputs.targets import Target, target_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from neardup.reports.differences import Example
+
 # A finished report: one page of HTML, shown in a notebook or written to a file.
 
 # How notebooks say that they are dark or light: Jupyter and what builds on it, VS Code, Colab.
@@ -50,12 +52,21 @@ class Report:
         What it says first, as one line.
     notes
         What whoever made it should know before it is opened, a line each.
+    examples
+        The examples of the page, for ``to_text``.
     """
 
-    def __init__(self, html: str, headline: str, notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        html: str,
+        headline: str,
+        notes: Sequence[str] = (),
+        examples: Sequence[Example] = (),
+    ) -> None:
         self.html = html
         self.headline = headline
         self.notes = tuple(notes)
+        self.examples = tuple(examples)
 
     def __repr__(self) -> str:
         """Return the class and the headline."""
@@ -70,6 +81,15 @@ class Report:
             '<iframe class="neardup-page" sandbox="allow-scripts" width="100%" height="640" '
             f'title="{escape(self.headline)}" srcdoc="{escape(self.html)}"></iframe>'
         )
+
+    def to_text(self) -> str:
+        """Return the headline and the examples of the page as plain text."""
+        from neardup.reports.as_text import example_lines
+
+        lines = [self.headline, *self.notes]
+        for each in self.examples:
+            lines += ["", *example_lines(each)]
+        return "\n".join(lines)
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the page to a file or URL that ends in .html or .htm.

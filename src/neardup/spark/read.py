@@ -216,7 +216,6 @@ def read_on_executors(
             batches,
             skips_bad=plan.skip_bad,
             with_lengths=plan.with_lengths,
-            by=plan.by,
         )
         for (sources, plan), batches in zip(chosen, lists, strict=True)
     )

@@ -36,7 +36,7 @@ from neardup.reading.where import describe_filtered
 from neardup.reports.pairs.judgements import rows_that_are_right
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
-from neardup.stages.counts import Groups, count_by_groups
+from neardup.stages.counts import Groups, count_by_file
 from neardup.stages.decide import Assignment
 from neardup.stages.pair_ids import (
     ID_COLUMNS,
@@ -368,7 +368,7 @@ def decide_by_pairs(
         "scheme": dict(about.scheme) if about else None,
         "workers": runner.workers,
     }
-    summary |= count_by_groups(documents, Groups.of_none("file", 0), assignment)
+    summary["by_file"] = count_by_file(documents, Groups.of_none(0), assignment)
     complete_summary(summary, runner)
     summary["versions"] = versions()
     if clusters == "components":

@@ -1,12 +1,11 @@
-"""Documents counted by groups, such as their files: how many came in, stayed, and went for which.
+"""Documents counted by files: how many came in, stayed, and went for which.
 
-Of many groups some are listed, and the others summed.
+Of many files some are listed, and the others summed.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.column_values import ColumnValues
 from neardup.stages.decide import Assignment
 from neardup.tables import Bools, Int8s, Int16s, Int32s, Int64s
 
@@ -34,12 +32,8 @@ def _kind_for(n_groups: int) -> np.dtype[Any]:
 
 @dataclass(frozen=True)
 class Groups:
-    """The group of each of some documents, as its place among ``names``; -1 for none.
+    """The file of each of some documents, as its place among ``names``; -1 for none."""
 
-    ``label`` is what tables and summaries call a group, such as ``file``.
-    """
-
-    label: str
     names: Sequence[str]
     numbers: Int64s | Int32s | Int16s | Int8s
 
@@ -48,27 +42,22 @@ class Groups:
         """Group documents by their files; those of an index are in none."""
         sources = documents.sources
         if not all(source.has_lasting_rows for source in sources) or not sources:
-            return cls.of_none("file", len(documents))
+            return cls.of_none(len(documents))
         # Few bytes a document, of which there may be many: a byte is most of what a result holds.
         numbers: Int8s | Int16s | Int32s = np.full(len(documents), -1, _kind_for(len(sources)))
         for place, (start, stop) in enumerate(pairwise(documents.source_starts.tolist())):
             numbers[start:stop] = place
-        return cls("file", [source.name for source in sources], numbers)
+        return cls([source.name for source in sources], numbers)
 
     @classmethod
-    def of_values(cls, values: ColumnValues) -> Groups:
-        """Group documents by the values of a column."""
-        return cls("value", values.names, values.numbers)
-
-    @classmethod
-    def of_none(cls, label: str, n_documents: int) -> Groups:
+    def of_none(cls, n_documents: int) -> Groups:
         """Return documents without groups."""
-        return cls(label, [], np.full(n_documents, -1, np.int8))
+        return cls([], np.full(n_documents, -1, np.int8))
 
     def behind(self, n_documents: int) -> Groups:
         """Return these behind so many documents without groups."""
         numbers = np.concatenate([np.full(n_documents, -1, self.numbers.dtype), self.numbers])
-        return Groups(self.label, self.names, numbers)
+        return Groups(self.names, numbers)
 
     @property
     def counted_names(self) -> list[str | None]:
@@ -122,54 +111,49 @@ def count_documents(
     sums = {name: int(each[rest].sum()) for name, each in counts.items()}
     return {
         "counts": [
-            {groups.label: names[i]} | {name: int(each[i]) for name, each in counts.items()}
+            {"file": names[i]} | {name: int(each[i]) for name, each in counts.items()}
             for i in listed
         ],
         "others": {"groups": len(rest)} | sums if len(rest) else None,
     }
 
 
-def count_pairs(
-    own: Groups, other: Groups, removals: Iterable[tuple[Int64s, Int64s]]
-) -> dict[str, Any]:
-    """Count how many documents of which group went for one of which group.
+def count_pairs(own: Groups, other: Groups, gone: Int64s, keepers: Int64s) -> dict[str, Any]:
+    """Count how many documents of which file went for one of which file.
 
     Parameters
     ----------
     own, other
-        Of the documents that may go, and of those of the other collection, of the same label.
-    removals
-        Numbers of documents that went, some at a time, and of those for which they did; documents
-        of the other collection are numbered first.
+        Of the documents that may go, and of those of the other collection.
+    gone, keepers
+        Numbers of documents that went, and of those for which they did; documents of the other
+        collection are numbered first.
 
     Returns
     -------
-    Under ``pairs`` at most a hundred pairs of groups, frequent ones first; under ``other_pairs``
+    Under ``pairs`` at most a hundred pairs of files, frequent ones first; under ``other_pairs``
     how many more there are, as ``groups``, and the documents of these. No others are None.
     """
     sides = (other.counted_names, own.counted_names)
-    # Of either collection the groups, with one for documents without any in front.
+    # Of either collection the files, with one for documents without any in front.
     starts = (1, len(sides[0]) + 1)
     n_kept, n_other = sum(map(len, sides)), len(other.numbers)
-    found: Counter[int] = Counter()
-    for gone, keepers in removals:
-        kept: Int64s = np.empty(len(keepers), np.int64)
-        is_own = keepers >= n_other
-        kept[~is_own] = other.numbers[keepers[~is_own]].astype(np.int64) + starts[0]
-        kept[is_own] = own.numbers[keepers[is_own] - n_other].astype(np.int64) + starts[1]
-        keys, counts = np.unique(
-            (own.numbers[gone].astype(np.int64) + 1) * n_kept + kept, return_counts=True
-        )
-        found.update(dict(zip(keys.tolist(), counts.tolist(), strict=True)))
+    kept: Int64s = np.empty(len(keepers), np.int64)
+    is_own = keepers >= n_other
+    kept[~is_own] = other.numbers[keepers[~is_own]].astype(np.int64) + starts[0]
+    kept[is_own] = own.numbers[keepers[is_own] - n_other].astype(np.int64) + starts[1]
+    keys, counts = np.unique(
+        (own.numbers[gone].astype(np.int64) + 1) * n_kept + kept, return_counts=True
+    )
+    found = dict(zip(keys.tolist(), counts.tolist(), strict=True))
     order = sorted(found, key=lambda key: (-found[key], key))
-    label = own.label
 
     def named(key: int, count: int) -> dict[str, Any]:
         group, keeper = divmod(key, n_kept)
         side = int(keeper >= starts[1] - 1)
         return {
-            label: own.counted_names[group - 1],
-            f"kept_{label}": sides[side][keeper - starts[side]],
+            "file": own.counted_names[group - 1],
+            "kept_file": sides[side][keeper - starts[side]],
             "kept_in": ("against", "input")[side],
             "documents_removed": count,
         }
@@ -182,8 +166,8 @@ def count_pairs(
     }
 
 
-def count_by_groups(own: Catalogue, other: Groups, assignment: Assignment) -> dict[str, Any]:
-    """Count documents by file, and by value of a column if the catalogue has them.
+def count_by_file(own: Catalogue, other: Groups, assignment: Assignment) -> dict[str, Any]:
+    """Count documents by file.
 
     Parameters
     ----------
@@ -194,22 +178,11 @@ def count_by_groups(own: Catalogue, other: Groups, assignment: Assignment) -> di
     assignment
         What was decided.
     """
-    described = {"by_file": _count_groups(own, Groups.of_files(own), other, assignment)}
-    if own.values is not None:
-        values = Groups.of_values(own.values)
-        none = Groups.of_none(values.label, len(other.numbers))
-        counts = _count_groups(own, values, none, assignment)
-        described["by"] = {"column": own.values.column, **counts}
-    return described
-
-
-def _count_groups(
-    documents: Catalogue, own: Groups, other: Groups, assignment: Assignment
-) -> dict[str, Any]:
+    files = Groups.of_files(own)
     gone = np.flatnonzero(~assignment.stays)
     for_other = assignment.keepers < len(other.numbers)
     removed_as = {"removed_for_against": for_other & ~assignment.stays}
     if assignment.copies_are_known:
         removed_as["exact_copies"] = assignment.exact
-    counts = count_documents(own, documents.is_document, assignment.stays, removed_as)
-    return counts | count_pairs(own, other, [(gone, assignment.keepers[gone])])
+    counts = count_documents(files, own.is_document, assignment.stays, removed_as)
+    return counts | count_pairs(files, other, gone, assignment.keepers[gone])

@@ -144,13 +144,18 @@ def _no_output(folder: Target, reason: str) -> InvalidInputError:
     return InvalidInputError(message, path=str(folder))
 
 
-def other_rows(source: Source) -> InvalidInputError:
+def _other_rows(source: Source) -> InvalidInputError:
     """Return the error for a file of an output folder that has other rows than it had."""
     message = (
         "its rows are not those that were written there; it has been changed since: run "
         "`neardup dedup` again"
     )
     return InvalidInputError(message, path=source.origin)
+
+
+def as_shown(text: str | bytes) -> str:
+    """Return a text; bytes are shown as text."""
+    return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
 
 
 def _below(folder: Target, name: str) -> str:
@@ -169,6 +174,8 @@ class DedupOutput:
     Tables are read some rows at a time. Looking for documents takes what ``DocumentPlaces`` does;
     texts that are read, and a block of their file, are in memory at the same time.
     """
+
+    is_written = True
 
     def __init__(self, folder: Target, summary: DedupRecord) -> None:
         self.folder, self.summary = folder, summary
@@ -225,14 +232,30 @@ class DedupOutput:
         read = read_at(source, columns, places, most_bytes=most_bytes)
         n_read = len(read.texts)
         if n_read < len(wanted) and not read.are_cut:
-            raise other_rows(source)
+            raise _other_rows(source)
         if read.ids is not None and not as_text(read.ids).equals(self.ids(numbers[:n_read])):
-            raise other_rows(source)
-        texts = [
-            each if isinstance(each, str) else each.decode("utf-8", "backslashreplace")
-            for each in read.texts
-        ]
+            raise _other_rows(source)
+        texts = [as_shown(each) for each in read.texts]
         return [texts[place] for place in inverse.tolist() if place < n_read]
+
+    def blocks(self, side: Side) -> Iterator[tuple[Int64s, pa.Array]]:
+        """Yield the numbers and texts of all documents of one side, some at a time."""
+        found = self.documents
+        for number, file in enumerate(found.files):
+            here = [*found.of_side(went=side == "removed", file=number)]
+            numbers = np.concatenate([np.empty(0, np.int64), *here])
+            if not len(numbers):
+                continue
+            source, columns = self.source(side, file)
+            start = 0
+            for block in source.blocks():
+                stop = start + len(block)
+                if stop > len(numbers):
+                    raise _other_rows(source)
+                yield numbers[start:stop], block.parse(columns).text
+                start = stop
+            if start < len(numbers):
+                raise _other_rows(source)
 
     def source(self, side: Side, file: str) -> tuple[Source, ColumnNames]:
         """Return where the rows of an input file are, and the columns to read there."""

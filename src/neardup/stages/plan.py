@@ -76,7 +76,6 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
         with_lengths=keep.by_length,
         weighted=weighted,
         filters_for=None if weighted or options.method == "exact" else measure,
-        by=options.by,
     )
     return DedupPlan(options, measure, banding, minhash, keep, reading)
 

@@ -12,13 +12,12 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.indexes.stored import check_restored
 from neardup.matching.bands import Banding
-from neardup.matching.keep import KeepPolicy, parse_keep
 from neardup.matching.measures import MEASURE_NAMES, Measure, make_measure
 from neardup.options.groups import ShingleOptions
 from neardup.reading.sign import sketch_lists
 from neardup.sketches.minhash import MinHashScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme
-from neardup.tables import Bools, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
+from neardup.tables import ShingleSets, Texts, WeightedSets
 from neardup.text.shingles import (
     ShingleScheme,
     digest_token_lists,
@@ -43,8 +42,6 @@ class DecidingScheme:
 
     shingles: ShingleScheme
     measure: Measure
-    keep: KeepPolicy
-    clusters: str
     banding: Banding | None = None
     minhash: MinHashScheme | None = None
     weighted: WeightedScheme | None = None
@@ -69,45 +66,24 @@ class DecidingScheme:
         tokens = self.shingles.tokenizer.hash_tokens(texts)
         return weighted_sets(tokens, self.shingles, self.weighted)
 
-    def sign(self, texts: Texts) -> SignedDocuments:
-        """Sign some texts as the deduplication did."""
-        tokens = self.shingles.tokenizer.hash_tokens(texts)
-        digests = digest_token_lists(tokens)
-        keys = None
-        if self.banding is not None and self.minhash is not None:
-            keys, _ = sketch_lists(
-                tokens, digests, self.shingles, self.minhash, self.banding, self.weighted
-            )
-        return SignedDocuments(np.diff(tokens.offsets), digests, keys, self.sets_of(texts))
+    def shared_bands(self, one: str, other: str) -> tuple[int, ...] | None:
+        """Return the bands, from 0, in which two texts share a bucket; None without bands.
 
-
-@dataclass(frozen=True)
-class SignedDocuments:
-    """Numbers of tokens, digests of their sequences, band keys if there are bands, and sets."""
-
-    n_tokens: Int64s
-    digests: Uint64s
-    keys: Uint64s | None
-    sets: ShingleSets | WeightedSets
-
-    def __len__(self) -> int:
-        return len(self.n_tokens)
-
-    def are_copies(self, one: int, other: int) -> bool:
-        """Whether two documents have the same tokens, and have some."""
-        same: Bools = self.digests[one] == self.digests[other]
-        return bool(same.all() and self.n_tokens[one] > 0)
-
-    def shared_bands(self, one: int, other: int) -> tuple[int, ...] | None:
-        """Return the bands, from 0, in which two documents share a bucket; None without bands.
-
-        A document without tokens is in none.
+        A text without tokens is in no bucket.
         """
-        if self.keys is None:
+        if self.banding is None or self.minhash is None:
             return None
-        if min(self.n_tokens[one], self.n_tokens[other]) == 0:
+        import pyarrow as pa
+
+        texts = Texts.from_arrow(pa.array([one, other], pa.large_string()))
+        tokens = self.shingles.tokenizer.hash_tokens(texts)
+        if not np.diff(tokens.offsets).all():
             return ()
-        return tuple(np.flatnonzero(self.keys[one] == self.keys[other]).tolist())
+        digests = digest_token_lists(tokens)
+        (first, second), _ = sketch_lists(
+            tokens, digests, self.shingles, self.minhash, self.banding, self.weighted
+        )
+        return tuple(np.flatnonzero(first == second).tolist())
 
 
 def restore_scheme(
@@ -144,12 +120,9 @@ def restore_scheme(
         banding = Banding(int(summary["bands"]), int(summary["rows"]))
         kind = WeightedMinHashScheme if weighted else MinHashScheme
         minhash = kind(banding.num_perm, int(described["seed"]))
-    keep = parse_keep(summary["keep"])
     return DecidingScheme(
         shingles,
         measure,
-        keep,
-        summary["clusters"],
         banding,
         minhash,
         weighted,

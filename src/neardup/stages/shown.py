@@ -2,28 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from neardup.outputs.table_rows import TableRows
-from neardup.reading.column_values import ColumnValues, ValueCollector, read_values
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.texts import FoundText
 from neardup.reports.dedup.examples import Document, Pair
 from neardup.runs.runner import Runner
-from neardup.stages.decided import NO_TEXT, ResultDocuments, ids_in_other
-from neardup.stages.output import DedupOutput, Side, other_rows
+from neardup.stages.output import Side, as_shown
+from neardup.stages.places import COLUMNS as PLACE_COLUMNS
 from neardup.stages.places import DocumentPlaces
 from neardup.stages.tables import Collection
+from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.reading.catalogue import Catalogue
+
+# In front of an id of the other collection that the first one has, too.
+_AGAINST = "against/"
+
+# By where the document is that stays for one: why its text cannot be had.
+_NO_TEXT = {
+    "index": "the text is in the index, which cannot be read where it was named beside files",
+    **dict.fromkeys(
+        ("denied-exact", "denied-estimated"),
+        "an index keeps no text of what was removed and denied",
+    ),
+}
+
+
+def ids_in_other(identifier: object) -> tuple[str, ...]:
+    """Return the ids that a document of the other collection may have there, by its id in a table.
+
+    The id itself is the likelier one: a collection may have ids that begin so, such as those of
+    files in a folder of this name.
+    """
+    full = str(identifier)
+    own = full.removeprefix(_AGAINST)
+    return (full,) if own == full else (full, own)
+
+
+class Outcome(Protocol):
+    """A deduplication whose documents are shown: an output folder, or a result in memory.
+
+    ``is_written`` says whether the rows are in a folder, ``summary`` is what ``summary.json`` says.
+    """
+
+    is_written: bool
+
+    @property
+    def summary(self) -> Mapping[str, Any]:
+        """What the run has said of itself."""
+
+    @property
+    def removed(self) -> TableRows:
+        """A row for each removed document."""
+
+    @property
+    def clusters(self) -> TableRows:
+        """A row for each document."""
+
+    @property
+    def documents(self) -> DocumentPlaces:
+        """Where the documents of the input stand, and which went."""
+
+    def texts(
+        self, side: Side, file: str, rows: Sequence[int] | Int64s, most_bytes: int | None = None
+    ) -> list[str]:
+        """Return the texts of documents of an input file that are on one side, by their rows.
+
+        Once they have as many bytes as are to be read, the last ones are left out.
+        """
+
+    def blocks(self, side: Side) -> Iterator[tuple[Int64s, pa.Array]]:
+        """Yield the numbers and texts of all documents of one side, some at a time."""
 
 
 class DecidedInMemory(Protocol):
@@ -42,107 +100,55 @@ class DecidedInMemory(Protocol):
         """One row for each document."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A deduplication as a page needs it: its documents, and where more of them is read.
+class ResultOutcome:
+    """A result in memory, whose input ``own`` is read again."""
 
-    Parameters
-    ----------
-    is_written
-        Whether the rows are in a folder.
-    summary, removed, clusters
-        What ``summary.json`` says, a row for each removed document, and one for each document.
-    documents
-        Returns where all documents of the input are.
-    texts
-        Returns the texts of documents of an input file, all on one side, in rows that ascend. Once
-        they have as many bytes as are to be read, the last ones are left out.
-    values
-        Returns the values of a column of all documents of the input.
-    """
+    is_written = False
 
-    is_written: bool
-    summary: Mapping[str, Any]
-    removed: TableRows
-    clusters: TableRows
-    documents: Callable[[], DocumentPlaces]
-    texts: Callable[[Side, str, Sequence[int], int | None], list[str]]
-    values: Callable[[str], ColumnValues]
+    def __init__(self, result: DecidedInMemory, own: Catalogue) -> None:
+        self.summary = result.summary
+        self.removed, self.clusters = map(TableRows.of_table, (result.removed, result.clusters))
+        self._own = own
 
-    @classmethod
-    def of_folder(cls, output: DedupOutput) -> Outcome:
-        """Take an output folder."""
-        return cls(
-            True,
-            output.summary,
-            output.removed,
-            output.clusters,
-            lambda: output.documents,
-            output.texts,
-            partial(_values_in_folder, output),
-        )
+    @cached_property
+    def documents(self) -> DocumentPlaces:
+        """Where the documents of the input stand, and which went."""
+        return DocumentPlaces(self.clusters.batches(*PLACE_COLUMNS))
 
-    @classmethod
-    def of_result(cls, result: DecidedInMemory, own: Catalogue) -> Outcome:
-        """Take a result in memory, whose input ``own`` is read again."""
-        removed, clusters = map(TableRows.of_table, (result.removed, result.clusters))
-        read = ResultDocuments(own, result.summary, removed, clusters, ())
+    def texts(
+        self, side: Side, file: str, rows: Sequence[int] | Int64s, most_bytes: int | None = None
+    ) -> list[str]:
+        """Return the texts of documents in ascending rows of an input file, on either side."""
+        is_wanted = np.zeros(len(self.documents), np.bool_)
+        is_wanted[self.documents.find(file, np.asarray(rows, np.int64))] = True
+        texts: list[str] = []
+        n_bytes = 0
+        for _, found in self._read(is_wanted):
+            texts += map(as_shown, found.to_pylist())
+            n_bytes += found.nbytes
+            if most_bytes is not None and n_bytes >= most_bytes:
+                break
+        return texts
 
-        def read_texts(
-            _: Side, file: str, rows: Sequence[int], most_bytes: int | None
-        ) -> list[str]:
-            texts: list[str] = []
-            n_bytes = 0
-            for batch in read.batches(read.places.find(file, np.array(rows, np.int64))):
-                texts += batch.all_texts()
-                n_bytes += batch.texts.nbytes
-                if most_bytes is not None and n_bytes >= most_bytes:
-                    break
-            return texts
+    def blocks(self, side: Side) -> Iterator[tuple[Int64s, pa.Array]]:
+        """Yield the numbers and texts of all documents of one side, some at a time."""
+        went = self.documents.went(np.arange(len(self.documents)))
+        return self._read(went == (side == "removed"))
 
-        def values(column: str) -> ColumnValues:
-            collector, is_document = ValueCollector(column), own.is_document
-            for source, start, stop in own.ranges():
-                for block, rows in numbered_blocks(source, start, stop):
-                    is_good = is_document[rows]
-                    collector.add(read_values(block, column, ~is_good).filter(is_good))
-            return collector.values(own.sources)
-
-        return cls(
-            False,
-            result.summary,
-            removed,
-            clusters,
-            lambda: read.places,
-            read_texts,
-            values,
-        )
-
-
-def _values_in_folder(output: DedupOutput, column: str) -> ColumnValues:
-    """Read the values of a column of all documents of an output folder, in input order."""
-    documents = output.documents
-    collector, sources = ValueCollector(column), []
-    sides = [(file, went) for file in range(len(documents.files)) for went in (False, True)]
-    for file, went in sides:
-        n_here = sum(map(len, documents.of_side(went=went, file=file)))
-        if not n_here:
-            continue
-        source, _ = output.source("removed" if went else "kept", documents.files[file])
-        n_found = 0
-        for block in source.blocks():
-            collector.add(read_values(block, column, np.zeros(len(block), np.bool_)))
-            n_found += len(block)
-        if n_found != n_here:
-            raise other_rows(source)
-        sources.append(source)
-    found = collector.values(sources)
-    numbers, start = np.empty_like(found.numbers), 0
-    for file, went in sides:
-        for here in documents.of_side(went=went, file=file):
-            numbers[here] = found.numbers[start : start + len(here)]
-            start += len(here)
-    return ColumnValues(column, found.names, numbers)
+    def _read(self, is_wanted: Bools) -> Iterator[tuple[Int64s, pa.Array]]:
+        """Yield the numbers and texts of some documents."""
+        is_document = self._own.is_document
+        wanted = is_document.copy()
+        wanted[is_document] = is_wanted
+        numbers = np.cumsum(is_document) - 1
+        columns = self._own.columns.only_text()
+        for source, start, stop in self._own.ranges():
+            if not wanted[start:stop].any():
+                continue
+            for block, rows in numbered_blocks(source, start, stop):
+                here = wanted[rows]
+                if here.any():
+                    yield numbers[rows][here], block.parse(columns, select=here).text
 
 
 class ShownTexts:
@@ -186,19 +192,23 @@ class ShownTexts:
                 other.update(ids_in_other(row["kept_id"]))
         for (side, file), rows in wanted.items():
             ordered = sorted(rows)
-            texts = outcome.texts(side, file, ordered, None)
+            texts = outcome.texts(side, file, ordered)
             self._texts |= {
                 (side, file, row): text for row, text in zip(ordered, texts, strict=True)
             }
         if against is not None and other:
             self._other = against.texts(other, runner)
 
+    def row(self, place: int) -> dict[str, Any]:
+        """Return a row of the table."""
+        return self._rows[place]
+
     def removal(self, place: int) -> Pair:
         """Return a removed document with the one that stays for it."""
         row = self._rows[place]
         text = self._texts.get(("removed", row["file"], row["row"]))
-        first = Document(str(row["id"]), row["file"], row["row"], text, row.get("by"))
-        no_text = NO_TEXT.get(row["kept_in"], "")
+        first = Document(str(row["id"]), row["file"], row["row"], text)
+        no_text = _NO_TEXT.get(row["kept_in"], "")
         return Pair(first, self.keeper(place), row["similarity"], no_text=no_text)
 
     def keeper(self, place: int) -> Document:
@@ -214,5 +224,4 @@ class ShownTexts:
             there = row["kept_file"], row["kept_row"]
             found.sort(key=lambda each: (each.file, each.row) != there)
             text = found[0].text if found else None
-        by = row.get("kept_by")
-        return Document(str(row["kept_id"]), row["kept_file"], row["kept_row"], text, by)
+        return Document(str(row["kept_id"]), row["kept_file"], row["kept_row"], text)

@@ -23,7 +23,7 @@ HOW = {"ngram": 1, "threshold": "0.6"}
 def folders(tmp_path_factory):
     here = tmp_path_factory.mktemp("written")
     results = {
-        "minhash": neardup.deduplicate(ROWS, audit=4, by="id", **HOW),
+        "minhash": neardup.deduplicate(ROWS, audit=4, **HOW),
         "exact": neardup.deduplicate(TEXTS, against=TEXTS[:2], method="exact", **HOW),
         "pairs": neardup.choose(neardup.find_pairs(ROWS, **HOW), ROWS),
         "cut": neardup.cut(TEXTS, min_tokens=3, exact=True),

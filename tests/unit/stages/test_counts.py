@@ -18,7 +18,7 @@ NAMES = ["a", "b", "c", "d"]
 
 
 def groups(numbers, names=NAMES):
-    return Groups("value", names, np.array(numbers, np.int64))
+    return Groups(names, np.array(numbers, np.int64))
 
 
 @given(
@@ -49,7 +49,7 @@ def test_count_documents(rows, n_listed):
     )
     listed = set(ranked[:n_listed])
     assert found["counts"] == [
-        {"value": name} | each for name, each in expected.items() if name in listed
+        {"file": name} | each for name, each in expected.items() if name in listed
     ]
     rest = [each for name, each in expected.items() if name not in listed]
     if not rest:
@@ -71,10 +71,8 @@ def test_count_pairs(own, other, data, n_listed):
     keepers = [data.draw(st.integers(0, n_own + n_other - 1)) for _ in gone]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counts, "_LISTED", n_listed)
-        patch.setattr(counts, "_AT_ONCE", 3)
         pairs = np.array(gone, int), np.array(keepers, int)
-        some = [tuple(each[n : n + 3] for each in pairs) for n in range(0, len(gone), 3)]
-        found = count_pairs(groups(own), groups(other, ["x", "a"]), some)
+        found = count_pairs(groups(own), groups(other, ["x", "a"]), *pairs)
 
     def named(number, names):
         return names[number] if number >= 0 else None
@@ -86,7 +84,7 @@ def test_count_pairs(own, other, data, n_listed):
         for document, keeper in zip(gone, keepers, strict=True)
     )
     listed = {
-        (row["value"], row["kept_value"], row["kept_in"]): row["documents_removed"]
+        (row["file"], row["kept_file"], row["kept_in"]): row["documents_removed"]
         for row in found["pairs"]
     }
     assert len(listed) == len(found["pairs"]) == min(n_listed, len(expected))
@@ -124,11 +122,11 @@ def test_count_documents__of_as_many_files_as_fit_into_a_byte_and_more(n_files):
 
 
 def test_count_pairs__of_documents_without_groups():
-    numbers = [(np.array([1]), np.array([0]))]
-    found = count_pairs(groups([-1, -1]), groups([]), numbers)
-    expected = {"value": None, "kept_value": None, "kept_in": "input", "documents_removed": 1}
+    numbers = np.array([1]), np.array([0])
+    found = count_pairs(groups([-1, -1]), groups([]), *numbers)
+    expected = {"file": None, "kept_file": None, "kept_in": "input", "documents_removed": 1}
     assert found["pairs"] == [expected]
-    found = count_pairs(groups([-1, -1]), groups([-1]), numbers)
+    found = count_pairs(groups([-1, -1]), groups([-1]), *numbers)
     assert found["pairs"] == [expected | {"kept_in": "against"}]
 
 

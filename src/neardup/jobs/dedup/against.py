@@ -79,7 +79,7 @@ def plan_with_index(
     reading = scheme.reading_plan(
         replace(columns_of(options), order=keep.columns), skip_bad=options.skip_bad
     )
-    reading = replace(reading, with_lengths=keep.by_length, by=options.by)
+    reading = replace(reading, with_lengths=keep.by_length)
     if options.method == "exact":
         reading = replace(reading, minhash=None, banding=None, filters_for=None)
     options = options.but(recall=scheme.recall)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Number
 from neardup.options.choices import OutputFormat
 from neardup.reading.catalogue import Catalogue
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.files.streams import Destination
-    from neardup.jobs.explain.explain_result import ExplainResult
+    from neardup.jobs.explain import ExplainResult
     from neardup.outputs.summary_records import DedupSummary
     from neardup.text.tokenizers import TokenFunction
 
@@ -176,8 +175,7 @@ class DeduplicationResult(TwoCollections):
         denies: ``denied-exact``, with the same tokens, or
         ``denied-estimated``, whose similarity is an estimate; ``kept_file`` and ``kept_row``, where
         that one is, null in an index. Where documents were decided by pairs,
-        ``exact_copy`` is null, and so is a similarity that no pair has. Where documents are counted
-        by a column, ``by`` and ``kept_by`` are its values, null where there is none.
+        ``exact_copy`` is null, and so is a similarity that no pair has.
         """
         return self._removed_rows(self._removed_numbers())
 
@@ -261,31 +259,27 @@ class DeduplicationResult(TwoCollections):
         self,
         id: object,  # noqa: A002 - the name of the column
         *,
-        other: object = None,
-        closest: int = 3,
         tokenizer: str | Path | TokenFunction | None = None,
         progress: Progress | None = None,
     ) -> ExplainResult:
-        """Explain why a document stayed or went, from its text and those of all others.
+        """Explain why a document was removed or kept, from its text read again.
+
+        A removed document is compared with the one that is kept in its place, a kept one with all
+        that are kept: the most similar is its nearest neighbour.
 
         Parameters
         ----------
         id
             The document.
-        other
-            The id of one with which it is compared: why neither went for the other.
-        closest
-            How many of the most similar documents are listed; they are found by comparing the
-            document with all others, exactly, which reads all texts once. 0: none is looked for.
         tokenizer
-            That of the deduplication, if it was a file or a function.
+            The tokenizer of the deduplication, if it was a file or a function.
         progress
             As for ``deduplicate``.
 
         Returns
         -------
-        Its reason, and what is between it and others; ``print`` shows it, ``to_dict`` and ``html``
-        make it plain values and a page.
+        The row of ``removed``, both texts, their similarity and what differs; ``print`` shows it,
+        ``to_dict`` returns plain values.
 
         Raises
         ------
@@ -294,22 +288,16 @@ class DeduplicationResult(TwoCollections):
         InvalidInputError, ReadError
             If the texts are not as they were.
         """
-        from neardup.jobs.explain.explain import Question, explain_document
-        from neardup.outputs.table_rows import TableRows
-        from neardup.stages.decided import AgainstDocuments, ResultDocuments
+        from neardup.jobs.explain import explain_document
+        from neardup.stages.shown import ResultOutcome
+        from neardup.stages.tables import Collection
 
-        order = parse_keep(self.summary["keep"]).columns
-        removed, clusters = map(TableRows.of_table, (self.removed, self.clusters))
-        documents = ResultDocuments(self._documents, self.summary, removed, clusters, order)
         against = None
         if self._other.sources and self.summary.get("against_documents"):
-            skip_bad = bool(self._other.skipped)
-            against = AgainstDocuments(self._other.sources, self._other.columns, skip_bad=skip_bad)
-        question = Question(id, other, closest)
+            against = Collection.of_catalogue(self._other)
+        outcome = ResultOutcome(self, self._documents)
         with Runner(self.summary["workers"], progress, "write") as runner:
-            return explain_document(
-                documents, question, runner, against=against, tokenizer=tokenizer
-            )
+            return explain_document(outcome, id, runner, against=against, tokenizer=tokenizer)
 
     def _removed_numbers(self) -> Int64s:
         return np.flatnonzero(~self._stays)
@@ -327,7 +315,7 @@ class DeduplicationResult(TwoCollections):
         are_copies = pa.array(self._assignment.exact[gone])
         if not self._assignment.copies_are_known:
             are_copies = pa.nulls(len(gone), pa.bool_())
-        table = pa.table(
+        return pa.table(
             {
                 "id": self._own_ids.take(gone),
                 "kept_id": self._keeper_ids.take(keepers),
@@ -340,15 +328,6 @@ class DeduplicationResult(TwoCollections):
                 "kept_row": kept_rows,
             }
         )
-        values = self._documents.values
-        if values is None:
-            return table
-        names = pa.array(values.names, pa.large_string())
-        own_keepers = keepers - len(self._other)
-        kept = np.where(own_keepers < 0, -1, values.numbers[own_keepers])
-        for name, numbers in (("by", values.numbers[gone]), ("kept_by", kept)):
-            table = table.append_column(name, names.take(pa.array(numbers, mask=numbers < 0)))
-        return table
 
     def _keeper_sides(self, gone: Int64s) -> pa.Array:
         """Return where those are for which documents went."""

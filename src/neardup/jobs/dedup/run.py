@@ -54,7 +54,7 @@ from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.contents import Contents, find_contents, sign_documents
-from neardup.stages.counts import Groups, count_by_groups
+from neardup.stages.counts import Groups, count_by_file
 from neardup.stages.decide import (
     Assignment,
     Decision,
@@ -399,7 +399,7 @@ def summarise(
         summary["scheme"] |= plan.reading.weighted.describe()
     # Of an index only ids are known, and files are none.
     others = Groups.of_files(other).behind(contents.n_others - len(other))
-    summary |= count_by_groups(own, others, assignment)
+    summary["by_file"] = count_by_file(own, others, assignment)
     summary |= describe_inputs(own.sources, other.sources)
     summary |= describe_reading(plan.options, own)
     complete_summary(summary, runner)

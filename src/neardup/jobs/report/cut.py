@@ -14,8 +14,8 @@ from neardup.reports.cut import CutTable, cut_report, kept_key, own_key, wanted_
 from neardup.reports.page import Report
 from neardup.runs.runner import Runner, release_memory
 from neardup.runs.work import Workspace
-from neardup.stages.decided import ids_in_other
 from neardup.stages.selection import collections_of, tables_of
+from neardup.stages.shown import ids_in_other
 from neardup.stages.tables import Collection, check_found, find_documents, open_written
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
 from neardup.files.ids import as_text
@@ -19,106 +18,19 @@ from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.pairs.find_pairs import find_pairs
 from neardup.matching.measures import MEASURES, Measure
 from neardup.options.groups import ShingleOptions
-from neardup.outputs.table_rows import TableRows
-from neardup.reading.column_values import ColumnValues
 from neardup.reports.dedup.examples import Common, Document, KeptPairs, Pair, choose_examples
-from neardup.reports.dedup.model import agreement_of, count_clusters, exchange_of, flows_of
+from neardup.reports.dedup.model import count_clusters, exchange_of, flows_of
 from neardup.reports.dedup.page import DedupData, render_dedup
-from neardup.reports.dedup.wording import say_title
 from neardup.reports.page import Report
 from neardup.runs.runner import Runner, release_memory
-from neardup.stages.counts import Groups, count_documents, count_pairs
-from neardup.stages.output import DedupOutput
 from neardup.stages.places import DocumentPlaces
 from neardup.stages.scheme import restore_scheme
 from neardup.stages.selection import collections_of
-from neardup.stages.shown import Outcome, ShownTexts
+from neardup.stages.shown import Outcome, ResultOutcome, ShownTexts
 from neardup.stages.tables import Collection
-from neardup.tables import Bools, Int64s, Texts
+from neardup.tables import Int64s, Texts
 from neardup.text.shingles import ShingleScheme, shingle_sets
 from neardup.text.tokenizers import named_tokenizer
-
-# Documents of a deduplication counted by a column that the run did not look at.
-
-
-def count_by_values(
-    values: ColumnValues, documents: DocumentPlaces, removed: TableRows
-) -> dict[str, Any]:
-    """Count documents by the values of a column, which all have in order, as a summary has it."""
-    stays: Bools = np.ones(len(documents), np.bool_)
-    for_other, copies = ~stays, ~stays
-    copies_are_known = True
-    for gone, batch in _removals(documents, removed, "kept_in", "exact_copy"):
-        stays[gone] = False
-        for_other[gone] = ~_of_input(batch)
-        copies_are_known = copies_are_known and not batch["exact_copy"].null_count
-        copies[gone] = pc.fill_null(batch["exact_copy"], False).to_numpy()
-    flags = {"removed_for_against": for_other}
-    if copies_are_known:
-        flags["exact_copies"] = copies
-    groups = Groups.of_values(values)
-    counts = count_documents(groups, np.ones(len(documents), np.bool_), stays, flags)
-    # All documents of the other collection are one, which has no value.
-    other = Groups.of_none(groups.label, 1)
-    pairs = (
-        (gone, 1 + _keepers(documents, batch))
-        for gone, batch in _removals(documents, removed, *_KEEPER_PLACE)
-    )
-    return {"column": values.column, **counts, **count_pairs(groups, other, pairs)}
-
-
-def with_values(
-    values: ColumnValues, documents: DocumentPlaces, removed: TableRows
-) -> Iterator[pa.Table]:
-    """Yield the rows of those that went with ``by`` and ``kept_by``, as the run would have them."""
-    # None stands for documents without a value, and for those of the other collection.
-    names = pa.array([*values.names, None], pa.large_string())
-    for gone, batch in _removals(documents, removed, "exact_copy", *_KEEPER_PLACE):
-        keepers = _keepers(documents, batch)
-        kept = np.where(keepers < 0, -1, values.numbers[keepers])
-        for name, numbers in (("by", values.numbers[gone]), ("kept_by", kept)):
-            places = np.where(numbers < 0, len(values.names), numbers)
-            batch = batch.append_column(name, names.take(pa.array(places)))
-        yield batch
-
-
-_KEEPER_PLACE = ("kept_in", "kept_file", "kept_row")
-
-
-def _removals(
-    documents: DocumentPlaces, removed: TableRows, *names: str
-) -> Iterator[tuple[Int64s, pa.Table]]:
-    """Yield the numbers of documents that went, some at a time, with their rows of the table."""
-    start = 0
-    for batch in removed.batches(*names):
-        yield documents.gone(np.arange(start, start + len(batch))), batch
-        start += len(batch)
-
-
-def _of_input(removed: pa.Table) -> Bools:
-    """Return which documents went for one of the input."""
-    found: Bools = pc.equal(removed["kept_in"], "input").to_numpy()
-    return found
-
-
-def _keepers(documents: DocumentPlaces, removed: pa.Table) -> Int64s:
-    """Return the documents for which others went; -1 for one of the other collection."""
-    found: Int64s = np.full(len(removed), -1, np.int64)
-    of_input = np.flatnonzero(_of_input(removed))
-    own = removed.take(pa.array(of_input))
-    files = own["kept_file"].combine_chunks().dictionary_encode()
-    codes, rows = files.indices.to_numpy(), own["kept_row"].to_numpy()
-    for code, name in enumerate(files.dictionary.to_pylist()):
-        here = np.flatnonzero(codes == code)
-        found[of_input[here]] = documents.find(name, rows[here])
-    if (found[of_input] < 0).any():
-        message = (
-            "removed.parquet names documents that stay which clusters.parquet does not have; they "
-            "have been changed since: run `neardup dedup` again"
-        )
-        raise InvalidInputError(message)
-    return found
-
 
 # How many shingles two documents have in common, as the run that compared them has counted.
 
@@ -292,37 +204,27 @@ def _first_texts(outcome: Outcome, documents: DocumentPlaces, numbers: Int64s) -
     return texts
 
 
-def report_of_dedup(
-    output: DedupOutput,
-    runner: Runner,
-    *,
-    against: Collection | None = None,
-    by: str | None = None,
-) -> Report:
-    """Return the page of an output folder; documents are counted by a column of the input.
-
-    Files are read up to the last document that is shown. Tables are read several times, some rows
-    at a time; memory for the texts that are shown or compared, and what ``DocumentPlaces`` takes.
-    """
-    return _report(Outcome.of_folder(output), runner, against, by)
-
-
-def report_of_result(
-    result: DeduplicationResult, runner: Runner, *, by: str | None = None
-) -> Report:
-    """Return the page of a result in memory, for which its inputs are read again."""
+def report_of_result(result: DeduplicationResult, runner: Runner) -> Report:
+    """Make the page of a result in memory, for which its inputs are read again."""
     own, other = collections_of(result)
     against = None
     if other.sources and result.summary.get("against_documents"):
         against = Collection.of_catalogue(other)
-    return _report(Outcome.of_result(result, own), runner, against, by)
+    return report_of_dedup(ResultOutcome(result, own), runner, against=against)
 
 
-def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: str | None) -> Report:
+def report_of_dedup(
+    outcome: Outcome, runner: Runner, *, against: Collection | None = None
+) -> Report:
+    """Make the page of a deduplication, such as an output folder.
+
+    Files are read up to the last document that is shown. Tables are read several times, some rows
+    at a time; memory for the texts that are shown or compared, and what ``DocumentPlaces`` takes.
+    """
     summary, removed = outcome.summary, outcome.removed
     # What reading a table has left behind would stay beside what comes next.
     release_memory()
-    documents = outcome.documents()
+    documents = outcome.documents
     clusters = count_clusters(removed, outcome.clusters)
     release_memory()
     counter = ShingleCounter(summary)
@@ -343,31 +245,19 @@ def _report(outcome: Outcome, runner: Runner, against: Collection | None, by: st
         keepers=chain(*chosen.values(), largest),
     )
     release_memory()
-    counts = [("file", "file", summary["by_file"])]
-    counted, agreement = summary.get("by"), None
-    if by is not None and (counted is None or counted["column"] != by):
-        values = outcome.values(by)
-        counted = count_by_values(values, documents, removed)
-        agreement = agreement_of(by, with_values(values, documents, removed))
-    elif counted is not None:
-        of_values = removed.batches("kept_in", "by", "kept_by", "exact_copy")
-        agreement = agreement_of(counted["column"], of_values)
-    if counted is not None:
-        counts.append((counted["column"], "value", counted))
     data = DedupData(
         summary,
         removed,
         clusters,
-        [flows_of(*each) for each in counts],
-        [exchange_of(*each) for each in counts],
+        flows_of(summary["by_file"]),
+        exchange_of(summary["by_file"]),
         {
             kind: [counter.check(shown.removal(place)) for place in places]
             for kind, places in chosen.items()
         },
         kept_pairs,
         [shown.keeper(place).text for place in largest],
-        agreement=agreement,
         is_written=outcome.is_written,
     )
     release_memory()
-    return Report(render_dedup(data), say_title(summary))
+    return render_dedup(data)

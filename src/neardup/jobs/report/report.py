@@ -30,7 +30,7 @@ from neardup.reports.index import index_report
 from neardup.reports.page import Report
 from neardup.reports.pairs.judgements import Labels
 from neardup.reports.pairs.labelled import hold_to_labels
-from neardup.reports.pairs.page import heading, render_pairs, select_examples
+from neardup.reports.pairs.page import render_pairs, select_examples
 from neardup.reports.pairs.table import pairs_table
 from neardup.results import PassageResult, Result
 from neardup.runs.runner import Runner
@@ -117,7 +117,6 @@ def make_report(
         None if own is None else Collection(own, columns_of(options), options.skip_bad),
         None if other is None else Collection(other, other_columns_of(options), options.skip_bad),
         labels,
-        options.by,
     )
     index = index_named(result)
     if index is not None:
@@ -131,8 +130,8 @@ def make_report(
     check_effect(options, own or (), other or ())
     options.check_other("against", is_given=other is not None)
     if isinstance(result, DeduplicationResult):
-        given.check_only("a deduplication in memory, which has its documents", "by")
-        return report_of_result(result, runner, by=given.by)
+        given.check_only("a deduplication in memory, which has its documents")
+        return report_of_result(result, runner)
     if isinstance(result, CutResult):
         given.check_only("a cut in memory, which has its documents")
         with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
@@ -152,9 +151,9 @@ def make_report(
         with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
             return report_of_cut(result, runner, workspace, given.inputs, given.against)
     if folder_kind is not None:
-        given.check_only("a folder of dedup, which has its documents", "against", "by")
+        given.check_only("a folder of dedup, which has its documents", "against")
         output = open_output(result)
-        return report_of_dedup(output, runner, against=given.against, by=given.by)
+        return report_of_dedup(output, runner, against=given.against)
     name = str(result) if isinstance(result, str | Path) else "the table"
     if isinstance(result, str | Path) and Path(result).is_dir():
         message = (
@@ -178,7 +177,6 @@ class _Given:
     inputs: Collection | None
     against: Collection | None
     labels: Any
-    by: str | None
 
     def check_only(self, result: str, *names: str) -> None:
         """Raise if anything else was given than what a report of this result can use."""
@@ -261,5 +259,4 @@ def report_of_pairs(
             "To see the texts, name both collections: neardup report TABLE INPUT --against OTHER "
             "-o PAGE.html."
         )
-    page = render_pairs(pairs, labelled, selection, find_text, advice)
-    return Report(page, heading(pairs), () if labelled is None else labelled.notes())
+    return render_pairs(pairs, labelled, selection, find_text, advice)

@@ -19,16 +19,12 @@ Kind = Literal["least", "middle", "most", "copies"]
 
 @dataclass(frozen=True)
 class Document:
-    """A document of an example; its text is None if it is not at hand.
-
-    ``by`` is what it has in the column by which documents are counted, None if there is none.
-    """
+    """A document of an example; its text is None if it is not at hand."""
 
     id: str
     file: str | None
     row: int | None
     text: str | None
-    by: str | None = None
 
 
 @dataclass(frozen=True)

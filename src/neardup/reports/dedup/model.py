@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import compress
@@ -19,40 +19,6 @@ from neardup.matching.bands import Banding
 from neardup.matching.measures import make_measure
 from neardup.outputs.table_rows import TableRows
 from neardup.tables import Int64s
-
-# Whether removed documents had the same value of a column as those that stay for them.
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Of ``n_compared`` removed documents ``n_different`` have another value of column ``what``.
-
-    ``n_copies`` of these are exact copies, None where nobody knows it. Documents that went for one
-    of another collection, whose values are not known, are not compared.
-    """
-
-    what: str
-    n_compared: int
-    n_different: int
-    n_copies: int | None
-
-
-def agreement_of(what: str, removed: Iterable[pa.Table]) -> Agreement:
-    """Compare the columns ``by`` and ``kept_by`` of the removed documents, some at a time."""
-    n_compared = n_different = n_copies = 0
-    are_known = True
-    for batch in removed:
-        compared = batch.filter(pc.equal(batch["kept_in"], "input"))
-        # No value is the empty text.
-        own, kept = (pc.fill_null(compared[name], "") for name in ("by", "kept_by"))
-        different = compared.filter(pc.not_equal(own, kept))
-        copies = different["exact_copy"]
-        are_known = are_known and not copies.null_count
-        n_copies += pc.sum(copies).as_py() or 0
-        n_compared += len(compared)
-        n_different += len(different)
-    return Agreement(what, n_compared, n_different, n_copies if are_known else None)
-
 
 # How surely a run has found what is similar: the S-curve of its bands, and what its audit saw.
 
@@ -400,7 +366,7 @@ def _bin_sizes(clusters: Mapping[int, int], n_single: int) -> Sequence[SizeBin]:
     ]
 
 
-# What came in and what went, of each file or of each value of a column.
+# What came in and what went, of each file.
 
 # What a row is called that stands for all beyond the largest, and documents without a name.
 OTHERS = "all others"
@@ -437,29 +403,24 @@ class Flow:
 
 @dataclass(frozen=True)
 class Flows:
-    """Flows by ``what``, a file or a column; the last one may stand for ``n_others`` names."""
+    """Flows by file; the last one may stand for ``n_others`` files."""
 
-    what: str
     rows: Sequence[Flow]
     n_others: int = 0
 
 
-def flows_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 40) -> Flows:
-    """Take what came in and what went from a summary, by file or by the values of a column.
+def flows_of(counts: Mapping[str, Any], *, most: int = 40) -> Flows:
+    """Take what came in and what went by file from a summary.
 
-    ``what`` names are of, which the summary calls ``label``; of so many rows at most the last one
-    sums up the rest.
+    Of so many rows at most the last one sums up the rest.
     """
 
     def flow(name: str, found: Mapping[str, Any]) -> Flow:
         n_in, n_removed = found["documents_in"], found["documents_removed"]
         return Flow(name, n_in, n_removed, found.get("exact_copies"))
 
-    rows = [flow(str(each[label] or NAMELESS), each) for each in counts["counts"]]
-    if label != "file":
-        # Files are in the order of the input, which readers know; values have none.
-        rows.sort(key=lambda row: (-row.n_removed, -row.n_in))
-    flows = Flows(what, rows)
+    rows = [flow(str(each["file"] or NAMELESS), each) for each in counts["counts"]]
+    flows = Flows(rows)
     if others := counts["others"]:
         # One more name than rows, so that the sums become a part of the last row.
         most = min(most, len(rows))
@@ -467,7 +428,7 @@ def flows_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 40
         *shown, last = flows.rows
         summed = _sum_flows([last, flow(OTHERS, others)])
         # What is last stands for one name, or for all that were summed up.
-        return Flows(what, [*shown, summed], max(flows.n_others, 1) + others["groups"])
+        return Flows([*shown, summed], max(flows.n_others, 1) + others["groups"])
     return shorten_flows(flows, most)
 
 
@@ -483,7 +444,7 @@ def shorten_flows(flows: Flows, most: int) -> Flows:
     shown = sorted(order[: most - 1])
     rest = [named[i] for i in order[most - 1 :]]
     row = _sum_flows([*rest, *summed])
-    return Flows(flows.what, [*(named[i] for i in shown), row], len(rest) + flows.n_others)
+    return Flows([*(named[i] for i in shown), row], len(rest) + flows.n_others)
 
 
 def _sum_flows(rows: Sequence[Flow]) -> Flow:
@@ -496,7 +457,7 @@ def _sum_flows(rows: Sequence[Flow]) -> Flow:
     )
 
 
-# Whose documents went for whose: a matrix of files, or of values of a column.
+# Whose documents went for whose: a matrix of files.
 
 # Columns of the other collection.
 _OF_OTHER = 4
@@ -504,13 +465,12 @@ _OF_OTHER = 4
 
 @dataclass(frozen=True)
 class Exchange:
-    """By file or column: ``counts[i][j]`` of ``removed_from[i]`` went for one of ``kept_in[j]``.
+    """By file: ``counts[i][j]`` of ``removed_from[i]`` went for one of ``kept_in[j]``.
 
     Names of fewer documents than the largest are one row or column, ``OTHERS``. ``n_left_out``
     documents are in no cell, because a summary lists no more pairs of names.
     """
 
-    what: str
     removed_from: Sequence[str]
     kept_in: Sequence[str]
     counts: Sequence[Sequence[int]]
@@ -532,7 +492,7 @@ class Exchange:
         if len(self._filled) != 1:
             return ""
         if self.is_within:
-            return f"All removed documents went for one of the same {self.what}."
+            return "All removed documents went for one of the same file."
         return "All documents removed from {} went for one of {}.".format(*self._filled[0])
 
     @property
@@ -546,14 +506,14 @@ class Exchange:
         ]
 
 
-def exchange_of(what: str, label: str, counts: Mapping[str, Any], *, most: int = 16) -> Exchange:
+def exchange_of(counts: Mapping[str, Any], *, most: int = 16) -> Exchange:
     """Take from a summary whose documents went for whose; as ``flows_of``.
 
     There are so many rows at most, and as many columns for the same names.
     """
     sizes = [each["documents_removed"] for each in counts["pairs"]]
-    own = [str(each[label] or NAMELESS) for each in counts["pairs"]]
-    keepers = [str(each[f"kept_{label}"] or NAMELESS) for each in counts["pairs"]]
+    own = [str(each["file"] or NAMELESS) for each in counts["pairs"]]
+    keepers = [str(each["kept_file"] or NAMELESS) for each in counts["pairs"]]
     are_own = [each["kept_in"] == "input" for each in counts["pairs"]]
     of_other = [not is_own for is_own in are_own]
     # Of the same names in the same order the diagonal is what stayed among itself.
@@ -571,7 +531,7 @@ def exchange_of(what: str, label: str, counts: Mapping[str, Any], *, most: int =
         ),
     ]
     rest = counts["other_pairs"]
-    return Exchange(what, names, columns, cells, rest["documents_removed"] if rest else 0)
+    return Exchange(names, columns, cells, rest["documents_removed"] if rest else 0)
 
 
 def _place(names: Sequence[str], name: str) -> int:

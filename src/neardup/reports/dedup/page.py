@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -25,7 +25,6 @@ from neardup.reports.charts import (
 )
 from neardup.reports.dedup.examples import Document, KeptPairs, Kind, Pair
 from neardup.reports.dedup.model import (
-    Agreement,
     Clusters,
     Exchange,
     Flows,
@@ -48,6 +47,7 @@ from neardup.reports.differences import Example, SideBySide, side_by_side
 from neardup.reports.page import (
     SCRIPTS,
     STYLES,
+    Report,
     data_block,
     percent,
     render_page,
@@ -122,8 +122,8 @@ def draw_curve(curve: RecallCurve, summary: Mapping[str, Any]) -> Chart:
     )
 
 
-def draw_flows(flows: Flows, place: int = 0) -> Chart:
-    """Draw what stayed and what went of each name; ``place`` tells charts of a page apart."""
+def draw_flows(flows: Flows) -> Chart:
+    """Draw how many documents of each file stayed and went."""
     shown = shorten_flows(flows, _MOST_BARS)
     rows, left_out = shown.rows, ""
     if shown.n_others:
@@ -137,25 +137,25 @@ def draw_flows(flows: Flows, place: int = 0) -> Chart:
         parts, kinds = ["stay", "near-duplicates", "exact copies"], ["kept", "gone", "other"]
         counts = [(row.n_kept, row.n_near, row.n_copies or 0) for row in rows]
     return bars(
-        f"flow-chart-{place}",
-        f"Documents by {flows.what}",
+        "flow-chart",
+        "Documents by file",
         f"How many stay, and how many went.{left_out}",
         parts,
         [(row.name, each) for row, each in zip(rows, counts, strict=True)],
         kinds=kinds,
-        head=flows.what,
+        head="file",
     )
 
 
-def draw_exchange(exchange: Exchange, place: int = 0) -> Chart:
-    """Draw whose documents went for whose; ``place`` tells charts of a page apart."""
+def draw_exchange(exchange: Exchange) -> Chart:
+    """Draw how many documents of each file went for one of which file."""
     left_out = ""
     if exchange.n_left_out:
         left_out = f" Rarer pairs, {exchange.n_left_out:,} documents, are left out."
     return matrix(
-        f"exchange-chart-{place}",
-        f"Removed documents by their {exchange.what}, and by that of the one that stays",
-        f"How many of each {exchange.what} went for one of which.{left_out}",
+        "exchange-chart",
+        "Removed documents by their file, and by that of the one that stays",
+        f"How many of each file went for one of which.{left_out}",
         exchange.removed_from,
         exchange.kept_in,
         exchange.counts,
@@ -389,8 +389,7 @@ def _place_of(document: Document) -> str:
     """Return where a document is."""
     if document.file is None:
         return "in the index"
-    by = "" if document.by is None else f"; {shortened(document.by)}"
-    return f"{shortened(document.file)}, row {document.row:,}{by}"
+    return f"{shortened(document.file)}, row {document.row:,}"
 
 
 _CONTENTS = [
@@ -421,17 +420,15 @@ class DedupData:
     clusters
         Counted from it.
     flows
-        What came in and went, by file and by columns of choice.
-    exchanges
-        Whose documents went for whose, likewise.
+        What came in and went by file.
+    exchange
+        Which file's documents went for which file's.
     examples
         Removed documents and those that stay for them, by kind.
     kept_pairs
         Documents that stay and are nearly similar enough; or why none were looked for.
     excerpts
         Texts of those that stay in the largest clusters, as far as they are at hand.
-    agreement
-        Whether removed documents had the same value of a column of choice.
     is_written
         Whether the rows are in a folder, and not only in memory.
     """
@@ -439,23 +436,26 @@ class DedupData:
     summary: Mapping[str, Any]
     removed: TableRows
     clusters: Clusters
-    flows: Sequence[Flows]
-    exchanges: Sequence[Exchange]
+    flows: Flows
+    exchange: Exchange
     examples: Mapping[Kind, Sequence[Pair]]
     kept_pairs: KeptPairs | str
     excerpts: Sequence[str | None] = ()
-    agreement: Agreement | None = None
     is_written: bool = True
 
 
-def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str:
-    """Write the page; documents are looked up in so many bytes of data, or in a sample of them."""
+def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> Report:
+    """Make the page; documents are looked up in so many bytes of data, or in a sample of them."""
     summary, removed, clusters = data.summary, data.removed, data.clusters
     similarities = count_similarities(removed, summary["threshold"])
     curve = curve_of(summary)
     lookup = list_removed(removed, most_bytes=most_lookup_bytes)
     title = say_title(summary)
-    return render_page(
+    flows, exchange = data.flows, data.exchange
+    has_files = len(flows.rows) > 1
+    groups = list(group_removals(data.examples, summary))
+    kept_groups = list(group_kept_pairs(data.kept_pairs, summary))
+    html = render_page(
         "dedup.html",
         title=f"Deduplication: {title}",
         contents=_CONTENTS,
@@ -466,30 +466,14 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         if summary["documents_in"]
         else ["The input has no documents, so there was nothing to compare."],
         facts=_facts(summary),
-        answers=list(
-            answer(
-                summary, similarities, data.kept_pairs, data.agreement, is_written=data.is_written
-            )
-        ),
-        flows=data.flows,
-        flow_charts=[
-            draw_flows(flows, place)
-            for place, flows in enumerate(data.flows)
-            if len(flows.rows) > 1
-        ],
-        exchange_charts=[
-            draw_exchange(each, place)
-            for place, each in enumerate(data.exchanges)
-            if each.is_picture
-        ],
-        exchange_sentences=[
-            each.sentence
-            for each, flows in zip(data.exchanges, data.flows, strict=True)
-            if len(flows.rows) > 1 or not each.is_within
-        ],
+        answers=list(answer(summary, similarities, data.kept_pairs, is_written=data.is_written)),
+        flows=flows,
+        flow_chart=draw_flows(flows) if has_files else None,
+        exchange_chart=draw_exchange(exchange) if exchange.is_picture else None,
+        exchange_sentence=exchange.sentence if has_files or not exchange.is_within else "",
         similarities=similarities,
         similarity_chart=(draw_similarities(similarities) if similarities.n_counted else None),
-        groups=list(group_removals(data.examples, summary)),
+        groups=groups,
         clusters=clusters,
         cluster_chart=draw_clusters(clusters),
         largest=[
@@ -499,7 +483,7 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         curve=curve,
         curve_chart=draw_curve(curve, summary) if curve else None,
         kept_pairs=data.kept_pairs,
-        kept_groups=list(group_kept_pairs(data.kept_pairs, summary)),
+        kept_groups=kept_groups,
         kept_sentence=(
             data.kept_pairs
             if isinstance(data.kept_pairs, str)
@@ -512,6 +496,12 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> str
         is_written=data.is_written,
         has_texts=bool(summary["input_files"]),
     )
+    examples = [
+        replace(each, title=f"{group.title}: {each.title}")
+        for group in (*groups, *kept_groups)
+        for each in group.examples
+    ]
+    return Report(html, title, examples=examples)
 
 
 def _facts(summary: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from neardup.matching.measures import MEASURES
 from neardup.reports.dedup.examples import KeptPairs
-from neardup.reports.dedup.model import Agreement, Audit, Similarities, curve_of
+from neardup.reports.dedup.model import Audit, Similarities, curve_of
 from neardup.reports.dedup.wording import name_shingles
 from neardup.reports.page import percent
 from neardup.runs.progress import counted
@@ -27,15 +27,12 @@ def answer(
     summary: Mapping[str, Any],
     similarities: Similarities,
     kept_pairs: KeptPairs | str,
-    agreement: Agreement | None,
     *,
     is_written: bool,
 ) -> Iterator[Answer]:
     """Return the answers, as far as a run allows them; ``is_written`` if all are in a folder."""
     if summary["documents_removed"]:
         yield _of_removals(summary, similarities)
-    if agreement and agreement.n_compared:
-        yield _of_values(agreement)
     if summary["documents_in"] > 1:
         yield _of_misses(summary, kept_pairs)
     if summary["documents_removed"]:
@@ -88,17 +85,6 @@ def _of_removals(summary: Mapping[str, Any], similarities: Similarities) -> Answ
             "All reach the threshold, by exact arithmetic."
         ],
     )
-
-
-def _of_values(found: Agreement) -> Answer:
-    question = f"Do removed documents have the same {found.what} as the one that stays?"
-    if not found.n_different:
-        compared = counted(found.n_compared, "removed document")
-        return Answer(question, "Yes.", [f"All {compared} were compared with it."])
-    copies = f"; {found.n_copies:,} of these are exact copies" if found.n_copies else ""
-    differ = "has" if found.n_different == 1 else "have"
-    said = f"{found.n_different:,} of {found.n_compared:,} {differ} another one{copies}."
-    return Answer(question, "Not all.", [said, "The matrix below shows which went for which."])
 
 
 def _of_misses(summary: Mapping[str, Any], kept_pairs: KeptPairs | str) -> Answer:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from neardup.outputs.ranking import Ranking
 from neardup.reports.differences import Example, side_by_side
-from neardup.reports.page import percent, render_page, shortened
+from neardup.reports.page import Report, percent, render_page, shortened
 from neardup.reports.pairs.labelled import MOST_ERRORS, Labelled, curve_chart
 from neardup.reports.pairs.table import (
     PairsTable,
@@ -470,13 +470,13 @@ def render_pairs(
     selection: Selection,
     find_text: FindText,
     advice: str,
-) -> str:
+) -> Report:
     """Make the page; ``advice`` says what to do where texts are not known."""
     partners = partners_of(pairs) if len(pairs) else []
     groups = make_groups(pairs, selection.looked_at, selection.examples, find_text)
     errors = make_groups(pairs, selection.looked_at, selection.errors, find_text)
     lacks = any(group.lines for group in [*groups, *errors])
-    return render_page(
+    html = render_page(
         "pairs.html",
         title=heading(pairs),
         contents=[
@@ -496,6 +496,9 @@ def render_pairs(
         errors=errors,
         advice=advice if lacks else "",
     )
+    examples = [each for group in (*errors, *groups) for each in group.examples]
+    notes = () if labelled is None else labelled.notes()
+    return Report(html, heading(pairs), notes, examples)
 
 
 def _facts(

@@ -472,7 +472,7 @@ def passage_report(passages: Passages, about: About) -> Report:
         data=(data_block("reading-data", reading.data) if reading else Markup())
         + (data_block("listing-data", listing.data) if listing else ""),
     )
-    return Report(html, headline)
+    return Report(html, headline, examples=examples)
 
 
 def _headline(passages: Passages) -> str:

@@ -158,7 +158,7 @@ def test_warc__documents_by_host_and_status(make_file):
         )
     )
     path = make_file("crawl.warc", data)
-    result = neardup.deduplicate(path, keep="min:status,max:date", by="host")
+    result = neardup.deduplicate(path, keep="min:status,max:date")
     assert result.removed["kept_id"].to_pylist() == ["http://a/3"] * 3
     pairs = neardup.find_pairs(path, threshold=0.8, blocking="host", with_columns=["status"])
     first = pairs.pairs.to_pylist()[0]

@@ -16,12 +16,13 @@ import pytest
 import neardup
 from neardup.files import parquet
 from neardup.files.jsonlines import JsonLinesSource
-from neardup.jobs.explain.explain import Question, explain_document
+from neardup.jobs.explain import explain_document
 from neardup.jobs.report import dedup
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
 from neardup.runs.runner import Runner
-from neardup.stages.decided import FolderDocuments
 from neardup.stages.output import open_output
+from neardup.stages.selection import collections_of
+from neardup.stages.shown import ResultOutcome
 from tests.each import each_of
 
 
@@ -396,8 +397,8 @@ def test_report_of_dedup__does_not_depend_on_how_tables_are_read(
     asked = [ids[n] for n in range(0, 80, 13)]
 
     def explained() -> list[str]:
-        documents = FolderDocuments(open_output(tmp_path / "out"))
-        return [explain_document(documents, Question(each), Runner(1)).to_text() for each in asked]
+        output = open_output(tmp_path / "out")
+        return [explain_document(output, each, Runner(1)).to_text() for each in asked]
 
     before = explained()
     for name in ("_MIN_ROWS", "_MAX_ROWS"):
@@ -408,10 +409,10 @@ def test_report_of_dedup__does_not_depend_on_how_tables_are_read(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 8_192])
-def test_folder_documents__are_read_where_they_are(
+def test_blocks__are_read_where_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
 ) -> None:
-    """Any of them, from files and tables in blocks of any size, with what became of them."""
+    """All of one side, from files and tables in blocks of any size."""
     generator = np.random.default_rng(3)
     texts = [" ".join(generator.choice(list("abcdef"), 5)) for _ in range(120)]
     paths = [write_input(tmp_path, f"{n}.jsonl", texts[n::3]) for n in range(3)]
@@ -420,20 +421,17 @@ def test_folder_documents__are_read_where_they_are(
     for name in ("_MIN_ROWS", "_MAX_ROWS"):
         monkeypatch.setattr(parquet, name, rows)
     monkeypatch.setitem(JsonLinesSource.__init__.__kwdefaults__, "block_bytes", 200 * rows)
-    documents = FolderDocuments(open_output(tmp_path / "out"))
-    ids, goes = (result.clusters[name].to_pylist() for name in ("id", "is_duplicate"))
-    of_id = {
-        json.loads(line)["id"]: json.loads(line)["text"]
-        for path in paths
-        for line in path.read_text().splitlines()
-    }
-    for numbers in (None, np.arange(120), np.arange(1, 120, 7), np.array([5, 6, 7, 40, 119])):
-        wanted = set(range(120)) if numbers is None else set(numbers.tolist())
-        found = {}
-        for batch in documents.batches(numbers):
-            for row, text in enumerate(batch.all_texts()):
-                one = batch.describe(row)
-                assert (one.number, one.id) == (int(batch.numbers[row]), ids[batch.numbers[row]])
-                assert (one.side == "removed") == goes[one.number]
-                found[one.number] = text
-        assert found == {number: of_id[ids[number]] for number in wanted}
+    goes = np.array(result.clusters["is_duplicate"].to_pylist())
+    in_order = [
+        json.loads(line)["text"] for path in paths for line in path.read_text().splitlines()
+    ]
+    own, _ = collections_of(result)
+    for outcome in (open_output(tmp_path / "out"), ResultOutcome(result, own)):
+        for side in ("kept", "removed"):
+            found = {
+                number: text
+                for numbers, texts in outcome.blocks(side)
+                for number, text in zip(numbers.tolist(), texts.to_pylist(), strict=True)
+            }
+            wanted = np.flatnonzero(goes == (side == "removed")).tolist()
+            assert found == {number: in_order[number] for number in wanted}

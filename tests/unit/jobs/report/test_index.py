@@ -115,7 +115,7 @@ def test_page__without_additions(index):
 
 def test_report__refuses_what_has_no_effect(index, tmp_path):
     for given in (
-        *({"inputs": ["a"]}, {"labels": []}, {"by": "x"}),
+        *({"inputs": ["a"]}, {"labels": []}),
         *({"text_column": "a"}, {"id_column": "a"}, {"on_error": "skip"}, {"main_text": True}),
         *({"input_format": "csv"}, {"against_id_column": "a"}),
     ):

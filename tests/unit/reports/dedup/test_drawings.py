@@ -56,7 +56,7 @@ def test_draw_curve__says_what_the_audit_saw() -> None:
 
 def test_draw_flows__leaves_others_out() -> None:
     rows = [Flow(f"f{n}", 10, n, n // 2) for n in range(20)]
-    chart = draw_flows(Flows("source", rows))
+    chart = draw_flows(Flows(rows))
     names = [row[0] for row in chart.table.rows]
     assert names == [f"f{n}" for n in range(9, 20)]
     assert OTHERS not in chart.svg
@@ -65,12 +65,12 @@ def test_draw_flows__leaves_others_out() -> None:
 
 
 def test_draw_flows__of_pairs_has_no_copies() -> None:
-    chart = draw_flows(Flows("file", [Flow("x", 5, 2, None), Flow("y", 5, 0, None)]))
+    chart = draw_flows(Flows([Flow("x", 5, 2, None), Flow("y", 5, 0, None)]))
     assert tuple(chart.table.head) == ("file", "stay", "removed")
     assert tuple(chart.table.rows[0]) == ("x", "3", "2")
 
 
 def test_draw_exchange__says_what_it_leaves_out() -> None:
-    chart = draw_exchange(Exchange("file", ["x", "y"], ["x"], [[3], [4]], 7))
+    chart = draw_exchange(Exchange(["x", "y"], ["x"], [[3], [4]], 7))
     assert chart.description.endswith("Rarer pairs, 7 documents, are left out.")
     assert [tuple(row) for row in chart.table.rows] == [("x", "3"), ("y", "4")]

@@ -8,15 +8,13 @@ from neardup.reports.dedup.model import NAMELESS, OTHERS, exchange_of
 
 
 def counts(*pairs: tuple[str | None, str | None, str, int], others: int = 0) -> dict[str, Any]:
-    keys = ("value", "kept_value", "kept_in", "documents_removed")
+    keys = ("file", "kept_file", "kept_in", "documents_removed")
     rest = {"groups": 2, "documents_removed": others} if others else None
     return {"pairs": [dict(zip(keys, pair, strict=True)) for pair in pairs], "other_pairs": rest}
 
 
 def test_exchange_of__has_a_row_for_each_name() -> None:
     found = exchange_of(
-        "source",
-        "value",
         counts(("b", "a", "input", 2), ("a", "a", "input", 1), ("b", "c", "input", 4)),
     )
     assert found.removed_from == found.kept_in == ["a", "b", "c"]
@@ -28,8 +26,6 @@ def test_exchange_of__has_a_row_for_each_name() -> None:
 
 def test_exchange_of__tells_collections_and_names_apart() -> None:
     found = exchange_of(
-        "source",
-        "value",
         counts(
             ("a", "a", "input", 1), ("a", "a", "against", 2), ("a", None, "against", 3), others=9
         ),
@@ -40,19 +36,19 @@ def test_exchange_of__tells_collections_and_names_apart() -> None:
 
 
 def test_exchange_of__what_has_no_name() -> None:
-    found = exchange_of("source", "value", counts((None, None, "input", 5)))
+    found = exchange_of(counts((None, None, "input", 5)))
     assert (found.removed_from, found.kept_in) == ([NAMELESS], [NAMELESS])
     assert not found.is_picture
-    assert found.sentence == "All removed documents went for one of the same source."
+    assert found.sentence == "All removed documents went for one of the same file."
 
 
 def test_exchange_of__puts_the_smaller_ones_together() -> None:
     pairs = [(f"f{n}", "x", "input", n + 1) for n in range(10)]
-    found = exchange_of("source", "value", counts(*pairs), most=4)
+    found = exchange_of(counts(*pairs), most=4)
     assert found.removed_from == found.kept_in == ["f8", "f9", "x", OTHERS]
     assert found.counts == [[0, 0, 9, 0], [0, 0, 10, 0], [0, 0, 0, 0], [0, 0, 36, 0]]
 
 
 def test_exchange_of__nothing() -> None:
-    found = exchange_of("source", "value", counts())
+    found = exchange_of(counts())
     assert (found.counts, found.is_picture, found.sentence) == ([], False, "")

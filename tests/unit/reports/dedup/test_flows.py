@@ -22,26 +22,26 @@ def counts(names: list[str | None], *, others: int = 0, copies: bool = True) -> 
 
 
 def test_flows_of__has_a_row_for_each_name() -> None:
-    found = flows_of("file", "file", counts(["x", "y", None]))
+    found = flows_of(counts(["x", "y", None]))
     rows = [Flow("x", 10, 1, 1), Flow("y", 10, 2, 1), Flow(NAMELESS, 10, 3, 1)]
-    assert found == Flows("file", rows)
+    assert found == Flows(rows)
     assert [row.n_kept for row in found.rows] == [9, 8, 7]
     assert [row.n_near for row in found.rows] == [0, 1, 2]
     assert [row.share for row in found.rows] == [0.1, 0.2, 0.3]
 
 
 def test_flows_of__pairs_knows_no_copies() -> None:
-    assert flows_of("file", "file", counts(["x"], copies=False)).rows == [Flow("x", 10, 1, None)]
+    assert flows_of(counts(["x"], copies=False)).rows == [Flow("x", 10, 1, None)]
 
 
 def test_flows_of__nothing() -> None:
-    assert flows_of("file", "file", counts([])).rows == []
+    assert flows_of(counts([])).rows == []
     assert Flow("x", 0, 0, 0).share == 0
 
 
 @each_of("most", [3, 4, 5, 40])
 def test_flows_of__sums_up_the_others(most: int) -> None:
-    found = flows_of("file", "file", counts(["a", "b", "c", "d"], others=6), most=most)
+    found = flows_of(counts(["a", "b", "c", "d"], others=6), most=most)
     assert len(found.rows) == min(most, 4)
     assert found.rows[-1].name == OTHERS
     assert len(found.rows) - 1 + found.n_others == 10
@@ -52,7 +52,7 @@ def test_flows_of__sums_up_the_others(most: int) -> None:
 
 def test_shorten_flows__sums_up_what_lost_least() -> None:
     rows = [Flow(f"f{n}", 10, n % 5, 1) for n in range(10)]
-    found = shorten_flows(Flows("source", rows), 4)
+    found = shorten_flows(Flows(rows), 4)
     assert [row.name for row in found.rows] == ["f3", "f4", "f9", OTHERS]
     assert sum(row.n_in for row in found.rows) == 100
     assert found.rows[-1] == Flow(OTHERS, 70, 9, 7)

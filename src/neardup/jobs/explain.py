@@ -1,0 +1,364 @@
+"""``explain``: why a document was removed or kept, worked out again from the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import InvalidParameterError
+from neardup.matching.verify import overlaps_at_threshold
+from neardup.reports.as_text import example_lines, printable
+from neardup.reports.dedup.examples import Document
+from neardup.reports.differences import Example, side_by_side
+from neardup.runs.progress import counted
+from neardup.runs.runner import Runner
+from neardup.stages.output import Side
+from neardup.stages.scheme import DecidingScheme, restore_scheme
+from neardup.stages.shown import Outcome, ShownTexts
+from neardup.stages.tables import Collection
+from neardup.tables import Floats, Int64s, Texts, WeightedSets, with_wide_offsets
+from neardup.text.weighting import count_documents, frequency_lists
+
+if TYPE_CHECKING:
+    from neardup.text.tokenizers import TokenFunction
+
+# Weights are whole numbers of this.
+_WEIGHT_UNIT = 2.0**-20
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two documents compared again: the explained one and its keeper or nearest neighbour.
+
+    Parameters
+    ----------
+    similarity
+        The value of the measure, computed exactly.
+    common, sizes
+        Numbers of shingles, or sums of weights: common ones, and those of each document.
+    shared_bands, n_bands
+        Bands in which both share a bucket, from 0, and the number of bands; None without bands.
+    """
+
+    similarity: float
+    common: float
+    sizes: tuple[float, float]
+    shared_bands: tuple[int, ...] | None
+    n_bands: int | None
+
+
+@dataclass(frozen=True, repr=False)
+class ExplainResult:
+    """Why a document was removed or kept; ``print`` shows it.
+
+    Parameters
+    ----------
+    document
+        The document, with its text.
+    other
+        The document that is kept in its place; of a kept document its nearest neighbour among all
+        that are kept, None if no other shares a shingle with it.
+    comparison
+        How alike the two are; None where a text, or what was compared, is not known.
+    removal
+        The row of ``removed.parquet``; None of a kept document.
+    cluster_id, cluster_size
+        The cluster, and how many documents are in it.
+    measure, threshold
+        What decided; the threshold is None where a table of pairs does not name it.
+    note
+        What could not be worked out, and why; else empty.
+    """
+
+    document: Document
+    other: Document | None
+    comparison: Comparison | None
+    removal: dict[str, Any] | None
+    cluster_id: int
+    cluster_size: int
+    measure: str
+    threshold: float | None
+    note: str = ""
+
+    def __repr__(self) -> str:
+        """Return the class and what became of the document."""
+        return f"{type(self).__name__}({self._headline()})"
+
+    def __str__(self) -> str:
+        """Return the explanation as ``to_text``."""
+        return self.to_text()
+
+    def to_text(self) -> str:
+        """Return what became of the document, how alike the two texts are, and what differs."""
+        lines = [self._headline(), f"  it is in {_place_of(self.document)}"]
+        if self.other is not None and self.removal is not None:
+            lines.append(f"  {printable(self.other.id)} is in {_place_of(self.other)}")
+        if self.cluster_size > 1:
+            size = counted(self.cluster_size, "document")
+            lines.append(f"  cluster {self.cluster_id}, of {size}")
+        lines += [f"  {sentence}" for sentence in self._compared()]
+        if self.note:
+            lines.append(f"  {self.note}")
+        if self.other is not None and None not in (self.document.text, self.other.text):
+            lines += ["", *example_lines(self._example())]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the texts as plain values; what ``--json`` prints."""
+        found = self.comparison
+        other = self.other
+        return {
+            "id": self.document.id,
+            "file": self.document.file,
+            "row": self.document.row,
+            "is_in": "kept" if self.removal is None else "removed",
+            "removal": self.removal,
+            "cluster_id": self.cluster_id,
+            "cluster_size": self.cluster_size,
+            "measure": self.measure,
+            "threshold": self.threshold,
+            "other": other and {"id": other.id, "file": other.file, "row": other.row},
+            "similarity": found and found.similarity,
+            "common_shingles": found and found.common,
+            "shingles": found and list(found.sizes),
+            "shared_bands": found and found.shared_bands and list(found.shared_bands),
+            "bands": found and found.n_bands,
+            "note": self.note or None,
+        }
+
+    def _headline(self) -> str:
+        own = printable(self.document.id)
+        if self.removal is None:
+            n_removed = self.cluster_size - 1
+            gone = f"; {counted(n_removed, 'document')} removed in favour of it"
+            return f"{own} was kept{gone if n_removed else ''}"
+        noted = self.removal["similarity"]
+        why = "" if noted is None else f": {self.measure} similarity {_number(noted)}"
+        if noted is not None and self.threshold is not None:
+            why += f", threshold {self.threshold:g}"
+        if self.removal["exact_copy"]:
+            why = ": it has the same tokens"
+        where = {"input": "", "against": " of the other collection", "index": " of the index"}
+        of = where.get(self.removal["kept_in"], ", which the index denies")
+        return f"{own} was removed in favour of {printable(str(self.removal['kept_id']))}{of}{why}"
+
+    def _compared(self) -> list[str]:
+        found, other = self.comparison, self.other
+        if found is None or other is None:
+            return []
+        what = "of weight in common" if self.measure == "weighted-jaccard" else "shingles in common"
+        sizes = " and ".join(f"{size:,.10g}" for size in found.sizes)
+        value = _number(found.similarity)
+        if self.removal is None:
+            threshold = "" if self.threshold is None else f", threshold {self.threshold:g}"
+            first = f"nearest kept document: {printable(other.id)}, in {_place_of(other)}"
+            first = f"{first}; {self.measure} similarity {value}{threshold}"
+        else:
+            first = f"computed again: {self.measure} similarity {value}"
+            noted = self.removal["similarity"]
+            if noted is not None and abs(noted - found.similarity) > 1e-9:
+                first += f", not {_number(noted)}: the texts are not those that were compared, or "
+                first += "other documents link the two"
+        sentences = [first, f"{found.common:,.10g} {what}, of {sizes}"]
+        if found.shared_bands is not None:
+            n_shared = len(found.shared_bands)
+            sentences.append(f"{n_shared:,} of {found.n_bands:,} bands have both in one bucket")
+        return sentences
+
+    def _example(self) -> Example:
+        assert self.other is not None
+        differences = side_by_side(self.document.text or "", self.other.text or "")
+        n_common, (n_own, n_other) = differences.n_common, differences.n_only
+        title = f"{counted(n_common, 'word')} in both; only in one: {n_own:,} and {n_other:,}"
+        return Example(title, "", self.document.id, self.other.id, "", "", differences)
+
+
+def _number(value: float) -> str:
+    """Return a similarity with four digits, as 0 or 1 only if it is that exactly."""
+    return f"{min(max(value, 0.0001), 0.9999):.4f}" if 0 < value < 1 else f"{value:.10g}"
+
+
+def _place_of(document: Document) -> str:
+    if document.file is None:
+        return "the index"
+    return f"{printable(document.file)}, row {document.row:,}"
+
+
+def explain_document(
+    outcome: Outcome,
+    identifier: object,
+    runner: Runner,
+    *,
+    against: Collection | None = None,
+    tokenizer: str | Path | TokenFunction | None = None,
+) -> ExplainResult:
+    """Explain what became of a document of a deduplication.
+
+    Parameters
+    ----------
+    outcome
+        The deduplication.
+    identifier
+        The id of the document.
+    runner
+        Reads and compares.
+    against
+        The collection that the documents were compared against, where it is at hand.
+    tokenizer
+        The one that was used, if it was a file or a function.
+    """
+    number = _number_of(outcome, identifier)
+    row = outcome.clusters.take(np.array([number])).to_pylist()[0]
+    summary = outcome.summary
+    scheme = restore_scheme(summary, tokenizer)
+    note = ""
+    if summary["reading"]["input_format"] == "bytes":
+        scheme, note = None, "documents are bytes, so nothing is compared again"
+    elif scheme is None:
+        note = "how the documents were compared is not known, so nothing is compared again"
+    elif scheme.needs_frequencies:
+        with runner.stage("count"):
+            scheme = _weighed(scheme, outcome, against)
+        if scheme is None:
+            note = "shingles were weighed by other documents, so nothing is compared again"
+    removal = comparison = other = None
+    if row["is_duplicate"]:
+        place = int(outcome.documents.n_gone_before(np.array([number]))[0])
+        shown = ShownTexts(outcome.removed)
+        shown.read(outcome, against, runner, removed=[place], keepers=[place])
+        pair, removal = shown.removal(place), shown.row(place)
+        document, other = pair.first, pair.second
+        if other.text is None:
+            note = pair.no_text or "the text of the other document is not known: name --against"
+    else:
+        document = _read_kept(outcome, number)
+        if scheme is not None and document.text is not None:
+            with runner.stage("closest"):
+                other = _find_nearest(outcome, number, document.text, scheme, runner)
+            if other is None:
+                note = "no other kept document shares a shingle with it"
+    if scheme is not None and other is not None and None not in (document.text, other.text):
+        comparison = _compare(document.text or "", other.text or "", scheme)
+    return ExplainResult(
+        document=document,
+        other=other,
+        comparison=comparison,
+        removal=removal,
+        cluster_id=row["cluster_id"],
+        cluster_size=row["cluster_size"],
+        measure=summary["measure"],
+        threshold=summary["threshold"],
+        note=note,
+    )
+
+
+def _number_of(outcome: Outcome, identifier: object) -> int:
+    """Return the number of the document of an id."""
+    wanted, first = pa.scalar(str(identifier), pa.large_string()), 0
+    for batch in outcome.clusters.batches("id"):
+        place = pc.index(batch["id"].cast(pa.large_string()), wanted).as_py()
+        if place >= 0:
+            return int(first + place)
+        first += len(batch)
+    message = f"no document has the id {str(identifier)!r}; clusters.parquet has all ids"
+    if n_rows := outcome.summary.get("filtered_rows"):
+        message += f"; {counted(n_rows, 'row')} did not meet --where"
+    raise InvalidParameterError(message, "id")
+
+
+def _read_kept(outcome: Outcome, number: int) -> Document:
+    """Return a kept document; without its text where only ids are known."""
+    row = outcome.clusters.take(np.array([number])).to_pylist()[0]
+    text = None
+    if outcome.summary["input_files"]:
+        text = outcome.texts("kept", row["file"], [row["row"]])[0]
+    return Document(str(row["id"]), row["file"], row["row"], text)
+
+
+def _weighed(
+    scheme: DecidingScheme, outcome: Outcome, against: Collection | None
+) -> DecidingScheme | None:
+    """Count in how many documents each shingle is; None if the deduplication had other counts."""
+    lists = (
+        frequency_lists(
+            scheme.shingles.tokenizer.hash_tokens(Texts.from_arrow(texts)), scheme.shingles
+        )
+        for texts in _all_texts(outcome, against)
+    )
+    return scheme.with_frequencies(count_documents(lists))
+
+
+def _all_texts(outcome: Outcome, against: Collection | None) -> Iterator[pa.Array]:
+    """Yield the texts of all documents, and those of the other collection."""
+    sides: tuple[Side, Side] = ("kept", "removed")
+    for side in sides:
+        yield from (texts for _, texts in outcome.blocks(side))
+    for source in [] if against is None else against.sources:
+        assert against is not None
+        for block in source.blocks():
+            yield block.parse(against.columns, skip_bad=against.skip_bad).text.drop_null()
+
+
+def _find_nearest(
+    outcome: Outcome, number: int, text: str, scheme: DecidingScheme, runner: Runner
+) -> Document | None:
+    """Return the kept document most similar to one, the first of equally similar ones.
+
+    All kept texts are read once. Of a one-sided measure the document is the one that would go.
+    """
+
+    def nearest_of(block: tuple[Int64s, pa.Array]) -> tuple[float, int]:
+        numbers, texts = block
+        similarities, _, _ = _similarities(text, texts, scheme)
+        similarities[numbers == number] = -1.0
+        best = int(np.argmax(similarities))
+        return float(similarities[best]), -int(numbers[best])
+
+    found = max(runner.map(nearest_of, outcome.blocks("kept")))
+    return _read_kept(outcome, -found[1]) if found[0] > 0 else None
+
+
+def _compare(own: str, other: str, scheme: DecidingScheme) -> Comparison:
+    """Compare a document with another one, as the one that would go."""
+    texts = pa.array([other], pa.large_string())
+    similarities, common, sizes = _similarities(own, texts, scheme)
+    unit = _WEIGHT_UNIT if scheme.weighted else 1
+    bands = scheme.shared_bands(own, other)
+    return Comparison(
+        similarity=float(similarities[0]),
+        common=common.item() * unit,
+        sizes=(sizes[0].item() * unit, sizes[1].item() * unit),
+        shared_bands=bands,
+        n_bands=None if scheme.banding is None else scheme.banding.bands,
+    )
+
+
+def _similarities(
+    own: str, texts: pa.Array, scheme: DecidingScheme
+) -> tuple[Floats, Int64s, Int64s]:
+    """Compare one text with others, exactly.
+
+    Returns
+    -------
+    Similarities and what each has in common with the text; and the sizes of all, its own first. An
+    empty set is similar to nothing.
+    """
+    every = pa.concat_arrays([pa.array([own], pa.large_string()), with_wide_offsets(texts)])
+    sets = scheme.sets_of(Texts.from_arrow(every))
+    sizes = sets.totals if isinstance(sets, WeightedSets) else sets.sizes
+    right: Int64s = np.flatnonzero((sizes > 0) & (sizes[0] > 0))[1:].astype(np.int64)
+    left: Int64s = np.zeros(len(right), np.int64)
+    counts = overlaps_at_threshold(sets, left, right, type(scheme.measure).lowest())
+    meets = counts > 0
+    left, right, counts = left[meets], right[meets], counts[meets]
+    similarities: Floats = np.zeros(len(texts))
+    common: Int64s = np.zeros(len(texts), np.int64)
+    common[right - 1] = counts
+    similarities[right - 1] = scheme.measure.similarities(counts, sizes[left], sizes[right])
+    return similarities, common, sizes

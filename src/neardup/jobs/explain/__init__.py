@@ -1,1 +1,0 @@
-"""Why a document stayed or went, proved anew from the texts that a deduplication has written."""
