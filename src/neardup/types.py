@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         SharedPassage,
         TextSize,
     )
-    from neardup.jobs.explain import ExplainResult
+    from neardup.jobs.explain import Comparison, ExplainResult
     from neardup.jobs.index.index import Page
     from neardup.jobs.pairs.find_pairs import Pair
     from neardup.matching.join import FilterCounts
@@ -117,6 +117,7 @@ __all__ = [
     "ColumnNames",
     "CompactionResult",
     "CompareSummary",
+    "Comparison",
     "CutPreset",
     "CutSummary",
     "CutUnit",

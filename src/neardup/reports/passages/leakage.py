@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from neardup.reports.charts import Chart, bars
-from neardup.reports.differences import SideBySide, around, side_by_side
+from neardup.reports.differences import Example, SideBySide, around, side_by_side
 from neardup.reports.page import STYLES, Report, percent, render_page
 from neardup.reports.passages.drawings import similarity_chart
 from neardup.reports.passages.model import (
@@ -93,7 +93,12 @@ def leakage_report(passages: Passages, about: About) -> Report:
         notes=notes_of(about),
         foot=how_it_was_made(),
     )
-    return Report(html, headline)
+    examples = [
+        Example(each.note, place.note, each.name, place.name, "", "", place.differences)
+        for each in items
+        for place in each.places[:1]
+    ]
+    return Report(html, headline, examples=examples)
 
 
 @dataclass(frozen=True)
