@@ -24,7 +24,7 @@ from neardup.indexes.index import IndexSource
 from neardup.indexes.manifest import index_named, kind_of
 from neardup.options.groups import AgainstOptions
 from neardup.runs.runner import Runner
-from neardup.text.tokenizers import NAMED
+from neardup.text.tokenizers import named_tokenizer
 
 if TYPE_CHECKING:
     from neardup.files.streams import Destination
@@ -194,7 +194,7 @@ def own_tokenizer(
     tokenizer: str | Path | TokenFunction | None,
 ) -> str | Path | TokenFunction | None:
     """Return a tokenizer that an index cannot find by its name, None for all others."""
-    return None if tokenizer in NAMED else tokenizer
+    return None if named_tokenizer(tokenizer) is not None else tokenizer
 
 
 def _handle_of(data: Any, tokenizer: str | Path | TokenFunction | None) -> DocumentHandle:

@@ -235,14 +235,15 @@ class TokenOptions(NormalOptions):
     """What texts are cut into: tokens, and shingles of several."""
 
     tokenizer: TokenizerChoice | None = option(
-        "words, whitespace, characters, lines, bytes, code, or the path of a tokenizer.json file.",
+        "words, whitespace, characters, lines, bytes, code with its language, such as code:python, "
+        "or the path of a tokenizer.json file.",
         Tokenizer(),
         default=None,
         usual="words",
-        python="``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, ``code`` (what "
-        "programs are made of, whatever their names, values and comments), the path of a "
-        "``tokenizer.json`` or a function from a text to its tokens. None is ``words``, or "
-        "``bytes`` where these are read.",
+        python="``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, ``code:python`` "
+        "or another language that Pygments knows (what programs are made of, whatever their names, "
+        "values and comments), the path of a ``tokenizer.json`` or a function from a text to its "
+        "tokens. None is ``words``, or ``bytes`` where these are read.",
     )
     ngram: int | None = option(
         "Tokens in a shingle.", Whole(1, 65536), default=None, usual="5; 1 for weighted-jaccard"

@@ -24,7 +24,7 @@ from neardup.text.shingles import (
     make_shingle_scheme,
     shingle_sets,
 )
-from neardup.text.tokenizers import NAMED, TokenFunction
+from neardup.text.tokenizers import TokenFunction, named_tokenizer
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting, weighted_sets
 
 # What another Unicode version changes is a few letters of a few texts, which is no reason to
@@ -133,7 +133,7 @@ def restore_scheme(
 def _tokenizer(
     name: str, tokenizer: str | Path | TokenFunction | None
 ) -> str | Path | TokenFunction:
-    if name in NAMED:
+    if named_tokenizer(name) is not None:
         if tokenizer not in (None, name):
             message = f"the documents were cut into {name}; leave tokenizer out"
             raise InvalidParameterError(message, "tokenizer")

@@ -285,11 +285,20 @@ class ByteTokenizer(Tokenizer):
 # The tokenizer of programs.
 
 
+# Between the name of the tokenizer and its language.
+_BEFORE_LANGUAGE = "code:"
+
+
 @dataclass(frozen=True)
 class CodeTokenizer(Tokenizer):
     """Tokens of programs, whatever their names, values and comments; see ``text.code``."""
 
-    name: Literal["code"] = "code"
+    language: str
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Name of the tokenizer, and the language."""
+        return f"{_BEFORE_LANGUAGE}{self.language}"
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the tokens of each program."""
@@ -303,7 +312,7 @@ class CodeTokenizer(Tokenizer):
         # Lexers take long to import, and few have programs.
         from neardup.text.code import cut_programs
 
-        found = cut_programs(strings)
+        found = cut_programs(strings, self.language)
         lists = hash_lists([[token for token, _, _ in tokens] for tokens in found])
         return lists, [[(start, stop) for _, start, stop in tokens] for tokens in found]
 
@@ -312,6 +321,21 @@ class CodeTokenizer(Tokenizer):
         from neardup.text.code import LEXERS
 
         return {**super().describe(), "lexers": LEXERS}
+
+
+def _make_code_tokenizer(name: str, _: Normalisation) -> CodeTokenizer:
+    from neardup.text.code import language_of
+
+    written = name.removeprefix(_BEFORE_LANGUAGE)
+    language = None if written == name else language_of(written)
+    if language is None:
+        problem = "needs the language of the programs" if written == name else "is no language"
+        message = (
+            f"tokenizer {name} {problem}; write code:python, say, with a name that Pygments has "
+            "for it (pygmentize -L lexers)"
+        )
+        raise InvalidParameterError(message, "tokenizer")
+    return CodeTokenizer(language)
 
 
 # The tokenizers that have a name.
@@ -342,7 +366,7 @@ NAMED = {
     "characters": NamedTokenizer(CharacterTokenizer),
     "lines": NamedTokenizer(LineTokenizer),
     "bytes": NamedTokenizer(lambda name, _: ByteTokenizer(), normalises=False),
-    "code": NamedTokenizer(lambda name, _: CodeTokenizer(), normalises=False),
+    "code": NamedTokenizer(_make_code_tokenizer, normalises=False),
 }
 """All of them, in the order in which messages list them."""
 
@@ -352,7 +376,9 @@ KNOWN_NAMES = ", ".join(NAMED)
 
 def named_tokenizer(tokenizer: object) -> NamedTokenizer | None:
     """Return the tokenizer of a name; None for a file, a function or an unknown name."""
-    return NAMED.get(tokenizer) if isinstance(tokenizer, str) else None
+    if not isinstance(tokenizer, str):
+        return None
+    return NAMED["code"] if tokenizer.startswith(_BEFORE_LANGUAGE) else NAMED.get(tokenizer)
 
 
 TokenFunction = Callable[[str], Iterable[str | int | tuple[int, int] | tuple[str | int, int, int]]]
@@ -558,7 +584,7 @@ def load_file_tokenizer(path: Path, normalisation: Normalisation) -> FileTokeniz
 def file_in_name(name: str) -> str | None:
     """Return the file name in the name of a tokenizer; None for one that is not of a file."""
     file, separator, _ = name.partition(_BEFORE_DIGEST)
-    return file if separator else None
+    return file if separator and named_tokenizer(name) is None else None
 
 
 # From what a user names to a tokenizer.
@@ -576,8 +602,9 @@ def make_tokenizer(
         without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) are one token each. ``whitespace``:
         runs of anything but white space. ``characters``: every code point. ``lines``: every
         line that is not blank, without white space at its end. ``bytes``: every UTF-8 byte.
-        ``code``: what a program is made of, whatever its names, values and comments. The path of a
-        ``tokenizer.json`` file. A function from a text to its tokens, see ``TokenFunction``.
+        ``code:python``, or another language: what a program is made of, whatever its names, values
+        and comments. The path of a ``tokenizer.json`` file. A function from a text to its tokens,
+        see ``TokenFunction``.
     normalisation
         Folded away before tokens are hashed; ``bytes`` and ``code`` take none.
 

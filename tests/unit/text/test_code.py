@@ -1,4 +1,4 @@
-"""Programs as tokens: what counts, where it stands, and which language it is."""
+"""Programs as tokens: which count, and their places."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pickle
 import pytest
 
 import neardup
-from neardup.errors import SketchMismatchError
+from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.indexes.stored import check_restored
 from neardup.text import code
-from neardup.text.code import cut_programs, guess_language
+from neardup.text.code import cut_programs
 from neardup.text.shingles import make_shingle_scheme
 from tests.arrays import make_texts
 from tests.each import each_of
@@ -75,34 +75,31 @@ SAMPLES = {
 }
 
 
-def words(text: str) -> list[str]:
-    return [token for token, _, _ in cut_programs([text])[0]]
-
-
-@each_of("language", SAMPLES)
-def test_guess_language(language):
-    assert guess_language(SAMPLES[language]) == language
-    # Comments and other line ends say nothing else.
-    assert guess_language(SAMPLES[language].replace("\n", "\r\n")) == language
+def words(text: str, language: str = "python") -> list[str]:
+    return [token for token, _, _ in cut_programs([text], language)[0]]
 
 
 @each_of(
-    ("line", "language"),
-    [
-        ("#!/usr/bin/env python3", "python"),
-        ("#! /usr/bin/perl -w", "perl"),
-        ("#!/usr/bin/ruby", "ruby"),
-        ("#!/usr/bin/env node", "javascript"),
-        ("#!/bin/bash", "bash"),
-        ("#!/bin/sh", "bash"),
-    ],
+    ("name", "problem"),
+    [("code", "needs the language of the programs"), ("code:nonsense", "is no language")],
 )
-def test_guess_language__first_line_decides(line, language):
-    assert guess_language(f"{line}\n{C}") == language
+def test_code__needs_a_language(name, problem):
+    for call in (
+        lambda: neardup.similarity("a", "b", tokenizer=name),
+        lambda: neardup.deduplicate(["a"], tokenizer=name),
+        lambda: neardup.align(["a"], tokenizer=name),
+    ):
+        with pytest.raises(
+            InvalidParameterError, match=f"^tokenizer {name} {problem}; write code:"
+        ):
+            call()
+    with pytest.raises(InvalidParameterError, match=r"^tokenizer code needs the"):
+        neardup.deduplicate(["a"], preset="code")
 
 
-def test_guess_language__of_nothing_that_is_known():
-    assert guess_language("") == guess_language("a = b") == "cpp"
+def test_code__names_of_one_language_are_one():
+    schemes = [make_shingle_scheme(f"code:{name}") for name in ("python", "py", "Python")]
+    assert {scheme.tokenizer.name for scheme in schemes} == {"code:python"}
 
 
 @pytest.mark.slow
@@ -110,8 +107,8 @@ def test_guess_language__of_nothing_that_is_known():
 def test_cut_programs__as_oracle(language):
     text = SAMPLES[language]
     for each in (text, text.replace("\n", "\r\n"), text.replace("\n", "\r"), text.rstrip()):
-        found = [token.encode() for token in words(each)]
-        assert found == program_tokens(each, guess_language(each))
+        found = [token.encode() for token in words(each, language)]
+        assert found == program_tokens(each, language)
 
 
 @each_of("language", SAMPLES)
@@ -119,7 +116,7 @@ def test_cut_programs__places(language):
     """What stands there is the token, but for names and values, in any form of line ends."""
     for text in (SAMPLES[language], SAMPLES[language].replace("\n", "\r\n")):
         last = 0
-        for token, start, stop in cut_programs([text])[0]:
+        for token, start, stop in cut_programs([text], language)[0]:
             assert last <= start < stop <= len(text)
             there = text[start:stop]
             if token == code.NUMBER:
@@ -138,7 +135,7 @@ def test_cut_programs__broken_ones(language):
     text = SAMPLES[language]
     for cut in range(0, len(text), 7):
         for part in (text[:cut], text[cut:], text[:cut] + "\0\ufffd\"'`/*" + text[cut:]):
-            for _, start, stop in cut_programs([part])[0]:
+            for _, start, stop in cut_programs([part], language)[0]:
                 assert 0 <= start < stop <= len(part)
 
 
@@ -173,27 +170,29 @@ def test_cut_programs__renamed_commented_and_laid_out_anew():
 
 def test_code__of_passages_and_documents():
     programs = [PYTHON, RENAMED, C, JAVA]
-    found = neardup.deduplicate(programs, tokenizer="code", ngram=5, threshold="0.6")
+    found = neardup.deduplicate(programs, tokenizer="code:python", ngram=5, threshold="0.6")
     assert found.removed["id"].to_pylist() == ["1"]
-    options = {"tokenizer": "code", "min_tokens": 30, "threshold": "0.7"}
+    options = {"tokenizer": "code:python", "min_tokens": 30, "threshold": "0.7"}
     [passage] = neardup.align(programs[:1], programs[1:], **options).passages.to_pylist()
     assert passage["doc_id"] == "0"
     assert RENAMED[passage["doc_start"] : passage["doc_end"]].startswith("import")
 
 
 def test_code__travels():
-    made = make_shingle_scheme("code").tokenizer
+    made = make_shingle_scheme("code:python").tokenizer
     texts, tokenizer = make_texts([C]), pickle.loads(pickle.dumps(made))
     expected = made.hash_tokens(texts)
     assert tokenizer.hash_tokens(texts).values.tolist() == expected.values.tolist()
 
 
 def test_code__an_index_knows_by_which_lexers(tmp_path, monkeypatch):
-    index = neardup.DocumentIndex.create(tmp_path / "index", preset="code", threshold="0.3")
+    index = neardup.DocumentIndex.create(
+        tmp_path / "index", preset="code", tokenizer="code:python", threshold="0.3"
+    )
     index.add([PYTHON])
     assert len(neardup.DocumentIndex.open(tmp_path / "index").query(RENAMED)) == 1
-    described = make_shingle_scheme("code").describe()
+    described = make_shingle_scheme("code:python").describe()
     assert described["lexers"].startswith("pygments ")
     monkeypatch.setattr(code, "LEXERS", "pygments 99")
     with pytest.raises(SketchMismatchError, match="lexers"):
-        check_restored(make_shingle_scheme("code").describe(), described)
+        check_restored(make_shingle_scheme("code:python").describe(), described)
