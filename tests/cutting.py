@@ -5,21 +5,21 @@ from __future__ import annotations
 import random
 import tempfile
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import ExitStack
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 from unittest.mock import patch
 
+import numpy as np
 from hypothesis import strategies as st
 
 import neardup
 from neardup.passages.align import make_alignment_plan, windows_for
-from neardup.passages.cut_texts import CutTexts
 from neardup.passages.cutting import CutPlan, PassageCutter
+from neardup.passages.growing import LookUp
 from neardup.passages.plan import make_search_plan
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.searched import HowSearched, SearchedInThreads
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from neardup.tables import TokenLists
@@ -69,37 +69,40 @@ def dense_case(seed):
     return documents, None, *options
 
 
-def cut_similar(*given, **options):
-    """Cut token lists, in segments of few tokens with little memory; returns rows, and the cutter.
-
-    A row is a tuple.
-    """
-    with cutting(PassageCutter, *given, **options) as cutter:
-        found = cutter.cut()
-    return list(zip(*(column.tolist() for column in vars(found).values()), strict=True)), cutter
-
-
-@contextmanager
-def cutting(
-    kind, texts, min_tokens, threshold, others=None, min_documents=None, num_perm=16, memory=None
+def cut_similar(
+    texts,
+    min_tokens,
+    threshold,
+    others=None,
+    min_documents=None,
+    num_perm=16,
+    memory=None,
+    block=None,
 ):
-    """Give what cuts token lists."""
+    """Cut token lists, in blocks of so many tokens with little memory; returns rows as tuples.
+
+    Others are numbered behind the texts.
+    """
     scheme = make_passage_scheme(min_tokens=windows_for(min_tokens), num_perm=num_perm)
     search = make_search_plan(scheme, Fraction(threshold), Fraction(99, 100), "best")
     alignment = make_alignment_plan(search, min_tokens, gap=0)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Runner(1) as runner,
-        no_waiting(),
-        patch("neardup.passages.additions._LEAST_TOKENS", 40),
-    ):
-        both = CutTexts(make_lists(texts), None if others is None else make_lists(others))
-        how = HowSearched(scheme, alignment.windows, "words")
+    lists, n_others = make_lists([*(others or []), *texts]), len(others or [])
+    with tempfile.TemporaryDirectory() as folder, Runner(1) as runner, ExitStack() as patches:
+        patches.enter_context(no_waiting())
+        patches.enter_context(patch("neardup.passages.additions._LEAST_TOKENS", 40))
+        if block is not None:
+            patches.enter_context(patch("neardup.passages.cutting._LEAST_BLOCK", block))
+            patches.enter_context(patch("neardup.passages.cutting._LARGEST_BLOCK", block))
         workspace = IN_MEMORY
         if memory is not None:
             workspace = Workspace(memory, WorkFolder.temporary(Path(folder)))
-        searched = SearchedInThreads(both, how, Path(folder), runner, workspace)
-        yield kind(both, CutPlan(alignment, min_documents), how, searched, Path(folder), runner)
+        look_up = LookUp(scheme, alignment.windows, "words", runner, workspace, Path(folder))
+        plan, order = CutPlan(alignment, min_documents), np.arange(len(lists))
+        found = PassageCutter(lists, order, n_others, plan, look_up).cut()
+    rows = zip(*(column.tolist() for column in vars(found).values()), strict=True)
+    return [
+        (row[0] - n_others, *row[1:3], (row[3] - n_others) % len(lists), *row[4:]) for row in rows
+    ]
 
 
 def make_lists(texts):

@@ -14,7 +14,7 @@ import pytest
 
 import neardup
 from neardup.jobs.cut import equal_passages, equal_units
-from neardup.passages.cutting import PassageCutter
+from neardup.passages import cutting, growing
 from neardup.reading import token_pass
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.exchange import Shuffle
@@ -136,25 +136,28 @@ def test_passages__same_bytes(cut, options, monkeypatch):
     [OF_SIMILAR[0], *(pytest.param(each, marks=pytest.mark.slow) for each in OF_SIMILAR[1:])],
 )
 def test_similar_passages__same_bytes(cut, options, monkeypatch):
-    are_in_memory, written = set(), set()
-    take_turns, write = PassageCutter._take_turns, Shuffle._write_waiting
-    monkeypatch.setattr(
-        PassageCutter,
-        "_take_turns",
-        lambda cutter: are_in_memory.add(cutter._is_in_memory) or take_turns(cutter),
-    )
+    n_written, waiting, write = [0], set(), Shuffle._write_waiting
+    index = growing.index_tokens
+
+    def counted(*each):
+        n_written[0] += 1
+        return index(*each)
+
+    monkeypatch.setattr(growing, "index_tokens", counted)
     monkeypatch.setattr(
         Shuffle,
         "_write_waiting",
-        lambda *each: written.add(each[0]._name.partition("-")[0]) or write(*each),
+        lambda *each: waiting.add(each[0]._name.partition("-")[0]) or write(*each),
     )
     expected = cut(None, *options.split(), "--workers", 1)
     assert json.loads(expected["summary.json"])["spans"] > 5
-    assert (are_in_memory, written) == ({True}, set())
-    assert cut(40_000, *options.split(), "--workers", 2) == expected
-    # What a batch by itself finds is in memory.
-    assert are_in_memory == {True, False} if "others" not in options else {False}
-    assert "passages" in written
+    assert (n_written, waiting) == ([0], set())
+    # In blocks of few texts, with segments in files.
+    monkeypatch.setattr(cutting, "_LEAST_BLOCK", 100)
+    for memory, workers in ((4_000, 1), (40_000, 2)):
+        assert cut(memory, *options.split(), "--workers", workers) == expected
+    assert n_written[0] > 1
+    assert "passages" in waiting
 
 
 @pytest.mark.parametrize("unit", ["lines", pytest.param("paragraphs", marks=pytest.mark.slow)])
@@ -177,7 +180,7 @@ def test_similar_passages__stopped(cut, run, here):
     for n_tasks in (1, 3):
         shutil.rmtree(here / "out")
         job = ("cut", "a.jsonl", *OF_SIMILAR[0].split(), "-o", "out", "--workers", 1)
-        with spilling(40_000), stopped_after(n_tasks):
+        with spilling(4_000), stopped_after(n_tasks):
             n_stopped += run(*job).code == 130
         with spilling(40_000):
             assert run(*job, "--overwrite").code == 0

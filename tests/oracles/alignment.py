@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -59,29 +59,44 @@ class Plan:
         return 1 / 5 if self.gap is None else 1 / 1024
 
 
-def align(
-    query: Tokens,
-    document: Tokens,
-    plan: Plan,
-    *,
-    is_own: bool = False,
-    lost: Container[int] = (),
-) -> list[Row]:
-    """Find what two texts share; of one text with itself what it has again, behind itself.
+class Hit(NamedTuple):
+    """A window of a text and what is like it in another one."""
 
-    Hits that have one of the places of the document that are ``lost`` are left out.
-    """
-    hits = sorted(
-        Part((Match(start, stop, i, j + 1),), shared / either * min(stop - start, j + 1 - i))
+    match: Match
+    similarity: float
+
+
+def align(query: Tokens, document: Tokens, plan: Plan, *, is_own: bool = False) -> list[Row]:
+    """Find what two texts share; of one text with itself what it has again, behind itself."""
+    found = hits(query, document, plan, is_own=is_own)
+    return settle(query, document, found, plan, is_own=is_own)
+
+
+def hits(query: Tokens, document: Tokens, plan: Plan, *, is_own: bool = False) -> list[Hit]:
+    """Find what windows of a text are like in another one, or further on in itself."""
+    return [
+        Hit(Match(start, stop, i, j + 1), shared / either)
         for start, stop in windows(len(query), plan)
         for i, j, shared, either in similar_parts(
             query[start:stop], document, plan, stop if is_own else 0
         )
-        if not any(place in lost for place in range(i, j + 1))
+    ]
+
+
+def settle(
+    query: Tokens, document: Tokens, found: Sequence[Hit], plan: Plan, *, is_own: bool = False
+) -> list[Row]:
+    """Make passages of what windows are like."""
+    parts = sorted(
+        Part(
+            (match,),
+            similarity * min(match.query_stop - match.query_start, match.stop - match.start),
+        )
+        for match, similarity in found
     )
-    chains = chains_of(runs_of(hits, plan.within_runs), plan.between_runs)
-    found = Settling(query, document, plan, is_own).settle(chains)
-    return sorted(row for row in found if longer(row.match) >= plan.min_tokens)
+    chains = chains_of(runs_of(parts, plan.within_runs), plan.between_runs)
+    rows = Settling(query, document, plan, is_own).settle(chains)
+    return sorted(row for row in rows if longer(row.match) >= plan.min_tokens)
 
 
 def windows(n_tokens: int, plan: Plan) -> list[tuple[int, int]]:

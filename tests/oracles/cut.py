@@ -1,172 +1,220 @@
-"""What is cut out of texts, by brute force: all pairs of texts compared again in every round.
+"""What is cut out of texts, by brute force: one text after the other, looked up in all that stays.
 
-Here a passage is the places of its tokens in a text, and texts are what is left after all removals.
+Here a passage is the places of its tokens in a text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from tests.oracles import units
+from tests.oracles import alignment, units
+from tests.oracles.alignment import Hit, Plan, Tokens
 
-Tokens = tuple[int, ...]
 Places = list[int]
-Match = tuple[int, int, int, int]
-Align = Callable[[Tokens, Tokens, bool, frozenset[int]], list[tuple[Match, float]]]
-"""Finds what two texts share, or one with itself: places in both, and how similar these are.
-
-Hits that have one of some tokens of the second text are left out.
-"""
 
 
-@dataclass(eq=False)
-class Removal:
-    """Places that go out of a text, for what stays in one; ``taken`` were those left."""
+class Removal(NamedTuple):
+    """Places that go out of a text, for places that stay in one."""
 
     gone_in: int
-    gone: range
+    gone: Places
     kept_in: int
-    kept: range
+    kept: Places
     similarity: float
-    gone_places: Places
-    kept_places: Places
-    taken: set[int]
 
     def row(self) -> tuple[int, int, int, int, int, int, float]:
         """Text, start and stop of what goes and of what stays; how similar they are."""
-        gone, kept = self.gone, self.kept
+        gone, kept = _span(self.gone), _span(self.kept)
         return (
             *(self.gone_in, gone.start, gone.stop, self.kept_in, kept.start, kept.stop),
             self.similarity,
         )
 
 
+@dataclass
+class State:
+    """What is left of a text, what goes of that, and repeats of its own that may not go."""
+
+    left: Places
+    removals: list[Removal] = field(default_factory=list)
+    put_back: list[Removal] = field(default_factory=list)
+
+
 class Cutter:
-    """Texts in keep order, and ``others``, which all stay, numbered behind them."""
+    """Texts in keep order, of which the first ``n_others`` all stay; nothing goes but for them.
+
+    A text that had to take back so many of its own repeats keeps all of them.
+    """
 
     def __init__(
-        self,
-        texts: Sequence[Tokens],
-        align: Align,
-        others: Sequence[Tokens] | None = None,
-        min_documents: int = 0,
-        free_rounds: int = 20,
+        self, texts: Sequence[Tokens], plan: Plan, n_others: int | None = None, most_back: int = 20
     ) -> None:
-        self.texts = [*texts, *(others or [])]
-        self.n_own, self.align, self.min_documents = len(texts), align, min_documents
-        self.turns = range(len(texts), len(self.texts)) if others is not None else range(len(texts))
-        self.removals: list[Removal] = []
-        # After these, what is named as a reason does not go any more.
-        self.free_rounds, self.n_rounds = free_rounds, 0
+        self.texts, self.plan, self.most_back = texts, plan, most_back
+        self.n_others = n_others
+        # What is left of each text that stays.
+        self.stays = {text: list(range(len(texts[text]))) for text in range(n_others or 0)}
 
-    def left(self, text: int) -> Places:
-        gone = {p for removal in self.removals if removal.gone_in == text for p in removal.taken}
-        return [p for p in range(len(self.texts[text])) if p not in gone]
+    def cut(self, min_documents: int = 0) -> list[Removal]:
+        removals = []
+        for text in range(self.n_others or 0, len(self.texts)):
+            states = self._cut_text(text)
+            removals += [each for state in states for each in state.removals]
+            if self.n_others is None:
+                self.stays[text] = states[-1].left
+        return enough(removals, min_documents)
 
-    def cut(self) -> list[Removal]:
-        before: list[Places] = []
-        while (now := [self.left(text) for text in range(self.n_own)]) != before:
-            before = now
-            self.n_rounds += 1
-            for text in self.turns:
-                own = [each for each in self._candidates(text, now) if each.gone_in == text]
-                taken: list[Removal] = []
-                for each in own:
-                    if not any(_in_the_way(each, other) for other in taken) and self._go(each):
-                        taken.append(each)
-                for each in self._candidates(text, now):
-                    if each.gone_in != text:
-                        self._go(each)
-        return self.removals
-
-    def _candidates(self, text: int, before: list[Places]) -> list[Removal]:
-        """What texts as they were before a round have of one as it is now, most similar first."""
-        query = self.left(text)
-        found = []
-        for other in range(self.n_own):
-            is_own = other == text
-            if (other < text < self.n_own) or (is_own and before[other] != query):
+    def _cut_text(self, text: int) -> list[State]:
+        states, n_back = [State(list(range(len(self.texts[text]))))], 0
+        while True:
+            state = states[-1]
+            state.removals = self._for_others(text, state.left)
+            if not state.removals and self.n_others is None and n_back < self.most_back:
+                state.removals = self._for_itself(text, state)
+            if not state.removals:
+                return states
+            broken = self._broken_by(state.removals, states[:-1])
+            if broken is None:
+                gone = {place for each in state.removals for place in each.gone}
+                states.append(State([place for place in state.left if place not in gone]))
                 continue
-            places, still = before[other], set(self.left(other))
-            # To count texts it does not matter what has gone from them.
-            lost = frozenset(
-                k for k, p in enumerate(places) if p not in still and not self.min_documents
-            )
-            for (start, stop, first, last), similarity in self.align(
-                self._tokens(text, query), self._tokens(other, places), is_own, lost
-            ):
-                kept, gone = query[start:stop], places[first:last]
-                found.append(
-                    Removal(other, _span(gone), text, _span(kept), similarity, gone, kept, set())
+            number, removal = broken
+            n_back += 1
+            if n_back == self.most_back:
+                number = min(k for k, each in enumerate(states) if _is_own(each.removals[0]))
+            del states[number + 1 :]
+            states[number].put_back.append(removal)
+
+    def _broken_by(
+        self, removals: Sequence[Removal], states: Sequence[State]
+    ) -> tuple[int, Removal] | None:
+        gone = {place for each in removals for place in each.gone}
+        for number, state in enumerate(states):
+            for each in state.removals:
+                if _is_own(each) and gone & set(each.kept):
+                    return number, each
+        return None
+
+    def _for_others(self, text: int, left: Places) -> list[Removal]:
+        """What goes for texts before: each window is compared with the text that has most."""
+        query = self._tokens(text, left)
+        found = {
+            other: alignment.hits(query, self._tokens(other, places), self.plan)
+            for other, places in self.stays.items()
+        }
+        chosen: list[Removal] = []
+        done: set[int] = set()
+        for other in sorted(found, key=lambda other: (-_evidence(found[other]), other)):
+            hits = [
+                hit
+                for hit in found[other]
+                if hit.match.query_start not in done
+                and not any(
+                    left[k] in each.gone
+                    for each in chosen
+                    for k in range(hit.match.query_start, hit.match.query_stop)
                 )
-        found = [
-            each
-            for each in found
-            if self._has_enough(each, found)
-            and set(each.gone_places) <= set(self.left(each.gone_in))
-            and not (self.n_rounds > self.free_rounds and self._undone_by(each))
-        ]
-        return sorted(
-            found, key=lambda r: (-r.similarity, r.gone_in, *_ends(r.gone), *_ends(r.kept))
-        )
+            ]
+            done |= {hit.match.query_start for hit in hits}
+            made = self._made(text, left, other, self.stays[other], hits)
+            for _, each in sorted(made, key=lambda row: row[0]):
+                if not any(set(each.gone) & set(before.gone) for before in chosen):
+                    chosen.append(each)
+        return chosen
+
+    def _for_itself(self, text: int, state: State) -> list[Removal]:
+        """What a text has further on, from its beginning."""
+        tokens = self._tokens(text, state.left)
+        hits = alignment.hits(tokens, tokens, self.plan, is_own=True)
+        made = self._made(text, state.left, text, state.left, hits)
+        chosen: list[Removal] = []
+        for _, each in sorted(made, key=lambda row: (row[1].gone[0], row[0])):
+            in_the_way = any(
+                set(each.gone) & {*other.gone, *other.kept} or set(each.kept) & set(other.gone)
+                for other in chosen
+            )
+            if each not in state.put_back and not in_the_way:
+                chosen.append(each)
+        return chosen
+
+    def _made(
+        self, text: int, left: Places, other: int, places: Places, hits: Sequence[Hit]
+    ) -> Iterator[tuple[tuple[float, ...], Removal]]:
+        """Yield passages, each with a key: those that share most come first."""
+        is_own = text == other
+        query, document = self._tokens(text, left), self._tokens(other, places)
+        for match, exact in alignment.settle(query, document, hits, self.plan, is_own=is_own):
+            similarity = float(exact)
+            spans = [range(*match[:2]), range(*match[2:])]
+            gone, kept = spans[::-1] if is_own else spans
+            size = len(gone) + len(kept)
+            removal = Removal(
+                text, [left[k] for k in gone], other, [places[k] for k in kept], similarity
+            )
+            key = (-similarity * size / (1 + similarity), -similarity, gone.start, gone.stop)
+            yield (*key, removal.kept[0], removal.kept[-1]), removal
 
     def _tokens(self, text: int, places: Places) -> Tokens:
         return tuple(self.texts[text][place] for place in places)
 
-    def _has_enough(self, each: Removal, found: Sequence[Removal]) -> bool:
-        alike = {
-            other.gone_in for other in found if 2 * _common(each.kept, other.kept) >= len(each.kept)
-        }
-        return len({each.kept_in} | alike) >= self.min_documents
 
-    def _go(self, removal: Removal) -> bool:
-        """Take a passage out, unless it or its reason is not as it was when they were compared."""
-        left = [p for p in self.left(removal.gone_in) if p in removal.gone]
-        kept = [p for p in self.left(removal.kept_in) if p in removal.kept]
-        if not left or not set(left) <= set(removal.gone_places) or kept != removal.kept_places:
-            return False
-        undone = self._undone_by(removal)
-        for other in undone:
-            for text, span in ((removal.gone_in, removal.gone), (removal.kept_in, removal.kept)):
-                if other.gone_in == text and not other.taken.isdisjoint(span):
-                    return False
-        self.removals = [other for other in self.removals if other not in undone]
-        removal.taken = set(left)
-        self.removals.append(removal)
-        return True
+def enough(removals: list[Removal], min_documents: int) -> list[Removal]:
+    """Leave out what too few texts have, and what was compared without that."""
+    back = [
+        each
+        for each in removals
+        if len(
+            {each.kept_in}
+            | {
+                other.gone_in
+                for other in removals
+                if other.kept_in == each.kept_in
+                and 2 * _common(_span(each.kept), _span(other.kept)) >= len(_span(each.kept))
+            }
+        )
+        < min_documents
+    ]
+    while True:
+        more = [
+            each
+            for each in removals
+            if each not in back
+            and any(
+                _reaches_over(each.gone_in, each.gone, other)
+                or _reaches_over(each.kept_in, each.kept, other)
+                for other in back
+            )
+        ]
+        if not more:
+            return [each for each in removals if each not in back]
+        back += more
 
-    def _undone_by(self, removal: Removal) -> list[Removal]:
-        """Removals whose reason goes, those made in view of them, and so on."""
-        undone: list[Removal] = []
-        lost = [removal]
-        while lost:
-            each = lost.pop()
-            position = self.removals.index(each) if each in self.removals else len(self.removals)
-            for k, other in enumerate(self.removals):
-                names_it = other.kept_in == each.gone_in and _common(other.kept, each.gone)
-                overlaps = other.gone_in == each.gone_in and _common(other.gone, each.gone)
-                if other not in undone and (names_it or (overlaps and k > position)):
-                    undone.append(other)
-                    lost.append(other)
-        return undone
+
+def _reaches_over(text: int, places: Places, other: Removal) -> bool:
+    """Whether places of a text lie on both sides of others that went before."""
+    span, inner = _span(places), _span(other.gone)
+    return text == other.gone_in and span.start < inner.start and inner.stop < span.stop
+
+
+def _is_own(removal: Removal) -> bool:
+    return removal.gone_in == removal.kept_in
+
+
+def _evidence(hits: Sequence[Hit]) -> float:
+    best: dict[int, float] = {}
+    for hit in hits:
+        start = hit.match.query_start
+        best[start] = max(best.get(start, 0.0), hit.similarity)
+    return sum(best[start] for start in sorted(best))
 
 
 def _span(places: Places) -> range:
     return range(places[0], places[-1] + 1)
 
 
-def _ends(span: range) -> tuple[int, int]:
-    return span.start, span.stop
-
-
 def _common(one: range, other: range) -> int:
     return max(min(one.stop, other.stop) - max(one.start, other.start), 0)
-
-
-def _in_the_way(removal: Removal, other: Removal) -> bool:
-    """Whether one of two removals of a text takes what the other names."""
-    return bool(_common(removal.kept, other.gone) or _common(removal.gone, other.kept))
 
 
 Unit = tuple[int, int, int, int]

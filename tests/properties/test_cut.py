@@ -53,9 +53,10 @@ def test_cut__what_went_is_in_what_stayed(documents, options, keep):
         assert Fraction(row["similarity"]) >= Fraction(float(Fraction(options["threshold"])))
 
 
-@given(collections(n_words=300), options)
+@given(documents, options)
 @examples(100)
 def test_cut__once_is_enough(documents, options):
+    options.pop("min_documents", None)
     once = cut(list(map(make_text, documents)), **options).kept["text"].to_pylist()
     again = cut(once, **options)
     assert again.removed.num_rows == 0

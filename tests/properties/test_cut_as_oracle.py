@@ -36,17 +36,23 @@ keeps = st.sampled_from(["first", "longest", "shortest", "max:rank"])
 MEMORIES = [None, 1, 6_000, 10_000]
 
 
-def pair_aligner(min_tokens, threshold, num_perm=16):
-    """What brute force finds that two token lists share."""
+def plan_of(min_tokens, threshold, num_perm=16):
+    """How brute force finds what two token lists share."""
     least = Fraction(threshold)
     hits = least_hits(num_perm, least, Fraction(99, 100)) if num_perm else 0
-    plan = alignment.Plan(min_tokens, windows_for(min_tokens), least, num_perm, hits)
+    return alignment.Plan(min_tokens, windows_for(min_tokens), least, num_perm, hits)
 
-    def align(query, document, is_own, lost):
-        found = alignment.align(query, document, plan, is_own=is_own, lost=lost)
-        return [(match, float(similarity)) for match, similarity in found]
 
-    return align
+def rows_by_oracle(documents, others, plan, min_documents, most_back=20):
+    """What goes of documents; others are numbered behind them."""
+    n_others = None if others is None else len(others)
+    texts = [tuple(map(spread, text)) for text in [*(others or []), *documents]]
+    removals = oracle.Cutter(texts, plan, n_others, most_back).cut(min_documents or 0)
+    shift = n_others or 0
+    rows = [each.row() for each in removals]
+    return sorted(
+        (row[0] - shift, *row[1:3], (row[3] - shift) % len(texts), *row[4:]) for row in rows
+    )
 
 
 def least_hits(num_perm, similarity, recall):
@@ -71,43 +77,37 @@ def order_of(texts, keep):
     thresholds,
     st.sampled_from([None, None, 2, 3]),
     st.none() | collections(max_documents=2),
-    st.sampled_from([1, 20]),
+    st.sampled_from([1, 2, 20]),
     st.sampled_from([0, 16]),
     st.sampled_from(MEMORIES),
+    st.sampled_from([1, 20, 40, 1000]),
 )
 @examples(60)
 def test_similar_passages__as_oracle(
-    documents, min_tokens, threshold, min_documents, others, free_rounds, num_perm, memory
+    documents, min_tokens, threshold, min_documents, others, most_back, num_perm, memory, block
 ):
     if others is not None:
         # Those of one collection go for those of the other.
         others = [*others, *documents[:1]]
-    with patch("neardup.passages.cutting._FREE_ROUNDS", free_rounds):
-        rows, _ = cut_similar(
-            documents, min_tokens, threshold, others, min_documents, num_perm, memory
+    with patch("neardup.passages.cut_block._MOST_PUT_BACK", most_back):
+        rows = cut_similar(
+            documents, min_tokens, threshold, others, min_documents, num_perm, memory, block
         )
-    texts, kept = (
-        [tuple(map(spread, text)) for text in each or []] for each in (documents, others)
-    )
-    align = pair_aligner(min_tokens, threshold, num_perm)
-    kept = None if others is None else kept
-    cutter = oracle.Cutter(texts, align, kept, min_documents or 0, free_rounds)
-    assert rows == sorted(removal.row() for removal in cutter.cut())
+    plan = plan_of(min_tokens, threshold, num_perm)
+    assert rows == rows_by_oracle(documents, others, plan, min_documents, most_back)
 
 
 @pytest.mark.slow
 @each_of("seed", [2, 6, 7, 13, 29, 37, 194])
 @each_of("memory", MEMORIES)
-def test_similar_passages__much_is_undone(seed, memory):
-    """Texts of few words, of which much is like much else, and reasons go."""
+def test_similar_passages__of_few_words(seed, memory):
+    """Texts of which much is like much else."""
     documents, others, min_tokens, threshold, min_documents = dense_case(seed)
-    rows, _ = cut_similar(documents, min_tokens, threshold, others, min_documents, memory=memory)
-    texts, kept = (
-        [tuple(map(spread, text)) for text in each or []] for each in (documents, others)
+    rows = cut_similar(
+        documents, min_tokens, threshold, others, min_documents, memory=memory, block=30
     )
-    align = pair_aligner(min_tokens, threshold)
-    cutter = oracle.Cutter(texts, align, None if others is None else kept, min_documents or 0)
-    assert rows == sorted(removal.row() for removal in cutter.cut())
+    plan = plan_of(min_tokens, threshold)
+    assert rows == rows_by_oracle(documents, others, plan, min_documents)
 
 
 @given(collections(n_words=6), st.integers(1, 9), st.sampled_from([None, 2, 3]), keeps)

@@ -20,7 +20,7 @@ import neardup
 import neardup.spark
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ReadError
 from neardup.jobs.cut import equal_passages, passages
-from neardup.spark import cluster, decide, similar_passages
+from neardup.spark import cluster, decide
 from tests.spark.mishaps import dies_once, replace_stage, shuffled
 from tests.spark.runs import assert_same, run_spark, run_threads, summary_of
 from tests.spilling import spilling
@@ -62,7 +62,7 @@ STAGES = ("read._read", "equal_units._send_units", "equal_units._settle", "equal
 STAGES += ("write._write",)
 OF_PASSAGES = ("equal_passages._send_samples", "equal_passages._look_at")
 OF_PASSAGES += ("spans._read_again",)
-OF_SIMILAR = ("similar_passages._send", "similar_passages._index", "similar_passages._look_up")
+OF_SIMILAR = ("similar_passages._give_tokens",)
 OF_SIMILAR_UNITS = ("similar_units._tell_units", "similar_units._only_units", "decide._send_texts")
 
 # What is cut of ``few``, or of all, of each kind.
@@ -113,7 +113,6 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for number, row in enumerate(make_rows(20, 4)):
         (own / f"d{number:02d}.jsonl").write_bytes(json_lines([row]))
     (own / "e.jsonl").write_bytes(b"")
-    # Similar passages are looked up in many small jobs.
     few = folder / "few"
     few.mkdir()
     (few / "a.jsonl").write_bytes(json_lines(make_rows(260, 1)))
@@ -154,39 +153,16 @@ def test_similar_units(in_process, texts, tmp_path, small_tasks, name):
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-@pytest.fixture
-def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Index and look up few texts at a time."""
-    for name, n_tokens in (("LEAST_BATCH", 4_000), ("LEAST_PART", 3_000), ("_TEXTS_AT_ONCE", 7)):
-        monkeypatch.setattr(similar_passages, name, n_tokens)
-
-
 @pytest.mark.parametrize("name", PASSAGES)
-def test_similar_passages(in_process, texts, tmp_path, small_tasks, small_batches, name):
+def test_similar_passages(in_process, texts, tmp_path, small_tasks, name):
     data, options = str(texts / "few"), CUT | {"exact": False, "min_tokens": 8} | PASSAGES[name]
     expected = run_threads(data, tmp_path / "threads", **options)
     assert summary_of(expected)["spans"] > 50
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-def test_similar_passages__are_looked_up_in_batches(in_process, texts, small_batches, monkeypatch):
-    """A job of Spark takes long, so that none is for a single text."""
-    searched = similar_passages._SearchedOnExecutors
-    find, sizes = searched.find, []
-
-    def counted(searched, number, views, later):
-        sizes.append(len(views))
-        return find(searched, number, views, later)
-
-    monkeypatch.setattr(searched, "find", counted)
-    neardup.spark.cut(in_process, str(texts / "few"), min_tokens=8)
-    # Of each round those that are new in batches of some thousand tokens, all others together.
-    assert sum(sizes) > 320
-    assert len(sizes) < 20, sizes
-
-
 @against_others
-def test_against(in_process, texts, tmp_path, small_tasks, small_batches, kind):
+def test_against(in_process, texts, tmp_path, small_tasks, kind):
     what = {"min_tokens": 6} | KINDS[kind]
     data, options = str(texts / "few"), CUT | what | {"against": str(texts / "other")}
     expected = run_threads(data, tmp_path / "threads", **options)
@@ -227,13 +203,12 @@ def test_bad_rows_are_skipped(in_process, texts, tmp_path, small_tasks, kind):
 
 @kinds
 def test_memory_of_a_task_and_of_the_driver(
-    in_process, texts, tmp_path, small_tasks, small_batches, monkeypatch, kind
+    in_process, texts, tmp_path, small_tasks, monkeypatch, kind
 ):
     """What does not fit goes to files, and is settled in passes; samples go to more partitions."""
     from neardup.spark import session as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 5_000)
-    # With less each text would be looked up by itself.
     folder, memory = ("few", 120_000) if kind == "similar passages" else ("own", 30_000)
     data, options = str(texts / folder), CUT | KINDS[kind] | {"keep": "longest"}
     expected = run_threads(data, tmp_path / "threads", **options)

@@ -52,11 +52,11 @@ from neardup.text.weighting import count_documents
 # Documents gathered until they are enough for a segment.
 
 # A segment is written when so many tokens have come together; each takes so many bytes meanwhile.
-SEGMENT_TOKENS, _BYTES_OF_TOKEN = 1 << 24, 110
+SEGMENT_TOKENS, BYTES_OF_TOKEN = 1 << 24, 110
 # An index that nobody keeps may have many smaller ones. Of very many a search takes longer.
 _MOST_TOKENS, _LEAST_TOKENS = 1 << 22, 1 << 18
 # The share of the memory that one may take.
-_SEGMENT_SHARE = 0.45
+SEGMENT_SHARE = 0.45
 
 
 def segment_tokens_within(workspace: Workspace, most: int | None = None) -> int:
@@ -66,7 +66,7 @@ def segment_tokens_within(workspace: Workspace, most: int | None = None) -> int:
     """
     if workspace.work is None and most is not None:
         return most
-    room = workspace.share(_SEGMENT_SHARE) // _BYTES_OF_TOKEN
+    room = workspace.share(SEGMENT_SHARE) // BYTES_OF_TOKEN
     return min(max(room, _LEAST_TOKENS), _MOST_TOKENS if most is None else most)
 
 
@@ -290,35 +290,21 @@ def index_in_memory(
 
 def index_tokens(
     folder: Path,
-    lists: Iterable[TokenLists],
-    *,
+    lists: TokenLists,
     scheme: PassageScheme,
     tokenizer: str | Path | TokenFunction | None,
     runner: Runner,
 ) -> OpenPassages:
-    """Index token lists, or their shingles; neither texts nor places are kept.
+    """Index lists of shingles, in one segment; neither texts nor places are kept.
 
-    Parameters
-    ----------
-    folder
-        Where; it must not exist.
-    lists
-        Those of each segment. Documents are numbered from 0 through all of them.
-    scheme
-        The scheme of the index.
-    tokenizer
-        That of the scheme, if it is a file or a function.
-    runner
-        Does the work.
+    ``folder`` must not exist; ``tokenizer`` is that of the scheme, if it is a file or a function.
     """
     create_index(folder, scheme)
     handle = PassageHandle(folder, tokenizer)
     with handle.changing(runner) as opened:
-        records = [
-            write_segment(folder, free_name(opened.manifest, number), block, scheme, None, runner)
-            for number, block in enumerate(map(block_of_tokens, map(scheme.shingle, lists)))
-        ]
-        store_next(folder, opened.manifest, records, dict(opened.manifest.files))
+        name = free_name(opened.manifest, 0)
+        record = write_segment(folder, name, block_of_tokens(lists), scheme, None, runner)
+        store_next(folder, opened.manifest, [record], dict(opened.manifest.files))
     return handle.view(runner)
 
 

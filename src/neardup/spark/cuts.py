@@ -1,8 +1,8 @@
 """``neardup.spark.cut``: what texts repeat, found and cut by executors as ``jobs.cut`` does.
 
-What costs is done by executors: they read, cut into tokens, sign, look up, and write. What goes is
-decided by the rules of threads: of equal units by executors, each of a part of the digests, of all
-else by the driver, which takes documents in their order.
+Executors read, cut into tokens, sign, and write. What goes is decided by the rules of threads: of
+equal units by executors, each of a part of the digests, of all else by the driver, which takes
+documents in their order.
 """
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ def cut(given: _Arguments) -> CutResult:
     The driver keeps some 60 bytes a document, and ids and what goes of equal units, some 50 bytes a
     span, in files once they do not fit; of similar units some 100 bytes each. Of equal passages it
     compares the tokens itself, of documents that share a sample, and keeps 130 bytes for each that
-    goes. Of similar ones it has all tokens, in a file once they do not fit, foresees what goes of
-    some texts at a time, and keeps 600 bytes for each; see the page on Spark.
+    goes. Of similar ones it has all tokens, in a file once they do not fit, finds what goes, and
+    keeps 600 bytes for each; see the page on Spark.
     """
     options = given.part(CutOptions)
     plan = plan_on_spark(options, has_other=given.against is not None)

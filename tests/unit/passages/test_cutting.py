@@ -1,14 +1,14 @@
-"""Rounds of a cut, joints, and what many texts have."""
+"""Near cuts: copies, joints, repeats of one text, and passages that many texts have."""
 
 from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
-from neardup.passages import cutting
-from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import WindowFinder
+from neardup.passages import cut_block
+from neardup.passages.cut_forms import Documents
 from tests.cutting import cut_similar, dense_case
 
 
@@ -19,24 +19,22 @@ def words(rng, n):
 def test_cutter__the_first_copy_stays():
     rng = random.Random(1)
     passage, one, other = words(rng, 30), words(rng, 20), words(rng, 20)
-    rows, cutter = cut_similar([one + passage, passage + other, passage], 20, "0.8")
+    rows = cut_similar([one + passage, passage + other, passage], 20, "0.8")
     assert rows == [(1, 0, 30, 0, 20, 50, 1.0), (2, 0, 30, 0, 20, 50, 1.0)]
-    # The second round finds nothing in what has changed.
-    assert cutter.n_rounds == 2
 
 
 def test_cutter__within_a_text():
     rng = random.Random(2)
     passage = words(rng, 30)
     text = [*passage, *words(rng, 9), *passage, *words(rng, 9), *passage]
-    rows, _ = cut_similar([text, passage], 20, "0.8")
+    rows = cut_similar([text, passage], 20, "0.8")
     assert rows == [
         (0, 39, 69, 0, 0, 30, 1.0),
         (0, 78, 108, 0, 0, 30, 1.0),
         (1, 0, 30, 0, 0, 30, 1.0),
     ]
-    assert cut_similar([text, passage], 20, "0.8", min_documents=2)[0] == rows
-    assert cut_similar([text], 20, "0.8", min_documents=2)[0] == []
+    assert cut_similar([text, passage], 20, "0.8", min_documents=2) == rows
+    assert cut_similar([text], 20, "0.8", min_documents=2) == []
 
 
 def test_cutter__what_a_cut_has_joined():
@@ -44,23 +42,22 @@ def test_cutter__what_a_cut_has_joined():
     rng = random.Random(3)
     halves, inner = words(rng, 24), words(rng, 40)
     texts = [inner, halves, [*halves[:12], *inner, *halves[12:]]]
-    rows, cutter = cut_similar(texts, 20, "0.9")
+    rows = cut_similar(texts, 20, "0.9")
     assert rows == [(2, 0, 64, 1, 0, 24, 1.0), (2, 12, 52, 0, 0, 40, 1.0)]
-    assert cutter.n_rounds == 3
 
 
 def test_cutter__a_joint_on_the_side_that_stays():
     rng = random.Random(4)
     halves, inner = words(rng, 24), words(rng, 40)
     joined = [*halves[:12], *inner, *halves[12:]]
-    rows, _ = cut_similar([inner, joined, halves], 20, "0.9")
+    rows = cut_similar([inner, joined, halves], 20, "0.9")
     assert rows == [(1, 12, 52, 0, 0, 40, 1.0), (2, 0, 24, 1, 0, 64, 1.0)]
 
 
 def test_cutter__others_stay():
     rng = random.Random(5)
     passage, other = words(rng, 30), words(rng, 30)
-    rows, _ = cut_similar([passage, passage + other, other], 20, "0.8", others=[passage])
+    rows = cut_similar([passage, passage + other, other], 20, "0.8", others=[passage])
     # What two of the first ones have is no reason.
     assert rows == [(0, 0, 30, 3, 0, 30, 1.0), (1, 0, 30, 3, 0, 30, 1.0)]
 
@@ -72,7 +69,7 @@ def test_cutter__enough_texts(n_documents):
     texts = [[*words(rng, 5), *common, *words(rng, 5)] for _ in range(3)]
     for text in texts[:2]:
         text += [*words(rng, 40), *rare]
-    rows, _ = cut_similar(texts, 20, "0.8", min_documents=n_documents)
+    rows = cut_similar(texts, 20, "0.8", min_documents=n_documents)
     expected = [(k, 5, 35, 0, 5, 35, 1.0) for k in (1, 2)]
     assert rows == (expected if n_documents == 3 else [])
 
@@ -82,9 +79,9 @@ def test_cutter__most_of_a_passage_counts():
     rng = random.Random(7)
     passage = words(rng, 60)
     texts = [passage, passage, passage[:40], passage[:25]]
-    rows, _ = cut_similar(texts, 20, "0.8", min_documents=3)
+    rows = cut_similar(texts, 20, "0.8", min_documents=3)
     assert [row[0] for row in rows] == [1, 2, 3]
-    rows, _ = cut_similar(texts, 20, "0.8", min_documents=4)
+    rows = cut_similar(texts, 20, "0.8", min_documents=4)
     # 25 of 60 are not most, 25 of 40 are.
     assert [row[0] for row in rows] == [2, 3]
 
@@ -95,55 +92,36 @@ def boilerplate(n):
     return [[*words(rng, 60), *notice, *words(rng, 30)] for _ in range(n)]
 
 
-def test_cutter__boilerplate_is_looked_up_once(monkeypatch):
-    """Twice as many copies cost twice as many look-ups, whatever the size of a batch."""
-    monkeypatch.setattr(cutting, "_FIRST_BATCH", 100)
-    find, looked_up = WindowFinder.find, []
+def test_cutter__what_repeats_is_indexed_once(monkeypatch):
+    """Twice as many copies cost twice as many comparisons, whatever the size of a block."""
+    candidates, compared = Documents.candidates, []
 
-    def counted(finder, *arguments):
-        try:
-            yield from find(finder, *arguments)
-        finally:
-            looked_up.append(finder.counts.windows)
+    def counted(documents, form, hits, own=None):
+        compared.extend(np.unique(hits.documents).tolist())
+        return candidates(documents, form, hits, own)
 
-    monkeypatch.setattr(WindowFinder, "find", counted)
-    n_windows = []
-    n_removals = []
+    monkeypatch.setattr(Documents, "candidates", counted)
     for n in (20, 40, 80):
-        looked_up.clear()
-        rows, _ = cut_similar(boilerplate(n), 20, "0.8")
+        compared.clear()
+        rows = cut_similar(boilerplate(n), 20, "0.8", block=400)
         assert [row[:1] + row[3:6] for row in rows] == [(k, 0, 60, 100) for k in range(1, n)]
-        n_windows.append(sum(looked_up) / n)
-        n_removals.append(len(rows))
-    assert n_removals == [19, 39, 79]
-    assert max(n_windows) < 1.05 * min(n_windows)
+        assert len(compared) < 2 * n
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("is_own", [False, True])
-def test_cutter__texts_are_looked_up_together_as_they_will_be(monkeypatch, is_own):
-    """Where segments are made ready again for each look-up, there is one a batch of texts."""
-    texts = boilerplate(40)
-    if is_own:
-        # What has a copy before it in its own text goes at the turn of that.
-        texts = [[*text, *text[:60]] for text in texts]
-    expected, _ = cut_similar(texts, 20, "0.8")
-    in_turns, looked_up = OpenPassages.in_turns, []
-
-    def counted(index, *arguments):
-        looked_up.append(len(index.segments))
-        return in_turns(index, *arguments)
-
-    monkeypatch.setattr(OpenPassages, "in_turns", counted)
-    memory = 100_000
-    rows, cutter = cut_similar(texts, 20, "0.8", memory=memory)
-    assert rows == expected
-    assert cutter.n_rounds == 3 if is_own else 2
-    n_batches = sum(map(len, texts)) / (0.25 * memory / 60) + 1
-    # A batch by itself is one segment.
-    n_whole = sum(n_segments > 1 for n_segments in looked_up)
-    # Those that have changed are looked up in what was indexed before, too.
-    assert 0 < n_whole <= n_batches * sum(range(cutter.n_rounds + 1))
+@pytest.mark.parametrize("block", [1, 200, 10_000])
+def test_cutter__texts_of_a_block_are_cut_in_order(block):
+    """A text is compared with what stays of those before it, not with what they were."""
+    rng = random.Random(9)
+    first, second, third = words(rng, 30), words(rng, 30), words(rng, 30)
+    texts = [first, [*first, *second], [*second, *first, *third], [*third, *second]]
+    rows = cut_similar(texts, 20, "0.9", block=block)
+    assert rows == [
+        (1, 0, 30, 0, 0, 30, 1.0),
+        (2, 0, 30, 1, 30, 60, 1.0),
+        (2, 30, 60, 0, 0, 30, 1.0),
+        (3, 0, 30, 2, 60, 90, 1.0),
+        (3, 30, 60, 1, 30, 60, 1.0),
+    ]
 
 
 @pytest.mark.parametrize("memory", [None, 1])
@@ -152,7 +130,7 @@ def test_cutter__joint_where_an_own_copy_was(memory):
     rng = random.Random(10)
     notice, part, halves = words(rng, 40), words(rng, 40), words(rng, 24)
     text = [*notice, *part, *halves[:12], *part, *halves[12:]]
-    rows, _ = cut_similar([notice, text, halves], 20, "0.9", memory=memory)
+    rows = cut_similar([notice, text, halves], 20, "0.9", memory=memory)
     assert rows == [
         (1, 0, 40, 0, 0, 40, 1.0),
         (1, 92, 132, 1, 40, 80, 1.0),
@@ -161,36 +139,32 @@ def test_cutter__joint_where_an_own_copy_was(memory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [37, 13])
-def test_cutter__what_turns_out_otherwise_than_foreseen(seed):
+@pytest.mark.parametrize("seed", range(40))
+def test_cutter__blocks_and_memory_do_not_matter(seed):
     texts, _, min_tokens, threshold, min_documents = dense_case(seed)
     texts = [*texts, *dense_case(seed + 1000)[0], *texts[:2]]
     options = (texts, min_tokens, threshold, None, min_documents, 0)
-    expected, _ = cut_similar(*options)
-    for memory in (6_000, 10_000, 16_000):
-        assert cut_similar(*options, memory)[0] == expected
+    expected = cut_similar(*options)
+    for memory, block in ((6_000, 1), (10_000, 25), (None, 60)):
+        assert cut_similar(*options, memory, block) == expected
 
 
 @pytest.mark.slow
-def test_cutter__periodic_text_comes_to_an_end(monkeypatch):
-    """What goes is named as a reason again and again; after some rounds it may no longer go."""
-    rounds = []
-    for free in (0, 3, 20):
-        monkeypatch.setattr(cutting, "_FREE_ROUNDS", free)
-        rows, cutter = cut_similar([[0] * 24], 4, "0.5")
-        rounds.append(cutter.n_rounds)
-        assert rows
-        for _, start, stop, _, kept_start, kept_stop, similarity in rows:
-            assert kept_stop <= start < stop
-            assert similarity >= 0.5
-            # What is named stays.
-            for other in rows:
-                assert other[2] <= kept_start or kept_stop <= other[1]
-    assert rounds == sorted(set(rounds))
-    assert rounds[-1] < 30
+@pytest.mark.parametrize("most_back", [1, 3, 20])
+@pytest.mark.parametrize("period", [1, 3, 8])
+def test_cutter__periodic_text(monkeypatch, most_back, period):
+    """A passage that stays for one that went is not taken itself."""
+    monkeypatch.setattr(cut_block, "_MOST_PUT_BACK", most_back)
+    for _, start, stop, _, kept_start, kept_stop, similarity in (
+        rows := cut_similar([list(range(period)) * (48 // period)], 4, "0.5")
+    ):
+        assert kept_stop <= start < stop
+        assert similarity >= 0.5
+        for other in rows:
+            assert other[2] <= kept_start or kept_stop <= other[1]
 
 
 def test_cutter__no_texts():
-    assert cut_similar([], 20, "0.8")[0] == []
-    assert cut_similar([[], []], 20, "0.8")[0] == []
-    assert cut_similar([[]], 20, "0.8", others=[[1] * 50])[0] == []
+    assert cut_similar([], 20, "0.8") == []
+    assert cut_similar([[], []], 20, "0.8") == []
+    assert cut_similar([[]], 20, "0.8", others=[[1] * 50]) == []

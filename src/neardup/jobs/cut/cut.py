@@ -260,15 +260,15 @@ def cut(given: _Arguments) -> CutResult:
 
     Notes
     -----
-    What was cut once as a rule stays as it is when it is cut again with the same options, ``keep``
-    first and no replacement: always where equal passages went, but for ``min_documents`` of 3 or
-    more, and where similar ones went unless texts have few different words. Where a tokenizer is a
-    file, what was apart may become one token at a joint.
+    A collection that was cut stays as it is when it is cut again with the same options, ``keep``
+    first and no replacement, but for ``min_documents``: of 3 or more where equal passages went, any
+    where similar ones went. Where a tokenizer is a file, what was apart may become one token at a
+    joint.
     What is equal takes time linear in the text, and some 60 bytes a document, beside what is in
     files once it does not fit: of paragraphs and lines some 50 bytes each; of passages 16 bytes for
     each sample of the texts, two in 27 tokens, and 8 bytes a token of documents that share one.
     Of passages the samples that are shared take 30 bytes each, and those that go 130. Similar
-    passages are looked up in an index in a temporary folder, within ``memory``, and those that go
+    passages are looked up in an index of the text that stays, within ``memory``, and those that go
     take some 600 bytes each. The files are read twice, once more for equal passages, and once more
     for writing.
 

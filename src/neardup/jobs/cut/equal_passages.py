@@ -20,7 +20,7 @@ from neardup.jobs.cut.passages import FoundSpans, OfTexts, locate_cuts, read_aga
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import keep_order, read_rows
 from neardup.matching.join import cut_runs
-from neardup.passages.cut_texts import RemovedPassages
+from neardup.passages.cutting import RemovedPassages
 from neardup.passages.repeats import Samples, find_repeats, sample_windows
 from neardup.reading.block_exchange import BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue

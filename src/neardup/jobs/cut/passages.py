@@ -5,13 +5,10 @@ They are located in their texts, and what was repeated most is kept for the repo
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import nsmallest
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -19,10 +16,9 @@ import numpy as np
 from neardup.files.rows import Source
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans, Spans, both_collections, count_documents, keep_order
-from neardup.passages.cut_texts import CutTexts, RemovedPassages
-from neardup.passages.cutting import PassageCutter
+from neardup.passages.cutting import PassageCutter, RemovedPassages
+from neardup.passages.growing import LookUp
 from neardup.passages.matches import character_spans, group_overlapping
-from neardup.passages.searched import HowSearched, SearchedInThreads, SearchedTexts
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import read_texts, text_has_changed
 from neardup.reading.sign import ReadingPlan
@@ -33,7 +29,6 @@ from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, offsets
 from neardup.text.tokenizers import Tokenizer
 
 T_co = TypeVar("T_co", covariant=True)
-C = TypeVar("C", bound=PassageCutter)
 
 
 class Located(NamedTuple):
@@ -324,30 +319,26 @@ def _excerpts(
     return found
 
 
-class Reading(ABC):
+class Reading(Protocol):
     """Both collections, read and cut into tokens, in threads or elsewhere.
 
-    Documents of both are numbered together, the other one first. ``order`` are those that are cut,
-    numbered by themselves, in keep order.
+    Documents of both are numbered together, the other one first.
     """
 
-    catalogues: tuple[Catalogue, Catalogue]
-    tokens: TokenLists
-    read_again: ReadAgain
+    @property
+    def catalogues(self) -> tuple[Catalogue, Catalogue]:
+        """Both collections."""
+        ...
 
-    @abstractmethod
-    def searched(
-        self,
-        texts: CutTexts,
-        numbers: Int64s,
-        how: HowSearched,
-        folder: Path,
-        workspace: Workspace,
-    ) -> SearchedTexts:
-        """Return what looks texts up in texts, given the numbers of their documents.
+    @property
+    def tokens(self) -> TokenLists:
+        """The tokens of all documents."""
+        ...
 
-        In threads files are made in a folder.
-        """
+    @property
+    def read_again(self) -> ReadAgain:
+        """Reads some documents again."""
+        ...
 
 
 def cut_passages(
@@ -370,8 +361,8 @@ def cut_passages(
         return other, own, locate_cuts(found, (other, own), plan, reading.read_again), None
 
 
-class ReadTokensInThreads(Reading):
-    """Both collections, read and cut into tokens in threads."""
+class ReadTokensInThreads:
+    """Both collections, read and cut into tokens in threads: ``Reading``."""
 
     def __init__(
         self,
@@ -383,61 +374,31 @@ class ReadTokensInThreads(Reading):
     ) -> None:
         collections = both_collections(sources, against, plan)
         (other, own), self.tokens = read_tokens(collections, plan.reading, workspace, runner)
-        self.catalogues, self._runner = (other, own), runner
+        self.catalogues = other, own
         self.read_again = partial(read_again_in_threads, self.catalogues, plan.reading, runner)
-
-    def searched(
-        self, texts: CutTexts, _: Int64s, how: HowSearched, folder: Path, workspace: Workspace
-    ) -> SearchedTexts:
-        """Return what looks texts up in threads."""
-        return SearchedInThreads(texts, how, folder, self._runner, workspace)
 
 
 def _find_similar(
     reading: Reading, plan: CutJobPlan, workspace: Workspace, runner: Runner
 ) -> RemovedPassages:
-    """Find passages that are similar to one that stays, as ``passages.cutting`` says."""
-    other, own = reading.catalogues
-    numbers = _numbers_of_texts(len(other), keep_order(own, plan.keep))
-    with open_cutter(PassageCutter, reading, plan, workspace, runner) as cutter:
-        found = cutter.cut()
-    return RemovedPassages(
-        numbers[found.documents],
-        found.starts,
-        found.stops,
-        numbers[found.kept_documents],
-        found.kept_starts,
-        found.kept_stops,
-        found.similarities,
-    )
-
-
-@contextmanager
-def open_cutter(
-    kind: type[C], reading: Reading, plan: CutJobPlan, workspace: Workspace, runner: Runner
-) -> Iterator[C]:
-    """Give what cuts similar passages out of texts: those of INPUT in keep order, then others."""
+    """Find passages that are similar to one that stays."""
     assert plan.passages is not None
     assert plan.scheme is not None
-    (other, own), tokens = reading.catalogues, reading.tokens
-    n_other, order = len(other), keep_order(own, plan.keep)
-    others = TokenLists(tokens.values, tokens.offsets[: n_other + 1])
-    texts = CutTexts(
-        TokenLists(tokens.values, tokens.offsets[n_other:]), others if n_other else None, order
-    )
-    numbers = _numbers_of_texts(n_other, order)
-    how = HowSearched(plan.scheme, plan.passages.alignment.windows, plan.options.tokenizer)
+    other, own = reading.catalogues
+    order = np.concatenate([np.arange(len(other)), len(other) + keep_order(own, plan.keep)])
     with workspace.passing_folder() as folder:
-        # Nobody goes on with what waits there.
+        # No later run resumes from the files of a look-up.
         work = None if workspace.work is None else WorkFolder.temporary(folder, "found")
-        within = Workspace(workspace.memory, work)
-        searched = reading.searched(texts, numbers, how, folder, within)
-        yield kind(texts, plan.passages, how, searched, folder, runner)
-
-
-def _numbers_of_texts(n_other: int, order: Int64s) -> Int64s:
-    """Return the documents of both collections that texts are; others come behind what is cut."""
-    return np.concatenate([n_other + order, np.arange(n_other)])
+        look_up = LookUp(
+            plan.scheme,
+            plan.passages.alignment.windows,
+            plan.options.tokenizer,
+            runner,
+            Workspace(workspace.memory, work),
+            folder,
+        )
+        cutter = PassageCutter(reading.tokens, order, len(other), plan.passages, look_up)
+        return cutter.cut()
 
 
 def locate_cuts(
