@@ -131,16 +131,6 @@ def test_help__unknown_command(run, arguments, advice):
     ]
 
 
-@pytest.mark.parametrize("options", [[], ["--workers", "8", "--quiet", "--json"]])
-def test_warmup__nothing_is_left_of_it(run, options):
-    outcome = run("warmup", *options)
-    assert (outcome.code, outcome.out) == (0, "")
-    assert outcome.err == (
-        "neardup warmup: nothing to do any more, kernels come compiled; deprecated\n"
-    )
-    assert "warmup" not in run("--help").out
-
-
 def test_command__says_that_kernels_are_compiled(capsys):
     def call(*, quiet: bool) -> None:
         _compile.announce("why")

@@ -40,15 +40,6 @@ _COMMANDS = {
 }
 
 
-# Deprecated: nothing is left of what it did. Neither help nor the manual has it.
-@click.command("warmup", context_settings={"ignore_unknown_options": True})
-@click.argument("_", nargs=-1)
-def _warmup(_: tuple[str, ...]) -> None:
-    """Do nothing: kernels come compiled, so that there is nothing to do before the first run."""
-    message = "neardup warmup: nothing to do any more, kernels come compiled; deprecated"
-    click.echo(message, err=True)
-
-
 class _LazyGroup(click.Group):
     """A group that loads a command's module when the command is used."""
 
@@ -63,8 +54,6 @@ class _LazyGroup(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name == _warmup.name:
-            return _warmup
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = importlib.import_module(_COMMANDS[cmd_name][0]).command

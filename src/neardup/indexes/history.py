@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from neardup.errors import IndexFormatError, ReadError
-from neardup.indexes.manifest import FORMAT, Manifest, SegmentRecord, store_manifest
+from neardup.indexes.manifest import Manifest, SegmentRecord, store_manifest
 from neardup.runs.disk import FileRecord, translated, write_all
 
 HISTORY = "history.log"
@@ -69,7 +69,7 @@ def store_next(
     after = replace(manifest, generation=generation, segments=tuple(records), files=files)
     if change is not None:
         note_change(folder, after, change)
-    store_manifest(folder, replace(after, format=FORMAT))
+    store_manifest(folder, after)
 
 
 def note_change(folder: Path, after: Manifest, change: Change) -> None:

@@ -2,7 +2,7 @@
 
 Its first line is ``neardup-index FORMAT SHA256`` with the SHA-256 of all that follows, which is
 JSON. Every format of an index, also a later one, keeps this line and a field ``format`` in the
-JSON, so that an older neardup can tell a newer index from a damaged one.
+JSON, so that neardup can distinguish an index of another format from a damaged one.
 """
 
 from __future__ import annotations
@@ -30,10 +30,7 @@ def free_name(manifest: Manifest, number: int) -> str:
     return f"g{manifest.generation + 1:06d}-{number:04d}"
 
 
-FORMAT = 3
-# Formats that brought a field; where an older index has none, it is null.
-_SINCE = {"tail": 2, "denied": 3}
-_OLDEST: Mapping[IndexKind, int] = {"documents": 2, "passages": 1}
+FORMAT = 1
 MANIFEST = "manifest.json"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 FILE_NAME = re.compile(NAME.pattern + r"\.(npy|arrow)")
@@ -179,22 +176,16 @@ def kind_of(folder: Path) -> IndexKind:
     Raises
     ------
     ReadError, IndexFormatError
-        If there is none, or its manifest is damaged or of a newer version.
+        If there is none, or its manifest is damaged or of another format.
     """
     return kind_of_manifest(load_manifest(folder))
 
 
 def check_kind(folder: Path, manifest: Manifest, kind: IndexKind) -> None:
-    """Make sure that an index is of a kind, and of a format of that which is still read."""
+    """Make sure that an index is of a kind."""
     found = kind_of_manifest(manifest)
     if found != kind:
         message = f"this is an index of {found}, not of {kind}; neardup.open_index opens either"
-        raise IndexFormatError(message, path=str(folder))
-    if manifest.format < _OLDEST[kind]:
-        message = (
-            f"the index has format {manifest.format}, and this neardup ({__version__}) reads those "
-            f"of {kind} from format {_OLDEST[kind]} on; build the index again"
-        )
         raise IndexFormatError(message, path=str(folder))
 
 
@@ -268,17 +259,14 @@ def decode(data: bytes) -> Manifest:
         if not isinstance(content, dict) or content.get("format") != int(first[1]):
             message = "the format"
             raise ValueError(message)
-        if content["format"] > FORMAT:
+        if content["format"] != FORMAT:
             message = (
-                f"the index has format {content['format']}, this neardup ({__version__}) reads up "
-                f"to {FORMAT}; use a newer neardup, or build the index again"
+                f"the index has format {content['format']}, this neardup ({__version__}) reads "
+                f"{FORMAT}; use another neardup, or build the index again"
             )
-            raise _NewerFormatError(message)
-        for name, since in _SINCE.items():
-            if content["format"] < since:
-                content.setdefault(name, None)
+            raise _OtherFormatError(message)
         return _manifest(content)
-    except _NewerFormatError:
+    except _OtherFormatError:
         raise
     except (ValueError, RecursionError) as error:
         message = f"the manifest has wrong values ({error}); {RESTORE}"
@@ -289,7 +277,7 @@ def decode(data: bytes) -> Manifest:
 _decoded = lru_cache(2)(decode)
 
 
-class _NewerFormatError(ValueError):
+class _OtherFormatError(ValueError):
     """The message is complete."""
 
 

@@ -10,13 +10,11 @@ from dataclasses import replace
 import pytest
 
 from neardup.errors import IndexFormatError, InvalidParameterError, ReadError
-from neardup.indexes.history import store_next
 from neardup.indexes.manifest import (
     FORMAT,
     Manifest,
     RemovedRecord,
     SegmentRecord,
-    check_kind,
     decode,
     encode,
     load_manifest,
@@ -157,43 +155,17 @@ def test_manifest__no_content(body):
         decode(signed(body))
 
 
-def test_manifest__newer_format(tmp_path):
+def test_manifest__other_format(tmp_path):
     (tmp_path / "manifest.json").write_bytes(signed({"format": FORMAT + 1, "new": []}, FORMAT + 1))
     with pytest.raises(
-        IndexFormatError, match=rf"has format {FORMAT + 1}, this neardup .* use a newer"
+        IndexFormatError, match=rf"has format {FORMAT + 1}, this neardup .* use another"
     ) as info:
         load_manifest(tmp_path)
     assert info.value.path == str(tmp_path / "manifest.json")
-    # A damaged number is no newer format.
+    # A damaged number is no other format.
     (tmp_path / "manifest.json").write_bytes(signed(full_content(), FORMAT + 1))
     with pytest.raises(IndexFormatError, match="the manifest has wrong values"):
         load_manifest(tmp_path)
-
-
-@each_of("kind, least", [("documents", 2), ("passages", 1)])
-def test_manifest__older_formats(tmp_path, kind, least):
-    """Those that are read are the next format once they have changed; others are refused."""
-    for number in range(1, FORMAT + 1):
-        manifest = Manifest({"kind": kind}, format=number)
-        store_manifest(tmp_path, manifest)
-        if number < least:
-            refusal = rf"has format {number}, .* of documents from format 2 on; build the index"
-            with pytest.raises(IndexFormatError, match=refusal):
-                check_kind(tmp_path, load_manifest(tmp_path), kind)
-            continue
-        check_kind(tmp_path, load_manifest(tmp_path), kind)
-        store_next(tmp_path, manifest, [], {})
-        assert load_manifest(tmp_path).format == FORMAT
-
-
-def test_manifest__of_formats_that_had_fewer_fields():
-    for number, missing in ((1, ("tail", "denied")), (2, ("denied",))):
-        content = full_content() | {"format": number}
-        for name in missing:
-            del content[name]
-        assert decode(signed(content, number)) == replace(FULL, format=number, denied=None)
-    with pytest.raises(ValueError, match="the fields of a Manifest"):
-        decode(signed(content | {"format": FORMAT}, FORMAT))
 
 
 @each_of("data", [b"", b"{}", b"neardup-inde", b'{"neardup-index": 1}'])
