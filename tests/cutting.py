@@ -84,7 +84,7 @@ def cut_similar(
     Others are numbered behind the texts.
     """
     scheme = make_passage_scheme(min_tokens=windows_for(min_tokens), num_perm=num_perm)
-    search = make_search_plan(scheme, Fraction(threshold), Fraction(99, 100), "best")
+    search = make_search_plan(scheme, Fraction(threshold), Fraction(99, 100))
     alignment = make_alignment_plan(search, min_tokens, gap=0)
     lists, n_others = make_lists([*(others or []), *texts]), len(others or [])
     with tempfile.TemporaryDirectory() as folder, Runner(1) as runner, ExitStack() as patches:

@@ -129,7 +129,7 @@ def weigh(tokens: Uint64s, index: OpenPassages) -> tuple[list[int], list[int]]:
 
 def look_up(index: OpenPassages, queries: list[Query]) -> dict[str, Any]:
     """Look queries up one by one; give milliseconds and what was found."""
-    plan = make_search_plan(index.scheme, THRESHOLD, RECALL, "best")
+    plan = make_search_plan(index.scheme, THRESHOLD, RECALL)
     runner = Runner(1)
     for _ in range(2):
         milliseconds, n_found, n_similar, n_similar_found, n_passages = [], 0, 0, 0, 0

@@ -142,7 +142,7 @@ def list_options() -> list[dict[str, Any]]:
         found, of_passages = preset.passages, None
         if found is not None:
             of_passages = {"threshold": found.threshold, "recall": found.recall}
-            of_passages |= {"min_tokens": found.min_tokens, "gap": found.gap, **found.scheme}
+            of_passages |= {"min_tokens": found.min_tokens, **found.scheme}
         kinds = {
             "documents": preset.documents,
             "passages": of_passages,

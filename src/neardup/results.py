@@ -279,8 +279,7 @@ class PassageResult(TableResult):
 
     ``passages`` has the columns ``query_id``, ``query_start``, ``query_end``, ``doc_id``,
     ``doc_start``, ``doc_end`` and ``similarity``, and if asked for ``query_place`` and
-    ``doc_place``, ``query_text`` and ``doc_text``; with ``report="windows"`` those of the
-    candidates. ``document_pairs`` has a row for each pair of
+    ``doc_place``, ``query_text`` and ``doc_text``. ``document_pairs`` has a row for each pair of
     documents that share some, if an alignment was asked for it. ``summary`` counts the queries and
     what was found for them, and lists the rows that were skipped.
     """

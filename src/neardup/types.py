@@ -51,7 +51,6 @@ if TYPE_CHECKING:
         PairMethod,
         PassageMeasure,
         PassagePresetName,
-        PassageReport,
         Progress,
         Refresh,
         Representative,
@@ -166,7 +165,6 @@ __all__ = [
     "PairSummary",
     "PassageMeasure",
     "PassagePresetName",
-    "PassageReport",
     "PassageSummary",
     "Preset",
     "Progress",
@@ -214,7 +212,7 @@ _HOMES = homes_of(
             "CutUnit Data DataOrIndex DocumentMeasure DocumentPreset EstimatedMeasure Fingerprint "
             "InputFormat InverseFrequency Method Number Occurrences OnError "
             "OpenedIndex OutputFormat PairMeasure PairMethod PassageMeasure PassagePresetName "
-            "PassageReport Progress Refresh Representative Side SimilarityMeasure SketchKindName "
+            "Progress Refresh Representative Side SimilarityMeasure SketchKindName "
             "TermFrequency TextFormat TokenFunction TokenizerChoice UnicodeForm "
             "WindowHash"
         ),

@@ -320,8 +320,8 @@ def test_align__for(run, here):
     first = "for quotations: threshold 0.6, passages of 15 tokens, 15 tokens between parts"
     assert outcome.out.splitlines()[0] == first
     assert len((here / "s.csv").read_text().splitlines()) == 2
-    outcome = run(*arguments, "--threshold", "0.9", "--min-tokens", 12, "--gap", 0, "-o", "t.csv")
-    first = "for quotations: threshold 0.9, passages of 12 tokens, 0 tokens between parts"
+    outcome = run(*arguments, "--threshold", "0.9", "--min-tokens", 12, "-o", "t.csv")
+    first = "for quotations: threshold 0.9, passages of 12 tokens, 15 tokens between parts"
     assert outcome.out.splitlines()[0] == first
 
 

@@ -100,9 +100,6 @@ def test_index(run, numbered):
     assert run("index", "build", "idx", "a.parquet", *COLUMN, "--min-tokens", "5").code == 0
     assert run("search", "idx", "a.parquet", *COLUMN, "-o", "hits.parquet").code == 0
     assert types_of("hits.parquet") == {"query_id": pa.int32(), "doc_id": pa.int32()}
-    windows = ["--all-windows", "-o", "windows.parquet"]
-    assert run("search", "idx", "a.parquet", *COLUMN, *windows).code == 0
-    assert types_of("windows.parquet") == {"query_id": pa.int32(), "doc_id": pa.int32()}
     assert run("align", "a.parquet", "--against", "idx", *COLUMN, "-o", "same.parquet").code == 0
     assert types_of("same.parquet") == {"query_id": pa.int32(), "doc_id": pa.int32()}
 

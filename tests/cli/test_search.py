@@ -29,15 +29,6 @@ TEXTS = {
     "query_text": "one two three four five seven",
     "doc_text": "One two three — four five",
 }
-WINDOW_COLUMNS = [
-    "query_id",
-    "doc_id",
-    "first_start",
-    "last_start",
-    "first_end",
-    "last_end",
-    "hits",
-]
 
 
 def lines_of(rows) -> str:
@@ -82,33 +73,20 @@ def test_search__formats_and_report(run, here):
     assert pq.read_table(here / "hits.parquet").to_pylist() == [HIT]
 
 
-def test_search__other_reports(run, here):
-    search(run, "maximal.jsonl", "--maximal", "--threshold", "0.5")
-    rows = [json.loads(line) for line in (here / "maximal.jsonl").read_text().splitlines()]
-    assert {row["doc_id"] for row in rows} == {"a"}
-    assert all(row["similarity"] >= 0.5 for row in rows)
-    search(run, "windows.parquet", "--all-windows")
-    table = pq.read_table(here / "windows.parquet")
-    assert table.column_names == WINDOW_COLUMNS
-    assert len(table) >= 1
+def test_search__summary(run):
     summary = json.loads(search(run, "more.csv", "--json", "--recall", "0.5"))
     assert (summary["queries"], summary["short_queries"], summary["empty_queries"]) == (3, 1, 1)
     assert summary["predicted_recall"] >= 0.5
     assert search(run, "quiet.csv", "--quiet") == ""
 
 
-def test_search__without_min_hashes(run, fails, here):
+def test_search__without_min_hashes(run, here):
     options = ("--id-column", "id", "--min-tokens", "4", "--num-perm", "0", "--quiet")
     assert run("index", "build", "bare", "documents.jsonl", *options).code == 0
     command = ("search", "bare", "queries.jsonl", "--id-column", "id")
     outcome = run(*command, "-o", "h.csv")
     assert outcome.out.splitlines()[1] == "a passage at the threshold is found for certain"
     assert pyarrow.csv.read_csv(here / "h.csv").to_pylist() == [HIT]
-    error = (
-        "windows are found by the min-hashes that they have in common with the query; ask for a "
-    )
-    error += "--recall below 1, in an index that has min-hashes"
-    fails(*command, "--all-windows", "-o", "w.csv", error=error)
 
 
 def test_search__shingles(run, here):
@@ -180,18 +158,6 @@ def test_search__bad_options(fails, options, error):
     fails("search", "idx", "queries.jsonl", *output, *options, error=error)
 
 
-def test_search__no_page_of_candidates(fails):
-    options = ("--all-windows", "--report", "page.html")
-    error = "--report has no effect with --all-windows; leave it out, or leave that out"
-    fails("search", "idx", "queries.jsonl", "-o", "o.csv", *options, error=error)
-
-
-def test_search__either_or(run, here):
-    outcome = run("search", "idx", "queries.jsonl", "-o", "o", "--maximal", "--all-windows")
-    assert outcome.code == 2
-    assert "Error: choose either --maximal or --all-windows" in outcome.err
-
-
 def test_search__page_in_the_place_of_a_query(run, here, write_file):
     write_file("a.jsonl", b'{"text": "one two three"}\n')
     query = write_file("q.html", b"<p>one two three</p>")
@@ -237,11 +203,6 @@ def test_search__the_nearest_documents(run, fails, here, write_file):
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        (
-            ("--all-windows",),
-            "windows, candidates that are not compared, are listed with --engine threads; choose "
-            "that, or ask for passages",
-        ),
         (
             ("--workers", "2"),
             "--workers has no effect with --engine spark; leave it out, or set "

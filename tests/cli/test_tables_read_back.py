@@ -151,7 +151,6 @@ TABLES = {
     "pairs of documents": ("align", "docs.jsonl", "--min-tokens", "8", "--summary", "documents"),
     "search of documents": ("search", "documents", "docs.jsonl"),
     "search of passages": ("search", "passages", "docs.jsonl", "--no-text"),
-    "candidates": ("search", "passages", "docs.jsonl", "--all-windows"),
     "estimates": ("estimate", "s.parquet", "--threshold", "0.3"),
     "containments": ("estimate", "modulo.parquet"),
     "clusters": ("estimate", "modulo.parquet", "--threshold", "0.3", "--clusters", "first"),

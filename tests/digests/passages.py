@@ -52,15 +52,15 @@ FIND = [
         f"{BUILD} --quiet",
         *(f"{SEARCH} -o best.{suffix} --threshold 0.5" for suffix in ("jsonl", "csv", "parquet")),
         *(f"{SEARCH} -o {option[2:]}.{suffix} --threshold 0.5 {option}"
-          for option in ("--maximal", "--all-windows", "--no-text")
+          for option in ("--no-text",)
           for suffix in ("jsonl", "csv", "parquet")),
     ]),
     " ; ".join([
         f"{BUILD} --quiet",
         f"{SEARCH} -o a.jsonl --threshold 0.6 --recall 0.5 --json",
         f"{SEARCH} -o b.jsonl --threshold 0.9 --quiet --workers 1",
-        f"{SEARCH} -o w.csv --threshold 0.5 --hits 32 --all-windows --json",
-        f"{SEARCH} -o c.csv --maximal --threshold 0.3 --recall 0.9 --json",
+        f"{SEARCH} -o w.csv --threshold 0.5 --hits 32 --json",
+        f"{SEARCH} -o c.csv --threshold 0.3 --recall 0.9 --json",
         "search idx bad.jsonl short.txt -o d.csv --on-error skip --json",
         "search idx empty.jsonl -o e.jsonl",
         "search idx lines.txt --lines -o f.csv",
@@ -73,7 +73,6 @@ SHARE = [
     f"{ALIGN} -o shared.jsonl --no-text",
     f"{ALIGN} -o shared.csv --json --workers 1",
     f"{ALIGN} -o shared.csv --quiet",
-    *(f"{ALIGN} -o shared.csv --gap {gap}" for gap in (0, 20, 2000)),
     *(f"{ALIGN} -o shared.csv --threshold {value}" for value in ("0.3", "0.7", "0.95")),
     f"{ALIGN} -o shared.csv --min-tokens 20 --recall 0.9",
     f"{ALIGN} -o shared.csv --num-perm 128 --seed 4",
@@ -96,7 +95,7 @@ SHARE = [
     "align bad.jsonl --against others.jsonl -o shared.csv --on-error skip --json --min-tokens 10",
     "align empty.jsonl --against others.jsonl -o shared.parquet",
     "index build idx 1831.jsonl --id-column id ; align 1818.jsonl --id-column id --against idx -o shared.csv"
-    " ; align 1818.jsonl --against idx -o more.jsonl --threshold 0.7 --min-tokens 60 --gap 10 --json",
+    " ; align 1818.jsonl --against idx -o more.jsonl --threshold 0.7 --min-tokens 60 --json",
     "index build idx others.jsonl --min-tokens 10 --tf raw --idf standard --seed 3"
     " ; align few.jsonl --against idx --max-documents 5 -o shared.csv",
 ]  # fmt: skip

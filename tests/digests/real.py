@@ -49,14 +49,14 @@ COMMANDS = [
     "pairs ../real/before.jsonl --against ../real/after.jsonl --id-column id -o p.csv --measure edit --threshold 0.95",
     f"align ../real/f1818.jsonl {BOOKS} ../real/f1831.jsonl -o s.jsonl",
     f"align ../real/fMS.jsonl {BOOKS} ../real/f1818.jsonl -o s.parquet --threshold 0.4 --json",
-    f"align ../real/fMS.jsonl {BOOKS} ../real/f1818.jsonl -o s.csv --tf raw --idf smooth --gap 40",
+    f"align ../real/fMS.jsonl {BOOKS} ../real/f1818.jsonl -o s.csv --tf raw --idf smooth",
     "align ../real/plays/folio.txt --against ../real/plays/modern.txt -o s.csv --threshold 0.3",
     f"align ../real/kjv.jsonl {BOOKS} ../real/asv.jsonl -o s.csv --min-tokens 30 --max-documents 3",
     "align ../real/some-poems.tsv --id-column id --against ../real/some-poems.tsv -o s.csv --min-tokens 20 --max-documents 4"
     " --threshold 0.9",
     "index build idx ../real/f1831.jsonl --id-column id --json ; search idx ../real/questions.jsonl -o q.csv"
     " ; index add idx ../real/before.jsonl --id-column id ; search idx ../real/after.jsonl -o h.jsonl --threshold 0.9"
-    " ; search idx ../real/after.jsonl -o m.parquet --threshold 0.8 --maximal ; index compact idx --json"
+    " ; search idx ../real/after.jsonl -o m.parquet --threshold 0.8 ; index compact idx --json"
     " ; index info idx --json",
     "index build idx ../real/questions.jsonl --id-column id --min-tokens 10 --idf smooth"
     " ; search idx ../real/answers.jsonl -o h.csv --threshold 0.3 --json"

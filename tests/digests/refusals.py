@@ -110,14 +110,14 @@ PASSAGES = [
     f"{BUILD} --quiet ; " + " ; ".join(f"search idx questions.jsonl {options}" for options in (
         "-o h.csv --threshold 0", "-o h.csv --threshold 80", "-o h.csv --recall 2",
         "-o h.csv --threshold 0.05", "-o h.txt", "-o questions.jsonl --overwrite",
-        "-o questions.jsonl", "-o idx/h.csv", "-o h.csv --maximal --all-windows",
+        "-o questions.jsonl", "-o idx/h.csv",
         "-o h.csv --text-column body", "-o h.csv --tokenizer words",
     )),
     *(f"{BUILD} --quiet ; @{way} idx/{name} ; index info idx ; search idx questions.jsonl -o h.csv"
       for way in ("flip", "cut")
       for name in ("manifest.json", "segments/g000001-0000/keys.npy", "segments/g000001-0000/documents.arrow")),
     *(f"align 1818.jsonl --against 1831.jsonl -o s.csv {options}" for options in (
-        "--threshold 80", "--min-tokens 0", "--max-documents 0", "--num-perm 4", "--gap -1",
+        "--threshold 80", "--min-tokens 0", "--max-documents 0", "--num-perm 4",
         "--recall 0", "--text-column t", "--tokenizer nothing", "--id-column key",
     )),
     "align 1818.jsonl --against missing.jsonl -o s.csv",

@@ -77,7 +77,7 @@ _PAIRS = [
 
 _PASSAGES = [
     "neardup.align(chapters, editions, id_column='id')",
-    "neardup.align(chapters, editions, id_column='id', with_text=True, min_tokens=30, gap=20)",
+    "neardup.align(chapters, editions, id_column='id', with_text=True, min_tokens=30)",
     "neardup.align('questions.jsonl', 'pages.jsonl', id_column='id', min_tokens=12, tf='raw', idf='smooth')",
     "neardup.align([chapters[0]['text']], [editions[0]['text']], threshold='0.7', max_documents=2)",
     "neardup.align('questions.jsonl', make_index(), id_column='id')",
@@ -94,9 +94,9 @@ _PASSAGES = [
     "make_index().search(quote, 0.5)",
     "make_index(ngram=2).search(quote, 0.5, hits=24, report='windows')",
     "i = make_index(num_perm=32, tf='raw', idf='standard', seed=9)\n"
-    "[i.search('questions.jsonl', '0.4', report=r, id_column='id') for r in ('best', 'maximal', 'windows')]",
+    "[i.search('questions.jsonl', '0.4', id_column='id')]",
     "make_index().search([quote, 'nothing'], '0.5', with_text=True, recall=0.8, workers=1)",
-    "make_index().search(pa.table({'text': [quote]}), '0.5', report='maximal', with_text=True)",
+    "make_index().search(pa.table({'text': [quote]}), '0.5', with_text=True)",
     "i = make_index()\nadded = i.add(rows, id_column='id')\n"
     "[vars(added), i.remove(['forum-1', 'd003']), repr(i), i.compact(), i.info(),"
     " i.search('few.jsonl', 0.9, id_column='id')]",
@@ -210,7 +210,7 @@ _REST = [
     *(
         f"neardup.align({arguments})"
         for arguments in (
-            "texts, texts, threshold=2", "texts, 'missing.jsonl'", "texts, texts, gap=-1",
+            "texts, texts, threshold=2", "texts, 'missing.jsonl'", "texts, texts, min_tokens=-1",
             "texts, texts, num_perm=3", "texts, texts, max_documents=0", "texts, 7",
         )
     ),

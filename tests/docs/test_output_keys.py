@@ -112,8 +112,6 @@ def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatc
     assert set(json_of(capsys, "index", "info", "idx")) == keys_of("neardup index info")
     search = json_of(capsys, "search", "idx", questions, *ids, "-o", "hits.csv", *preset)
     assert set(search) | {"skipped", "marked_places"} == keys_of("JSON of search")
-    windows = ("--all-windows", "-o", "windows.csv")
-    json_of(capsys, "search", "idx", questions, *ids, *windows)
     others = ("--against", "idx")
     align = json_of(capsys, "align", questions, *ids, *others, *preset, "-o", "shared.parquet")
     assert set(align) | {"skipped", "marked_places"} == keys_of("JSON of align")
@@ -122,8 +120,6 @@ def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatc
     columns = re.findall(r"`(\w+)`", " ".join(row[0] for row in passage_tables()[0]))
     assert pq.read_schema("shared.parquet").names == columns
     assert header_of("hits.csv") == columns
-    columns = re.findall(r"`(\w+)`", " ".join(row[0] for row in passage_tables()[1]))
-    assert set(header_of("windows.csv")) == set(columns)
     removed = json_of(capsys, "index", "remove", "idx", "news")
     compacted = json_of(capsys, "index", "compact", "idx")
     for name, found in (("remove", removed), ("compact", compacted)):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.common.wide import compare_products, wide_product
-from neardup.kernels.passage.matches import maximal_passages, pick_passages
+from neardup.kernels.passage.matches import pick_passages
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import passages as oracle
@@ -64,14 +64,14 @@ class Case:
             Fraction(threshold),
         )
 
-    def run(self, kernel, room=None, apart=0, times=0):
+    def run(self, room=None, apart=0, times=0):
         room = len(self.rows) if room is None else room
         n_types = len(self.type_weights)
         counts = np.zeros(n_types, np.int32)
         passages = np.full((room + 1, 4), -7, np.int64)
         lows, highs = np.array(self.rows, np.int64).reshape(-1, 2).T
-        n = kernel(
-            *([apart] if kernel is pick_passages else []),
+        n = pick_passages(
+            apart,
             np.array(self.tokens, np.int32),
             np.ascontiguousarray(lows),
             np.ascontiguousarray(highs),
@@ -82,7 +82,7 @@ class Case:
             self.query_total,
             self.threshold.numerator,
             self.threshold.denominator,
-            *([times] if kernel is pick_passages else []),
+            times,
             counts,
             passages[:room],
         )
@@ -155,7 +155,7 @@ def cases(draw, longest=16):
 @given(case=cases(), apart=st.integers(0, 4))
 def test_pick_passages__oracle(case, apart):
     expected = oracle.picked(case.cells(), apart)
-    assert case.run(pick_passages, apart=apart) == (expected, len(expected))
+    assert case.run(apart=apart) == (expected, len(expected))
 
 
 @given(case=cases(), apart=st.integers(0, 4), times=st.integers(1, 5))
@@ -169,28 +169,21 @@ def test_pick_passages__holding_a_share(case, apart, times):
     for i in range(len(case.tokens)):
         sizes = [oracle.weight(case.tokens[i : j + 1], weigh) for j in range(i, len(case.tokens))]
         case.rows[i] = (i, i + sum(w <= times * case.query_total for w in sizes) - 1)
-    assert case.run(pick_passages, apart=apart, times=times) == (expected, len(expected))
+    assert case.run(apart=apart, times=times) == (expected, len(expected))
 
 
 def test_pick_passages__shortest_of_those_that_hold_as_much():
     case = Case.of([0, 1, 1, 0, 1, 1], [0], 1, idf=[1.0, 0.0])
-    assert case.run(pick_passages, times=2)[0] == [
+    assert case.run(times=2)[0] == [
         (0, 0, 2 * ONE, 2 * ONE),
         (3, 3, 2 * ONE, 2 * ONE),
     ]
 
 
-@given(case=cases())
-def test_maximal_passages__oracle(case):
-    expected = oracle.maximal(case.cells())
-    assert case.run(maximal_passages) == (expected, len(expected))
-
-
 @given(case=cases(), room=st.integers(0, 3))
 def test_passages__room(case, room):
-    for kernel, choose in ((pick_passages, oracle.picked), (maximal_passages, oracle.maximal)):
-        expected = choose(case.cells())
-        assert case.run(kernel, room) == (expected[:room], len(expected))
+    expected = oracle.picked(case.cells())
+    assert case.run(room) == (expected[:room], len(expected))
 
 
 @pytest.mark.slow
@@ -198,8 +191,7 @@ def test_passages__room(case, room):
 @each_of("threshold", ["4/5", "1/2", "1"])
 def test_passages__repetitive_text(tokens, threshold):
     case = Case.of(tokens, tokens[2:12], threshold)
-    assert case.run(pick_passages)[0] == oracle.picked(case.cells())
-    assert case.run(maximal_passages)[0] == oracle.maximal(case.cells())
+    assert case.run()[0] == oracle.picked(case.cells())
 
 
 @each_of("n_before", range(4))
@@ -208,76 +200,73 @@ def test_pick_passages__longest_of_equal(n_before):
     tokens = [2] * n_before + [0, 1, 1, 1]
     rows = [(n_before, n_before + 3)] * (n_before + 1)
     case = Case.of(tokens, [0], "1", rows=rows, idf=[1.0, 0.0, 1.0])
-    assert case.run(pick_passages)[0] == in_ones((n_before, n_before + 3, 1, 1))
+    assert case.run()[0] == in_ones((n_before, n_before + 3, 1, 1))
 
 
 def test_pick_passages__longest_of_equal_rows():
     case = Case.of([1, 0, 1, 1, 1], [0], "1", rows=[(1, 1), (1, 4)], idf=[1.0, 0.0])
-    assert case.run(pick_passages)[0] == in_ones((1, 4, 1, 1))
+    assert case.run()[0] == in_ones((1, 4, 1, 1))
 
 
 def test_passages__rows_far_apart():
     # Too far for a walk, so that the second row is begun anew.
     tokens = [0, 1, 2, *[3] * 9, 0, 1, 2, 2]
     rows = [(2, 3), *[(9, 0)] * 11, (14, 15)]
-    for kernel in (pick_passages, maximal_passages):
-        found = Case.of(tokens, [0, 1, 2], "1", rows=rows).run(kernel)[0]
-        assert found == in_ones((0, 2, 3, 3), (12, 14, 3, 3))
+    found = Case.of(tokens, [0, 1, 2], "1", rows=rows).run()[0]
+    assert found == in_ones((0, 2, 3, 3), (12, 14, 3, 3))
 
 
 def test_passages__weights_are_rounded_half_up():
     # Weights of 1/2, 3/2 and 5/2 units: 1, 2 and 3.
     case = Case.of([0, 0, 0], [0, 0, 0], "1/3", tf="raw", idf=[2.0**-21])
     case.query, case.query_total = {0: 2}, 2
-    assert case.run(maximal_passages)[0] == [(0, 2, 2, 2)]
+    assert case.run()[0] == [(0, 2, 2, 2)]
     case = Case.of([0, 1, 2], [0, 1, 2], "1", idf=[0.5 * 2.0**-20, 1.45 * 2.0**-20, 2.0**-19])
     assert case.query_total == 1 + 1 + 2
-    assert case.run(maximal_passages)[0] == [(0, 2, 4, 4)]
+    assert case.run()[0] == [(0, 2, 4, 4)]
 
 
 def test_pick_passages__most_similar_first():
     # The copy with a change at the left reaches into the exact one; what is left of it is enough.
     case = Case.of([0, 1, 2, 3, 0, 1, 2, 3, 4, 9], [0, 1, 2, 3, 4], "3/5")
-    assert case.run(pick_passages)[0] == in_ones((0, 3, 4, 5), (4, 8, 5, 5))
+    assert case.run()[0] == in_ones((0, 3, 4, 5), (4, 8, 5, 5))
 
 
 def test_pick_passages__cut_off_before_a_better_one():
     # Of the first, 0 to 4 is best; but 3 to 7 is better, so 0 to 2 remains.
     case = Case.of([0, 1, 2, 3, 4, 5, 6, 7], [2, 3, 4, 5, 6, 0], "1/2", rows=[(1, 4)])
-    assert case.run(pick_passages)[0] == in_ones((0, 4, 4, 7))
+    assert case.run()[0] == in_ones((0, 4, 4, 7))
     case.rows = [(1, 4), (9, 0), (9, 0), (6, 6)]
-    assert case.run(pick_passages)[0] == in_ones((3, 6, 4, 6))
+    assert case.run()[0] == in_ones((3, 6, 4, 6))
     case.threshold = Fraction(1, 7)
-    assert case.run(pick_passages)[0] == in_ones((0, 2, 2, 7), (3, 6, 4, 6))
+    assert case.run()[0] == in_ones((0, 2, 2, 7), (3, 6, 4, 6))
 
 
 def test_passages__threshold_reached_exactly():
     tokens, query = [0, 1, 2, 3], [0, 1, 2, 3, 100]
-    for kernel in (pick_passages, maximal_passages):
-        assert Case.of(tokens, query, "4/5").run(kernel)[0] == in_ones((0, 3, 4, 5))
-        above = Fraction(4, 5) + Fraction(1, 10**17)
-        assert Case.of(tokens, query, above).run(kernel)[0] == []
+    assert Case.of(tokens, query, "4/5").run()[0] == in_ones((0, 3, 4, 5))
+    above = Fraction(4, 5) + Fraction(1, 10**17)
+    assert Case.of(tokens, query, above).run()[0] == []
 
 
 def test_passages__nothing():
-    for kernel in (pick_passages, maximal_passages):
-        assert Case.of([], [1, 2], "1/2").run(kernel) == ([], 0)
-        assert Case.of([0, 1, 2], [], "1/2").run(kernel) == ([], 0)
-        # Tokens that count nothing are never similar, not even to a query of nothing.
-        assert Case.of([0, 0], [0], "1/2", idf=[0.0]).run(kernel) == ([], 0)
+    assert Case.of([], [1, 2], "1/2").run() == ([], 0)
+    assert Case.of([0, 1, 2], [], "1/2").run() == ([], 0)
+    # Tokens that count nothing are never similar, not even to a query of nothing.
+    assert Case.of([0, 0], [0], "1/2", idf=[0.0]).run() == ([], 0)
 
 
 def test_passages__large_weights():
     # Products of weights and thresholds of more than 64 bits, of which only the lowest differ.
     case = Case.of([0, 1, 2], [0, 1], "1/2", idf=[2.0**40, 2.0**29, 3.0 * 2**-20])
-    # The first weighs the most that there is.
+    # The first weighs the most that there is; all three are below the threshold, the first two not.
     union = 3 * 2**49
-    assert case.run(maximal_passages)[0] == [(0, 2, union, union + 3)]
-    case.threshold = Fraction(union, union + 3)
-    assert case.run(maximal_passages)[0] == [(0, 2, union, union + 3)]
     case.threshold = Fraction(union, union + 2)
-    assert case.run(maximal_passages)[0] == [(0, 1, union, union)]
-    assert case.run(pick_passages)[0] == [(0, 1, union, union)]
+    assert case.run()[0] == [(0, 1, union, union)]
+    case.min_tokens = 3
+    assert case.run()[0] == []
+    case.threshold = Fraction(union, union + 3)
+    assert case.run()[0] == [(0, 2, union, union + 3)]
 
 
 numbers = st.integers(0, 2**63 - 1) | st.integers(0, 2**32) | st.integers(2**62, 2**62 + 2)

@@ -152,15 +152,6 @@ def picked_holding(
     return sorted([(i, j, *index((i, j))), *picked_holding(others, query_total, times, apart)])
 
 
-def maximal(cells: Mapping[Cell, tuple[int, int]]) -> list[Passage]:
-    """Those that are not inside another one."""
-    return [
-        (i, j, *cells[i, j])
-        for i, j in sorted(cells)
-        if not any((a, b) != (i, j) and a <= i and j <= b for a, b in cells)
-    ]
-
-
 def picked(cells: Mapping[Cell, tuple[int, int]], apart: int = 0) -> list[Passage]:
     """The most similar (longest, first) one, then the same with all that do not overlap it.
 

@@ -128,7 +128,7 @@ def test_align__certain_length_is_found_whole(seed, before, after):
     rng = random.Random(seed)
     scheme = make_passage_scheme(min_tokens=windows_for(MIN_TOKENS))
     one = exact_fraction("threshold", "1")
-    plan = make_alignment_plan(make_search_plan(scheme, one, one, "best"), MIN_TOKENS)
+    plan = make_alignment_plan(make_search_plan(scheme, one, one), MIN_TOKENS)
     assert certain_length(plan) <= MIN_TOKENS
     shared = words_of(rng, certain_length(plan), "s")
     query = words_of(rng, before, "q") + shared + words_of(rng, after, "q")
@@ -176,9 +176,9 @@ def test_align__gap():
     query = [*words_of(rng, 20, "q"), *first, *between, *second]
     document = [*words_of(rng, 20, "d"), *first, *second]
     apart = [(20, 80, 20, 80), (120, 180, 80, 140)]
-    for gap, expected in ((None, [(20, 180, 20, 140)]), (60, [(20, 180, 20, 140)]), (5, apart)):
-        found = align_words(query, document, min_tokens=20, threshold="0.5", gap=gap)
-        assert [row[:4] for row in found] == expected, gap
+    for preset, expected in ((None, [(20, 180, 20, 140)]), ("quotations", apart)):
+        found = align_words(query, document, min_tokens=20, threshold="0.5", preset=preset)
+        assert [row[:4] for row in found] == expected, preset
 
 
 @st.composite

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import neardup
+from neardup.options.presets import passages_for
 from neardup.passages.align import windows_for
 from tests.cutting import collections, make_text, no_waiting
 from tests.examples import examples
@@ -20,13 +21,13 @@ from tests.oracles.hashing import hash_token
     st.sampled_from([4, 6, 9]),
     st.sampled_from(["0.5", "0.7", "0.8", "1"]),
     st.booleans(),
-    st.sampled_from([0, 2, 9, None]),
+    st.sampled_from(["quotations", None]),
     st.sampled_from([{}, {}, {"recall": "0.9"}, {"hits": 30}, {"hits": 8, "num_perm": 16}]),
 )
 # What is found is too short but by the ends that make it most similar.
-@example([[0] * 8 + [1] + [0] * 7], 4, "0.7", True, 0, {"recall": "0.9"})
+@example([[0] * 8 + [1] + [0] * 7], 4, "0.7", True, "quotations", {"recall": "0.9"})
 @examples(80)
-def test_align__as_oracle(documents, min_tokens, threshold, within, gap, how):
+def test_align__as_oracle(documents, min_tokens, threshold, within, preset, how):
     texts = [make_text(document) for document in documents]
     with no_waiting():
         found = neardup.align(
@@ -34,7 +35,7 @@ def test_align__as_oracle(documents, min_tokens, threshold, within, gap, how):
             within=within,
             threshold=threshold,
             min_tokens=min_tokens,
-            gap=gap,
+            preset=preset,
             workers=1,
             **how,
         )
@@ -42,7 +43,7 @@ def test_align__as_oracle(documents, min_tokens, threshold, within, gap, how):
     num_perm = how.get("num_perm", 64) if "hits" in how else 0
     plan = alignment.Plan(
         *(min_tokens, length, Fraction(threshold), num_perm, how.get("hits", 0)),
-        gap=gap,
+        gap=passages_for(preset).gap,
         of_windows=Fraction(found.summary["window_threshold"]).limit_denominator(1000)
         if "recall" in how
         else None,

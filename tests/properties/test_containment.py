@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from fractions import Fraction
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,8 @@ from neardup.passages.align import windows_for
 from tests.cutting import collections, make_text, no_waiting
 from tests.each import each_of
 from tests.examples import examples
+
+MOST_TIMES = "neardup.options.passages.MOST_TIMES"
 
 
 def shared_and_own(text, start, stop, other, first, last):
@@ -33,13 +36,12 @@ def shared_and_own(text, start, stop, other, first, last):
 @examples(60)
 def test_align__shares_as_reported(queries, documents, threshold, times, recall):
     queries, documents = ([make_text(each) for each in some] for some in (queries, documents))
-    with no_waiting():
+    with no_waiting(), patch(MOST_TIMES, times):
         found = neardup.align(
             queries,
             documents,
             measure="containment",
             threshold=threshold,
-            times=times,
             recall=recall,
             min_tokens=4,
             idf="unary",
@@ -127,13 +129,16 @@ def test_align__what_is_too_far_apart():
     fillers = [f"c{i}" for i in range(700)]
     query, document = " ".join(words), " ".join([*first, *fillers, *second])
     options = {"measure": "containment", "idf": "unary"}
-    rows = neardup.align([query], [document], times=7, **options).passages.to_pylist()
+    with patch(MOST_TIMES, 7):
+        rows = neardup.align([query], [document], **options).passages.to_pylist()
     assert [document[row["doc_start"] : row["doc_end"]].split() for row in rows] == [first, second]
-    [row] = neardup.align([query], [document], times=9, **options).passages.to_pylist()
+    with patch(MOST_TIMES, 9):
+        [row] = neardup.align([query], [document], **options).passages.to_pylist()
     assert document[row["doc_start"] : row["doc_end"]] == document
     others = [*first, *second[1:]]
     lone = " ".join([*others, *fillers[:20], second[0]])
-    [row] = neardup.align([query], [lone], times=2, **options).passages.to_pylist()
+    with patch(MOST_TIMES, 2):
+        [row] = neardup.align([query], [lone], **options).passages.to_pylist()
     assert lone[row["doc_start"] : row["doc_end"]] == " ".join(others)
 
 
@@ -159,8 +164,8 @@ def rows_of(table):
 def test_align__contained_in_either(ones, others, threshold):
     """Of the document's: the queries are looked up the other way round. Of either: both ways."""
     ones, others = ([make_text(each) for each in some] for some in (ones, others))
-    options = {"threshold": threshold, "min_tokens": 4, "idf": "unary", "times": 3}
-    with no_waiting():
+    options = {"threshold": threshold, "min_tokens": 4, "idf": "unary"}
+    with no_waiting(), patch(MOST_TIMES, 3):
         forth, back, of_doc, of_either = (
             neardup.align(a, b, measure=measure, **options)
             for a, b, measure in (
@@ -209,16 +214,10 @@ def test_align__what_has_no_effect_with_containment(tmp_path):
     for options, message in (
         ({"measure": "containment", "hits": 3}, "hits has no effect with containment"),
         ({"measure": "containment", "within": True}, "within has no effect with containment"),
-        ({"times": 3}, "times has no effect with jaccard"),
     ):
         with pytest.raises(neardup.InvalidParameterError, match=message):
             neardup.align([text], [text] if "within" not in options else None, **options)
     with pytest.raises(neardup.InvalidParameterError, match="give these documents instead"):
         neardup.align([text], index, measure="doc-containment")
-    for options, message in (
-        ({"measure": "containment", "recall": "0.9"}, "recall has no effect"),
-        ({"measure": "containment", "report": "maximal"}, "only the best are reported"),
-        ({"times": 4}, "times has no effect"),
-    ):
-        with pytest.raises(neardup.InvalidParameterError, match=message):
-            index.search([text], **options)
+    with pytest.raises(neardup.InvalidParameterError, match="recall has no effect"):
+        index.search([text], measure="containment", recall="0.9")

@@ -128,7 +128,6 @@ READS: dict[str, Call] = {
 PASSAGE_READS: dict[str, Call] = {
     "search": lambda i: i.search([CAT, DOG], "0.6"),
     "search text": lambda i: i.search([CAT], with_text=True),
-    "search report": lambda i: i.search([CAT], "0.6", report="maximal"),
     "get": lambda i: i.get("cat"),
     "page": lambda i: i.page(2),
     "page where": lambda i: i.page(2, where="length(text) > 40"),

@@ -35,7 +35,7 @@ CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "few": (("own", "few.jsonl"), {"measure": "containment", "threshold": "0.5"}),
     "hits": (("own",), {"hits": 3, "num_perm": 16}),
     "ignored": (("own", "other.jsonl"), {"ignore": "form.txt", "summary": "documents"}),
-    "without ids": (("own", "other.jsonl"), {"id_column": "", "against_id_column": "", "gap": 3}),
+    "without ids": (("own", "other.jsonl"), {"id_column": "", "against_id_column": ""}),
     "rewording": (("own",), {"preset": "rewording"}),
     "places": (("own", "other.jsonl"), {"place_marker": r"(c\d+)", "with_text": True}),
     "places in one": (("own",), {"places": True, "measure": "max-containment", "threshold": "0.5"}),

@@ -18,10 +18,10 @@ from tests.spark.conftest import cut_small
 
 PASSAGES: dict[str, dict[str, Any]] = {
     "best": {"threshold": "0.5"},
-    "maximal": {"threshold": "0.4", "report": "maximal", "with_text": True},
+    "texts": {"threshold": "0.4", "with_text": True},
     "everything": {"threshold": "0.6", "recall": "1"},
     "hits": {"threshold": "0.6", "hits": 5},
-    "containment": {"threshold": "0.6", "measure": "containment", "times": 3},
+    "containment": {"threshold": "0.6", "measure": "containment"},
     "places": {"threshold": "0.5", "place_marker": r"(c\d+)", "with_text": True},
     "some": {"threshold": "0.5", "where": "number < 30"},
     "without ids": {"threshold": "0.5", "id_column": ""},
@@ -125,7 +125,7 @@ def test_documents(in_process, folder, few_tokens, name):
 
 
 @pytest.mark.parametrize(
-    ("kind", "options"), [("passages", PASSAGES["maximal"]), ("documents", DOCUMENTS["top"])]
+    ("kind", "options"), [("passages", PASSAGES["texts"]), ("documents", DOCUMENTS["top"])]
 )
 def test_on_executors(session, folder, few_tokens, kind, options):
     check(session, folder, kind, options)
@@ -138,7 +138,7 @@ def test_slots(folder, few_tokens, monkeypatch):
     from tests.spark.in_process import InProcess
 
     monkeypatch.setattr(cluster.gc, "freeze", lambda: None)
-    for kind, options in (("passages", PASSAGES["maximal"]), ("documents", {})):
+    for kind, options in (("passages", PASSAGES["texts"]), ("documents", {})):
         search = partial(
             getattr(neardup.spark, f"search_{kind}"),
             index=folder / kind,
@@ -155,7 +155,7 @@ def test_memory_of_a_task(in_process, folder, few_tokens, monkeypatch):
     from neardup.spark import session as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 30_000)
-    check(in_process, folder, "passages", PASSAGES["maximal"])
+    check(in_process, folder, "passages", PASSAGES["texts"])
 
 
 @pytest.mark.parametrize("kind", ["passages", "documents"])

@@ -11,6 +11,7 @@ import pytest
 
 from neardup import PassageIndex
 from tests.oracles.search import probability_of_hits
+from tests.properties.search.cases import windows_of
 
 pytestmark = pytest.mark.statistics
 
@@ -82,13 +83,12 @@ def test_recall__of_passages_at_the_threshold(tmp_path, tf, idf, copies):
         spread = sqrt(N_TRIALS * expected * (1 - expected))
 
         candidates = set()
-        found = index.search(queries, THRESHOLD, recall=recall, report="windows").passages
-        for row in found.to_pylist():
-            start, end = spans[int(row["query_id"])]
-            if row["doc_id"] == row["query_id"]:
-                covers = row["first_start"] <= start <= row["last_start"]
-                if covers and row["first_end"] <= end <= row["last_end"]:
-                    candidates.add(row["query_id"])
+        _, found = windows_of(index, queries, THRESHOLD, recall=recall)
+        for number, (start, end) in enumerate(spans):
+            text = documents[number]
+            span = text[:start].count(" "), text[:end].count(" ")
+            if span in found.get((number, str(number)), {}):
+                candidates.add(str(number))
         assert abs(len(candidates) - N_TRIALS * expected) < 4 * spread
 
         rows = index.search(queries, THRESHOLD, recall=recall).passages.to_pylist()

@@ -74,7 +74,6 @@ def of_cut(_: Path) -> Iterator[Any]:
 def of_passages(folder: Path) -> Iterator[Any]:
     index = neardup.PassageIndex.create(folder / "index", min_tokens=5)
     index.add(GOOD)
-    yield index.search(GOOD, report="windows")
     yield index.search(ROWS, **SKIP)
     yield neardup.align(GOOD, index)
     yield neardup.align(GOOD, preset="editions", **WHERE)

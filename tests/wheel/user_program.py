@@ -123,7 +123,7 @@ def search(folder: Path) -> None:
     assert_type(added.n_documents, int)
     assert_type(added.denied, list[types.DeniedDocument])
     assert_type(len(index), int)
-    found = index.search("the cat sat on the mat", "0.6", report="maximal")
+    found = index.search("the cat sat on the mat", "0.6")
     assert_type(found, neardup.PassageResult)
     assert len(found) == 2
     assert_type(neardup.align(["cat sat on the mat"], index), neardup.PassageResult)

@@ -29,7 +29,6 @@ _EPILOG = """\b
 Examples:
   neardup search idx questions.jsonl -o hits.jsonl
   neardup search idx passage.txt --threshold 0.6 -o hits.csv
-  neardup search idx questions.jsonl --maximal -o spans.parquet
   neardup search seen new/*.jsonl --limit 3 -o known.csv
   neardup search seen new/*.jsonl --top 3 -o nearest.csv
 """
@@ -60,11 +59,10 @@ def command(call: Call) -> None:
     from neardup.reading.where import rows_where
     from neardup.stages.workspaces import key_with_index
 
-    if call.maximal and call.all_windows:
-        message = "choose either --maximal or --all-windows"
-        raise click.UsageError(message)
     if call.is_on_spark:
-        _check_spark(call)
+        if call.memory is not None:
+            raise no_effect("memory", "with engine spark", "give executors more", "engine")
+        call.check_spark()
     elif call.fresh:
         raise no_effect("fresh", "with engine threads", "choose engine spark", "engine")
     folder = call.folder
@@ -73,7 +71,7 @@ def command(call: Call) -> None:
     options: Any
     if is_of_documents:
         only_passages = (
-            *("preset", "recall", "hits", "maximal", "all_windows", "with_text", "no_text"),
+            *("preset", "recall", "hits", "with_text", "no_text"),
             *("places", "place_marker"),
         )
         for name in only_passages:
@@ -88,15 +86,7 @@ def command(call: Call) -> None:
         for name in ("limit", "top"):
             if getattr(call, name) is not None:
                 raise no_effect(name, "on passages", "search an index of documents")
-        if call.all_windows and call.with_text:
-            raise no_effect("with_text", "with all_windows", "leave that out", "all_windows")
-        if call.all_windows and call.page is not None:
-            raise no_effect("page", "with all_windows", "leave that out", "all_windows")
-        options = call.of(
-            SearchOptions,
-            report="maximal" if call.maximal else "windows" if call.all_windows else "best",
-            with_text=output.takes_texts() and not call.all_windows,
-        )
+        options = call.of(SearchOptions, with_text=output.takes_texts())
     queries = rows_where(resolve_paths(call.queries, options), options.where)
     output.check_apart([*(source.origin for source in queries), str(folder)], folder)
     index: Any
@@ -121,16 +111,6 @@ def command(call: Call) -> None:
         read = () if is_of_documents else (options, queries, [IndexSource(index, folder)])
         lines = output.write(result, *read)
     output.tell(result.summary, *said, *lines)
-
-
-def _check_spark(call: Call) -> None:
-    """Raise for what is searched in threads alone, and where Spark is missing."""
-    from neardup.spark.searches import check_report
-
-    check_report("windows" if call.all_windows else "best")
-    if call.memory is not None:
-        raise no_effect("memory", "with engine spark", "give executors more", "engine")
-    call.check_spark()
 
 
 def _search_documents(

@@ -330,7 +330,7 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
             *_TABLE,
             *_of(
                 SearchOptions,
-                *("preset", "threshold", "measure", "times", "recall", "hits", "with_text"),
+                *("preset", "threshold", "measure", "recall", "hits", "with_text"),
                 *("places", "place_marker"),
                 measure={"default": None, "usual": "jaccard"},
                 threshold={
@@ -344,7 +344,6 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
                 hits="Passages: min-hashes in common at least, instead of choosing their number "
                 "for the recall.",
             ),
-            *_of(CommandOptions, "maximal", "all_windows"),
             _one(
                 DocumentSearchOptions,
                 "limit",
@@ -480,14 +479,14 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("occurrences", "fingerprint"),
     ),
     "Similarity": (
-        *("preset", "unit", "threshold", "measure", "times", "pairs", "max_distance", "min_tokens"),
+        *("preset", "unit", "threshold", "measure", "pairs", "max_distance", "min_tokens"),
         *("blocking", "method", "tf", "idf_from", "audit"),
         "edit_limit",
     ),
     "Sketches": ("kind", "recall", "num_perm", "super_shingles", "compression", "seed"),
     "Choice": (
         *("keep", "clusters", "top", "limit", "min_documents"),
-        *("max_documents", "ignore", "maximal", "within"),
+        *("max_documents", "ignore", "within"),
     ),
     "Access": (
         *("host", "token_file", "allowed_host", "allowed_origin", "trusted_proxy"),

@@ -16,7 +16,6 @@ from neardup.options.choices import (
     Number,
     PassageMeasure,
     PassagePresetName,
-    PassageReport,
     TermFrequency,
 )
 from neardup.options.groups import (
@@ -102,8 +101,8 @@ class PassageOptions(PresetOptions, PassageSchemeOptions):
         return {} if found is None else {"min_tokens": found.min_tokens, **found.scheme}
 
 
-# How many times as much as what it holds a passage may weigh, unless times is given.
-DEFAULT_TIMES = 20
+# How many times as much as what it holds a passage may weigh.
+MOST_TIMES = 20
 
 
 class ContainedOptions(Options):
@@ -114,29 +113,15 @@ class ContainedOptions(Options):
         "the query that a passage holds, which may be longer.",
         default="jaccard",
         python="``jaccard``, what both have over what either has; or ``containment``, what both "
-        "have over what the query has, so that the other may be longer. Of those that hold enough "
-        "the one of the greatest Tversky index is taken, in which a token that the query has not "
-        "counts one of ``times``.",
+        "have over what the query has, so that the other may be longer, and weigh up to "
+        f"{MOST_TIMES} times as much. Of those that hold enough the one of the greatest Tversky "
+        f"index is taken, in which a token that the query has not counts one of {MOST_TIMES}.",
     )
-    times: int | None = option(
-        "With containment: how many times as much as what it holds a passage may weigh.",
-        Whole(1, 1000),
-        default=None,
-        usual=str(DEFAULT_TIMES),
-        python="How many times as much as what it holds the longer passage may weigh, 1 to 1,000; "
-        f"None is {DEFAULT_TIMES}.",
-        metavar="N",
-    )
-
-    def check_containment(self) -> None:
-        """Raise if ``times`` is given and has no effect."""
-        if self.measure == "jaccard" and self.times is not None:
-            raise no_effect("times", "with jaccard", "ask for containment", "measure")
 
     @property
     def most_times(self) -> int:
         """How many times as much a passage may weigh; 0 where both are to be similar."""
-        return 0 if self.measure == "jaccard" else self.times or DEFAULT_TIMES
+        return 0 if self.measure == "jaccard" else MOST_TIMES
 
 
 class HitsOptions(Options):
@@ -207,8 +192,8 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
 
     preset: PassagePresetName | None = preset_option(
         PassagePresetName,
-        *("threshold", "recall", "min_tokens", "gap", "tokenizer", "casefold", "ngram", "idf"),
-        python="; an index has its own, but for ``threshold``, ``recall`` and ``gap``",
+        *("threshold", "recall", "min_tokens", "tokenizer", "casefold", "ngram", "idf"),
+        python="; an index has its own, but for ``threshold`` and ``recall``",
     )
     threshold: Number | None = option(
         THRESHOLD,
@@ -228,18 +213,6 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
         "lost some. Passages of so many (with an index: of one and a half times its "
         "``min_tokens``) are sure to hold a window that is looked up. None: 50, or the "
         "index's.",
-    )
-    gap: int | None = option(
-        "Tokens of either text that may lie between two parts of a passage, whatever these "
-        "share: more keep editions in one piece, fewer keep quotations apart.",
-        Whole(0),
-        default=None,
-        usual="five for each token shared on the lesser side of the gap",
-        python="Tokens of either text that may lie between two parts of a passage: that one "
-        "text lacks, or has otherwise. More keep editions in one piece, fewer keep quotations "
-        "apart. None: as many as the parts carry, five for each token shared on the lesser "
-        "side.",
-        metavar="TOKENS",
     )
     max_documents: int | str | None = option(
         "Leave out what more than N documents have, of OTHER or else of INPUT, such as "
@@ -297,7 +270,6 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
     def check_together(self) -> None:
         """Raise if some of these options exclude each other."""
         super().check_together()
-        self.check_containment()
         if self.measure != "jaccard":
             for name in ("hits", "within"):
                 if getattr(self, name):
@@ -334,24 +306,11 @@ class LookUpOptions(
     measure: PassageMeasure = option(
         ContainedOptions.known["measure"], default="jaccard", kind=Choice(PassageMeasure)
     )
-    report: PassageReport = option(
-        "Which of the passages found are reported.",
-        default="best",
-        python="``best``: passages that do not overlap, the most similar first. ``maximal``: "
-        "all that reach the threshold and are part of no longer one that does. ``windows``: "
-        "all sub-texts with enough common min-hashes, as ranges of starts and of ends, not "
-        "compared exactly.",
-    )
     with_text: bool = option(WITH_TEXT, default=False)
 
     def check_together(self) -> None:
         """Raise if some of these options exclude each other."""
         super().check_together()
-        self.check_containment()
-        if self.report == "windows":
-            for name in ("places", "place_marker"):
-                if getattr(self, name):
-                    raise no_effect(name, "with windows", "report passages", "all_windows")
         if self.measure != "jaccard":
             for name in ("hits", "recall"):
                 if getattr(self, name) is not None:
@@ -361,9 +320,6 @@ class LookUpOptions(
                         "ask for jaccard",
                         "measure",
                     )
-            if self.report != "best":
-                message = "of passages that hold enough, only the best are reported"
-                raise InvalidParameterError(message, "maximal", "measure")
 
     @classmethod
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:

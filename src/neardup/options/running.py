@@ -96,14 +96,6 @@ class CommandOptions(Options):
         "they come again.",
         default=False,
     )
-    maximal: bool = option(
-        "All passages at the threshold that are part of no longer one, instead of the most "
-        "similar ones that do not overlap.",
-        default=False,
-    )
-    all_windows: bool = option(
-        "All candidates as ranges of starts and ends, not compared exactly.", default=False
-    )
     labels: Data | None = option(
         "Pairs that are right, a table with id_a and id_b, or one that a page of `neardup review` "
         "has handed out; the page has precision and recall of those found.",

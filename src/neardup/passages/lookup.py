@@ -8,14 +8,11 @@ from functools import partial
 from itertools import count, pairwise
 
 import numpy as np
-import pyarrow as pa
 
-from neardup.files.ids import as_text
 from neardup.indexes.manifest import segment_bytes
 from neardup.passages.chains import window_starts
-from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import OpenPassages
-from neardup.passages.matches import Matches, character_spans
+from neardup.passages.matches import Matches
 from neardup.passages.plan import SearchPlan
 from neardup.passages.search import Batch, Hits
 from neardup.passages.windows import Queries, Query, gather_queries
@@ -24,20 +21,6 @@ from neardup.runs.progress import report_part
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Floats, Int32s, Int64s, Rows, TokenLists
-
-# Candidate windows as a table for users: ranges of starts and of ends, in characters.
-
-WINDOW_SCHEMA = pa.schema(
-    [
-        ("query_id", pa.large_string()),
-        ("doc_id", pa.large_string()),
-        ("first_start", pa.int64()),
-        ("last_start", pa.int64()),
-        ("first_end", pa.int64()),
-        ("last_end", pa.int64()),
-        ("hits", pa.int64()),
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -51,36 +34,6 @@ class Rectangles:
     queries: Int64s
     segments: Int64s
     corners: Int64s
-
-
-def window_table(
-    found: Rectangles, queries: DocumentBlock, index: OpenPassages
-) -> tuple[pa.Table, Int64s]:
-    """Spell out rectangles, ids as text; ends are exclusive, as in all tables.
-
-    In the order of queries, documents and places. Returns also the number of each one's query.
-    """
-    tables, of_queries = [WINDOW_SCHEMA.empty_table()], [np.empty(0, np.int64)]
-    for number, segment in enumerate(index.segments):
-        rows = np.flatnonzero(found.segments == number)
-        corners = found.corners[rows]
-        documents = np.searchsorted(segment.offsets, corners[:, 0], side="right") - 1
-        keep = index.are_kept(number, documents)
-        rows, corners, documents = rows[keep], corners[keep], documents[keep]
-        if not len(rows):
-            continue
-        places = []
-        for column in range(4):
-            starts, stops = segment.byte_places(np.ascontiguousarray(corners[:, column]), documents)
-            characters = character_spans(segment.texts, documents, starts, stops)
-            places.append(characters[column // 2])
-        ids = segment.ids.take(pa.array(documents))
-        query_ids = as_text(queries.ids.take(pa.array(found.queries[rows])))
-        tables.append(pa.table([query_ids, ids, *places, corners[:, 4]], WINDOW_SCHEMA))
-        of_queries.append(found.queries[rows])
-    numbers = np.concatenate(of_queries)
-    order = np.argsort(numbers, kind="stable")
-    return pa.concat_tables(tables).take(pa.array(order)), numbers[order]
 
 
 # Queries that a thread takes at a time.

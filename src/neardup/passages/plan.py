@@ -8,7 +8,6 @@ from functools import lru_cache
 from math import comb, nextafter
 
 from neardup.errors import InvalidParameterError
-from neardup.options.choices import PassageReport
 from neardup.options.passages import DEFAULT_RECALL
 from neardup.passages.scheme import PassageScheme
 
@@ -18,15 +17,14 @@ class SearchPlan:
     """What a passage must fulfil.
 
     ``threshold`` is the least similarity; passages with ``hits`` common min-hashes, with 0 all, are
-    compared exactly; ``report`` tells which of the verified ones are told. With ``times`` the
-    similarity is the share of the query that a passage holds, of whatever length, that weighs at
-    most so many times what the query does; min-hashes say nothing of it.
+    compared exactly. With ``times`` the similarity is the share of the query that a passage holds,
+    of whatever length, that weighs at most so many times what the query does; min-hashes say
+    nothing of it.
     """
 
     threshold: Fraction
     hits: int
     min_tokens: int
-    report: PassageReport = "best"
     times: int = 0
 
 
@@ -34,7 +32,6 @@ def make_search_plan(
     scheme: PassageScheme,
     threshold: Fraction,
     recall: Fraction | None,
-    report: PassageReport,
     hits: int | None = None,
     times: int = 0,
 ) -> SearchPlan:
@@ -42,7 +39,7 @@ def make_search_plan(
     if times:
         recall = Fraction(1)
     hits = choose_hits(scheme.num_perm, threshold, recall, hits)
-    return SearchPlan(threshold, hits, scheme.least_shingles, report, times)
+    return SearchPlan(threshold, hits, scheme.least_shingles, times)
 
 
 def choose_hits(

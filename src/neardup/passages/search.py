@@ -560,7 +560,6 @@ class SegmentSearcher:
             threshold.numerator,
             threshold.denominator,
             times,
-            plan.report == "maximal",
             self._batches.overlap,
         )
         return self._batches.search(batch, first_tokens, entries, limits, choice)

@@ -212,7 +212,7 @@ class RemoteIndex:
         """Find what is similar to each of many texts: documents, or passages.
 
         ``queries`` is a text, or a list of texts or of dictionaries with ``id`` and ``text``;
-        ``options`` are ``recall``, ``hits``, ``report`` and ``with_text`` of an index of passages,
+        ``options`` are ``recall``, ``hits`` and ``with_text`` of an index of passages,
         ``top``, ``doc_where`` and ``with_columns`` of one of documents; and ``limit``, the rows to
         return at most, behind which the ``cursor`` of the summary leads on, None at the end.
         """

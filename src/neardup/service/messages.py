@@ -108,7 +108,6 @@ class Search(Request):
     threshold: Threshold | None = None
     recall: Threshold | None = None
     hits: Annotated[int, Meta(ge=1, le=LARGEST)] | None = None
-    report: Literal["best", "maximal"] | None = None
     with_text: bool = False
     top: Nearest | None = None
     doc_where: Where | None = None

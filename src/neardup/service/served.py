@@ -318,7 +318,7 @@ class ServedDocuments(Served):
 
     def search(self, search: Search, deadline: Deadline, share: Share) -> Found:
         """Look up many texts."""
-        for option in ("recall", "hits", "report"):
+        for option in ("recall", "hits"):
             if getattr(search, option) is not None:
                 message = f"{option} has no effect in an index of documents; leave it out"
                 raise InvalidParameterError(message)
@@ -523,7 +523,6 @@ def _search_passages(index: PassageIndex, search: Search) -> Rows:
             "0.8" if search.threshold is None else search.threshold,
             recall=search.recall,
             hits=search.hits,
-            report=search.report or "best",
             with_text=search.with_text,
             id_column="id",
             workers=1,

@@ -14,14 +14,13 @@ from typing import Any
 
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.other import index_and_others
-from neardup.errors import InvalidParameterError
 from neardup.files.ids import common_id_type
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.search.documents import most_similar
 from neardup.jobs.search.documents import search_documents as run_search
 from neardup.jobs.search.passages import Asked, Searched, search_sources
-from neardup.options.choices import Data, Number, PassageReport
+from neardup.options.choices import Data, Number
 from neardup.options.documents import DocumentSearchOptions, FoundOptions, MostOptions
 from neardup.options.groups import ProgressOptions, TextReadingOptions, WhereOptions
 from neardup.options.option import argument, option, takes
@@ -145,16 +144,6 @@ def search_documents(given: _OfDocuments) -> DocumentSearchResult:
 # An index of passages.
 
 
-def check_report(report: PassageReport) -> None:
-    """Raise for what is listed in threads alone."""
-    if report == "windows":
-        message = (
-            "windows, candidates that are not compared, are listed with engine threads; choose "
-            "that, or ask for passages"
-        )
-        raise InvalidParameterError(message, "all_windows", "engine")
-
-
 def search_passages_on_spark(
     current_cluster: Callable[[], Cluster],
     folder: Path,
@@ -256,8 +245,7 @@ def search_passages(given: _OfPassages) -> PassageResult:
     Raises
     ------
     InvalidParameterError
-        For an option out of range, for ``windows``, which are listed in threads, or a session
-        without a ``SparkContext``.
+        For an option out of range, or a session without a ``SparkContext``.
     InvalidInputError
         For a bad row, and for data in memory.
     ReadError, IndexFormatError
@@ -271,7 +259,6 @@ def search_passages(given: _OfPassages) -> PassageResult:
     passages, some 150 bytes each, and their texts.
     """
     options = given.part(SearchOptions)
-    check_report(options.report)
     handle = getattr(given.index, "_handle", None)
     if not isinstance(handle, PassageHandle):
         handle = PassageHandle(Path(given.index))

@@ -68,12 +68,6 @@ def kind_of_table(columns: Sequence[str], name: str) -> Kind:
             "run align without --summary, and make a report of that"
         )
         raise InvalidInputError(message, path=name)
-    if {"query_id", "doc_id", "first_start"} <= set(columns):
-        message = (
-            "the table has candidates, which are not compared; run search without --all-windows, "
-            "and make a report of that"
-        )
-        raise InvalidInputError(message, path=name)
     if not columns:
         message = (
             "the table is empty, and does not say which it is; write it as .parquet or .csv, which "

@@ -11,6 +11,7 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
@@ -20,7 +21,11 @@ from neardup.files.rows import ColumnNames
 from neardup.passages.additions import add_documents
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import PassageHandle
+from neardup.passages.lookup import find_windows
+from neardup.passages.plan import make_search_plan
+from neardup.passages.windows import make_queries
 from neardup.runs.runner import Runner
+from neardup.tables import Texts
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.oracles import passages
 from tests.oracles import search as oracle
@@ -170,24 +175,34 @@ def hits_asked_for(case: Case, recall: Fraction) -> int:
     return next(enough)
 
 
-def cells_of_windows(
-    case: Case, table: pa.Table
-) -> dict[tuple[int, str], dict[passages.Cell, int]]:
-    """Give the sub-texts of rectangles, each in one, with their hits, by query and document."""
+def windows_of(
+    index: PassageIndex,
+    queries: list[str],
+    threshold: Fraction,
+    *,
+    recall: str | Fraction | None = None,
+    hits: int | None = None,
+) -> tuple[int, dict[tuple[int, str], dict[passages.Cell, int]]]:
+    """Find all sub-texts with enough common min-hashes, as the paper does.
+
+    Returns the least number of them, and by query and document each sub-text with its number.
+    """
+    view = index._handle.view(Runner(1))
+    recall = None if recall is None else Fraction(recall)
+    plan = make_search_plan(view.scheme, threshold, recall, hits)
+    tokens, _ = view.scheme.tokenizer.locate_tokens(Texts.from_arrow(pa.array(queries)))
+    found = find_windows(view, list(make_queries(tokens, view.scheme, view.frequencies)), plan)
     cells: dict[tuple[int, str], dict[passages.Cell, int]] = {}
-    for row in table.to_pylist():
-        starts, ends = case.places_of(case.documents[row["doc_id"]])
-        corners = (
-            starts[row["first_start"]],
-            starts[row["last_start"]],
-            ends[row["first_end"]],
-            ends[row["last_end"]],
-        )
-        key = (int(row["query_id"]), row["doc_id"])
-        found = dict.fromkeys(passages.cells_of(corners), row["hits"])
-        assert not found.keys() & cells.setdefault(key, {}).keys()
-        cells[key].update(found)
-    return cells
+    rows = zip(found.queries.tolist(), found.segments.tolist(), found.corners, strict=True)
+    for query, number, (*corners, n_hits) in rows:
+        segment = view.segments[number]
+        document = int(np.searchsorted(segment.offsets, corners[0], side="right")) - 1
+        places = [int(corner - segment.offsets[document]) for corner in corners]
+        of_both = cells.setdefault((query, segment.ids[document].as_py()), {})
+        of_one = dict.fromkeys(passages.cells_of(tuple(places)), int(n_hits))
+        assert not of_one.keys() & of_both.keys()
+        of_both.update(of_one)
+    return plan.hits, cells
 
 
 def rows_of(case: Case, found) -> list[dict[str, object]]:

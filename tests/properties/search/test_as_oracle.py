@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from unittest.mock import patch
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -18,13 +19,15 @@ from tests.properties.search.cases import (
     Case,
     can_reach,
     cases,
-    cells_of_windows,
     hits_asked_for,
     indexed,
     new_folder,
     recalls,
     rows_of,
+    windows_of,
 )
+
+MOST_TIMES = "neardup.options.passages.MOST_TIMES"
 
 
 @given(case=cases(), recall=recalls, hits=st.none() | st.integers(1, 8))
@@ -35,9 +38,8 @@ def test_search__windows_as_oracle(case, recall, hits):
     else:
         asked, least = {"hits": hits}, hits
     with indexed(case) as index:
-        result = index.search(case.queries, case.threshold, report="windows", **asked)
-    assert result.summary["least_hits"] == least
-    found = cells_of_windows(case, result.passages)
+        n_hits, found = windows_of(index, case.queries, case.threshold, **asked)
+    assert n_hits == least
     for number, query in enumerate(case.queries):
         for name, text in case.documents.items():
             common = oracle.common_hashes(case.scheme, case.hashes(query), case.hashes(text))
@@ -52,47 +54,40 @@ def test_search__windows_as_oracle(case, recall, hits):
 
 @given(
     case=cases(),
-    report=st.sampled_from(["best", "maximal"]),
     asked=st.builds(lambda recall: {"recall": recall}, recalls)
     | st.builds(lambda hits: {"hits": hits}, st.integers(1, 8)),
 )
 @examples(100)
-def test_search__candidates_as_oracle(case, report, asked):
+def test_search__candidates_as_oracle(case, asked):
     """Compare the sub-texts between the candidates of each start with the query."""
     assume("hits" in asked or can_reach(case, asked["recall"]))
     with indexed(case) as index:
-        windows, table = (
-            index.search(case.queries, case.threshold, report=kind, **asked).passages
-            for kind in ("windows", report)
-        )
-    candidates = cells_of_windows(case, windows)
-    choose = case.picked if report == "best" else passages.maximal
+        _, candidates = windows_of(index, case.queries, case.threshold, **asked)
+        table = index.search(case.queries, case.threshold, **asked).passages
 
     def found(number, name):
         query, tokens = case.hashes(case.queries[number]), case.hashes(case.documents[name])
         rows = oracle.hull_rows(candidates.get((number, name), {}), len(tokens))
-        return choose(oracle.similar(case.scheme, query, tokens, case.threshold, rows))
+        return case.picked(oracle.similar(case.scheme, query, tokens, case.threshold, rows))
 
     assert table.to_pylist() == rows_of(case, found)
 
 
 @given(
     case=cases() | cases(num_perm=0, longest=40),
-    report=st.sampled_from(["best", "maximal"]),
     tokens=st.sampled_from([1 << 24, 20]),
 )
 @examples(100)
-def test_search__all_that_is_similar_as_oracle(case, report, tokens):
+def test_search__all_that_is_similar_as_oracle(case, tokens):
     """Compare all that may be similar, so that nothing is missed."""
     asked = {"recall": 1} if case.num_perm else {}
     with indexed(case, cut=1, tokens=tokens) as index:
-        found = index.search(case.queries, case.threshold, report=report, **asked)
+        found = index.search(case.queries, case.threshold, **asked)
     assert (found.summary["least_hits"], found.summary["predicted_recall"]) == (0, 1)
-    choose = case.picked if report == "best" else passages.maximal
 
     def similar(number, name):
         query, tokens = case.hashes(case.queries[number]), case.hashes(case.documents[name])
-        return choose(oracle.similar(case.scheme, query, tokens, case.threshold))
+        return case.picked(oracle.similar(case.scheme, query, tokens, case.threshold))
 
     assert found.passages.to_pylist() == rows_of(case, similar)
 
@@ -104,8 +99,8 @@ def test_search__all_that_is_similar_as_oracle(case, report, tokens):
 )
 @examples(150)
 def test_search__all_that_holds_a_share_as_oracle(case, times, tokens):
-    with indexed(case, cut=1, tokens=tokens) as index:
-        found = index.search(case.queries, case.threshold, measure="containment", times=times)
+    with indexed(case, cut=1, tokens=tokens) as index, patch(MOST_TIMES, times):
+        found = index.search(case.queries, case.threshold, measure="containment")
     assert (found.summary["least_hits"], found.summary["predicted_recall"]) == (0, 1)
 
     def holding(number, name):
@@ -123,8 +118,8 @@ def test_search__as_heavy_as_it_may_be(times):
     for gap in range(max(2 * times - 5, 0), 2 * times + 3):
         text = " ".join(["x", "a", *(f"y{i}" for i in range(gap)), "b", "x"])
         case = Case({"d0": text}, ["a b"], 2, 0, tf="raw", threshold=Fraction(1))
-        with indexed(case) as index:
-            found = index.search(case.queries, 1, measure="containment", times=times)
+        with indexed(case) as index, patch(MOST_TIMES, times):
+            found = index.search(case.queries, 1, measure="containment")
         assert len(found.passages) == (gap + 2 <= 2 * times)
 
 
@@ -135,9 +130,9 @@ def test_search__all_that_is_similar_in_long_texts(seed):
     text, query = (" ".join(rng.choices("abcd", k=k)) for k in (90, 12))
     case = Case({"d0": text}, [query], 2, 0, tf="raw", threshold=Fraction(3, 5))
     with indexed(case) as index:
-        table = index.search([query], case.threshold, report="maximal").passages
+        table = index.search([query], case.threshold).passages
     cells = oracle.similar(case.scheme, case.hashes(query), case.hashes(text), case.threshold)
-    assert table.to_pylist() == rows_of(case, lambda *_: passages.maximal(cells))
+    assert table.to_pylist() == rows_of(case, lambda *_: case.picked(cells))
     assert len(table) > 1
 
 
@@ -155,9 +150,13 @@ def test_search__passages_at_the_threshold_of_any_weight(share):
         passages_of[f"d{n}"] = (len(before) + 1, len(before) + 1 + len(passage))
         queries.append(" ".join(words))
     with indexed(Case(documents, queries, 1, 0)) as index:
-        found = index.search(queries, share, report="maximal").passages.to_pylist()
-    places = {(row["doc_id"], (row["doc_start"], row["doc_end"])) for row in found}
-    assert places >= set(passages_of.items())
+        found = index.search(queries, share).passages.to_pylist()
+    # All of a passage, or a part of it that is more similar.
+    for name, (start, end) in passages_of.items():
+        assert any(
+            row["doc_id"] == name and start <= row["doc_start"] and row["doc_end"] <= end
+            for row in found
+        )
 
 
 @each_of("n", [6, 12, 40, 100])
@@ -175,22 +174,21 @@ def test_search__passages_lighter_than_most_places(n, k):
     assert (row["doc_start"], row["doc_end"]) == (start, start + len(" ".join(passage)))
 
 
-@given(case=cases(num_perm=16), report=st.sampled_from(["best", "maximal"]))
+@given(case=cases(num_perm=16))
 @examples(100)
-def test_search__nearly_everything_as_oracle(case, report):
+def test_search__nearly_everything_as_oracle(case):
     """Ask for one common min-hash, or hardly more, which nearly all similar sub-texts have."""
     recall = Fraction(int((1 - (1 - case.threshold) ** case.num_perm) * 10**9), 10**9)
     least = hits_asked_for(case, recall)
     with indexed(case) as index:
-        table = index.search(case.queries, case.threshold, recall=recall, report=report).passages
-    choose = case.picked if report == "best" else passages.maximal
+        table = index.search(case.queries, case.threshold, recall=recall).passages
 
     def found(number, name):
         query, tokens = case.hashes(case.queries[number]), case.hashes(case.documents[name])
         cells = oracle.similar(case.scheme, query, tokens, case.threshold)
         common = oracle.common_hashes(case.scheme, query, tokens)
         assume(all(common[cell] >= least for cell in cells))
-        return choose(cells)
+        return case.picked(cells)
 
     assert table.to_pylist() == rows_of(case, found)
 
@@ -212,11 +210,10 @@ def test_search__order_of_rows():
     documents = {f"d{i}": " ".join(["a b c d", "x" * (i + 1)] * 3) for i in range(7)}
     case = Case(documents, ["a b c d", "c d", "a b"], 2, 16, tf="raw", threshold=Fraction(1))
     with indexed(case, cut=1, tokens=1) as index:
-        for report, column in (("best", "doc_start"), ("windows", "first_start")):
-            rows = index.search(case.queries, "0.9", report=report).passages.to_pylist()
-            keys = [(row["query_id"], row["doc_id"], row[column]) for row in rows]
-            assert keys == sorted(keys)
-            assert len({key[:2] for key in keys}) == 21
+        rows = index.search(case.queries, "0.9").passages.to_pylist()
+    keys = [(row["query_id"], row["doc_id"], row["doc_start"]) for row in rows]
+    assert keys == sorted(keys)
+    assert len({key[:2] for key in keys}) == 21
 
 
 @each_of("query", ["a b c", "b b b", "a b a"])
@@ -232,16 +229,11 @@ def test_search__passages_of_shingles_share_no_token(query, ngram):
 
 
 def test_search__windows_of_shorter_passages():
-    """Windows are told whole, also where only passages that are too short for a search begin."""
-    options = {"min_tokens": 5, "num_perm": 8, "seed": 1, "tokenizer": "whitespace"}
+    """Windows are listed whole, also where only passages too short for a search begin."""
+    case = Case({"0": "c k a o g f d i h"}, ["o g f"], 5, 8, threshold=Fraction(3, 5))
     with new_folder() as folder:
-        index = PassageIndex.create(folder, **options)
-        index.add(["c k a o g f d i h"])
-        found, none = (
-            index.search(["o g f"], "0.6", recall="0.5", report=report).passages.to_pylist()
-            for report in ("windows", "best")
-        )
-    names = ("first_start", "last_start", "first_end", "last_end", "hits")
-    rows = [[row[name] for name in names] for row in found]
-    assert rows == [[6, 6, 11, 11, 6], [6, 6, 13, 13, 5]]
-    assert none == []
+        index = PassageIndex.create(folder, **case.options, seed=1)
+        index.add(list(case.documents.values()))
+        _, found = windows_of(index, case.queries, case.threshold, recall="0.5")
+        assert len(index.search(case.queries, "0.6", recall="0.5").passages) == 0
+    assert found == {(0, "0"): {(3, 5): 6, (3, 6): 5}}

@@ -75,11 +75,10 @@ def test_search__looks_once_at_what_it_keeps(index, work):
     for seed in range(3):
         assert len(index.search(texts(20, seed), "0.9", workers=1)) >= 19
     work.clear()
-    for report in ("best", "maximal", "windows"):
-        for _ in range(3):
-            assert find(index) == first
-            index.search(texts(3, 1), "0.7", id_column="id", report=report, workers=1)
-            align(texts(3, 1), index, id_column="id", workers=1)
+    for _ in range(3):
+        assert find(index) == first
+        index.search(texts(3, 1), "0.7", id_column="id", workers=1)
+        align(texts(3, 1), index, id_column="id", workers=1)
     assert len(index) == 58
     assert index.info()["documents"] == 58
     assert work == {}

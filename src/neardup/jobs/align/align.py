@@ -30,7 +30,7 @@ from neardup.jobs.align.plan import (
     most_documents,
     plan_alignment,
     recalls_of,
-    widest_gap,
+    usual_of,
 )
 from neardup.options.choices import Data, DataOrIndex
 from neardup.options.groups import DOCUMENTS, WorkerOptions, WorkspaceOptions
@@ -273,7 +273,7 @@ def _align(
         if is_one:
             for name in ("documents", "empty_documents", "short_documents"):
                 summary[name] = summary[name][:1]
-    summary["gap"] = widest_gap(options)
+    summary["gap"] = usual_of(options).gap
     summary["hints"] = hints
     summary |= describe_filtered(sources)
     summary["passed_over"] = passed_over(sources, new)

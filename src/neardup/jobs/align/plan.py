@@ -52,10 +52,9 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
             exact_fraction("recall", recall),
         )
         of_windows = share_of_jaccard(of_windows) if times else of_windows
-    search = make_search_plan(scheme, of_windows, Fraction(1), "best", options.hits, times)
+    search = make_search_plan(scheme, of_windows, Fraction(1), options.hits, times)
     # Between the shingles of two parts are also those that share tokens with a part.
-    gap = widest_gap(options)
-    gap = None if gap is None else scheme.count_tokens(gap)
+    gap = None if usual.gap is None else scheme.count_tokens(usual.gap)
     plan = make_alignment_plan(search, n_shingles, gap, threshold)
     return replace(plan, misses_few=recall is not None)
 
@@ -63,9 +62,10 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
 def describe_choices(options: AlignOptions, scheme: Mapping[str, Any]) -> dict[str, Any]:
     """Return for a summary what the preset has chosen; ``scheme`` is empty with an index."""
     usual = passages_for(options.preset)
-    row = {"threshold": usual.threshold, "recall": usual.recall, "gap": usual.gap}
+    row: dict[str, Any] = {"threshold": usual.threshold, "recall": usual.recall}
     # Of these, what is not given is as the preset has it.
     own = {name: value for name, value in row.items() if getattr(options, name) is None}
+    row["gap"] = own["gap"] = usual.gap
     if scheme:
         row |= {"min_tokens": usual.min_tokens, **usual.scheme}
         own |= {"min_tokens": options.min_tokens, **scheme}
@@ -127,8 +127,3 @@ def choose_options(
         if getattr(given, name) is not option.default
     }
     return chosen, scheme
-
-
-def widest_gap(options: AlignOptions) -> int | None:
-    """Return the tokens between two parts of a passage; None where their evidence decides."""
-    return usual_of(options).gap if options.gap is None else options.gap

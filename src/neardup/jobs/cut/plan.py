@@ -126,7 +126,7 @@ def _with_passages(plan: CutJobPlan) -> CutJobPlan:
     # Min-hashes are made only where they are asked for.
     scheme = make_window_scheme(**(of_index | ({"num_perm": 0} if recall == 1 else {})))
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
-    search = make_search_plan(scheme, exact_fraction("threshold", threshold), recall, "best")
+    search = make_search_plan(scheme, exact_fraction("threshold", threshold), recall)
     # No gaps: what lies between two parts of a passage may be nowhere else.
     alignment = make_alignment_plan(
         search, scheme.count_shingles(plan.min_tokens), gap=scheme.count_tokens(0)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pyarrow as pa
 
-from neardup.errors import InvalidParameterError
 from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass, keep_extracted
@@ -20,17 +19,10 @@ from neardup.options.passages import SearchOptions
 from neardup.passages.additions import gather
 from neardup.passages.documents import PassageReading, read_documents
 from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import (
-    WINDOW_SCHEMA,
-    find_whole,
-    find_windows,
-    tokens_at_a_time,
-    window_table,
-)
+from neardup.passages.lookup import find_whole, tokens_at_a_time
 from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, match_table, with_id_types
 from neardup.passages.places import Marker, PlacedInIndex, PlacedInSources, with_places
 from neardup.passages.plan import SearchPlan, candidate_probability, make_search_plan
-from neardup.passages.windows import make_queries
 from neardup.reading.where import describe_filtered
 from neardup.results import PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner, release_memory
@@ -66,16 +58,7 @@ def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
     """Work out what a search has to look for in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = None if options.recall is None else exact_fraction("recall", options.recall)
-    plan = make_search_plan(
-        index.scheme, threshold, recall, options.report, options.hits, options.most_times
-    )
-    if options.report == "windows" and not plan.hits:
-        message = (
-            "windows are found by the min-hashes that they have in common with the query; ask for "
-            "a recall below 1, in an index that has min-hashes"
-        )
-        raise InvalidParameterError(message, "maximal", "recall", "num_perm")
-    return plan
+    return make_search_plan(index.scheme, threshold, recall, options.hits, options.most_times)
 
 
 @dataclass(frozen=True)
@@ -91,10 +74,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Searched:
-    """Some queries in the order of the input, and the passages, or windows, found for them.
+    """Some queries in the order of the input, and the passages found for them.
 
     ``sizes`` are their numbers of tokens. Each passage has the number of its query among these in
-    ``queries``, and that of its document in the index in ``documents``, which windows have not.
+    ``queries``, and that of its document in the index in ``documents``.
     """
 
     sizes: Int64s
@@ -115,16 +98,16 @@ def _in_threads(asked: Asked, workspace: Workspace, runner: Runner) -> Iterator[
     reading = ReadingPass("search", asked.sources, runner, waits=True)
     blocks = read_documents(asked.sources, index.scheme.tokenizer, asked.read, reading)
     for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
-        documents = np.empty(0, np.int64)
-        if options.report == "windows":
-            singly = list(make_queries(block.tokens, index.scheme, index.frequencies))
-            passages, queries = window_table(find_windows(index, singly, asked.plan), block, index)
-        else:
-            found = find_whole(index, block.tokens, asked.plan, workspace, runner, reading.within)
-            passages = match_table(found, block, index, with_text=options.with_text)
-            queries, documents = found.queries, found.documents
-        sizes = np.diff(block.tokens.offsets)
-        yield Searched(sizes, block.ids.type, passages, queries, documents, block.skipped)
+        found = find_whole(index, block.tokens, asked.plan, workspace, runner, reading.within)
+        passages = match_table(found, block, index, with_text=options.with_text)
+        yield Searched(
+            np.diff(block.tokens.offsets),
+            block.ids.type,
+            passages,
+            found.queries,
+            found.documents,
+            block.skipped,
+        )
         reading.finish()
         if index.gives_back:
             release_memory()
@@ -150,7 +133,7 @@ def search_sources(
     queries, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     id_types: set[pa.DataType] = set()
     read = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
-    tables = [_schema(options).empty_table()]
+    tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
     with runner.stage("search") as note:
         for found in find(Asked(index, sources, read, plan, options), workspace, runner):
             tables.append(found.passages)
@@ -174,12 +157,6 @@ def search_sources(
         summary["hints"] = hints_of_letters(shingles, sources, read.columns, is_of_index=True)
     summary |= describe_ids(read.columns)
     return PassageResult(table, cast("PassageSummary", summary))
-
-
-def _schema(options: SearchOptions) -> pa.Schema:
-    if options.report == "windows":
-        return WINDOW_SCHEMA
-    return SCHEMA_WITH_TEXT if options.with_text else SCHEMA
 
 
 def _summary(

@@ -157,7 +157,6 @@ def _measure_rows(
     start: Int,
     stop: Int,
     limit: Int,
-    is_maximal: bool,
     search: _Search,
     ends: Int64s,
     overlaps: Int64s,
@@ -166,10 +165,9 @@ def _measure_rows(
     """Find the best cell that reaches p/q of each row ``start`` to ``stop``, exclusive.
 
     Only rows whose ``ends`` are beyond ``limit`` are looked at, and of them the cells up to it. The
-    best is the most similar sub-text, of several the longest; with ``is_maximal`` it is the longest
-    one, unless a row before reaches as far. Where a share of the query is asked for, it is that of
-    the greatest index, of several the shortest. A row's ``ends`` becomes the last token of its
-    best, or -1, and ``overlaps`` over ``unions`` its similarity, or index.
+    best is the most similar sub-text, of several the longest. Where a share of the query is asked
+    for, it is that of the greatest index, of several the shortest. A row's ``ends`` becomes the
+    last token of its best, or -1, and ``overlaps`` over ``unions`` its similarity, or index.
     """
     counts, tokens = search.counts, search.tokens
     is_share, times = search.times > 0, max(search.times, np.int64(1))
@@ -179,7 +177,6 @@ def _measure_rows(
     behind: Int = 0
     total: Int = 0
     shared: Int = 0
-    reached: Int = -1
     for row in range(start, stop):
         if ends[row] <= limit:
             continue
@@ -188,8 +185,6 @@ def _measure_rows(
         if is_share and search.query_weights[tokens[row]] == 0:
             continue
         low = max(search.lows[row], row + search.min_tokens - 1)
-        if is_maximal:
-            low = max(low, reached + 1)
         high = min(search.highs[row], limit)
         if low > high:
             continue
@@ -239,12 +234,8 @@ def _measure_rows(
             if order == 0 and end >= 0 and (behind - 1 < end) != is_share:
                 continue
             end, overlaps[row], unions[row] = behind - 1, times * shared, either
-            if not is_maximal:
-                overlap, union = overlaps[row], either
-            elif not rightwards:
-                break
+            overlap, union = overlaps[row], either
         ends[row] = end
-        reached = max(reached, end)
     for k in range(first, behind):
         counts[tokens[k]] = 0
 
@@ -307,7 +298,18 @@ def pick_passages(
     Of several the longest is chosen, and of those the first. If ``times`` is not 0, each holds a
     share of p / q of the query, weighs at most so many times what the query does, and the first
     chosen is that of the greatest index, of several the shortest. Between two there are ``apart``
-    tokens or more; the other arguments are those of ``maximal_passages``. Memory
+    tokens or more.
+
+    Candidates are the sub-texts tokens[i], ..., tokens[j] of at least ``min_tokens`` tokens with
+    ``lows[i] <= j <= highs[i]``; there may be fewer rows than tokens. A type that is f times in a
+    sub-text weighs ``scaled_weight(term_weights[f], type_weights[type])`` there, and
+    ``query_weights[type]`` in the query, whose tokens weigh ``query_total`` together.
+    ``term_weights[0]`` is 0, and the table goes as far as any count of a type in ``tokens``.
+    ``counts`` (one for each type) is zero, and zero again afterwards. ``p`` is positive,
+    ``min_tokens`` not negative; empty sub-texts are never found.
+
+    Rows of ``passages`` get i, j, and the shared weight and that of the union, by ascending i.
+    Returns the number of passages; those that do not fit are only counted. Memory
     48 to 88 bytes a row. Cost, beyond one walk over all cells: those that begin left of a passage
     and reach into it are looked at again, without those that do.
     """
@@ -334,7 +336,7 @@ def pick_passages(
     ends[:n_rows] = n_tokens
     overlaps = np.zeros(n_leaves, np.int64)
     unions = np.ones(n_leaves, np.int64)
-    _measure_rows(0, n_rows, n_tokens - 1, False, search, ends, overlaps, unions)
+    _measure_rows(0, n_rows, n_tokens - 1, search, ends, overlaps, unions)
     longest = np.int64(1)
     for row in range(n_rows):
         longest = max(longest, ends[row] - row + 1)
@@ -356,7 +358,7 @@ def pick_passages(
         left, right = max(first - longest + 1, np.int64(0)), min(end + apart, np.int64(n_rows - 1))
         for row in range(first, right + 1):
             ends[row] = -1
-        _measure_rows(left, first, start - apart - 1, False, search, ends, overlaps, unions)
+        _measure_rows(left, first, start - apart - 1, search, ends, overlaps, unions)
         left += n_leaves
         right += n_leaves
         while left > 1:
@@ -369,72 +371,20 @@ def pick_passages(
     return _write_passages(picked_ends, overlaps, unions, passages)
 
 
-@kernel
-def maximal_passages(
-    tokens: ConstInt32s,
-    lows: ConstInt64s,
-    highs: ConstInt64s,
-    min_tokens: int,
-    term_weights: ConstFloats,
-    type_weights: ConstFloats,
-    query_weights: ConstInt64s,
-    query_total: int,
-    p: int,
-    q: int,
-    counts: Int32s,
-    passages: Int64Rows,
-) -> Int:
-    """Find the candidates that reach similarity p/q and are part of no other one that does.
-
-    Candidates are the sub-texts tokens[i], ..., tokens[j] of at least ``min_tokens`` tokens with
-    ``lows[i] <= j <= highs[i]``; there may be fewer rows than tokens. A type that is f times in a
-    sub-text weighs ``scaled_weight(term_weights[f], type_weights[type])`` there, and
-    ``query_weights[type]`` in the query, whose tokens weigh ``query_total`` together.
-    ``term_weights[0]`` is 0, and the table goes as far as any count of a type in ``tokens``.
-    ``counts`` (one for each type) is zero, and zero again afterwards. ``p`` is positive,
-    ``min_tokens`` not negative; empty sub-texts are never found.
-
-    Rows of ``passages`` get i, j, and the shared weight and that of the union, by ascending i.
-    Returns the number of passages; those that do not fit are only counted.
-    """
-    n_rows, n_tokens = lows.shape[0], tokens.shape[0]
-    search = _Search(
-        tokens,
-        lows,
-        highs,
-        min_tokens,
-        term_weights,
-        type_weights,
-        query_weights,
-        query_total,
-        p,
-        q,
-        0,
-        counts,
-    )
-    ends = np.full(n_rows, n_tokens, np.int64)
-    overlaps = np.zeros(n_rows, np.int64)
-    unions = np.ones(n_rows, np.int64)
-    _measure_rows(0, n_rows, n_tokens - 1, True, search, ends, overlaps, unions)
-    return _write_passages(ends, overlaps, unions, passages)
-
-
 _ROOM = 1 << 6
 
 
 class Choice(NamedTuple):
     """Which passages are told: with at least so many tokens, and a similarity of p/q or more.
 
-    ``times`` is what it is in ``Limits``. Those that are part of no other such one if
-    ``is_maximal``, which needs Jaccard similarity, else the most similar ones that have ``apart``
-    tokens or more between them.
+    ``times`` is what it is in ``Limits``. The most similar ones have ``apart`` tokens or more
+    between them.
     """
 
     min_tokens: int
     p: int
     q: int
     times: int
-    is_maximal: bool
     apart: int
 
 
@@ -505,38 +455,22 @@ def compare_regions(
         )
         n: Int = passages.shape[0] + 1
         while n > passages.shape[0]:
-            if choice.is_maximal:
-                n = maximal_passages(
-                    numbers,
-                    own_lows,
-                    own_highs,
-                    least,
-                    term_weights,
-                    type_weights,
-                    query_weights,
-                    total,
-                    p,
-                    q,
-                    counts,
-                    passages,
-                )
-            else:
-                n = pick_passages(
-                    choice.apart,
-                    numbers,
-                    own_lows,
-                    own_highs,
-                    least,
-                    term_weights,
-                    type_weights,
-                    query_weights,
-                    total,
-                    p,
-                    q,
-                    times,
-                    counts,
-                    passages,
-                )
+            n = pick_passages(
+                choice.apart,
+                numbers,
+                own_lows,
+                own_highs,
+                least,
+                term_weights,
+                type_weights,
+                query_weights,
+                total,
+                p,
+                q,
+                times,
+                counts,
+                passages,
+            )
             if n > passages.shape[0]:
                 passages = np.empty((2 * n, 4), np.int64)
                 n = passages.shape[0] + 1

@@ -113,8 +113,8 @@ def test_align__places_are_those_of_tokens(ngram, min_tokens):
 def test_plan__counts_shingles(index, ngram):
     """A passage of n tokens has n - ngram + 1; between two such there are ngram - 1 more."""
     view = index._handle.view(Runner(1))
-    plan = plan_alignment(AlignOptions(min_tokens=9, gap=7), view.scheme)
-    assert (plan.min_tokens, plan.chains.gap) == (9 - ngram + 1, 7 + ngram - 1)
+    plan = plan_alignment(AlignOptions(min_tokens=9, preset="quotations"), view.scheme)
+    assert (plan.min_tokens, plan.chains.gap) == (9 - ngram + 1, 15 + ngram - 1)
     assert plan.length == plan.search.min_tokens == 4 - ngram + 1
 
 

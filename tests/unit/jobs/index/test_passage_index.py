@@ -81,13 +81,12 @@ def test_search__text_and_documents(index):
     assert repr(index) == f"PassageIndex({str(index.folder)!r}: 2 documents)"
 
 
-@pytest.mark.parametrize("report", ["best", "maximal", "windows"])
 @pytest.mark.parametrize("query", ["", "  ...", "nowhere to be found at all", []])
-def test_search__nothing(index, tmp_path, query, report):
-    expected = index.search([TEXT], report=report).passages.schema
+def test_search__nothing(index, tmp_path, query):
+    expected = index.search([TEXT]).passages.schema
     empty = PassageIndex.create(tmp_path / "empty")
     for each in (index, empty):
-        table = each.search(query, report=report).passages
+        table = each.search(query).passages
         assert len(table) == 0
         assert table.schema == expected
 
@@ -131,8 +130,6 @@ def test_search__options_out_of_range(index):
             index.search(TEXT, threshold)
     with pytest.raises(InvalidParameterError, match=r"^recall "):
         index.search(TEXT, recall=0)
-    with pytest.raises(InvalidParameterError, match=r"^report must be one of best, maximal, win"):
-        index.search(TEXT, report="all")
     with pytest.raises(InvalidParameterError, match=r"^workers "):
         index.search(TEXT, workers=0)
     with pytest.raises(

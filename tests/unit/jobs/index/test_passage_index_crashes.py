@@ -108,13 +108,12 @@ def compare(folder: Path, generation: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         fresh = PassageIndex.create(place, **OPTIONS)
         fresh.add(rows, id_column="id", workers=1)
-        for report in ("best", "windows"):
-            found, expected = (
-                index.search(queries, "0.7", report=report, recall="0.8", workers=1).passages
-                for index in (PassageIndex.open(folder), fresh)
-            )
-            assert found.equals(expected)
-            assert len(found) >= len(rows)
+        found, expected = (
+            index.search(queries, "0.7", recall="0.8", workers=1).passages
+            for index in (PassageIndex.open(folder), fresh)
+        )
+        assert found.equals(expected)
+        assert len(found) >= len(rows)
 
 
 def kill_at_random(folder: Path, n_kills: int) -> None:
