@@ -6,7 +6,7 @@ written back as the whole file, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
@@ -19,7 +19,7 @@ from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.problems import Problems
 from neardup.files.rawrows import BLOCK_BYTES, Cut, Cutter, RawBlock, RawRows, cut_nothing
 from neardup.files.rawsource import MAX_ROW_BYTES, RawSource
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, Parts, RowBlock, RowWriter
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 from neardup.files.streams import read_blocks
 from neardup.options.groups import InputOptions
 
@@ -40,25 +40,8 @@ class UnreadableFileError(Exception):
     """No text comes out of a file; the message says why and what to do."""
 
 
-class PartedText(str):
-    """The text of a file that is known with its parts."""
-
-    __slots__ = ("parts",)
-
-    parts: Parts
-
-    @classmethod
-    def of(cls, text: str, kind: str, starts: Sequence[int]) -> PartedText:
-        """Return a text with parts of a kind, which begin at some characters."""
-        found = cls(text)
-        found.parts = Parts(kind, starts)
-        return found
-
-
 Extract = Callable[[bytes, InputOptions], str]
-"""Gives the text of a file of these bytes, a PartedText if that has parts.
-
-Raises UnreadableFileError.
+"""Gives the text of a file of these bytes; raises UnreadableFileError.
 
 Called from any thread.
 """
@@ -268,12 +251,6 @@ class ExtractedBlock(RawBlock):
             skip_bad=skip_bad,
         )
         return problems.with_bad_rows(parsed)
-
-    def parts(self, select: Mask) -> list[Parts | None]:
-        """Give the parts of the texts, which are taken out of their files once more."""
-        raw = self.raw.select(select)
-        texts = (self._extract(raw[index], self._options) for index in range(len(raw)))
-        return [text.parts if isinstance(text, PartedText) else None for text in texts]
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give the texts as the column ``text``."""

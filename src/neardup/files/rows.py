@@ -8,7 +8,6 @@ a row is kept or removed, it is written from its original form, so that nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -148,22 +147,6 @@ class Place:
         return Place(self.offset, self.starts[mask], self.ends[mask])
 
 
-@dataclass(frozen=True)
-class Parts:
-    """Parts of a text that its file has, such as pages, which people cite by their numbers.
-
-    ``starts`` are the characters at which they begin, from the first part on; one that is empty
-    begins where the next one does. ``kind`` is what one is called.
-    """
-
-    kind: str
-    starts: Sequence[int]
-
-    def __call__(self, place: int) -> str:
-        """Return in which part a character is."""
-        return f"{self.kind} {max(bisect_right(self.starts, place), 1)}"
-
-
 class RowBlock(ABC):
     """Consecutive rows of one source."""
 
@@ -204,10 +187,6 @@ class RowBlock(ABC):
         from neardup.files.columnpaths import columns_among
 
         return columns_among(self.to_table(select), names)
-
-    def parts(self, select: Mask) -> list[Parts | None]:
-        """Give the parts of the texts of selected good rows; None for one of lines alone."""
-        return [None] * int(np.count_nonzero(select))
 
     def cells(self, names: Sequence[str]) -> tuple[dict[str, Cells], Mask]:
         """Give values of some columns, each by itself, and the rows that cannot be read.
@@ -280,10 +259,6 @@ class SomeRows(RowBlock):
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
         """Give some of their columns."""
         return self.block.some_columns(names, self.of_all(select))
-
-    def parts(self, select: Mask) -> list[Parts | None]:
-        """Give the parts of their texts."""
-        return self.block.parts(self.of_all(select))
 
     def with_cuts(self, cuts: Cuts) -> RowBlock:
         """Return them with spans cut out of their texts."""

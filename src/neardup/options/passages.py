@@ -161,13 +161,10 @@ class PlaceOptions(Options):
     """Where passages begin, as people cite it."""
 
     places: bool = option(
-        "Also tell where passages begin in a way to be cited: page of a PDF, paragraph of a Word "
-        "document, chapter of an e-book, else line and column.",
+        "Also print line and column where passages begin.",
         default=False,
-        python="Add ``query_place`` and ``doc_place``, where passages begin in a way to be cited: "
-        "page of a PDF, paragraph of a Word or OpenDocument text, chapter of an e-book, else line "
-        "and column of the text, as also of a document in an index. Documents that have passages "
-        "are read once more.",
+        python="Add ``query_place`` and ``doc_place``, line and column of the texts where passages "
+        "begin.",
     )
     place_marker: str | None = option(
         "Tell it by what the text itself has, such as '^(\\w+ \\d+:\\d+)': the last match at or "

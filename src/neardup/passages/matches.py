@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,7 @@ from neardup.files.ids import as_text
 from neardup.kernels.text import tokens
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.index import OpenPassages
+from neardup.passages.places import Placer
 from neardup.tables import Floats, Int64s, Rows, Texts
 
 
@@ -77,19 +78,15 @@ def group_overlapping(documents: Int64s, starts: Int64s, stops: Int64s) -> Int64
     return groups
 
 
-_FIELDS = (
-    ("query_id", pa.large_string()),
-    ("query_start", pa.int64()),
-    ("query_end", pa.int64()),
-    ("doc_id", pa.large_string()),
-    ("doc_start", pa.int64()),
-    ("doc_end", pa.int64()),
-    ("similarity", pa.float64()),
-)
-SCHEMA = pa.schema(_FIELDS)
-SCHEMA_WITH_TEXT = pa.schema(
-    [*_FIELDS, ("query_text", pa.large_string()), ("doc_text", pa.large_string())]
-)
+def schema_of(*, with_text: bool, with_places: bool) -> pa.Schema:
+    """Return the columns of a table of passages."""
+    text = pa.large_string()
+    fields = []
+    for side in ("query", "doc"):
+        fields += [(f"{side}_id", text), (f"{side}_start", pa.int64()), (f"{side}_end", pa.int64())]
+        fields += [(f"{side}_place", text)] if with_places else []
+    fields.append(("similarity", pa.float64()))
+    return pa.schema(fields + ([("query_text", text), ("doc_text", text)] if with_text else []))
 
 
 @dataclass(frozen=True)
@@ -112,19 +109,29 @@ class Matches(Rows):
 class Side(NamedTuple):
     """One text of each of some passages: its id as text, and its place, in characters.
 
-    ``texts`` are those of the passages, if anybody wants them.
+    ``texts`` are those of the passages, and ``places`` what their beginnings are called, where they
+    are wanted.
     """
 
     ids: pa.Array
     starts: Int64s
     stops: Int64s
     texts: Sequence[str] | pa.Array | None
+    places: pa.Array | None
 
 
 def match_table(
-    matches: Matches, queries: DocumentBlock, index: OpenPassages, *, with_text: bool
+    matches: Matches,
+    queries: DocumentBlock,
+    index: OpenPassages,
+    *,
+    with_text: bool,
+    placer: Placer | None,
 ) -> pa.Table:
-    """Spell out matches, ids as text; ``queries`` are the documents that they count from 0."""
+    """Spell out matches, ids as text; ``queries`` are the documents that they count from 0.
+
+    ``placer`` names their beginnings, if it is given.
+    """
     first_tokens = queries.tokens.offsets[matches.queries]
     starts, stops = character_spans(
         queries.texts,
@@ -138,19 +145,29 @@ def match_table(
         everything = np.arange(len(matches))
         _cut(texts, everything, queries.texts, matches.queries, starts, stops)
     ids = as_text(queries.ids.take(pa.array(matches.queries)))
+    places = None if placer is None else placer.places(queries.texts, matches.queries, starts)
     documents = side_in(
-        index, matches.documents, matches.starts, matches.stops, with_text=with_text
+        *(index, matches.documents, matches.starts, matches.stops),
+        with_text=with_text,
+        placer=placer,
     )
-    return side_table(Side(ids, starts, stops, texts), documents, matches.similarities)
+    return side_table(Side(ids, starts, stops, texts, places), documents, matches.similarities)
 
 
 def side_in(
-    index: OpenPassages, documents: Int64s, starts: Int64s, stops: Int64s, *, with_text: bool
+    index: OpenPassages,
+    documents: Int64s,
+    starts: Int64s,
+    stops: Int64s,
+    *,
+    with_text: bool,
+    placer: Placer | None,
 ) -> Side:
-    """Spell out spans of tokens of an index's documents."""
+    """Spell out spans of tokens of an index's documents; see ``match_table``."""
     char_starts, char_stops = character_places(index, documents, starts, stops)
     ids: list[str] = [""] * len(documents)
     texts: list[str] = [""] * len(documents)
+    places: list[str] = [""] * len(documents)
     numbers = index.segments_of(documents)
     for number in np.unique(numbers).tolist():
         segment = index.segments[number]
@@ -161,17 +178,29 @@ def side_in(
             ids[row] = identifier
         if with_text:
             _cut(texts, rows, segment.texts, local, char_starts, char_stops)
+        if placer is not None:
+            found = placer.places(segment.texts, local, char_starts[rows]).to_pylist()
+            for row, place in zip(rows.tolist(), found, strict=True):
+                places[row] = place
         index.leave(number)
-    named = pa.array(ids, pa.large_string())
-    return Side(named, char_starts, char_stops, texts if with_text else None)
+    return Side(
+        pa.array(ids, pa.large_string()),
+        char_starts,
+        char_stops,
+        texts if with_text else None,
+        None if placer is None else pa.array(places, pa.large_string()),
+    )
 
 
 def side_table(query: Side, document: Side, similarities: Floats) -> pa.Table:
-    """Put both sides of passages together, with texts if they have them."""
-    columns = [*query[:3], *document[:3], similarities]
-    if query.texts is None:
-        return pa.table(columns, SCHEMA)
-    return pa.table([*columns, query.texts, document.texts], SCHEMA_WITH_TEXT)
+    """Put both sides of passages together, with texts and places if they have them."""
+    columns: list[Any] = []
+    for side in (query, document):
+        columns += [*side[:3], *([] if side.places is None else [side.places])]
+    columns.append(similarities)
+    columns += [] if query.texts is None else [query.texts, document.texts]
+    schema = schema_of(with_text=query.texts is not None, with_places=query.places is not None)
+    return pa.table(columns, schema)
 
 
 def character_places(

@@ -46,7 +46,6 @@ _LABELS = {
     "compact": "compacting",
     "search": "searching",
     "align": "aligning",
-    "places": "looking for places",
     "add": "adding to the index",
     "write": "writing",
 }

@@ -25,13 +25,13 @@ from neardup.passages.document_pairs import Extents, HiddenText, extents_in
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import WindowPlan, tokens_at_a_time
 from neardup.passages.matches import (
-    SCHEMA,
-    SCHEMA_WITH_TEXT,
     Matches,
     Side,
+    schema_of,
     side_in,
     side_table,
 )
+from neardup.passages.places import Placer
 from neardup.passages.scheme import PassageScheme
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
@@ -168,6 +168,7 @@ class Looking(ABC):
     memory: int
     windows: WindowPlan | None = None
     has_texts: bool = False
+    placer: Placer | None = None
     has_extents: bool = False
     hidden: HiddenText | None = None
 
@@ -237,7 +238,7 @@ class KeptQueries:
         placed = cluster.place(found, len(queries.sizes)).union(queries.rows)
         attached = cluster.attach(list(enumerate(queries.starts[:-1].tolist())), placed)
         spelled = cluster.bring_once(cluster.work(partial(_spell, how, kept), attached))
-        schema = SCHEMA_WITH_TEXT if how.has_texts else SCHEMA
+        schema = schema_of(with_text=how.has_texts, with_places=how.placer is not None)
         for _, rows in groupby(spelled, key=lambda row: row[0][0]):
             tables = [schema.empty_table()]
             places = [np.empty((0, len(_PLACES)), np.int64)]
@@ -330,7 +331,7 @@ def _side(
     stops: Int64s,
 ) -> dict[str, Any]:
     """Return the columns of one side of passages."""
-    side = side_in(index, documents, starts, stops, with_text=how.has_texts)
+    side = side_in(index, documents, starts, stops, with_text=how.has_texts, placer=how.placer)
     columns: dict[str, Any] = {
         f"{name}_id": side.ids,
         f"{name}_start": side.starts,
@@ -338,6 +339,8 @@ def _side(
     }
     if side.texts is not None:
         columns[f"{name}_text"] = pa.array(side.texts, pa.large_string())
+    if side.places is not None:
+        columns[f"{name}_place"] = side.places
     if how.has_extents:
         extents = extents_in(index, documents, side.starts, side.stops, how.hidden)
         columns |= {f"{name}_{each}": extents[:, i] for i, each in enumerate(_MEASURES)}
@@ -346,7 +349,7 @@ def _side(
 
 def _side_of(columns: dict[str, Any], name: str) -> Side:
     ids, starts, stops = (columns[f"{name}_{each}"] for each in ("id", "start", "end"))
-    return Side(ids, starts, stops, columns.get(f"{name}_text"))
+    return Side(ids, starts, stops, columns.get(f"{name}_text"), columns.get(f"{name}_place"))
 
 
 # Passages that come to the driver together.

@@ -155,8 +155,7 @@ def search_passages_on_spark(
 ) -> PassageResult:
     """Search the index in a folder as ``search_sources``; ``runner`` is the driver's.
 
-    The driver keeps the passages, and tells their places. Executors are looked for when they are
-    needed.
+    The driver keeps the passages. Executors are looked for when they are needed.
     """
     of_session = cache(current_cluster)
     with spark_errors():
@@ -181,6 +180,7 @@ def _find_on_executors(
         frequencies=index.frequencies,
         memory=cluster.task_bytes,
         has_texts=asked.options.with_text,
+        placer=asked.placer,
         plan=asked.plan,
     )
     try:
@@ -194,7 +194,6 @@ def _find_on_executors(
                 common_id_type(queries.id_types[number]),
                 told.passages,
                 told.places[:, 0] - starts[number],
-                told.places[:, 2],
                 queries.skipped[number],
             )
     finally:

@@ -182,6 +182,7 @@ class _OnExecutors(LookUp):
             memory=self.kept.cluster.task_bytes,
             windows=plan.windows,
             has_texts=options.with_text,
+            placer=asked.placer,
             has_extents=options.summary is not None,
             hidden=asked.hidden,
             plan=plan,

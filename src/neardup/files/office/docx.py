@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from neardup.files.extracted import ExtractedFileSource, PartedText, UnreadableFileError
+from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
 from neardup.files.office.package import Events, Package, TextWriter
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def extract(data: bytes, options: InputOptions) -> str:
     for part in (main, *notes):
         package.parse(part, _Body(writer))
         writer.end_line()
-    return PartedText.of(str(writer), "paragraph", writer.starts)
+    return str(writer)
 
 
 class _Body(Events):

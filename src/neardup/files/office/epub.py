@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Mapping
 from urllib.parse import unquote
 
-from neardup.files.extracted import ExtractedFileSource, PartedText, UnreadableFileError
+from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
 from neardup.files.office.package import Events, Package, TextWriter
 from neardup.options.groups import InputOptions
 
@@ -46,7 +46,7 @@ def extract(data: bytes, _: InputOptions) -> str:
     if not text:
         message = "no text in it; its pages may be images, whose text has to be recognised first"
         raise UnreadableFileError(message)
-    return PartedText.of(text, "chapter", writer.starts)
+    return text
 
 
 def _pages(package: Package) -> list[str]:

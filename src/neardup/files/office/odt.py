@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from neardup.files.extracted import ExtractedFileSource, PartedText, UnreadableFileError
+from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
 from neardup.files.office.package import Events, Package, TextWriter
 
 if TYPE_CHECKING:
@@ -59,11 +59,8 @@ def extract(data: bytes, options: InputOptions) -> str:
     if not body.is_found:
         message = f"not {_KIND}, but another OpenDocument; save it as .odt"
         raise UnreadableFileError(message)
-    # Notes come behind the text, and their paragraphs behind its paragraphs.
-    texts = [(str(writer), writer.starts) for writer in (body.main, body.notes)]
-    before = len(texts[0][0]) + 1 if texts[0][0] else 0
-    starts = [*texts[0][1], *(before + start for start in texts[1][1])]
-    return PartedText.of("\n".join(text for text, _ in texts if text), "paragraph", starts)
+    # Notes come behind the text.
+    return "\n".join(filter(None, map(str, (body.main, body.notes))))
 
 
 def check_not_encrypted(package: Package) -> None:

@@ -213,8 +213,6 @@ class TextWriter:
         self._parts: list[str] = []
         self._break = ""
         self._n_characters = 0
-        self.starts: list[int] = []
-        """Where each paragraph or row begins that has a text."""
 
     def add(self, text: str) -> None:
         """Append characters."""
@@ -223,8 +221,6 @@ class TextWriter:
         if self._break and self._parts:
             self._parts.append(self._break)
             self._n_characters += len(self._break)
-        if self._break == "\n" or not self._parts:
-            self.starts.append(self._n_characters)
         self._break = ""
         self._parts.append(text)
         self._n_characters += len(text)

@@ -19,7 +19,6 @@ from typing import IO, TYPE_CHECKING, Any
 from neardup.files.extracted import (
     MAX_TEXT_BYTES,
     ExtractedFileSource,
-    PartedText,
     UnreadableFileError,
 )
 
@@ -152,12 +151,7 @@ def open_source(location: str, name: str, options: InputOptions) -> ExtractedFil
 def extract(data: bytes, options: InputOptions) -> str:
     """Return the text of a PDF document, page after page."""
     with _reader() as reader:
-        pages = reader.read(data).split(_PAGE_END)
-    starts, n_characters = [], 0
-    for page in pages:
-        starts.append(n_characters)
-        n_characters += len(page) + 1 if page else 0
-    return PartedText.of("\n".join(filter(None, pages)), "page", starts)
+        return "\n".join(filter(None, reader.read(data).split(_PAGE_END)))
 
 
 class _Reader:

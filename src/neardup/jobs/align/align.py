@@ -41,8 +41,8 @@ from neardup.passages.align import AlignmentPlan, certain_length, make_window_sc
 from neardup.passages.document_pairs import Extents, HiddenText
 from neardup.passages.documents import PassageReading, least_run, read_documents, runs_of
 from neardup.passages.index import PassageHandle
-from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, with_id_types
-from neardup.passages.places import Marker, Placed, PlacedInIndex, PlacedInSources, with_places
+from neardup.passages.matches import schema_of, with_id_types
+from neardup.passages.places import Placer, count_marked
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
@@ -132,12 +132,12 @@ def align_collections(
 ) -> PassageResult:
     """Find all passages that the documents of some sources share with another collection.
 
-    See ``_find_shared``; this is what is reported of it, with places where they are asked for.
+    See ``_find_shared``; this is what is reported of it.
     """
-    read = PassageReading(columns_of(options), options.skip_bad)
-    told = _tell_places(sources, read, other, options, runner)
     found = _find_shared(sources, other, options, workspace, runner, ignore, opened)
-    return told(found).result()
+    if options.place_marker is not None:
+        found.summary["marked_places"] = count_marked(found.passages)
+    return found.result()
 
 
 def _find_shared(
@@ -178,33 +178,6 @@ def _find_shared(
     return both_ways(found, is_one=False)
 
 
-def _tell_places(
-    sources: Sequence[Source],
-    read: PassageReading,
-    other: Other,
-    options: AlignOptions,
-    runner: Runner,
-) -> Callable[[Found], Found]:
-    """Return what adds to passages where they begin, if that is asked for."""
-    if not options.has_places:
-        return lambda found: found
-    # One that is none is refused before anything is read.
-    marker = None if options.place_marker is None else Marker(options.place_marker)
-
-    def add(found: Found) -> Found:
-        queries = PlacedInSources(sources, read)
-        documents: Placed = queries
-        if isinstance(other, PassageHandle):
-            documents = PlacedInIndex(other.view(runner))
-        elif not other.is_input:
-            documents = PlacedInSources(other.sources, other.read)
-        numbers = found.places[:, 0], found.places[:, 2]
-        told, counts = with_places(found.passages, queries, documents, numbers, marker, runner)
-        return replace(found, passages=told, summary=found.summary | counts)
-
-    return add
-
-
 def _align(
     sources: Sequence[Source],
     read: PassageReading,
@@ -222,8 +195,8 @@ def _align(
     check_effect(options, sources, new, ignore)
     if is_one:
         keep_extracted(workspace, sources)
-    elif options.has_places:
-        keep_extracted(workspace, sources, new)
+    # A marker that is wrong is refused before anything is read.
+    placer = Placer(options.place_marker) if options.has_places else None
     start = time.perf_counter()
     hints: list[Hint] = []
     read, of_other = read.for_sources(sources), NO_COLUMNS
@@ -242,7 +215,7 @@ def _align(
     if ignore:
         hidden = read_templates(ignore, other, read, options.min_tokens, runner)
         read, other = replace(read, ignored=hidden.runs), ignoring(other, hidden)
-    asked = Asked(sources, read, other, options, hidden)
+    asked = Asked(sources, read, other, options, hidden, placer)
     with opened(asked, workspace, runner) as look_up, runner.stage("align") as note:
         n_documents, made = len(look_up.sizes), look_up.made
         most = most_documents(options.max_documents, n_documents)
@@ -250,7 +223,8 @@ def _align(
         # A collection that is read twice has each bad row once.
         counts = AlignCounts(skipped=[] if is_one else list(made.skipped))
         id_types: set[pa.DataType] = set()
-        tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
+        schema = schema_of(with_text=options.with_text, with_places=options.has_places)
+        tables = [schema.empty_table()]
         extents: list[Extents] = [np.empty((0, 6), np.int64)]
         places: list[Int64s] = [np.empty((0, 4), np.int64)]
         for aligned in look_up.find(plan):

@@ -24,6 +24,7 @@ from neardup.passages.documents import PassageReading, read_documents
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
 from neardup.passages.matches import match_table
+from neardup.passages.places import Placer
 from neardup.passages.scheme import PassageScheme
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner, release_memory
@@ -36,6 +37,7 @@ class Asked:
     """The queries of an alignment, what they are looked up in, and what is asked of it.
 
     With ``is_one`` they are the other collection themselves. ``hidden`` text counts nowhere.
+    ``placer`` names the beginnings of passages, if they are wanted.
     """
 
     sources: Sequence[Source]
@@ -43,6 +45,7 @@ class Asked:
     other: Other
     options: AlignOptions
     hidden: HiddenText | None
+    placer: Placer | None
 
     @property
     def is_one(self) -> bool:
@@ -124,7 +127,9 @@ class _InThreads(LookUp):
             numbers = np.arange(n_queries, n_queries + len(block))
             later = later_than(numbers, options) if asked.is_one else None
             matches = aligner.align(block.tokens, reading.within, later)
-            passages = match_table(matches, block, index, with_text=options.with_text)
+            passages = match_table(
+                matches, block, index, with_text=options.with_text, placer=asked.placer
+            )
             columns = (
                 numbers[matches.queries],
                 matches.query_starts,

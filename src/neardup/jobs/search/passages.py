@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over
-from neardup.files.passes import ReadingPass, keep_extracted
+from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.options.kinds import exact_fraction
 from neardup.options.passages import SearchOptions
@@ -20,8 +20,8 @@ from neardup.passages.additions import gather
 from neardup.passages.documents import PassageReading, read_documents
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import find_whole, tokens_at_a_time
-from neardup.passages.matches import SCHEMA, SCHEMA_WITH_TEXT, match_table, with_id_types
-from neardup.passages.places import Marker, PlacedInIndex, PlacedInSources, with_places
+from neardup.passages.matches import match_table, schema_of, with_id_types
+from neardup.passages.places import Placer, count_marked
 from neardup.passages.plan import SearchPlan, candidate_probability, make_search_plan
 from neardup.reading.where import describe_filtered
 from neardup.results import PassageResult, SkippedRow, describe_ids, describe_skipped
@@ -63,13 +63,17 @@ def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
 
 @dataclass(frozen=True)
 class Asked:
-    """The queries of a search, what they are looked up in, and what is asked of it."""
+    """The queries of a search, what they are looked up in, and what is asked of it.
+
+    ``placer`` names the beginnings of passages, if they are wanted.
+    """
 
     index: OpenPassages
     sources: Sequence[Source]
     read: PassageReading
     plan: SearchPlan
     options: SearchOptions
+    placer: Placer | None
 
 
 @dataclass(frozen=True)
@@ -77,14 +81,13 @@ class Searched:
     """Some queries in the order of the input, and the passages found for them.
 
     ``sizes`` are their numbers of tokens. Each passage has the number of its query among these in
-    ``queries``, and that of its document in the index in ``documents``.
+    ``queries``.
     """
 
     sizes: Int64s
     id_type: pa.DataType
     passages: pa.Table
     queries: Int64s
-    documents: Int64s
     skipped: Sequence[SkippedRow] = ()
 
 
@@ -99,15 +102,11 @@ def _in_threads(asked: Asked, workspace: Workspace, runner: Runner) -> Iterator[
     blocks = read_documents(asked.sources, index.scheme.tokenizer, asked.read, reading)
     for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
         found = find_whole(index, block.tokens, asked.plan, workspace, runner, reading.within)
-        passages = match_table(found, block, index, with_text=options.with_text)
-        yield Searched(
-            np.diff(block.tokens.offsets),
-            block.ids.type,
-            passages,
-            found.queries,
-            found.documents,
-            block.skipped,
+        passages = match_table(
+            found, block, index, with_text=options.with_text, placer=asked.placer
         )
+        sizes = np.diff(block.tokens.offsets)
+        yield Searched(sizes, block.ids.type, passages, found.queries, block.skipped)
         reading.finish()
         if index.gives_back:
             release_memory()
@@ -125,30 +124,22 @@ def search_sources(
     check_effect(options, sources)
     start = time.perf_counter()
     plan = _plan_search(options, index)
-    marker = None if options.place_marker is None else Marker(options.place_marker)
-    if options.has_places:
-        keep_extracted(workspace, sources)
+    placer = Placer(options.place_marker) if options.has_places else None
     counts = SearchCounts()
-    # Which query each passage is of, and in which document it is.
-    queries, documents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     id_types: set[pa.DataType] = set()
     read = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
-    tables = [(SCHEMA_WITH_TEXT if options.with_text else SCHEMA).empty_table()]
+    schema = schema_of(with_text=options.with_text, with_places=options.has_places)
+    tables = [schema.empty_table()]
     with runner.stage("search") as note:
-        for found in find(Asked(index, sources, read, plan, options), workspace, runner):
+        for found in find(Asked(index, sources, read, plan, options, placer), workspace, runner):
             tables.append(found.passages)
-            queries.append(found.queries + counts.n_queries)
-            documents.append(found.documents)
             id_types |= {found.id_type} if len(found.sizes) else set()
             counts.add(found, index.scheme.least_shingles)
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index.id_type)
         note(queries=counts.n_queries, passages=len(table))
-    marked: dict[str, Any] = {}
-    if options.has_places:
-        placed = PlacedInSources(sources, read), PlacedInIndex(index)
-        numbers = np.concatenate(queries), np.concatenate(documents)
-        table, marked = with_places(table, *placed, numbers, marker, runner)
-    summary = _summary(table, counts, plan, index, time.perf_counter() - start) | marked
+    summary = _summary(table, counts, plan, index, time.perf_counter() - start)
+    if options.place_marker is not None:
+        summary["marked_places"] = count_marked(table)
     summary |= options.describe_preset() | {"passed_over": passed_over(sources)}
     summary |= describe_filtered(sources)
     summary["hints"] = []

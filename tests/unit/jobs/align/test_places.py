@@ -10,7 +10,6 @@ import pytest
 
 import neardup
 from neardup import PassageIndex
-from tests.documents import docx_of, epub_of, pdf_of
 from tests.each import each_of
 from tests.oracles.places import line_and_column
 from tests.spilling import spilling
@@ -113,39 +112,14 @@ def test_index__queries_of_many_blocks(index, path):
     check(found, queries, OTHER)
 
 
-def test_align__parts_of_files(tmp_path):
-    """A Word document, an e-book and a PDF, read where others are that share nothing."""
-    other = "quite another text that has nothing to do with any of these at all, not even a word"
-    (tmp_path / "in").mkdir()
-    words = [SHARED[0].split()[start : start + 10] for start in (0, 10, 20)]
-    files = {
-        "a.docx": docx_of(
-            "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in ("alpha", "", SHARED[0]))
-        ),
-        "b.pdf": pdf_of([other], [], [" ".join(line) for line in words]),
-        "c.epub": epub_of(
-            {"1.xhtml": "<p>beta</p>", "2.xhtml": f"<h1>Gamma</h1><p>{SHARED[0]}</p>"}
-        ),
-        "d.pdf": pdf_of([other[::-1]]),
-        "e.txt": f"delta\nzeta: {SHARED[0]}".encode(),
-    }
-    for name, data in files.items():
-        (tmp_path / "in" / name).write_bytes(data)
-    found = neardup.align(tmp_path / "in", min_tokens=12, places=True).passages
-    places = {"a.docx": "paragraph 2", "b.pdf": "page 3", "c.epub": "chapter 2"}
-    places["e.txt"] = "line 2, column 7"
-    rows = found.to_pylist()
-    assert {(row["query_id"], row["doc_id"]) for row in rows} == {
-        (a, b) for a in places for b in places if a < b
-    }
-    for row in rows:
-        assert (row["query_place"], row["doc_place"]) == (
-            places[row["query_id"]],
-            places[row["doc_id"]],
-        )
-    marked = neardup.align(tmp_path / "in", min_tokens=12, place_marker="Gamma|zeta").passages
-    by_id = {row["doc_id"]: row["doc_place"] for row in marked.to_pylist()}
-    assert by_id == {"b.pdf": "page 3", "c.epub": "Gamma", "e.txt": "zeta"}
+def test_align__only_what_no_marker_precedes_has_a_line():
+    texts = [f"{SHARED[0]}\nGamma {SHARED[1]}", f"zeta: {SHARED[0]}\n\n{SHARED[1]}"]
+    found = neardup.align(texts, min_tokens=12, place_marker="Gamma|zeta", threshold="0.9")
+    [places] = [(row["query_place"], row["doc_place"]) for row in found.passages.to_pylist()]
+    assert places == ("line 1, column 1", "zeta")
+    assert found.summary["marked_places"] == [0, 1]
+    nothing = neardup.align(["a b c"], texts, place_marker="Gamma")
+    assert nothing.summary["marked_places"] == [0, 0]
 
 
 def test_align__where_alone():
