@@ -1,18 +1,20 @@
-"""Compiles all kernels to one extension module, for several levels of a processor's instructions.
+"""Compiles all kernels to one extension module, for one or more levels of instructions.
 
 Numba compiles Python to LLVM's code as it does when a kernel is called; what it does then in
 memory is done here to object files, with its public ahead-of-time code generator in place of the
 one that runs what it makes. (``numba.pycc`` does so too, but is deprecated, and its functions keep
-the interpreter lock.) The types are worked out once; LLVM optimises for each level. Kernels are
-compiled side by side, in parts that do not depend on the number of processes, so that the same
-sources and versions give the same bytes.
+the interpreter lock.) The types are worked out once; LLVM optimises for each level. One process per
+core takes the next source file until all are compiled, the largest first. Each process infers the
+types of shared helpers once. Machine code does not depend on what a process compiled before, so
+that the same sources and versions give the same bytes.
 
-Run as a program: ``python native/ahead.py MODULE`` makes the module; ``--part K FOLDER LEVEL...``
-is what its processes run.
+Run as a program: ``python native/ahead.py MODULE [LEVEL...]`` makes the module. Its processes run
+``--worker FOLDER LEVEL...``, which reads names of source files from standard input.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -22,11 +24,11 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
@@ -35,21 +37,38 @@ KERNELS = SOURCES / "neardup" / "kernels"
 
 # In ascending order; the best that a processor has is taken when the module is loaded.
 LEVELS_OF = {
-    "x86_64": ("x86-64", "x86-64-v3", "x86-64-v4"),
+    "x86_64": ("x86-64", "x86-64-v3"),
     "aarch64": ("generic",),
     "arm64": ("generic",),
 }
-# More than processes there may be, so that those end together. Each part infers anew what its
-# kernels share.
-_N_PARTS = 8
+# Linux's names of the instructions that x86-64-v3 adds.
+_V3_FLAGS = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"}
 _SUFFIX = ".abi3.so" if os.name != "nt" else ".pyd"
 MODULE = f"_native{_SUFFIX}"
 
 
 def levels() -> tuple[str, ...]:
-    """Return the levels for which kernels are compiled here; none if they cannot be."""
+    """Return the levels to compile for; none where kernels cannot be compiled ahead.
+
+    That is the best level of this machine's processor. With ``NEARDUP_LEVELS=all``, or where the
+    processor's instructions are unknown, it is every level of its family.
+    """
     machine = "x86_64" if platform.machine() == "AMD64" else platform.machine()
-    return LEVELS_OF.get(machine, ())
+    known = LEVELS_OF.get(machine, ())
+    flags = _processor_flags()
+    if len(known) < 2 or os.environ.get("NEARDUP_LEVELS") == "all" or not flags:
+        return known
+    return known[-1:] if flags >= _V3_FLAGS else known[:1]
+
+
+def _processor_flags() -> set[str]:
+    """Return Linux's names of the processor's instructions; none on other systems."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return set()
+    flags = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
+    return set(flags[1].split()) if flags else set()
 
 
 def compiler() -> list[str] | None:
@@ -74,14 +93,16 @@ def compile_module(module: Path, chosen: Sequence[str]) -> None:
     subprocess.CalledProcessError
         If a part or the C compiler fails; what it says has gone to standard error.
     """
+    sources = sorted(KERNELS.rglob("[!_]*.py"), key=lambda each: (-each.stat().st_size, each))
+    queue = deque(source.relative_to(KERNELS).with_suffix("").parts for source in sources)
+    n_processes = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        with ThreadPoolExecutor(
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        ) as pool:
-            parts = list(pool.map(lambda part: _run_part(part, folder, chosen), range(_N_PARTS)))
+        with ThreadPoolExecutor(n_processes) as pool:
+            workers = [pool.submit(_run_worker, queue, folder, chosen) for _ in range(n_processes)]
+        parts = [part for worker in workers for part in worker.result()]
         entries = sorted((each for part in parts for each in part["entries"]), key=_name_of)
         (folder / "kernels.h").write_text(_table(entries, chosen, parts[0]["digest"]))
         _link(folder, entries, chosen)
@@ -95,11 +116,27 @@ def _name_of(entry: dict[str, Any]) -> str:
     return str(entry["name"])
 
 
-def _run_part(part: int, folder: Path, chosen: Sequence[str]) -> dict[str, Any]:
-    command = [sys.executable, str(HERE / "ahead.py"), "--part", str(part), str(folder), *chosen]
-    answer = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    made: dict[str, Any] = json.loads(answer.stdout)
-    return made
+def _run_worker(
+    queue: deque[tuple[str, ...]], folder: Path, chosen: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Have a process compile source files of the queue until it is empty."""
+    command = [sys.executable, str(HERE / "ahead.py"), "--worker", str(folder), *chosen]
+    parts = []
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with contextlib.suppress(IndexError):
+            while True:
+                process.stdin.write(".".join(queue.popleft()) + "\n")
+                process.stdin.flush()
+                answer = process.stdout.readline()
+                if not answer:
+                    queue.clear()
+                    raise subprocess.CalledProcessError(process.wait(), command)
+                parts.append(json.loads(answer))
+    return parts
 
 
 def _table(entries: list[dict[str, Any]], chosen: Sequence[str], digest: str) -> str:
@@ -158,15 +195,18 @@ def _link(folder: Path, entries: list[dict[str, Any]], chosen: Sequence[str]) ->
     subprocess.run([*command, *arguments, "-o", MODULE, "-lm"], cwd=folder, check=True)
 
 
-# ---- What a part does ----
+# ---- What a worker does ----
 
 
-def compile_part(part: int, folder: Path, chosen: Sequence[str]) -> list[dict[str, Any]]:
-    """Compile the kernels of a part to object files; return their entries in the table."""
+def work(folder: Path, chosen: Sequence[str]) -> None:
+    """Compile the source files that standard input names; write a line of JSON for each."""
     import llvmlite.binding as llvm
     from numba.core import codegen
     from numba.core.registry import cpu_target
     from numba.core.runtime import rtsys
+
+    from neardup.kernels import _on_call
+    from neardup.kernels._compile import source_digest
 
     class Unoptimised(codegen.AOTCodeLibrary):
         """What Numba makes of a function, linked with what that calls, as it is."""
@@ -191,47 +231,58 @@ def compile_part(part: int, folder: Path, chosen: Sequence[str]) -> list[dict[st
         def _customize_tm_features(self) -> str:
             return "-prefer-256-bit" if platform.machine() in ("x86_64", "AMD64") else ""
 
+    # Nothing is called from Python here, and code that is kept between runs is not wanted.
+    _on_call.OPTIONS.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    _on_call.cache_folder = lambda: None
     context = cpu_target.target_context
     rtsys.initialize(context)
     context._internal_codegen = FrontEnd("neardup")
     backs = [BackEnd(level, level) for level in chosen]
 
-    entries = []
-    for kernel in _kernels()[part::_N_PARTS]:
-        [result] = kernel.compile().overloads.values()
-        library, entry = _with_plain_entry(context, kernel, result)
-        for level, back in enumerate(backs):
-            # Exceptions that are raised carry the path of the source, which no wheel should hold.
-            code = re.sub(
-                r'(@\.const\.pickledata\.\d+ = [^\n]*\[\d+ x i8\]) c"[^\n]*"',
-                r"\1 zeroinitializer",
-                str(library._final_module).replace(_ENTRY, _symbol(kernel.name, level)),
-            )
-            made = back.create_library(kernel.name)
-            made._final_module = module = llvm.parse_assembly(code)
-            for value in (*module.functions, *module.global_variables):
-                if not value.is_declaration and value.name != _symbol(kernel.name, level):
-                    value.linkage = "internal"
-            made._optimize_final_module()
-            (folder / f"{_symbol(kernel.name, level)}.o").write_bytes(back._tm.emit_object(module))
-        entries.append(entry)
-    return entries
+    digest = source_digest(KERNELS)
+    for line in sys.stdin:
+        name = line.strip()
+        import_module(f"neardup.kernels.{name}")
+        entries = []
+        # Only this file's: those that it imports are in the queue, too.
+        for kernel in [each for each in _on_call.KERNELS if each.name.rpartition(".")[0] == name]:
+            [result] = kernel.compile().overloads.values()
+            library, entry = _with_plain_entry(context, kernel, result)
+            code = _without_history(str(library._final_module))
+            for level, back in enumerate(backs):
+                symbol = _symbol(kernel.name, level)
+                made = back.create_library(kernel.name)
+                made._final_module = module = llvm.parse_assembly(code.replace(_ENTRY, symbol))
+                for value in (*module.functions, *module.global_variables):
+                    if not value.is_declaration and value.name != symbol:
+                        value.linkage = "internal"
+                made._optimize_final_module()
+                (folder / f"{symbol}.o").write_bytes(back._tm.emit_object(module))
+            entries.append(entry)
+        sys.stdout.write(json.dumps({"entries": entries, "digest": digest}) + "\n")
+        sys.stdout.flush()
+
+
+def _without_history(code: str) -> str:
+    """Return LLVM's code without paths of sources and without Numba's numbers of functions.
+
+    Exceptions that are raised carry the path of the source, which no wheel should hold. Numba
+    numbers functions in the order in which a process meets them.
+    """
+    code = re.sub(
+        r'(@\.const\.pickledata\.\d+ = [^\n]*\[\d+ x i8\]) c"[^\n]*"',
+        r"\1 zeroinitializer",
+        code,
+    )
+    numbers: dict[str, str] = {}
+    return re.sub(
+        r"(?<=[A-Za-z_0-9])B\d+v\d+(?=B)",
+        lambda match: numbers.setdefault(match[0], f"B0v{len(numbers)}"),
+        code,
+    )
 
 
 _ENTRY = "neardup_entry"
-
-
-def _kernels() -> list[Any]:
-    import neardup.kernels
-    from neardup.kernels import _on_call
-
-    # Nothing is called from Python here, and code that is kept between runs is not wanted.
-    _on_call.OPTIONS.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
-    _on_call.cache_folder = lambda: None
-    for module in walk_packages(neardup.kernels.__path__, "neardup.kernels."):
-        if not module.name.startswith("neardup.kernels._"):
-            import_module(module.name)
-    return sorted(_on_call.KERNELS, key=lambda kernel: kernel.name)
 
 
 def _with_plain_entry(context: Any, kernel: Any, result: Any) -> tuple[Any, dict[str, Any]]:
@@ -364,15 +415,10 @@ def _letter(kind: Any) -> str:
 if __name__ == "__main__":
     os.environ["NEARDUP_JIT"] = "1"
     sys.path.insert(0, str(SOURCES))
-    if sys.argv[1:2] == ["--part"]:
-        _, _, number, target, *named = sys.argv
-        # Of standard output, which nothing else may write to.
+    if sys.argv[1:2] == ["--worker"]:
         from numba.core.compiler_lock import global_compiler_lock
 
-        from neardup.kernels._compile import source_digest
-
         with global_compiler_lock:
-            compiled = compile_part(int(number), Path(target), named)
-        json.dump({"entries": compiled, "digest": source_digest(KERNELS)}, sys.stdout)
+            work(Path(sys.argv[2]), sys.argv[3:])
     else:
         compile_module(Path(sys.argv[1]), sys.argv[2:] or levels())

@@ -60,6 +60,8 @@ def _load() -> tuple[dict[str, Callable[..., Any]] | None, str, str | None]:
     is_source_tree = (_FOLDER.parents[2] / "pyproject.toml").exists()
     if is_source_tree and source_digest(_FOLDER) != _native.DIGEST:
         return None, "on call", "their sources have changed since they were compiled"
+    if not _native.LEVELS:
+        return None, "on call", "those compiled ahead are for a newer processor"
     level = os.environ.get(_LEVEL) or _native.LEVELS[0]
     try:
         return _native.kernels(level), level, None

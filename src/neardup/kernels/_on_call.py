@@ -222,7 +222,8 @@ def kernel(function: F) -> F:
 
 def helper(function: F) -> F:
     """Make a function usable inside kernels as a function of its own; it is compiled once."""
-    return cast("F", _as_declared(numba.njit(**OPTIONS)(function)))
+    # Otherwise Numba would inline it everywhere if an inlined function is the first to call it.
+    return cast("F", _as_declared(numba.njit(**OPTIONS, forceinline=False)(function)))
 
 
 def inlined(function: F) -> F:

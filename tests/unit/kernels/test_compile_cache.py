@@ -259,7 +259,7 @@ def test_announcement__where_kernels_are_compiled(tmp_path):
 
 
 def test_module__is_kept_for_its_sources(tmp_path, monkeypatch):
-    """What the build hook keeps is not taken for other sources, in whichever room they are."""
+    """The build hook compiles anew for other sources, in whichever folder, and other levels."""
     interface = ModuleType("hatchling.builders.hooks.plugin.interface")
     interface.BuildHookInterface = dict  # any base that takes parameters
     monkeypatch.setitem(sys.modules, interface.__name__, interface)
@@ -274,4 +274,6 @@ def test_module__is_kept_for_its_sources(tmp_path, monkeypatch):
     for source in sources:
         source.write_text(source.read_text() + "\n# changed\n")
         kept.add(hook.kept_module())
-    assert len(kept) == 1 + len(sources)
+    monkeypatch.setattr(hook.ahead, "levels", lambda: ("another",))
+    kept.add(hook.kept_module())
+    assert len(kept) == 2 + len(sources)

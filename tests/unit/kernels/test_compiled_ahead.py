@@ -177,6 +177,14 @@ def test_module__is_damaged(tmp_path, n_bytes):
     assert (outcome.returncode, outcome.stdout) == (0, "on call\n")
 
 
+def test_module__for_a_newer_processor():
+    fake = "import types; sys.modules['neardup.kernels._native'] = types.SimpleNamespace(LEVELS=[]"
+    fake += f", DIGEST={_compile.source_digest(PACKAGE / 'kernels')!r}); "
+    outcome = run(WITHOUT_NUMBA + fake + SAY)
+    assert outcome.returncode == 1
+    assert "called: those compiled ahead are for a newer processor;" in outcome.stderr
+
+
 @pytest.mark.slow
 def test_module__of_other_sources(tmp_path):
     copy_of_the_package(tmp_path / "src")
