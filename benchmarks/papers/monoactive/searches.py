@@ -19,8 +19,8 @@ from benchmarks.corpora.lines import read_strings
 from benchmarks.corpora.packaged import CORPORA
 from benchmarks.papers.monoactive.texts import LONG
 from neardup import PassageIndex
-from neardup.passages.lookup import find_windows
 from neardup.passages.plan import SearchPlan
+from neardup.passages.rectangles import find_windows
 from neardup.passages.windows import make_queries
 from neardup.runs.runner import Runner
 from neardup.tables import Texts
@@ -28,7 +28,7 @@ from neardup.tables import Texts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from neardup.passages.lookup import Rectangles
+    from neardup.passages.rectangles import Rectangles
 
 FUNCTIONS, MIN_TOKENS, THRESHOLD = 64, 25, Fraction(8, 10)
 WORDS, QUICK_WORDS = 1_000_000, 50_000

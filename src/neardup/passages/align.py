@@ -168,12 +168,6 @@ class Aligner:
             np.array([row[3] for row in rows], np.float64),
         )
 
-    def find(
-        self, queries: TokenLists, report: Callable[[float], None], later: Later | None = None
-    ) -> Iterator[WindowHits]:
-        """Yield what windows of each query are like, of which a ``PassageMaker`` makes passages."""
-        return self._finder.find(queries, later, report)
-
     def count_documents(self, queries: TokenLists) -> Int64s:
         """Return in how many documents each window of some queries is found."""
         return self._finder.count_documents(queries, lambda _: None)

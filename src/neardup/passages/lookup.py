@@ -15,26 +15,12 @@ from neardup.passages.index import OpenPassages
 from neardup.passages.matches import Matches
 from neardup.passages.plan import SearchPlan
 from neardup.passages.search import Batch, Hits
-from neardup.passages.windows import Queries, Query, gather_queries
+from neardup.passages.windows import Queries, gather_queries
 from neardup.runs.exchange import Shuffle
 from neardup.runs.progress import report_part
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Floats, Int32s, Int64s, Rows, TokenLists
-
-
-@dataclass(frozen=True)
-class Rectangles:
-    """Sub-texts that share enough min-hashes with a query, in rectangles; a row for each.
-
-    ``corners`` (n, 5) are first and last start and first and last end (the last token, inclusive),
-    counted through the segment with number ``segments``, and the number of common min-hashes.
-    """
-
-    queries: Int64s
-    segments: Int64s
-    corners: Int64s
-
 
 # Queries that a thread takes at a time.
 _CHUNK = 128
@@ -236,23 +222,6 @@ def _found(index: OpenPassages, number: int, hits: Hits) -> Found:
         hits.starts[keep] - firsts,
         hits.stops[keep] - firsts,
         hits.shared[keep] / hits.either[keep],
-    )
-
-
-def find_windows(index: OpenPassages, queries: Sequence[Query], plan: SearchPlan) -> Rectangles:
-    """Find all sub-texts with enough common min-hashes, without a look at their texts."""
-    parts = [
-        (query.number, number, searcher.windows(query, plan))
-        for query in queries
-        for number, searcher in enumerate(index.searchers)
-    ]
-    sizes = np.array([len(corners) for _, _, corners in parts], np.int64)
-    numbers = np.array([part[:2] for part in parts], np.int64).reshape(-1, 2)
-    corners = [np.empty((0, 5), np.int64), *(corners for _, _, corners in parts)]
-    return Rectangles(
-        np.repeat(numbers[:, 0], sizes),
-        np.repeat(numbers[:, 1], sizes),
-        np.concatenate(corners),
     )
 
 

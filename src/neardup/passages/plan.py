@@ -35,27 +35,18 @@ def make_search_plan(
     hits: int | None = None,
     times: int = 0,
 ) -> SearchPlan:
-    """Choose how many min-hashes to ask for: ``hits``, or as many as the recall allows."""
-    if times:
-        recall = Fraction(1)
-    hits = choose_hits(scheme.num_perm, threshold, recall, hits)
-    return SearchPlan(threshold, hits, scheme.least_shingles, times)
-
-
-def choose_hits(
-    num_perm: int, threshold: Fraction, recall: Fraction | None = None, hits: int | None = None
-) -> int:
-    """Return how many min-hashes to ask for: ``hits``, or as many as the recall allows.
+    """Choose how many min-hashes to ask for: ``hits``, or as many as the recall allows.
 
     0 where none are asked for because nothing may be missed, or because there are none.
     """
+    num_perm = scheme.num_perm
     if hits is None:
-        recall = DEFAULT_RECALL if recall is None else recall
-        return least_hits(num_perm, threshold, recall) if num_perm and recall < 1 else 0
-    if hits > num_perm:
+        recall = Fraction(1) if times else DEFAULT_RECALL if recall is None else recall
+        hits = least_hits(num_perm, threshold, recall) if num_perm and recall < 1 else 0
+    elif hits > num_perm:
         message = f"hits must be at most num_perm, got {hits} of {num_perm} hash functions"
         raise InvalidParameterError(message, "hits", "num_perm")
-    return hits
+    return SearchPlan(threshold, hits, scheme.least_shingles, times)
 
 
 @lru_cache(maxsize=64)

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from threading import RLock
 
@@ -28,9 +28,9 @@ from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
 from neardup.kernels.types import Int, sealed
 from neardup.passages.plan import SearchPlan
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.segment import PassageSegment, fill_array, fill_in_parts
-from neardup.passages.windows import Queries, Query, inverse_frequencies
-from neardup.tables import Bools, Floats, Int32s, Int64s, Rows, Uint32s
+from neardup.passages.segment import PassageSegment, fill_in_parts
+from neardup.passages.windows import Queries, inverse_frequencies
+from neardup.tables import Bools, Floats, Int32s, Int64s, Rows
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
 # Bytes of a search: of a token its number, its place, and by buckets what begins there; of an entry
@@ -101,7 +101,7 @@ class Hits(Rows):
     either: Int64s
 
 
-class BatchSearcher:
+class SegmentSearcher:
     """Looks for queries in one segment, for any number of threads.
 
     What takes a look at the whole segment is made once and kept: where each token stands, the
@@ -117,11 +117,11 @@ class BatchSearcher:
         scheme: PassageScheme,
         frequencies: DocumentFrequencies | None,
     ) -> None:
-        self._segment = segment
+        self.segment = segment
         self._scheme = scheme
         self._frequencies = frequencies
         # So many shingles behind one share tokens with it.
-        self.overlap = scheme.shingles.ngram - 1
+        self._overlap = scheme.shingles.ngram - 1
         self._reaches: dict[int, Reach] = {}
         # Their bits, spans and runs, which are few and take longest to be found.
         self._extents: dict[int, tuple[int, int, Int64s]] = {}
@@ -132,23 +132,24 @@ class BatchSearcher:
 
     def memory_bytes(self, n_threads: int) -> int:
         """Return about how many bytes a search takes, with what it reads of the segment's files."""
-        n_entries = len(self._segment.vocabulary)
+        n_entries = len(self.segment.vocabulary)
         return (
-            _BYTES_OF_TOKEN * len(self._segment.tokens)
+            _BYTES_OF_TOKEN * len(self.segment.tokens)
             + _BYTES_OF_ENTRY * n_entries
             + n_threads * (_SCRATCH_OF_ENTRY * n_entries + _SCRATCH_OF_PLACE * self._longest)
         )
 
     def forget(self) -> None:
-        """Give back the memory of what is made again when it is needed; others may search."""
+        """Give back what a search takes, made or read again by the next one; others may search."""
         for name in ("_places", "_documents", "_windows"):
             vars(self).pop(name, None)
         self._reaches, self._lightest_by_bits = {}, {}
         self._idle = deque()
+        self.segment.let_go()
 
     def entries(self, queries: Queries) -> Int32s:
         """Return the entry of the vocabulary that each token of some queries is, or -1."""
-        vocabulary, hashes = self._segment.vocabulary, queries.wanted.hashes
+        vocabulary, hashes = self.segment.vocabulary, queries.wanted.hashes
         entries = np.full(len(hashes), -1, np.int32)
         if len(vocabulary):
             places = np.minimum(np.searchsorted(vocabulary, hashes), len(vocabulary) - 1)
@@ -156,14 +157,17 @@ class BatchSearcher:
             entries[is_there] = places[is_there]
         return entries
 
-    def search(
-        self, batch: Batch, first_tokens: Int64s, entries: Int32s, limits: Limits, choice: Choice
-    ) -> Hits:
+    def search(self, batch: Batch, first_tokens: Int64s, entries: Int32s, plan: SearchPlan) -> Hits:
         """Find the passages that are similar to the queries of a batch.
 
         Those of each begin at ``first_tokens`` or behind, counted through the segment. ``entries``
         is what the method of that name gives for all queries.
         """
+        threshold, times = plan.threshold, plan.times
+        least = 1 if times else plan.min_tokens
+        limits = Limits(plan.hits, least, np.float64(threshold), times)
+        numbers = threshold.numerator, threshold.denominator
+        choice = Choice(least, *numbers, times, self._overlap)
         ranges = self._find_ranges(batch, first_tokens, entries, limits)
         if not len(ranges):
             return _NOTHING
@@ -251,7 +255,7 @@ class BatchSearcher:
                 chosen,
                 entries,
                 first_tokens,
-                len(self._segment.tokens),
+                len(self.segment.tokens),
                 self._places,
                 reach,
                 lightest,
@@ -280,9 +284,9 @@ class BatchSearcher:
     def _find_extent(self, number: int) -> tuple[int, int, Int64s]:
         """Return the bits, the span and the runs of ``Reach`` for a class."""
         bits = _LEAST_BITS
-        n_buckets = (len(self._segment.tokens) >> bits) + 1
+        n_buckets = (len(self.segment.tokens) >> bits) + 1
         reaches: Int64s = np.empty(n_buckets, np.int64)
-        counts: Int32s = np.zeros(len(self._segment.vocabulary), np.int32)
+        counts: Int32s = np.zeros(len(self.segment.vocabulary), np.int32)
         lookups.find_reaches(self._documents, _weight_of(number), bits, counts, reaches)
         span = _usual_span(reaches)
         if span > _MOST_BUCKETS:
@@ -300,14 +304,14 @@ class BatchSearcher:
             lightest = self._lightest_by_bits.get(bits)
             if lightest is not None:
                 return lightest
-            n_buckets = (len(self._segment.tokens) >> bits) + 1
+            n_buckets = (len(self.segment.tokens) >> bits) + 1
             weights: Floats = np.empty(n_buckets, np.float64)
             if bits > _LEAST_BITS:
                 firsts = np.arange(n_buckets) << bits - _LEAST_BITS
                 weights = np.minimum.reduceat(self._lightest(_LEAST_BITS), firsts)
             else:
                 least = self._scheme.least_shingles
-                counts: Int32s = np.zeros(len(self._segment.vocabulary), np.int32)
+                counts: Int32s = np.zeros(len(self.segment.vocabulary), np.int32)
                 lookups.find_least_weights(self._documents, least, bits, counts, weights)
             lightest = self._lightest_by_bits[bits] = weights
         return lightest
@@ -338,7 +342,7 @@ class BatchSearcher:
             rows[:] = [np.empty(_ROWS_OF_REGION * len(room), np.int64) for _ in range(2)]
             if not limits.hits:
                 return narrowing.join_ranges(
-                    ranges, done, limits.min_tokens, self.overlap, room, *rows
+                    ranges, done, limits.min_tokens, self._overlap, room, *rows
                 )
             return sweep.outline_regions(
                 lists,
@@ -347,7 +351,7 @@ class BatchSearcher:
                 done,
                 self._windows,
                 limits.hits,
-                self.overlap,
+                self._overlap,
                 room,
                 *rows,
             )
@@ -397,7 +401,7 @@ class BatchSearcher:
         self._idle.append(scratch)
 
     def _make_scratch(self) -> Scratch:
-        n_entries = len(self._segment.vocabulary)
+        n_entries = len(self.segment.vocabulary)
         size = self._longest + 1
         return Scratch(
             np.full(n_entries, -1, np.int32),
@@ -409,12 +413,12 @@ class BatchSearcher:
     @cached_property
     def _longest(self) -> int:
         """Tokens of the longest document."""
-        return int(np.diff(self._segment.offsets).max(initial=0))
+        return int(np.diff(self.segment.offsets).max(initial=0))
 
     @cached_property
     def _windows(self) -> Windows:
         """The windows, as kernels take them."""
-        index = self._segment.windows
+        index = self.segment.windows
         return sealed(
             Windows(
                 index.key_starts,
@@ -430,8 +434,8 @@ class BatchSearcher:
     @cached_property
     def _places(self) -> Places:
         """Where each entry of the vocabulary stands, as kernels take it."""
-        tokens = self._segment.tokens
-        starts: Int64s = np.zeros(len(self._segment.vocabulary) + 1, np.int64)
+        tokens = self.segment.tokens
+        starts: Int64s = np.zeros(len(self.segment.vocabulary) + 1, np.int64)
         places: Int32s = np.empty(len(tokens), np.int32)
         lookups.list_places(tokens, starts, places)
         return sealed(Places(starts, places))
@@ -439,7 +443,7 @@ class BatchSearcher:
     @cached_property
     def _documents(self) -> Documents:
         """The texts and what their tokens weigh, as kernels take them."""
-        segment = self._segment
+        segment = self.segment
         inverses = np.empty(0, np.float64)
         if self._frequencies is not None:
             inverses = inverse_frequencies(segment.vocabulary, self._scheme, self._frequencies)
@@ -510,153 +514,3 @@ def _far_runs(reaches: Int64s, span: int) -> Int64s:
     bounds = np.flatnonzero(np.diff(reaches > span, prepend=False, append=False)).reshape(-1, 2)
     ends = [(np.arange(first, stop) + reaches[first:stop]).max() for first, stop in bounds.tolist()]
     return np.column_stack([bounds, np.array(ends, np.int64)])
-
-
-# Lists are read from the shortest on, until those left can no longer matter by so many min-hashes.
-# With fewer, too many places look like candidates; with more, longer lists are read.
-_LEAST_OF_SHORT = 10
-# Lists with so many windows together are read in any case.
-_CHEAP_ROWS = 1 << 12
-
-_FIRST_ROOM = 1 << 10
-
-
-class SegmentSearcher:
-    """Looks for queries in one segment, for any number of threads."""
-
-    def __init__(
-        self,
-        segment: PassageSegment,
-        scheme: PassageScheme,
-        frequencies: DocumentFrequencies | None,
-    ) -> None:
-        self.segment = segment
-        self._batches = BatchSearcher(segment, scheme, frequencies)
-
-    def entries(self, queries: Queries) -> Int32s:
-        """Return the entry of the vocabulary that each token of some queries is, or -1."""
-        return self._batches.entries(queries)
-
-    def memory_bytes(self, n_threads: int) -> int:
-        """Return about how many bytes a search takes, with what it reads of the segment's files."""
-        return self._batches.memory_bytes(n_threads)
-
-    def forget(self) -> None:
-        """Give back what a search takes; the next one makes and reads it again."""
-        self._batches.forget()
-        self.segment.let_go()
-
-    def search(self, batch: Batch, first_tokens: Int64s, entries: Int32s, plan: SearchPlan) -> Hits:
-        """Find the passages that are similar to some of many queries.
-
-        Those of each begin at ``first_tokens`` or behind, counted through the segment. ``entries``
-        is what the method of that name gives for all of them.
-        """
-        threshold, times = plan.threshold, plan.times
-        least = 1 if times else plan.min_tokens
-        limits = Limits(plan.hits, least, np.float64(threshold), times)
-        choice = Choice(
-            least,
-            threshold.numerator,
-            threshold.denominator,
-            times,
-            self._batches.overlap,
-        )
-        return self._batches.search(batch, first_tokens, entries, limits, choice)
-
-    def windows(self, query: Query, plan: SearchPlan) -> Int64s:
-        """Find all sub-texts with enough common min-hashes, as rectangles (n, 5).
-
-        Each is first and last start, first and last end (the last token, inclusive), counted
-        through the segment, and the number of common min-hashes. They are not compared exactly.
-        """
-        lists = self._find_lists(query)
-        ranges = self._candidate_ranges(lists, plan.hits, 1)
-        found = list(self._rectangles(lists, ranges, plan.hits))
-        return _join_neighbours(np.concatenate(found)) if found else np.empty((0, 5), np.int64)
-
-    def _find_lists(self, query: Query) -> Int64s:
-        index = self.segment.windows
-        lists: Int64s = np.empty((len(query.keys), 2), np.int64)
-        candidates.find_lists(query.keys, index.keys, index.key_starts, index.list_starts, lists)
-        return lists[np.argsort(lists[:, 1] - lists[:, 0], kind="stable")]
-
-    def _candidate_ranges(self, lists: Int64s, hits: int, min_tokens: int) -> Int64s:
-        """Find where passages of ``min_tokens`` or more may start that share enough.
-
-        First by the shorter lists alone: a passage in ``hits`` of all lists is in at least ``hits``
-        less those not read. There the windows of all lists are looked at.
-        """
-        rows = np.cumsum(lists[:, 1] - lists[:, 0])
-        n_left_out = hits - min(hits, _LEAST_OF_SHORT)
-        n_read = max(len(lists) - n_left_out, int(np.searchsorted(rows, _CHEAP_ROWS, side="right")))
-        least = hits - (len(lists) - n_read)
-        ranges = self._covered_ranges(lists[:n_read], least, min_tokens)
-        n = candidates.sift_ranges(lists, hits, min_tokens, *self._columns(), ranges)
-        return ranges[:n]
-
-    def _columns(self) -> tuple[Uint32s, npt.NDArray[np.uint16], Int64s, Uint32s]:
-        """Give the arrays of the windows, as kernels take them."""
-        index = self.segment.windows
-        return index.starts, index.spans, index.wide_rows, index.wide_spans
-
-    def _covered_ranges(self, lists: Int64s, least: int, min_tokens: int) -> Int64s:
-        """Find the ranges of starts that windows of ``least`` of some lists allow."""
-        n_rows = int((lists[:, 1] - lists[:, 0]).sum())
-        firsts: Uint32s = np.empty(n_rows, np.uint32)
-        lasts: Uint32s = np.empty(n_rows, np.uint32)
-        n = candidates.list_starts(lists, min_tokens, *self._columns(), firsts, lasts)
-        firsts, lasts = firsts[:n], lasts[:n]
-        firsts.sort()
-        lasts.sort()
-        ranges: Int64s = np.empty((n, 2), np.int64)
-        return ranges[: candidates.covered_ranges(firsts, lasts, least, ranges)]
-
-    def _rectangles(self, lists: Int64s, ranges: Int64s, hits: int) -> Iterator[Int64s]:
-        """Give the sub-texts with enough common min-hashes, those of a range together."""
-        columns = self._columns()
-        rows = lists[:, 0].copy()
-        corners: Int64s = np.empty((4, _FIRST_ROOM), np.int64)
-        for first, last in ranges.tolist():
-            # The room of one range is that of the next, so that it seldom grows.
-            corners, n = fill_array(
-                partial(_windows_in_range, lists, rows, first, last, columns), corners, axis=1
-            )
-            yield _count_windows(corners[:, :n], hits)
-
-
-def _join_neighbours(rectangles: Int64s) -> Int64s:
-    """Join rectangles with the same ends and hits of which one begins right behind the other.
-
-    Two ranges of starts may adjoin; where they do depends on the other documents of the segment.
-    """
-    if not len(rectangles):
-        return rectangles
-    order = np.lexsort((rectangles[:, 0], rectangles[:, 3], rectangles[:, 2]))
-    rectangles = rectangles[order]
-    goes_on = (rectangles[1:, 2:] == rectangles[:-1, 2:]).all(axis=1)
-    goes_on &= rectangles[1:, 0] == rectangles[:-1, 1] + 1
-    heads = np.flatnonzero(np.concatenate([[True], ~goes_on]))
-    joined = rectangles[heads]
-    joined[:, 1] = rectangles[np.append(heads[1:], len(rectangles)) - 1, 1]
-    return joined[np.lexsort((joined[:, 2], joined[:, 0]))]
-
-
-def _windows_in_range(
-    lists: Int64s,
-    rows: Int64s,
-    first: int,
-    last: int,
-    columns: tuple[Uint32s, npt.NDArray[np.uint16], Int64s, Uint32s],
-    corners: Int64s,
-) -> Int:
-    return candidates.windows_in_range(lists, rows, first, last, *columns, corners)
-
-
-def _count_windows(corners: Int64s, hits: int) -> Int64s:
-    firsts, lasts, end_firsts, end_lasts = (np.ascontiguousarray(corner) for corner in corners)
-    rectangles, n = fill_array(
-        lambda room: sweep.count_windows(firsts, lasts, end_firsts, end_lasts, hits, room),
-        np.empty((4 * corners.shape[1], 5), np.int64),
-    )
-    return rectangles[:n]

@@ -21,8 +21,8 @@ from neardup.files.rows import ColumnNames
 from neardup.passages.additions import add_documents
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import PassageHandle
-from neardup.passages.lookup import find_windows
 from neardup.passages.plan import make_search_plan
+from neardup.passages.rectangles import find_windows
 from neardup.passages.windows import make_queries
 from neardup.runs.runner import Runner
 from neardup.tables import Texts

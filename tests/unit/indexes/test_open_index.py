@@ -58,7 +58,7 @@ def work(monkeypatch) -> Counter[str]:
     count(handle, "read_segment", "segments")
     count(handle, "restore_scheme", "schemes")
     count(search, "inverse_frequencies", "frequencies")
-    count(search.BatchSearcher, "_make_scratch", "scratch memory")
+    count(search.SegmentSearcher, "_make_scratch", "scratch memory")
     count(segment, "IdTable", "tables of ids")
     return done
 
@@ -191,7 +191,7 @@ def test_search__what_was_forgotten_is_made_again(index, monkeypatch):
     assert first["find_reaches"]
     for searcher in searchers:
         searcher.forget()
-        assert not {"_places", "_documents"} & vars(searcher._batches).keys()
+        assert not {"_places", "_documents"} & vars(searcher).keys()
     assert find(index) == expected
     assert done == first + Counter(list_places=len(searchers), find_least_weights=len(searchers))
 

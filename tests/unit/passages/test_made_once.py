@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import neardup
-from neardup.passages.search import BatchSearcher
+from neardup.passages.search import SegmentSearcher
 
 
 def test_search__threads_make_nothing_twice(tmp_path, monkeypatch):
@@ -16,14 +16,14 @@ def test_search__threads_make_nothing_twice(tmp_path, monkeypatch):
     index = neardup.PassageIndex.create(tmp_path / "index", min_tokens=20, num_perm=0)
     index.add(texts[:50])
     made = []
-    find = BatchSearcher._find_extent
+    find = SegmentSearcher._find_extent
 
     def find_slowly(self, number):
         made.append(number)
         time.sleep(0.01)
         return find(self, number)
 
-    monkeypatch.setattr(BatchSearcher, "_find_extent", find_slowly)
+    monkeypatch.setattr(SegmentSearcher, "_find_extent", find_slowly)
     found = index.search(texts, threshold="0.5", workers=4)
     assert len(made) > 1
     assert sorted(made) == sorted(set(made))

@@ -78,13 +78,6 @@ def read_templates(
     return HiddenText(runs, scheme.tokenizer)
 
 
-def ignoring(other: Other, hidden: HiddenText) -> Other:
-    """Return a collection whose text is read without what is hidden; an index keeps its text."""
-    if not isinstance(other, NewDocuments):
-        return other
-    return replace(other, read=replace(other.read, ignored=hidden.runs))
-
-
 def key_of_alignment(
     sources: Sequence[Source],
     other: Other,
@@ -214,7 +207,10 @@ def _align(
     hidden = None
     if ignore:
         hidden = read_templates(ignore, other, read, options.min_tokens, runner)
-        read, other = replace(read, ignored=hidden.runs), ignoring(other, hidden)
+        read = replace(read, ignored=hidden.runs)
+        # An index keeps its text.
+        if isinstance(other, NewDocuments):
+            other = replace(other, read=replace(other.read, ignored=hidden.runs))
     asked = Asked(sources, read, other, options, hidden, placer)
     with opened(asked, workspace, runner) as look_up, runner.stage("align") as note:
         n_documents, made = len(look_up.sizes), look_up.made

@@ -16,7 +16,7 @@ import neardup
 from neardup import PassageIndex
 from neardup.indexes.segments import Segment
 from neardup.passages.index import OpenPassages
-from neardup.passages.search import BatchSearcher
+from neardup.passages.search import SegmentSearcher
 from neardup.runs.exchange import Shuffle
 from neardup.runs.runner import Runner
 from tests.each import each_of
@@ -125,7 +125,7 @@ def test_align__goes_to_files_and_is_forgotten(files, other, monkeypatch):
 
     for kind, name in (
         (Shuffle, "_write_waiting"),
-        (BatchSearcher, "forget"),
+        (SegmentSearcher, "forget"),
         (OpenPassages, "leave"),
         (Segment, "let_go"),
     ):
