@@ -77,5 +77,5 @@ def test_keys__mean_one_thing():
             same = seen.setdefault(key_of(option), (option.name, is_configurable(option)))
             assert same == (option.name, is_configurable(option))
     refused = {key for key, (_, allowed) in seen.items() if not allowed}
-    assert refused >= {"output", "overwrite", "html", "against", "named-in", "ids", "info"}
+    assert refused >= {"output", "overwrite", "against", "named-in", "ids"}
     assert not refused & {"threshold", "text-column", "tokenizer", "workers", "keep"}

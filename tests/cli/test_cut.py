@@ -140,7 +140,7 @@ def test_cut__same_for_any_number_of_workers(run, here, write_file, texts):
 
 def test_cut__hints(run):
     outcome = run(*CUT, "--exact", "--overwrite")
-    assert "most documents have fewer than 50 tokens, and nothing shorter is found" in outcome.out
+    assert "nothing is repeated: a smaller --min-tokens finds shorter passages" in outcome.out
     outcome = run(*CUT, "--exact", "--min-tokens", 31, "--overwrite")
     assert "nothing is repeated: a smaller --min-tokens finds shorter passages; without" in (
         outcome.out

@@ -13,7 +13,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
-from neardup.cli.wording import are_most, list_passed_over, say_ids, say_recall
+from neardup.cli.wording import list_passed_over, say_ids, say_recall
 from neardup.options.option import no_effect
 from neardup.runs.progress import counted, plural
 
@@ -202,12 +202,7 @@ def _hint(summary: Mapping[str, Any], smaller: str, *, is_alone: bool) -> str:
         return wording.note_no_rows(summary)
     if not summary["documents"][-1] and not summary["skipped_rows"]:
         return "OTHER has no rows, so there was nothing to compare with"
-    sides = zip(
-        summary["short_documents"], summary["empty_documents"], summary["documents"], strict=True
-    )
-    if summary["passages"] or any(
-        not n or are_most(n_short + n_empty, n) for n_short, n_empty, n in sides
-    ):
+    if summary["passages"] or 0 in summary["documents"]:
         return ""
     if is_alone:
         return (

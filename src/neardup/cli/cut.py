@@ -12,7 +12,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, TableCommand, options_of
-from neardup.cli.wording import are_most, say_ids
+from neardup.cli.wording import say_ids
 from neardup.runs.progress import counted
 
 # Of what was repeated most, as much as fits on a line.
@@ -129,8 +129,6 @@ def _hint(summary: Mapping[str, Any]) -> str:
     if not summary["documents_in"]:
         return "" if summary["skipped_rows"] else wording.note_no_rows(summary)
     if summary["spans"] or "min_tokens" not in summary:
-        return ""
-    if are_most(summary["short_documents"], summary["documents_in"]):
         return ""
     looser = "" if summary["exact"] else ", a lower --threshold less similar ones"
     exactly = "; without --exact similar ones are found, too" if summary["exact"] else ""

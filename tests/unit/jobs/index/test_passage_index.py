@@ -186,7 +186,7 @@ def change_manifest(index: PassageIndex, change) -> None:
 def test_open__newer_format(index):
     manifest = replace(load_manifest(index.folder), format=99)
     (index.folder / "manifest.json").write_bytes(encode(manifest))
-    with pytest.raises(IndexFormatError, match=r"the index has format 99, this neardup .*reads up"):
+    with pytest.raises(IndexFormatError, match=r"the index has format 99, this neardup .*reads 1"):
         PassageIndex.open(index.folder)
 
 
