@@ -10,9 +10,8 @@ from xml.etree import ElementTree
 
 import click
 
-from docs.reference import slug
 from neardup.cli import _COMMANDS, cli
-from tests.docs.pages import DOCS, ROOT, links, page, section, tables
+from tests.docs.pages import DOCS, ROOT, tables
 from tests.each import each_of
 
 
@@ -24,32 +23,6 @@ def test_front__names_each_command():
     picture = ElementTree.parse(ROOT / "docs/which-command.svg")
     words = {word for text in picture.getroot().itertext() for word in re.findall(r"\w+", text)}
     assert words >= set(_COMMANDS)
-
-
-# What newcomers ask, and the page that says it all.
-ASKED = {
-    "How do I keep the newest?": "guarantees.md#survivors",
-    "What is a good threshold?": "presets.md",
-    "Does it run on 5 TB?": "big-collections.md",
-    "How do I keep test questions out?": "leakage.md",
-    "Can I undo it?": "command-line.md#deciding-again",
-    "Which documents went, and why?": "explain.md",
-    "Does it work on Chinese?": "languages.md",
-    "How do I link two tables of firms?": "linkage.md",
-    "How do I find quotations between two books?": "editions.md",
-    "How do I run it as a service?": "serving.md",
-}
-
-
-@each_of("question", ASKED, ids=str)
-def test_front__answers_what_newcomers_ask_in_two_clicks(question):
-    """The first click leads to the answer, the second to the page that it names."""
-    asked = section("docs/index.md", "Questions")
-    [anchor] = re.findall(rf"\[{re.escape(question)}\]\(faq\.md#(.*?)\)", asked)
-    [heading] = [
-        each for each in re.findall(r"(?m)^### (.*)$", page("docs/faq.md")) if slug(each) == anchor
-    ]
-    assert ASKED[question] in links(section("docs/faq.md", heading))
 
 
 def typed(path: Path) -> Iterator[str]:

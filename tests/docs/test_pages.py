@@ -1,4 +1,4 @@
-"""All pages: their links lead somewhere, their lines are short."""
+"""Links of all pages lead somewhere, and the reference has every public name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 import neardup
 import neardup.spark
 from tests.docs.pages import BENCHMARKS, DOCS, PAPERS, ROOT, links, page, section
-from tests.docs.sentences import LONG, mean, sentences, without_written_parts
 from tests.each import each_of
 
 OTHERS = (
@@ -38,37 +37,6 @@ def test_links__lead_somewhere(path):
         assert target.exists(), link
         if anchor:
             assert anchor in anchors(target.read_text(encoding="utf-8")), link
-
-
-@each_of("path", [*DOCS, *PAPERS, *BENCHMARKS], ids=lambda path: str(path.relative_to(ROOT)))
-def test_lines__at_most_100_characters(path):
-    # What a command prints, what a program writes, and rows of tables, cannot be broken.
-    text = without_written_parts(path.read_text(encoding="utf-8"))
-    text = re.sub(r"(?s)```text\n.*?```", "", text)
-    lines = text.splitlines()
-    long = [number for number, line in enumerate(lines, 1) if len(line) > 100 and line[0] != "|"]
-    assert long == []
-
-
-# In words, for the sentences of a page.
-AVERAGE = 15
-
-
-@each_of("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_sentences__are_short(path):
-    text = path.read_text(encoding="utf-8")
-    assert mean(text) <= AVERAGE
-    assert [" ".join(words) for words in sentences(text) if len(words) > LONG] == []
-
-
-def test_sentences__are_counted_without_code_and_links():
-    text = "# A heading\n\nOne [two\nthree](a.md). `a b c` is one!\n\n- an item\n- and another\n\n"
-    assert [len(words) for words in sentences(text + "| a | b |\n\n```sh\nx y z\n```\n")] == [
-        3,
-        3,
-        2,
-        2,
-    ]
 
 
 def test_python_reference__has_every_public_name():

@@ -7,11 +7,10 @@ import re
 import pytest
 
 from neardup.cli import run
-from tests.docs.pages import PAPERS, ROOT, page
+from tests.docs.pages import ROOT, page
 from tests.each import each_of
 
 TABLE = "docs/papers/README.md"
-SECTIONS = ("Broder", "MinHash", "Coates", "PPJoin", "MonoActive")
 # A module, a folder of benchmarks, or a use of a command or of an option.
 PLACE = re.compile(r"[\w/]+\.py|neardup( \w+)+|--[\w-]+.*")
 NOTHING = "–"
@@ -59,33 +58,3 @@ def test_table__commands_exist(capsys):
     for command in sorted(used):
         assert run([*command.split()[1:], "--help"]) == 0, command
     capsys.readouterr()
-
-
-@pytest.mark.slow
-def test_table__has_every_paper():
-    headings = re.findall(r"(?m)^## (\w+)", page(TABLE))
-    assert headings == list(SECTIONS)
-    linked = set(re.findall(r"\]\((\w+\.md)\)", page(TABLE)))
-    assert {path.name for path in PAPERS} - {"README.md"} <= linked
-
-
-@pytest.mark.slow
-def test_figures__are_all_shown():
-    """Every plot is on the page of its paper, and every image that a page shows is there."""
-    shown = {
-        (path.parent / name).resolve()
-        for path in PAPERS
-        for name in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", path.read_text(encoding="utf-8"))
-        if path.name != "README.md"
-    }
-    folder = ROOT / "docs/papers"
-    assert shown == {*folder.glob("*.svg"), *folder.glob("*.png")}
-
-
-@pytest.mark.slow
-@each_of("path", PAPERS, ids=lambda path: path.name)
-def test_tables__have_been_filled_in(path):
-    """No place for a table is empty."""
-    text = path.read_text(encoding="utf-8")
-    for name, content in re.findall(r"(?s)<!-- begin ([\w-]+) -->(.*?)<!-- end \1 -->", text):
-        assert content.strip(), name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import io
 import json
 import random
 import threading
@@ -67,29 +66,6 @@ def test_presence__true_or_false_and_no_more(presence, texts, server, tmp_path, 
     with caught.value as answer:
         assert answer.code == 429
         assert json.load(answer) == {"error": "no more questions are answered"}
-
-
-def test_presence__no_ids_are_sent(presence, texts):
-    sent = presence.make_question(questions_of(texts))
-    assert b"secret" not in sent
-    table = neardup.Sketches.from_arrow(presence.pq.read_table(io.BytesIO(sent)))
-    assert table.ids.to_pylist() == [0, 1, 2, 3, 4]
-    assert table.digests.null_count == 5
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "error"),
-    [
-        (b"nonsense", 400, "not a file of sketches"),
-        (b"", 413, "send 1 to 10000000 bytes"),
-    ],
-)
-def test_presence__refuses(server, body, status, error):
-    request = urllib.request.Request(server, body, method="POST")
-    with pytest.raises(urllib.error.HTTPError) as caught:
-        urllib.request.urlopen(request, timeout=20)
-    with caught.value as answer:
-        assert (answer.code, json.load(answer)) == (status, {"error": error})
 
 
 def test_presence__other_schemes(presence, texts, server):

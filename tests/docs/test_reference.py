@@ -16,7 +16,6 @@ from docs.reference import (
     python_front,
     python_pages,
     slug,
-    write_pages,
 )
 from native.manual import all_commands
 from neardup.cli import cli, run
@@ -40,12 +39,6 @@ def test_command_line__has_a_section_for_each_command():
         assert re.sub(r"(?s)```.*?```", "", section).strip(), name
 
 
-def test_command_line__has_no_help_of_its_own():
-    """It would have to be written anew with each option."""
-    assert "Usage: neardup" not in TEXT
-    assert "Usage: neardup" in FRONTS["command-line.md"]
-
-
 @each_of("name", list(CONTEXTS)[1:])
 def test_page__shows_what_help_prints(name, monkeypatch, capsys):
     # Click leaves two columns free.
@@ -54,15 +47,6 @@ def test_page__shows_what_help_prints(name, monkeypatch, capsys):
     shown = PAGES[f"{name.replace(' ', '-')}.md"]
     assert shown.startswith(f"# {name}\n")
     assert f"$ {name} --help\n{capsys.readouterr().out.rstrip()}\n```" in shown
-
-
-@each_of("name", list(CONTEXTS)[1:])
-def test_page__has_every_option(name):
-    block = PAGES[f"{name.replace(' ', '-')}.md"].split(f"$ {name} --help\n")[1].split("```")[0]
-    for parameter in CONTEXTS[name].command.params:
-        if isinstance(parameter, click.Option):
-            for option in (*parameter.opts, *parameter.secondary_opts):
-                assert re.search(rf"(?<!\S){re.escape(option)}\b", block), (name, option)
 
 
 @each_of("name", [name for name in neardup.__all__ if name[0] != "_"])
@@ -98,30 +82,6 @@ def test_links__lead_to_the_pages_that_sections_have_become():
             assert not anchor or anchor in anchors(site[home]), (name, link)
             counted += FOLDER in home
     assert counted > 100
-
-
-def test_addresses__of_sections_that_have_become_pages_go_on_working():
-    assert anchors(TEXT) == anchors(FRONTS["command-line.md"])
-
-
-def test_pages__have_titles_of_their_own():
-    titles = [text.partition("\n")[0] for text in PAGES.values()]
-    assert len(set(titles)) == len(titles)
-    assert {"# deduplicate", "# spark.deduplicate", "# types.Audit"} <= set(titles)
-
-
-def test_pages__that_nothing_makes_any_more_go(tmp_path):
-    folder = tmp_path / FOLDER
-    write_pages(folder)
-    (folder / "neardup-gone.md").write_text("# neardup gone\n")
-    write_pages(folder)
-    assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == PAGES
-
-
-def test_page__needs_one_block():
-    for text in ("", "```console\n$ neardup --help\n```\n" * 2):
-        with pytest.raises(AssertionError, match="needs one block"):
-            CommandLine(f"# Page\n\n{text}").front()
 
 
 def test_command_line__lines_for_completion(monkeypatch, capsysbinary):

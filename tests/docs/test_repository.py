@@ -1,17 +1,14 @@
-"""What the repository says of itself: its citation and its workflows."""
+"""The citation and the changelog name the version, the papers and the formats."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 
 import neardup
 from neardup.indexes.manifest import FORMAT
 from neardup.sketches.table_format import FORMAT_VERSION
 from neardup.text.shingles import HASH_VERSION
-from tests.docs.pages import HOME, ROOT, page, tables
-
-PROJECT = tomllib.loads(page("pyproject.toml"))
+from tests.docs.pages import page, tables
 
 
 def test_citation__names_the_version_and_the_papers():
@@ -29,50 +26,6 @@ def test_citation__names_the_version_and_the_papers():
         assert title in titles
         shown = " ".join(page(f"docs/papers/{name}.md").split())
         assert title.lower() in shown.lower()
-
-
-def test_workflows__pin_every_action():
-    """By its commit, with the version in a comment: a tag can be moved."""
-    workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))
-    used = [
-        line.strip()
-        for path in workflows
-        for line in path.read_text().splitlines()
-        if "uses:" in line
-    ]
-    assert len(used) > 10
-    for line in used:
-        assert re.fullmatch(r"- uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
-
-
-def test_systems__are_those_that_the_tests_have_run_on():
-    systems = [
-        name for name in PROJECT["project"]["classifiers"] if name.startswith("Operating System")
-    ]
-    assert systems == ["Operating System :: POSIX :: Linux"]
-    assert "macOS and Windows are not tested" in " ".join(page("README.md").split())
-
-
-def test_metadata__of_the_package():
-    """What users may ask for are extras; what developers need is no part of the package."""
-    project = PROJECT["project"]
-    assert set(project["optional-dependencies"]) == {
-        *("jit", "tokenizers", "xlsx", "documents", "pages", "spark", "serve"),
-    }
-    assert set(PROJECT["dependency-groups"]) == {"test", "fuzz", "browser", "docs", "check"}
-    assert project["license"] == "Apache-2.0"
-    assert project["authors"]
-    assert {"Source", "Documentation", "Changelog", "Issues"} == set(project["urls"])
-    assert all(url.startswith(HOME) for url in project["urls"].values())
-
-
-def test_groups__are_those_that_scripts_install():
-    named = set()
-    for name in (".ci/run", ".readthedocs.yaml", "README.md", "CONTRIBUTING.md"):
-        named |= set(re.findall(r"--group (\w+)", page(name)))
-    for path in (ROOT / ".github/workflows").glob("*.yml"):
-        named |= set(re.findall(r"--group (\w+)", path.read_text(encoding="utf-8")))
-    assert named == set(PROJECT["dependency-groups"])
 
 
 def test_changelog__names_the_version_and_the_formats():
