@@ -58,15 +58,6 @@ def test_align__places_are_those_of_the_texts(run, here):
 
 
 @pytest.mark.usefixtures("collections")
-@pytest.mark.parametrize("command", ["align a.jsonl --against idx", "search idx a.jsonl"])
-def test_texts__to_be_there_and_to_be_left_out(run, command):
-    run("index", "build", "idx", "b.jsonl", "--min-tokens", 8)
-    outcome = run(*command.split(), "--with-text", "--no-text", "-o", "s.csv")
-    assert outcome.code == 2
-    assert outcome.err.endswith("Error: choose either --with-text or --no-text\n")
-
-
-@pytest.mark.usefixtures("collections")
 def test_align__what_is_ignored(run, fails, here, write_file):
     """All of a template counts nowhere, also with other words between its parts."""
     words = SHARED.split()
@@ -85,19 +76,6 @@ def test_align__what_is_ignored(run, fails, here, write_file):
 
 
 @pytest.mark.usefixtures("collections")
-def test_align__as_a_spreadsheet(run, here, write_file):
-    rows = [{"id": "=1+1", "text": f"=2 {SHARED}"}, {"id": "b", "text": f"=2 {SHARED}"}]
-    write_file("c.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    assert run("align", "c.jsonl", *LEAST, "-o", "s.xlsx").code == 0
-    sheet = openpyxl.load_workbook(here / "s.xlsx").active
-    header, row = sheet.iter_rows()
-    assert [cell.value for cell in header][-2:] == ["text of query", "text of document"]
-    n = len(SHARED) + 3
-    assert [cell.value for cell in row] == ["=1+1", 1, n, "b", 1, n, 1, *[f"2 {SHARED}"] * 2]
-    assert {cell.data_type for cell in row} == {"s", "n"}
-
-
-@pytest.mark.usefixtures("collections")
 def test_align__summary_of_documents(run, here):
     arguments = ("align", "a.jsonl", "--against", "b.jsonl", "--id-column", "id", *LEAST)
     outcome = run(*arguments, "--summary", "documents", "-o", "who.csv")
@@ -112,23 +90,6 @@ def test_align__summary_of_documents(run, here):
 
 
 @pytest.mark.usefixtures("collections")
-def test_align__ngram(run, fails, here, write_file):
-    """Words in another order share no shingle of three."""
-    write_file("reversed.txt", " ".join(reversed(SHARED.split())))
-    for ngram, n_passages in ((1, 1), (3, 0)):
-        arguments = ("align", "a.jsonl", "--against", "reversed.txt", *LEAST, "--ngram", ngram)
-        assert run(*arguments, "-o", f"{ngram}.jsonl").code == 0
-        assert len(rows_in(here / f"{ngram}.jsonl")) == n_passages
-    options = ("--id-column", "id", *LEAST, "--ngram", 3)
-    assert run("align", "a.jsonl", "--against", "b.jsonl", *options, "-o", "s.jsonl").code == 0
-    [row] = rows_in(here / "s.jsonl")
-    assert (row["query_text"], row["similarity"]) == (SHARED, 1.0)
-    error = "--min-tokens must be at least --ngram, got 12 and 13: a passage of fewer tokens has no"
-    arguments = ("align", "a.jsonl", "--against", "b.jsonl", *LEAST, "--ngram", 13)
-    fails(*arguments, "-o", "none.csv", error=f"{error} shingle")
-
-
-@pytest.mark.usefixtures("collections")
 def test_align__with_an_index(run, here):
     ids = ("--id-column", "id")
     run("index", "build", "idx", "b.jsonl", *ids, "--min-tokens", 8)
@@ -139,17 +100,6 @@ def test_align__with_an_index(run, here):
     assert (summary["passages"], summary["aligned_documents"]) == (1, 1)
     assert summary["certain_tokens"] == 11
     assert rows_in(here / "s.jsonl")[0]["doc_text"] == SHARED.capitalize()
-
-
-@pytest.mark.usefixtures("collections")
-def test_align__what_many_documents_have(run, here, write_file):
-    write_file("c.jsonl", "".join(json.dumps({"text": f"{i} {SHARED}"}) + "\n" for i in range(3)))
-    arguments = ("align", "a.jsonl", "--against", "c.jsonl", *LEAST, "--max-documents")
-    outcome = run(*arguments, 2, "-o", "s.jsonl")
-    assert "left out, found in more than 2 documents" in outcome.out
-    assert rows_in(here / "s.jsonl") == []
-    assert run(*arguments, 3, "-o", "s.csv").code == 0
-    assert len((here / "s.csv").read_text().splitlines()) == 4
 
 
 @pytest.mark.parametrize(
@@ -172,52 +122,6 @@ def test_align__same_for_any_number_of_workers(run, here, workers):
     assert run(*arguments, "-o", "one.csv", "--workers", 2).code == 0
     assert run(*arguments, "-o", "two.csv", "--workers", workers).code == 0
     assert (here / "one.csv").read_bytes() == (here / "two.csv").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        (["--threshold", "80"], "--threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
-        (["--min-tokens", "0"], "--min-tokens must be at least 1, got 0"),
-        (["--max-documents", "0"], "--max-documents must be at least 1, got 0"),
-        (
-            ["--max-documents", "120%"],
-            "--max-documents must be between 0% and 100%, such as 10%, got '120%'",
-        ),
-        (["--num-perm", "4"], "--num-perm must lie between 8 and 1,024, got 4"),
-        (["--on-error", "skip", "--text-column", "t"], None),
-    ],
-)
-@pytest.mark.usefixtures("collections")
-def test_align__bad_option(fails, run, here, options, error):
-    arguments = ("align", "a.jsonl", "--against", "b.jsonl", "-o", "s.csv", *options)
-    if error is None:
-        # Every row is bad; none is left to be aligned.
-        assert run(*arguments).code == 0
-        assert len((here / "s.csv").read_text().splitlines()) == 1
-        return
-    fails(*arguments, error=error)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("collections")
-def test_align__how_surely(run, fails):
-    arguments = ("align", "a.jsonl", "b.jsonl", *LEAST, "-o", "s.csv", "--overwrite")
-    plain, lower, by_hashes = (
-        json.loads(run(*arguments, "--json", *options).out)
-        for options in ((), ("--recall", "0.95"), ("--hits", "60", "--num-perm", "128"))
-    )
-    assert plain["window_threshold"] == plain["threshold"] > lower["window_threshold"]
-    assert lower["predicted_recall"] >= 0.95 > plain["predicted_recall"]
-    assert by_hashes["predicted_recall"] <= plain["predicted_recall"]
-    moved = f", or {lower['predicted_recall_moved']:.4f} if its words were moved"
-    assert moved in run(*arguments, "--recall", "0.95").out
-    assert "moved" not in run(*arguments).out
-    hint = "; --recall 0.9 finds more"
-    assert hint in run(*arguments).out
-    assert hint not in run(*arguments, "--hits", "60").out
-    error = "--seed has no effect without --hits; leave it out, or give --hits"
-    fails(*arguments, "--seed", "3", error=error)
 
 
 @pytest.mark.usefixtures("collections")
@@ -243,13 +147,6 @@ def test_align__within_a_document(run, here, write_file):
 
 
 @pytest.mark.usefixtures("collections")
-def test_align__bad_rows_come_once(run, write_file):
-    write_file("bad.jsonl", '{"text": 3}\n{"text": "some words that are here"}\n')
-    outcome = run("align", "bad.jsonl", "-o", "s.csv", "--on-error", "skip", "--json")
-    assert json.loads(outcome.out)["skipped_rows"] == 1
-
-
-@pytest.mark.usefixtures("collections")
 def test_align__options_that_an_index_decides(fails, run):
     assert run("index", "build", "idx", "b.jsonl").code == 0
     error = "--seed has no effect with an index, which has its own; leave it out"
@@ -260,27 +157,6 @@ def test_align__options_that_an_index_decides(fails, run):
     fails(*arguments, "--strip-accents", error=error)
     error = "--casefold has no effect with an index, which has its own; leave it out"
     fails(*arguments, "--no-casefold", error=error)
-
-
-@pytest.mark.usefixtures("collections")
-def test_align__no_casefold(run, here, write_file):
-    """Upper and lower case differ if that is asked for."""
-    write_file("loud.txt", SHARED.upper())
-    for option, n_passages in (("--casefold", 1), ("--no-casefold", 0)):
-        arguments = ("align", "loud.txt", "--against", "b.jsonl", *LEAST, option)
-        assert run(*arguments, "-o", f"{option}.csv").code == 0
-        assert len((here / f"{option}.csv").read_text().splitlines()) == 1 + n_passages
-
-
-@pytest.mark.usefixtures("collections")
-def test_align__output(fails, write_file):
-    write_file("s.csv", "mine")
-    arguments = ("align", "a.jsonl", "--against", "b.jsonl", "-o")
-    error = "s.csv exists; choose another name, or replace it with --overwrite"
-    fails(*arguments, "s.csv", error=error)
-    write_file("c.jsonl", '{"text": "a"}\n')
-    error = "c.jsonl is an input, and would be replaced; choose another name"
-    fails("align", "a.jsonl", "--against", "c.jsonl", "-o", "c.jsonl", "--overwrite", error=error)
 
 
 @pytest.mark.usefixtures("collections")
@@ -311,28 +187,6 @@ def test_align__output_in_the_index(run, fails, here):
     output = ("-o", "idx/segments/s.jsonl")
     fails("align", "a.jsonl", "--against", "idx", *output, error=error)
     assert run("index", "info", "idx").code == 0
-
-
-@pytest.mark.usefixtures("collections")
-def test_align__for(run, here):
-    arguments = ("align", "a.jsonl", "--against", "b.jsonl", "--for", "quotations")
-    outcome = run(*arguments, "-o", "s.csv")
-    first = "for quotations: threshold 0.6, passages of 15 tokens, 15 tokens between parts"
-    assert outcome.out.splitlines()[0] == first
-    assert len((here / "s.csv").read_text().splitlines()) == 2
-    outcome = run(*arguments, "--threshold", "0.9", "--min-tokens", 12, "-o", "t.csv")
-    first = "for quotations: threshold 0.9, passages of 12 tokens, 15 tokens between parts"
-    assert outcome.out.splitlines()[0] == first
-
-
-@pytest.mark.usefixtures("collections")
-def test_align__for_with_an_index(run, here):
-    run("index", "build", "idx", "b.jsonl", "--min-tokens", 8)
-    outcome = run("align", "a.jsonl", "--against", "idx", "--for", "rewording", "-o", "s.csv")
-    assert (
-        outcome.out.splitlines()[0] == "for rewording: threshold 0.4, passages of 8 tokens; "
-        "--min-tokens and --idf are those of the index"
-    )
 
 
 @pytest.mark.usefixtures("collections")

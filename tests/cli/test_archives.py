@@ -8,13 +8,10 @@ import tempfile
 
 import pytest
 
-from neardup.errors import InvalidInputError
 from neardup.files.resolve import resolve_paths
 from neardup.options.documents import DedupOptions
-from neardup.spark.cluster import _for_others
 from neardup.stages.workspaces import key_of
 from tests.archives import ENDINGS, archive_of
-from tests.documents import xlsx_of
 
 FIRST = b'{"id": "1", "text": "one two three four five six"}\n'
 OTHER = b'{"id": "2", "text": "seven eight nine ten eleven"}\n'
@@ -82,31 +79,3 @@ def test_work__is_that_of_the_archive(here):
     assert key() == first
     os.utime("a.zip", (1, 1))
     assert key() != first
-
-
-def test_spark__other_machines_have_no_copies_of_sheets(here):
-    (here / "a.xlsx").write_bytes(xlsx_of(("Data", "")))
-    [source] = resolve_paths(["a.xlsx"])
-    with pytest.raises(InvalidInputError, match=r"not spreadsheets, such as a\.xlsx; name paths"):
-        _for_others(source)
-
-
-def test_key__of_a_spreadsheet_in_an_archive(here):
-    (here / "a.zip").write_bytes(archive_of(".zip", [("a.xlsx", xlsx_of(("Data", "")))]))
-
-    def key():
-        return key_of("dedup", DedupOptions(), {}, inputs=resolve_paths(["a.zip"]))
-
-    first = key()
-    assert first is not None
-    assert [file["path"] for file in first["inputs"]] == [os.path.realpath("a.zip/a.xlsx")]
-    assert key() == first
-    os.utime("a.zip", (1, 1))
-    assert key() != first
-
-
-def test_spark__other_machines_have_no_copies(here):
-    (here / "a.zip").write_bytes(archive_of(".zip", ITEMS))
-    [source, _] = resolve_paths(["a.zip"])
-    with pytest.raises(InvalidInputError, match=r"not members of the archive a\.zip; name paths"):
-        _for_others(source)

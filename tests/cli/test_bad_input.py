@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import os
-import random
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -47,23 +46,6 @@ def test_dedup__missing_column(fails, write_file, name, content, error):
     fails("dedup", name, "-o", "out", error=error)
 
 
-def test_dedup__missing_column_of_parquet(fails, here):
-    pq.write_table(pa.table({"id": [1], "body": ["y"]}), "a.parquet")
-    fails("dedup", "a.parquet", "-o", "out", error=f"a.parquet: no column 'text'; {COLUMNS}")
-
-
-def test_dedup__missing_column_cannot_be_skipped_in_a_table(fails, write_file):
-    write_file("a.csv", b"id,body\n1,y\n")
-    error = f"a.csv: no column 'text'; {COLUMNS}"
-    fails("dedup", "a.csv", "-o", "out", "--on-error", "skip", error=error)
-
-
-def test_dedup__text_that_is_no_text(fails, write_file):
-    write_file("a.jsonl", b'{"text": "x"}\n{"text": 5}\n')
-    error = "a.jsonl, row 2: column 'text' holds a number, not text"
-    fails("dedup", "a.jsonl", "-o", "out", error=error + SKIP)
-
-
 def test_dedup__first_row_is_bad(fails, write_file):
     """Then all may be, by a wrong column or format, and skipping them would be no remedy."""
     write_file("a.jsonl", b'{"text": 5}\n{"text": "x"}\n')
@@ -89,14 +71,6 @@ def test_every_command__bad_row_among_good_ones(run, write_file, command):
         f"error: a.jsonl, row 2: column 'text' holds a number, not text{SKIP}\n"
     )
     assert run(*words, "--on-error", "skip", "--id-column", "id").code == 0
-
-
-def test_drop__bad_row_of_the_table(fails, write_file):
-    """Rows of the table that names documents are never skipped."""
-    write_file("a.jsonl", GOOD)
-    write_file("ids.jsonl", b'{"doc_id": "a"}\n{"doc_id": null}\n')
-    error = "ids.jsonl, row 2: column 'doc_id' is null"
-    fails("drop", "a.jsonl", "--named-in", "ids.jsonl", "-o", "out", error=error)
 
 
 def test_dedup__repeated_id(fails, write_file):
@@ -160,28 +134,6 @@ def test_dedup__bad_row_skipped(run, here, write_file, read_content, name, conte
     assert pq.read_table("out/clusters.parquet")["id"].to_pylist() == [f"{name}:1", f"{name}:3"]
 
 
-def test_dedup__undecodable_text_file(fails, write_file):
-    write_file("in/a.txt", b"x")
-    write_file("in/b.txt", b"xy\xffz")
-    error = f"in/b.txt, row 1: not valid UTF-8 at byte 3 of column 'text'{CP1252}"
-    fails("dedup", "in", "-o", "out", error=error)
-
-
-def test_dedup__bad_row_in_the_other_collection(fails, write_file):
-    write_file("a.jsonl", GOOD)
-    write_file("b.jsonl", GOOD + b"[]\n")
-    error = "b.jsonl, row 2: not a JSON object: it is an array"
-    fails("dedup", "a.jsonl", "--against", "b.jsonl", "-o", "out", error=error + SKIP)
-
-
-def test_dedup__binary_file(fails, write_file):
-    write_file("a.jsonl", b"\xff" + random.Random(7).randbytes(5000))
-    error = (
-        "a.jsonl, row 1: this is binary data, not text; leave it out, or convert it to text first"
-    )
-    fails("dedup", "a.jsonl", "-o", "out", error=error)
-
-
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
 @pytest.mark.parametrize(
     ("content", "kind"),
@@ -212,16 +164,6 @@ def test_dedup__truncated_compressed_file(fails, write_file, suffix):
         "copy"
     )
     fails("dedup", path.name, "-o", "out", error=error)
-
-
-@pytest.mark.parametrize("suffix", ["gz", "zst", "xz", "bz2"])
-def test_dedup__not_compressed(run, here, suffix):
-    Path(f"a.jsonl.{suffix}").write_bytes(GOOD)
-    outcome = run("dedup", f"a.jsonl.{suffix}", "-o", "out")
-    assert outcome.code == 1
-    assert outcome.err.startswith(f"error: a.jsonl.{suffix}: not valid compressed data: ")
-    assert outcome.err.count("\n") == 1
-    assert not Path("out").exists()
 
 
 def test_dedup__truncated_parquet(fails, here):
@@ -295,11 +237,6 @@ def test_input__not_there(fails, here, write_file, argument, error):
     fails("dedup", "-o", "out", argument, error=error)
 
 
-def test_input__others_not_there(fails, write_file):
-    write_file("a.jsonl", GOOD)
-    fails("dedup", "a.jsonl", "--against", "b", "-o", "out", error="b: no such file")
-
-
 def test_input__no_permission(fails, here, write_file, monkeypatch):
     write_file("a.jsonl", GOOD)
 
@@ -309,14 +246,6 @@ def test_input__no_permission(fails, here, write_file, monkeypatch):
     # Taking the permission away would not stop the superuser.
     monkeypatch.setattr(streams, "_open_raw", refuse)
     fails("dedup", "a.jsonl", "-o", "out", error="a.jsonl: no permission to read this file")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
-@pytest.mark.parametrize("name", ["a.jsonl", "a.parquet"])
-def test_input__no_permission_by_mode(fails, write_file, name):
-    write_file(name, GOOD).chmod(0)
-    error = f"{name}: no permission to read this file"
-    fails("dedup", name, "-o", "out", error=error)
 
 
 def test_input__disk_fails(fails, here, write_file, monkeypatch):
@@ -354,25 +283,6 @@ def test_dedup__file_name_not_unicode(fails):
         file.write(b'{"text": "a b"}\n')
     error = "the file name is not valid UTF-8, rename it: n\\xff.jsonl"
     fails("dedup", ".", "-o", "out", error=error)
-
-
-def test_dedup__names_that_are_empty(fails, write_file):
-    write_file("a.jsonl", b'{"text": "a b"}\n')
-    error = "expected at least one input, got none; name a file or a folder"
-    fails("dedup", "", "-o", "out", error=error)
-    error = "'.' is the folder you are in, or above it; name a new folder"
-    fails("dedup", "a.jsonl", "-o", "", error=error)
-
-
-def test_dedup__many_functions(run, write_file):
-    write_file("a.jsonl", b'{"text": "a b"}\n')
-    assert run("dedup", "a.jsonl", "-o", "out", "--num-perm", "5000").code == 0
-
-
-def test_dedup__compressed_file_of_no_bytes(fails, here):
-    Path("a.jsonl.gz").write_bytes(b"")
-    error = "a.jsonl.gz: the compressed data end too early; the file is incomplete, get a full copy"
-    fails("dedup", "a.jsonl.gz", "-o", "out", error=error)
 
 
 def test_dedup__several_gzip_members(run, here, verify):

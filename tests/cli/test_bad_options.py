@@ -12,26 +12,16 @@ GOOD = b'{"text": "one", "id": "a"}\n'
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ("--threshold 0", "--threshold must lie in (0, 1], got 0"),
         ("--threshold 80", "--threshold must lie in (0, 1], got 80; write 0.8 for 80 %"),
-        ("--threshold 1.5", "--threshold must lie in (0, 1], got 1.5"),
-        ("--ngram 2147483648000", "--ngram must lie between 1 and 65536, got 2147483648000"),
         ("--threshold 1e999999999", "--threshold must lie in (0, 1], got 1e999999999"),
         (
             f"--threshold 0.{'9' * 100_000}",
             "--threshold may have 40 characters at most, got 100,002",
         ),
-        (f"--memory {'1' * 41}", "--memory may have 40 characters at most, got 41"),
-        ("--threshold -0.5", "--threshold must lie in (0, 1], got -0.5"),
-        ("--threshold abc", "--threshold must be a number in (0, 1], got 'abc'"),
-        ("--threshold nan", "--threshold must be a number in (0, 1], got 'nan'"),
-        ("--threshold inf", "--threshold must be a number in (0, 1], got 'inf'"),
         (
             "--threshold 1e-12",
             "--threshold may have a denominator of 10^9 at most (nine decimals), got 1e-12",
         ),
-        ("--recall 0", "--recall must lie in (0, 1], got 0"),
-        ("--recall 99", "--recall must lie in (0, 1], got 99; write 0.99 for 99 %"),
         (
             "--threshold 0.01",
             "--recall 0.99 at Jaccard similarity 0.01 is out of reach with --num-perm 128; raise "
@@ -43,22 +33,10 @@ GOOD = b'{"text": "one", "id": "a"}\n'
             "or raise --num-perm",
         ),
         ("--bands 20", "--bands and --rows go together; give both or neither"),
-        ("--rows 5", "--bands and --rows go together; give both or neither"),
-        ("--bands 0 --rows 5", "--bands must be at least 1, got 0"),
-        ("--bands 5 --rows -1", "--rows must be at least 1, got -1"),
-        ("--ngram 0", "--ngram must lie between 1 and 65536, got 0"),
-        ("--workers 0", "--workers must be at least 1, got 0"),
-        ("--num-perm 0", "--num-perm must lie between 1 and 65536, got 0"),
-        ("--seed -1", "--seed must lie between 0 and 2^64 - 1, got -1"),
         (
             "--keep best",
             "--keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
             "priority:COLUMN=A,B,C, or several of these, parted by commas; got 'best'",
-        ),
-        (
-            "--keep priority:id",
-            "--keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
-            "priority:COLUMN=A,B,C, or several of these, parted by commas; got 'priority:id'",
         ),
         (
             "--tokenizer word",
@@ -81,17 +59,15 @@ GOOD = b'{"text": "one", "id": "a"}\n'
                 f"--{option.split()[0]} has no effect with --method exact; leave it out, or choose "
                 "--method minhash or auto",
             )
-            for option in ("recall 0.99", "num-perm 128", "bands 9 --rows 5", "rows 5", "seed 42")
+            for option in ("recall 0.99", "bands 9 --rows 5", "seed 42")
         ),
-        ("--audit 0", "--audit must be at least 1, got 0"),
         *(
             (
-                f"--{option} --measure {measure}",
-                f"--{option.split()[0]} has no effect with --measure {measure}; leave it out, or "
+                f"--{option}",
+                f"--{option.split()[0]} has no effect with --measure jaccard; leave it out, or "
                 "choose --measure weighted-jaccard",
             )
-            for measure in ("jaccard", "max-containment")
-            for option in ("tf raw", "idf smooth", "tf log --idf unary")
+            for option in ("tf raw", "idf smooth")
         ),
         (
             "--measure weighted-jaccard --occurrences numbered",
@@ -118,40 +94,6 @@ GOOD = b'{"text": "one", "id": "a"}\n'
 def test_dedup__bad_option(fails, write_file, options, error):
     write_file("a.jsonl", GOOD)
     fails("dedup", "a.jsonl", "-o", "out", *options.split(), error=error)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        "--recall 0.9 --num-perm 200 --seed 7 --audit 5",
-        "--bands 9 --rows 5 --num-perm 45",
-    ],
-)
-def test_dedup__options_of_sketches_go_with_method_auto(run, write_file, options):
-    write_file("a.jsonl", GOOD)
-    assert run("dedup", "a.jsonl", "-o", "out", "--method", "auto", *options.split()).code == 0
-
-
-def test_dedup__exact_at_a_threshold_out_of_reach_of_sketches(run, write_file):
-    write_file("a.jsonl", GOOD)
-    options = ("--threshold", "0.001", "--method", "exact")
-    assert run("dedup", "a.jsonl", "-o", "out", *options).code == 0
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        "--threshold 80",
-        "--bands 20 --rows 10",
-        "--num-perm 0",
-        "--recall nan",
-    ],
-)
-def test_plan__bad_option(run, options):
-    outcome = run("plan", *options.split())
-    assert (outcome.code, outcome.out) == (1, "")
-    assert outcome.err.startswith("error: ")
-    assert outcome.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -185,15 +127,3 @@ def test_dedup__wrong_usage(run, here, write_file, options, error):
     assert outcome.err.splitlines()[-1] == f"Error: {error}"
     assert outcome.err.startswith("Usage: neardup dedup [OPTIONS] INPUT...\n")
     assert [path.name for path in here.iterdir()] == ["a.jsonl"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (["dedup", "-o", "out"], "Error: Missing argument 'INPUT...'."),
-        (["dedup", "a.jsonl"], "Error: Missing option '-o' / '--output'."),
-    ],
-)
-def test_dedup__argument_left_out(run, here, arguments, error):
-    outcome = run(*arguments)
-    assert (outcome.code, outcome.err.splitlines()[-1]) == (2, error)

@@ -14,9 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.errors import InvalidParameterError
-from neardup.options.documents import DedupOptions
-from neardup.spark.dedup import plan_on_spark
 
 RANDOM = random.Random(16)
 PART = RANDOM.randbytes(6_000)
@@ -99,39 +96,6 @@ def test_pairs__within_edits_of_bytes(run, here, write_file):
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        "pairs in -o out.csv",
-        "pairs in --against known -o out.csv",
-        "dedup in --against known -o out",
-    ],
-)
-def test_report__of_bytes_is_refused_before_the_job(run, files, here, write_file, command):
-    write_file("known/x", FILES["a.exe"])
-    outcome = run(*command.split(), "--input-format", "bytes", "--report", "p.html")
-    assert outcome.code == 1
-    assert "--report shows texts, and documents are not read as such with --input-f" in outcome.err
-    assert {path.name for path in here.iterdir()} == {"in", "known"}
-
-
-def test_report__of_an_output_of_bytes(run, files, here):
-    how = ("--input-format", "bytes", "--report", "p.html")
-    assert run("dedup", files, "-o", "out", *how).code == 0
-    assert (here / "p.html").is_file()
-
-
-def test_pairs__against_texts_of_the_same_bytes(run, files, here, write_file):
-    """The other collection is read as bytes too."""
-    write_file("known/x", FILES["a.exe"])
-    outcome = run(
-        *("pairs", files, "--against", "known", "-o", "p.csv", "--input-format", "bytes"),
-        *("--measure", "containment", "--threshold", "0.99"),
-    )
-    assert outcome.err == ""
-    assert [row["id_a"] for row in table("p.csv")] == ["a.exe", "copy/a.dll"]
-
-
-@pytest.mark.parametrize(
     "kind",
     [
         ("minhash",),
@@ -159,30 +123,6 @@ def test_sketch__of_ascii_is_that_of_text_with_the_tokenizer_bytes(here, write_f
         assert as_bytes.to_arrow().equals(as_text.to_arrow(), check_metadata=True)
 
 
-def test_sketch_edit__lengths_are_bytes(run, files, here):
-    run("sketch", files, "-o", "s.parquet", "--input-format", "bytes", "--kind", "edit")
-    about = pq.read_schema("s.parquet").metadata[b"neardup.sketches"]
-    assert json.loads(about)["scheme"]["tokenizer"] == "bytes"
-    lengths = {row["id"]: row["length"] for row in pq.read_table("s.parquet").to_pylist()}
-    assert lengths == {name: len(content) for name, content in FILES.items()}
-
-
-def test_sketch_edit__as_of_text_with_a_character_for_each_byte(files):
-    as_bytes = neardup.sketch(files, input_format="bytes", kind="edit").rows
-    texts = [FILES[name].decode("latin-1") for name in sorted(FILES)]
-    as_text = neardup.sketch(texts, kind="edit").rows
-    assert as_bytes.symbols.tolist() == as_text.symbols.tolist()
-
-
-def test_sketch_edit__of_bytes_and_of_text_are_not_compared(run, here, write_file):
-    write_file("a.txt", "some text, long enough for a symbol " * 30)
-    run("sketch", "a.txt", "-o", "a.parquet", "--kind", "edit")
-    run("sketch", "a.txt", "-o", "b.parquet", "--kind", "edit", "--input-format", "bytes")
-    outcome = run("estimate", "a.parquet", "b.parquet", "-o", "e.csv")
-    assert outcome.code == 1
-    assert "tokenizer" in outcome.err
-
-
 @pytest.mark.parametrize(
     "command",
     [
@@ -199,69 +139,9 @@ def test_commands_of_texts__refuse_bytes(run, files, command):
     assert "; bytes are compared by dedup, pairs and sketch; passages, cuts and" in outcome.err
 
 
-def test_functions_of_texts__refuse_bytes(files, here):
-    index = neardup.PassageIndex.create(here / "idx")
-    documents = neardup.DocumentIndex.create(here / "docs")
-    match = r"^input_format must be one of auto, .*, got 'bytes'; bytes are compared by dedup"
-    for call in (neardup.align, neardup.cut, index.add, index.search, documents.add):
-        with pytest.raises(InvalidParameterError, match=match):
-            call(files, input_format="bytes")
-
-
-@pytest.mark.parametrize("command", ["dedup", "pairs"])
-def test_index__has_texts(run, files, here, command):
-    neardup.DocumentIndex.create(here / "docs").add(["one two three"])
-    output = "out" if command == "dedup" else "out.csv"
-    outcome = run(command, files, "--against", "docs", "-o", output, "--input-format", "bytes")
-    assert outcome.err == (
-        "error: --input-format bytes reads no texts, which an index has; name files with "
-        "--against, or read the files as text\n"
-    )
-
-
-@pytest.mark.parametrize(
-    "command", ["dedup in -o out", "pairs in -o p.csv", "sketch in -o s.parquet"]
-)
-def test_tokenizer__that_cuts_texts(run, files, command):
-    outcome = run(*command.split(), "--input-format", "bytes", "--tokenizer", "words")
-    assert outcome.err == (
-        "error: --tokenizer words cuts texts, and --input-format bytes reads none; leave it out, "
-        "or read the files as text\n"
-    )
-    assert run(*command.split(), "--input-format", "bytes", "--tokenizer", "bytes").code == 0
-
-
-def test_engine_spark__exchanges_texts():
-    options = DedupOptions(input_format="bytes")
-    with pytest.raises(
-        InvalidParameterError, match=r"^input_format bytes goes with engine threads"
-    ):
-        plan_on_spark(options, has_other=False, has_index=False)
-
-
-def test_formats_of_output(run, files, here):
-    outcome = run("dedup", files, "-o", "out", "--input-format", "bytes", "--format", "jsonl")
-    assert outcome.err.endswith("JSON cannot hold binary values; write --format parquet\n") or (
-        "JSON cannot hold binary values" in outcome.err
-    )
-    assert not (here / "out").exists()
-    (here / "in/empty.txt").unlink()
-    assert (
-        run("dedup", files, "-o", "out", "--input-format", "bytes", "--format", "parquet").code == 0
-    )
-    [row] = pq.read_table(here / "out/kept/a.parquet").to_pylist()
-    assert row == {"bytes": FILES["a.exe"]}
-
-
 def test_memory__and_work(run, files, here):
     """What does not fit the memory goes by way of files: the same documents go."""
     for name, options in (("one", ()), ("two", ("--memory", "300MB"))):
         assert run("dedup", files, "-o", name, "--input-format", "bytes", *options).code == 0
     one, two = (pq.read_table(here / name / "removed.parquet") for name in ("one", "two"))
     assert one.equals(two)
-
-
-def test_python__rows_are_bytes(files):
-    result = neardup.deduplicate(files, input_format="bytes")
-    assert result.kept.column_names == ["bytes"]
-    assert FILES["e.bin"] in result.kept["bytes"].to_pylist()

@@ -10,9 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import neardup
-from neardup.errors import InvalidInputError
-
 TEXTS = {
     "a": "the cat sat on the mat and looked at the moon",
     "b": "the cat sat on the mat and looked at the sun",
@@ -73,37 +70,6 @@ def test_changed_table(run, here, clean, folder, changed, command):
     assert not (here / "page.html").exists()
 
 
-def test_changed_table__dedup_by_pairs(run, here, clean):
-    table = pq.read_table(here / "clean/removed.parquet").rename_columns(
-        {"id": "id_a", "kept_id": "id_b"}
-    )
-    pq.write_table(table, here / "clean/removed.parquet")
-    command = ("dedup", "in.jsonl", "--pairs", "clean/removed.parquet", "--measure", "jaccard")
-    assert "is not the table that was written" in run(*command, "-o", "again").err
-    (here / "clean/removed.parquet").replace(here / "mine.parquet")
-    command = ("dedup", "in.jsonl", "--pairs", "mine.parquet", "--measure", "jaccard")
-    outcome = run(*command, "-o", "again")
-    assert (outcome.code, outcome.err) == (0, "")
-
-
-def test_changed_table__python(here, clean):
-    result = neardup.deduplicate("in.jsonl", id_column="id", ngram=1, threshold="0.5")
-    table = pq.read_table(here / "clean/removed.parquet")
-    renamed = table.rename_columns({"id": "id_a", "kept_id": "id_b"})
-    pq.write_table(renamed, here / "clean/removed.parquet")
-    path = "clean/removed.parquet"
-    for call in (
-        lambda: neardup.choose(path, "in.jsonl", measure="jaccard"),
-        lambda: result.rethreshold("0.9", path),
-        lambda: neardup.report("clean"),
-    ):
-        with pytest.raises(InvalidInputError, match="is not the table that was written"):
-            call()
-    edit(here, "short", start=1)
-    with pytest.raises(InvalidInputError, match="is not the table that was written"):
-        neardup.cut("in.jsonl", named_in="short/removed.parquet")
-
-
 def test_changed_summary(run, here, clean):
     path = here / "clean/summary.json"
     whole = path.read_text()
@@ -159,15 +125,6 @@ def test_digests__table_in_parts(run, here, clean, monkeypatch):
     assert "is not the table that was written" in run(*named, "two/removed.parquet").err
     parts[0].write_bytes(whole)
     assert run(*named, "two/removed.parquet").code == 0
-
-
-def test_summary__of_another_program(run, here, clean):
-    (here / "mine").mkdir()
-    shutil.copy(here / "clean/removed.parquet", here / "mine")
-    named = ("drop", "in.jsonl", "--column", "id", "--overwrite", "-o", "out", "--named-in")
-    for content in (b"[1]", b"\xff", b'{"tables": {"removed.parquet": "x"}}', b"", b"{"):
-        (here / "mine/summary.json").write_bytes(content)
-        assert run(*named, "mine/removed.parquet").code == 0
 
 
 @pytest.mark.parametrize(

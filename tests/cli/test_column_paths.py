@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import neardup
 from tests.each import each_of
 
 # What is read, by its name in flat rows and its path in nested ones.
@@ -60,10 +59,6 @@ def named(arguments: tuple[str, ...], shape: str, suffix: str) -> list[str]:
     names = {name: path if shape == "nested" else name for name, path in PATHS.items()}
     names |= {"input": f"{shape}.{suffix}", "out": f"{shape}-out"}
     return [argument.format(**names) for argument in arguments]
-
-
-def rows_of(path: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in Path(path).read_text().splitlines()]
 
 
 READ = ("{input}", "--text-column", "{text}", "--id-column", "{key}")
@@ -126,58 +121,6 @@ def test_pairs(inputs, run, suffix, options):
         tables.append(table.rename_columns(names).replace_schema_metadata())
     assert tables[0].num_rows > 5
     assert tables[0].equals(tables[1])
-
-
-def test_cut(inputs, run):
-    for shape in ("flat", "nested"):
-        arguments = ("cut", *READ, "-o", "{out}", "--exact", "--min-tokens", "20")
-        assert run(*named(arguments, shape, "jsonl")).code == 0
-    kept = [rows_of(f"{shape}-out/kept/{shape}.jsonl") for shape in ("flat", "nested")]
-    assert [nested(row) | {"doc": None} for row in kept[0]] == [
-        row | {"doc": None} for row in kept[1]
-    ]
-    assert [row["text"] for row in kept[0]] == [row["doc"]["text"] for row in kept[1]]
-    assert any(row["doc"]["size"] > len(row["doc"]["text"]) for row in kept[1])
-
-
-def test_index_keeps_columns_by_path(inputs, run):
-    arguments = (
-        "index",
-        "build",
-        "idx",
-        *READ,
-        "--kind",
-        "documents",
-        "--keep-column",
-        "{url}",
-        "--keep-column",
-        "{tag}",
-    )
-    assert run(*named(arguments, "nested", "jsonl")).code == 0
-    rows = rows_of("nested.jsonl")
-    with neardup.DocumentIndex.open("idx") as index:
-        found = index.get("d4")
-    assert found[PATHS["url"]] == rows[4]["meta"]["in"]["url"]
-    assert found[PATHS["tag"]] == rows[4]["tags"][1]
-    failed = run(
-        *named(
-            ("index", "build", "other", *READ, "--kind", "documents", "--keep-column", "meta.url"),
-            "nested",
-            "jsonl",
-        )
-    )
-    assert failed.code == 1
-    assert "no column 'meta.url', which the index keeps; there are 'meta.in.url'" in failed.err
-
-
-def test_frames_and_rows(inputs):
-    rows = rows_of("nested.jsonl")
-    options = {"text_column": "doc.text", "id_column": "doc.key", "keep": "max:meta.score"}
-    expected = neardup.deduplicate("nested.jsonl", **options).removed["id"]
-    for data in (rows, pa.Table.from_pylist(rows), pytest.importorskip("polars").DataFrame(rows)):
-        result = neardup.deduplicate(data, **options)
-        assert result.removed["id"].to_pylist() == expected.to_pylist()
-        assert result.kept.column_names == ["doc", "meta", "tags"]
 
 
 @each_of(

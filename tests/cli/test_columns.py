@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.errors import InvalidParameterError
 
 TITLE, BODY = "The raven", "Once upon a midnight dreary, while I pondered, weak and weary"
 
@@ -62,16 +61,6 @@ def test_text_columns__places_count_in_the_joined_text(run, here):
             assert hit["doc_end"] == starts[str(hit["doc_id"])] + len(BODY)
 
 
-def test_text_columns__named_twice(run, here):
-    write_lines("a.jsonl", [{"text": "a"}])
-    for command in ("dedup a.jsonl", "pairs a.jsonl", "drop a.jsonl --named-in a.jsonl"):
-        outcome = run(
-            *command.split(), *["--text-column", "text", "--text-column", "text"], "-o", "out.csv"
-        )
-        message = "error: --text-column names 'text' twice; name each column once\n"
-        assert (outcome.code, outcome.err) == (1, message)
-
-
 def write_collections() -> None:
     """Write two collections, of columns of other names, with a text that both have."""
     write_lines("a.jsonl", [{"question": BODY, "no": "q1"}, {"question": TITLE, "no": "q2"}])
@@ -90,31 +79,6 @@ def test_against_columns__dedup(run, here, more):
     assert removed == [{"id": "q1", "kept_id": "k1"}]
 
 
-@pytest.mark.parametrize("more", [[], ["--method", "minhash"], ["--max-distance", "3"]])
-def test_against_columns__pairs(run, here, more):
-    write_collections()
-    assert run("pairs", "a.jsonl", *OWN, *OTHER, *more, "-o", "p.jsonl").code == 0
-    assert [(pair["id_a"], pair["id_b"]) for pair in read_lines("p.jsonl")] == [("q1", "k1")]
-
-
-def test_against_columns__align(run, here):
-    write_collections()
-    several = ["--against-text-column", "title", *OTHER[2:]]
-    least = ["--min-tokens", "5"]
-    assert run("align", "a.jsonl", *OWN, *OTHER[:2], *several, *least, "-o", "s.jsonl").code == 0
-    [passage] = read_lines("s.jsonl")
-    assert (passage["query_id"], passage["doc_id"], passage["doc_start"]) == ("q1", "k1", 2)
-
-
-def test_against_columns__in_python(here):
-    write_collections()
-    columns = {"text_column": "question", "against_text_column": ["text"], "id_column": "no"}
-    result = neardup.deduplicate("a.jsonl", against="b.csv", **columns, against_id_column="key")
-    assert result.removed["kept_id"].to_pylist() == ["k1"]
-    found = neardup.find_pairs("a.jsonl", "b.csv", **columns, against_id_column="key")
-    assert found.pairs["id_b"].to_pylist() == ["k1"]
-
-
 def test_against_columns__are_those_of_the_input(run, here):
     """Each alone; the other one is the same for both collections."""
     write_lines("a.jsonl", [{"question": BODY, "key": "q1"}])
@@ -122,24 +86,3 @@ def test_against_columns__are_those_of_the_input(run, here):
     columns = ["--text-column", "question", "--against-text-column", "answer", "--id-column", "key"]
     run("pairs", "a.jsonl", "--against", "b.jsonl", *columns, "-o", "p.jsonl")
     assert [(pair["id_a"], pair["id_b"]) for pair in read_lines("p.jsonl")] == [("q1", "k1")]
-
-
-@pytest.mark.parametrize("option", ["--against-text-column", "--against-id-column"])
-@pytest.mark.parametrize("command", ["dedup a.jsonl -o out", "pairs a.jsonl -o p.csv"])
-def test_against_columns__without_another_collection(run, here, command, option):
-    write_lines("a.jsonl", [{"text": "a"}])
-    outcome = run(*command.split(), option, "x")
-    message = f"error: {option} has no effect without --against; leave it out, or give --against\n"
-    assert (outcome.code, outcome.err) == (1, message)
-
-
-def test_against_columns__of_an_index(run, here):
-    write_lines("a.jsonl", [{"text": BODY}])
-    run("index", "build", "idx", "a.jsonl", "--min-tokens", "5")
-    outcome = run(
-        *["align", "a.jsonl", "--against", "idx", "--against-id-column", "id", "-o", "s.csv"]
-    )
-    assert outcome.code == 1
-    assert outcome.err.startswith("error: --against-id-column has no effect with an index; leave")
-    with pytest.raises(InvalidParameterError, match="has no effect without right; leave it out"):
-        neardup.find_pairs(["a"], against_id_column="id")

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-import neardup
 
 ROWS = b'{"text": "one two three"}\n{"text": "one two three four"}\n'
 
@@ -64,11 +59,6 @@ def test_order(used, project):
     assert used("threshold", "--threshold", "0.8")[0] == 0.8
 
 
-def test_other_commands_are_not_concerned(used, project):
-    write(project / "neardup.toml", "top = 3\n[pairs]\nthreshold = 0.5\n[index.build]\nseed = 3\n")
-    assert used() == (0.8, "", None)
-
-
 def test_index__group_and_command(run, project):
     write(project / "neardup.toml", "seed = 1\nindex.seed = 2\nindex.build.min_tokens = 3\n")
     outcome = run("index", "build", "idx", "in.jsonl", "--json")
@@ -100,59 +90,9 @@ def test_no_config(used, project):
     assert used(before=("--no-config",)) == (0.8, "", None)
 
 
-def test_quiet(run, project):
-    write(project / "neardup.toml", "quiet = true\nthreshold = 0.5\n")
-    outcome = run("dedup", "in.jsonl", "-o", "out")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
-    assert json.loads(Path("out/summary.json").read_text())["configuration"].keys() == {
-        *("quiet", "threshold")
-    }
-
-
-def test_exact_decimals(used, project):
-    write(project / "neardup.toml", "threshold = 0.123456789\nrecall = 1e-3\n")
-    assert used()[1].startswith("threshold 0.123456789 from")
-
-
 def test_tokenizer__beside_the_file(run, project):
     write(project / "neardup.toml", "tokenizer = 'no/such.json'\n")
     outcome = run("dedup", "in.jsonl", "-o", "out")
     assert "../../no/such.json" in outcome.err.splitlines()[1]
     write(project / "neardup.toml", "tokenizer = 'characters'\n")
     assert run("dedup", "in.jsonl", "-o", "out").code == 0
-
-
-def test_help_and_completion__whatever_stands_there(run, project):
-    write(project / "neardup.toml", "nonsense")
-    assert run("dedup", "--help").code == 0
-    assert run("dedup", "in.jsonl", "-o", "out").code == 1
-
-
-def test_environment__has_no_options(used, monkeypatch):
-    monkeypatch.setenv("NEARDUP_THRESHOLD", "0.5")
-    assert used() == (0.8, "", None)
-
-
-def test_python_reads_nothing(project):
-    write(project / "data/new/neardup.toml", "nonsense")
-    assert neardup.deduplicate("in.jsonl").summary["threshold"] == 0.8
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("has_file", [False, True])
-def test_parser__loaded_for_a_file_with_options(project, has_file):
-    if has_file:
-        write(project / "neardup.toml", "seed = 1")
-    code = """if True:
-    import sys
-    # Numba loads coverage where that is installed, which loads the parser for itself.
-    sys.modules["coverage"] = None
-    sys.modules.pop("tomllib", None)
-    import neardup.cli
-    assert neardup.cli.run(["plan"]) == 0
-    print("tomllib" in sys.modules)
-    """
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ}, check=True
-    )
-    assert result.stdout.splitlines()[-1] == str(has_file)

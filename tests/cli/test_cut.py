@@ -60,15 +60,6 @@ def test_cut__files_and_report(run, here, how):
     assert most["text"] == TEXTS[1][7:207]
 
 
-def test_cut__json_and_quiet(run, here):
-    outcome = run(*CUT, *LEAST, "--exact", "--json")
-    summary = json.loads(outcome.out)
-    assert (outcome.code, outcome.err, summary["spans"]) == (0, "", 2)
-    assert summary["text_bytes"] == sum(len(text.encode()) for text in TEXTS)
-    outcome = run(*CUT, *LEAST, "--exact", "--quiet", "--overwrite")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
-
-
 @pytest.mark.parametrize("unit", ["lines", "paragraphs"])
 def test_cut__units(run, here, write_file, unit):
     rows = [{"id": i, "text": f"own {i}\n\n{NOTICE}\n\nlast {i} of all that stay"} for i in "abc"]
@@ -138,25 +129,6 @@ def test_cut__same_for_any_number_of_workers(run, here, write_file, texts):
         assert found[0][0]
 
 
-def test_cut__hints(run):
-    outcome = run(*CUT, "--exact", "--overwrite")
-    assert "nothing is repeated: a smaller --min-tokens finds shorter passages" in outcome.out
-    outcome = run(*CUT, "--exact", "--min-tokens", 31, "--overwrite")
-    assert "nothing is repeated: a smaller --min-tokens finds shorter passages; without" in (
-        outcome.out
-    )
-    outcome = run(*CUT, "--min-tokens", 31, "--threshold", 1, "--overwrite")
-    assert "finds shorter passages, a lower --threshold less similar ones" in outcome.out
-
-
-def test_cut__terminal_sees_no_commands(run, write_file):
-    text = "\\u001b[31m" + NOTICE
-    write_file("a.jsonl", f'{{"id": 1, "text": "{text}"}}\n{{"id": 2, "text": "{text}"}}\n')
-    outcome = run(*CUT, "--unit", "lines")
-    assert outcome.code == 0
-    assert "\x1b" not in outcome.out
-
-
 def test_cut__empty_files(run, here, write_file):
     write_file("a.jsonl", "")
     for how in ((), ("--exact",), ("--unit", "lines"), ("--against", "b.jsonl")):
@@ -170,22 +142,6 @@ def test_cut__empty_files(run, here, write_file):
     for how in ((), ("--exact",), ("--exact", "--unit", "lines")):
         assert run(*CUT, *how, "--against", "b.jsonl", "--overwrite").code == 0
         assert removed(here) == []
-
-
-@pytest.mark.parametrize(
-    ("options", "is_certain"),
-    [
-        ((), True),
-        (("--num-perm", "0", "--recall", "1"), True),
-        (("--recall", "0.9"), False),
-        (("--num-perm", "64"), False),
-        (("--seed", "3"), False),
-    ],
-)
-def test_cut__how_surely(run, here, options, is_certain):
-    assert run(*CUT, *LEAST, *options).code == 0
-    summary = json.loads((here / "out/summary.json").read_text())
-    assert (summary["predicted_recall"] == 1) == is_certain
 
 
 @pytest.mark.parametrize(
@@ -239,25 +195,3 @@ def test_cut__refuses(fails, options, error):
 def test_cut__tables_that_do_not_fit(fails, write_file, table, error):
     write_file("spans.csv", table)
     fails(*CUT, "--named-in", "spans.csv", error=error)
-
-
-def test_cut__bad_rows(run, here, write_file):
-    write_file("a.jsonl", json.dumps(ROWS[0]) + '\n{"id": "bad", "text": 5}\n')
-    outcome = run(*CUT, "--exact")
-    assert outcome.code == 1
-    assert "a.jsonl" in outcome.err
-    outcome = run(*CUT, "--exact", "--on-error", "skip")
-    assert outcome.code == 0
-    assert "1 bad row" in outcome.out
-    assert (here / "out/kept/a.jsonl").read_text().splitlines() == [json.dumps(ROWS[0])]
-    assert (here / "out/skipped/a.jsonl").read_text() == '{"id": "bad", "text": 5}\n'
-
-
-def test_cut__sentences_need_exact(run, write_file):
-    write_file("a.txt", b"One. Two. Three.")
-    outcome = run("cut", "a.txt", "--unit", "sentences", "-o", "out")
-    assert outcome.code == 1
-    assert outcome.err == (
-        "error: --unit sentences goes only if --exact is set: spans of three overlap, and one that "
-        "is similar to the next would go for it; set --exact, or choose --unit passages\n"
-    )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import json
-import pickle
 import random
 import shutil
 from contextlib import nullcontext
@@ -12,7 +10,6 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-import neardup
 from neardup.jobs.cut import equal_passages, equal_units
 from neardup.passages import cutting, growing
 from neardup.reading import token_pass
@@ -201,33 +198,6 @@ def test_passages__stopped_after_any_task(cut, run, here):
     assert n_tasks > 4
 
 
-@pytest.mark.slow
-def test_passages__tokens_are_read_once(cut, run, here, monkeypatch):
-    """Those that were read again before the run was stopped are not read a third time."""
-    expected = cut(None, *OF_PASSAGES[0].split())
-    tasks = []
-    with monkeypatch.context() as patch:
-        finish = WorkFolder._finish
-        patch.setattr(WorkFolder, "_finish", lambda *each: tasks.append(each[1]) or finish(*each))
-        assert cut(18_000, *OF_PASSAGES[0].split(), "--workers", 1) == expected
-    assert {name.rpartition("-")[0] for name in tasks} == {"samples", "ids-1", "tokens"}
-    shutil.rmtree(here / "out")
-    calls = []
-
-    def read_once(*others):
-        *_, documents, function = others
-        if isinstance(function, equal_passages.Tokens):
-            assert documents.tolist() not in calls
-            calls.append(documents.tolist())
-        return read_again(*others)
-
-    read_again = equal_passages.read_again_in_threads
-    monkeypatch.setattr(equal_passages, "read_again_in_threads", read_once)
-    _, found = stop_and_finish(run, here, len(tasks), OF_PASSAGES[0], [])
-    assert found == expected
-    assert calls
-
-
 def stop_and_finish(run, here, n_tasks, options, again):
     """Stop a cut after some tasks; return what another run says, and its files."""
     job = ("cut", "a.jsonl", "--exact", *options.split(), "-o", "out")
@@ -261,98 +231,6 @@ def test_stopped_after_any_task__goes_on(cut, run, here, options):
         assert found == (first, expected)
         n_tasks += 3
     assert n_tasks >= 7
-
-
-@pytest.mark.slow
-def test_stopped__only_what_is_left_is_done(cut, run, here, monkeypatch):
-    expected = cut(None, "--unit", "lines")
-    shutil.rmtree(here / "out")
-    tasks = []
-    with monkeypatch.context() as patch:
-        finish = WorkFolder._finish
-        patch.setattr(WorkFolder, "_finish", lambda *each: tasks.append(each[1]) or finish(*each))
-        assert cut(9_000, "--unit", "lines", "--workers", 1) == expected
-    assert {name[:-6] for name in tasks} == {"units", "ids-1", "gone"}
-    shutil.rmtree(here / "out")
-    look = once(equal_units._digest_units, lambda texts: tuple(texts.to_pylist()))
-    monkeypatch.setattr(equal_units, "_digest_units", look)
-    settle, settled = equal_units.UnitRules.settle, set()
-
-    def settle_once(rules, units, *passes):
-        units = list(units)
-        for batch in units:
-            key = (*batch["document"].to_pylist(), *batch["start"].to_pylist(), *passes)
-            assert key not in settled
-            settled.add(key)
-        return settle(rules, units, *passes)
-
-    monkeypatch.setattr(equal_units.UnitRules, "settle", settle_once)
-    _, found = stop_and_finish(run, here, len(tasks), "--unit lines", [])
-    assert found == expected
-
-
-def once(function, key_of):
-    """Let each thing be done once in all runs."""
-    done = set()
-
-    def called(*arguments, **options):
-        key = key_of(*arguments)
-        assert key not in done
-        done.add(key)
-        return function(*arguments, **options)
-
-    return called
-
-
-@pytest.mark.slow
-def test_stopped__documents_are_known_before_their_units(cut, run, here):
-    """What is known of documents goes to files first where most have no unit of enough words."""
-    few = [{"id": str(k), "text": "too short\n" * (k % 3)} for k in range(200)]
-    write_lines(here / "a.jsonl", [*few[:150], *make_rows(1, 12), *few[150:]])
-    expected = cut(None, "--unit", "lines")
-    job = ("cut", "a.jsonl", "--exact", "--unit", "lines", "-o", "out")
-    shutil.rmtree(here / "out")
-    with spilling(20_000), stopped_after(1):
-        assert run(*job).code == 130
-    names = {path.name[:5] for folder in work_folders(here) for path in folder.iterdir()}
-    assert names & {"ids-1", "units"} == {"ids-1"}
-    with spilling(20_000):
-        assert run(*job).code == 0
-    assert files_of(here / "out") == expected
-
-
-@pytest.mark.slow
-def test_stopped__starts_over(cut, run, here):
-    expected = cut(None, "--unit", "lines")
-    shutil.rmtree(here / "out")
-    err, found = stop_and_finish(run, here, 4, "--unit lines", ["--fresh"])
-    assert (err, found) == ("", expected)
-
-
-@pytest.mark.parametrize("options", ["", "--unit lines", "--named-in a.parquet"])
-def test_fresh__has_no_effect(run, options):
-    found = run("cut", "a.jsonl", "-o", "out", "--fresh", *options.split())
-    assert (found.code, found.out) == (1, "")
-    assert found.err == (
-        "error: --fresh has no effect without --exact; leave it out, or cut what is equal by "
-        "--exact\n"
-    )
-
-
-@pytest.mark.slow
-def test_result__files_are_there_as_long_as_it_is(here, tmp_path):
-    write_lines(here / "a.jsonl", make_rows(1, 60))
-    with spilling(9_000):
-        result = neardup.cut("a.jsonl", unit="lines", exact=True, work=tmp_path)
-        assert len(work_folders(tmp_path)) == 1
-        copy = pickle.loads(pickle.dumps(result))
-        rows, kept = result.removed, result.kept
-        del result
-        gc.collect()
-        assert work_folders(tmp_path) == []
-    assert rows.num_rows > 50
-    assert (copy.removed, copy.kept) == (rows, kept)
-    assert neardup.cut("a.jsonl", unit="lines", exact=True).removed == rows
 
 
 @pytest.mark.slow

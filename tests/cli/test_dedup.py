@@ -91,49 +91,6 @@ def test_dedup__bands_and_rows(run, here, texts, write_texts, verify):
     assert summary["predicted_recall"] == pytest.approx(1 - (1 - 0.8**4) ** 30)
 
 
-def test_dedup__numbered_occurrences(run, write_file):
-    texts = ["a b a b a b a b", "a b a b a b"]
-    write_file("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
-    for occurrences, n_removed in (("set", 1), ("numbered", 0)):
-        options = ("--ngram", 2, "--occurrences", occurrences, "--json")
-        outcome = run("dedup", "a.jsonl", "-o", occurrences, *options)
-        assert json.loads(outcome.out)["documents_removed"] == n_removed
-
-
-@pytest.mark.parametrize(
-    ("options", "pair"),
-    [
-        (["--no-casefold"], ["One two", "one two"]),
-        ([], ["Café one", "Cafe one"]),
-        ([], ["٣ pears", "3 pears"]),
-        (["--tokenizer", "whitespace"], ["one, two", "one two"]),
-    ],
-)
-def test_dedup__differences_that_count(run, write_file, options, pair):
-    write_file("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in pair))
-    assert json.loads(run("dedup", "a.jsonl", "-o", "o", "--json", *options).out)[
-        "documents_removed"
-    ] == 0  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("options", "pair"),
-    [
-        ([], ["One two", "one, TWO!"]),
-        (["--strip-accents"], ["Café one", "Cafe one"]),
-        (["--unicode-form", "NFC"], ["Café one", "Cafe\u0301 one"]),
-        (["--unicode-form", "NFKC"], ["ﬁve", "five"]),
-        (["--tokenizer", "whitespace", "--casefold"], ["One  two", "one two"]),
-        (["--tokenizer", "characters"], ["one", "one"]),
-        (["--tokenizer", "bytes"], ["one", "one"]),
-    ],
-)
-def test_dedup__differences_that_do_not_count(run, write_file, options, pair):
-    write_file("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in pair))
-    outcome = run("dedup", "a.jsonl", "-o", "o", "--json", *options)
-    assert json.loads(outcome.out)["exact_copies"] == 1
-
-
 SOURCES = (JsonLinesSource, DelimitedSource, RawSource, parquet.ParquetSource)
 
 
@@ -174,12 +131,6 @@ def test_dedup__same_bytes_for_any_workers_and_blocks(
         assert found.keys() == expected.keys()
         for name, content in expected.items():
             assert found[name] == content, (name, workers, block_bytes)
-
-
-def test_dedup__another_seed(run, here, texts, write_texts, verify):
-    write_texts("a.jsonl", texts)
-    assert run("dedup", "a.jsonl", "-o", "out", "--seed", 2**64 - 1).code == 0
-    verify(here / "out", numbered("a.jsonl", texts))
 
 
 @pytest.mark.parametrize("by_pairs", [False, True])

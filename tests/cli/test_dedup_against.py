@@ -28,32 +28,6 @@ def test_dedup__against(run, here, texts, write_texts, verify, name):
     assert sum(stays) < len(own)
 
 
-def test_dedup__against_what_is_not_similar(run, here, write_texts, verify):
-    write_texts("a.jsonl", ["one", "two", ""])
-    write_texts("b.jsonl", ["three", ""])
-    assert run("dedup", "a.jsonl", "--against", "b.jsonl", "-o", "out").code == 0
-    documents = numbered("a.jsonl", ["one", "two", ""])
-    against = numbered("b.jsonl", ["three", ""])
-    assert verify(here / "out", documents, against=against) == [True] * 3
-
-
-def test_dedup__against_a_file_of_the_same_name(run, here, texts, write_texts, verify):
-    write_texts("old/a.jsonl", texts[::2])
-    write_texts("new/a.jsonl", texts[1::2])
-    assert run("dedup", "new/a.jsonl", "--against", "old/a.jsonl", "-o", "out").code == 0
-    against = numbered("against/a.jsonl", texts[::2])
-    verify(here / "out", numbered("a.jsonl", texts[1::2]), against=against)
-
-
-def test_dedup__against_itself(run, here, write_texts, verify):
-    texts = ["one", "two", ""]
-    write_texts("a.jsonl", texts)
-    assert run("dedup", "a.jsonl", "--against", "a.jsonl", "-o", "out").code == 0
-    against = numbered("against/a.jsonl", texts)
-    stays = verify(here / "out", numbered("a.jsonl", texts), against=against)
-    assert stays == [False, False, True]
-
-
 def test_dedup__against_is_reported(run, write_file):
     old = ["one two three four five six seven"]
     new = [
@@ -81,8 +55,3 @@ def test_dedup__against_is_reported(run, write_file):
     summary = json.loads(Path("out/summary.json").read_text())
     counts = ("against_documents", "removed_for_against", "removed_within")
     assert [summary[name] for name in counts] == [1, 2, 1]
-
-
-def test_dedup__without_against_nothing_is_said_of_it(run, write_texts):
-    write_texts("a.jsonl", ["one two", "one two"])
-    assert "against" not in run("dedup", "a.jsonl", "-o", "out").out

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
-
 import pyarrow.parquet as pq
 import pytest
 
@@ -85,35 +82,6 @@ def test_dedup_by_pairs__table_that_does_not_say_its_threshold(run, found):
     ]
 
 
-def test_dedup_by_pairs__minhash(run, found):
-    method = ("--method", "minhash", "--ngram", "1", "-o", "bands.parquet")
-    assert run("pairs", "in.jsonl", *method).code == 0
-    lines = lines_of(run("dedup", "in.jsonl", "--pairs", "bands.parquet", "-o", "out"))
-    assert lines[1] == (
-        "similar: jaccard >= 0.8, by 1 of 1 pair in bands.parquet, which bands found: one at their "
-        "threshold with probability 0.9923"
-    )
-
-
-def test_dedup_by_pairs__json(run, found):
-    outcome = run("dedup", "in.jsonl", "--pairs", "pairs.parquet", "-o", "out", "--json")
-    summary = json.loads(outcome.out)
-    assert summary == json.loads((found / "out/summary.json").read_text())
-    assert (summary["method"], summary["pairs"], summary["threshold"]) == ("pairs", 3, 0.5)
-    assert set(summary["seconds"]) == {"read", "pairs", "choose", "write"}
-
-
-def test_dedup_by_pairs__standard_input(run, found, monkeypatch):
-    outcome = run("dedup", "-", "--pairs", "-", "-o", "out")
-    assert outcome.code == 2
-    assert "INPUT and --pairs cannot both be standard input" in outcome.err
-    pairs = b'{"id_a": "a", "id_b": "b", "similarity": 0.9}\n'
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(pairs)))
-    by_pairs = ("--pairs", "-", "--measure", "jaccard")
-    assert run("dedup", "in.jsonl", *by_pairs, "-o", "out").code == 0
-    assert removed(found / "out") == [("b", "a")]
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -137,18 +105,6 @@ def test_dedup_by_pairs__options_without_effect(run, found, options):
         "found; leave it out, or leave out --pairs\n"
     )
     assert not (found / "out").exists()
-
-
-def test_dedup_by_pairs__options_of_a_file(run, found):
-    """What is set for all runs may concern the comparison; what concerns the choice counts."""
-    (found / "neardup.toml").write_text('[dedup]\nngram = 1\nthreshold = "0.7"\n')
-    outcome = run("dedup", "in.jsonl", "--pairs", "pairs.parquet", "-o", "out")
-    assert outcome.code == 0
-    assert removed(found / "out") == [("b", "a")]
-    (found / "neardup.toml").write_text('[dedup]\nthreshold = "0.3"\n')
-    outcome = run("dedup", "in.jsonl", "--pairs", "pairs.parquet", "-o", "out2")
-    assert outcome.code == 1
-    assert "error: --threshold 0.3 is below 0.5, that of the pairs in pairs.parquet" in outcome.err
 
 
 def test_dedup_by_pairs__refuses(run, found):

@@ -13,8 +13,7 @@ import pytest
 
 import neardup
 from neardup.documents.index import DocumentHandle
-from neardup.errors import InvalidInputError, WriteError
-from neardup.indexes.index import created_index
+from neardup.errors import WriteError
 from neardup.runs.runner import Runner
 from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders, write_lines
 
@@ -251,16 +250,6 @@ def test_options__that_are_unlike_the_index(run, here, index, options):
     assert not (here / "out").exists()
 
 
-def test_options__that_are_those_of_the_index(run, index):
-    options = (
-        "--measure jaccard --ngram 2 --recall 0.990 --seed 42 --occurrences set --threshold .7"
-    )
-    command = ("dedup", "a.jsonl", "--against", "idx", "-o", "out", "--json")
-    found = run(*command, *options.split())
-    assert found.code == 0
-    assert json.loads(found.out)["threshold"] == 0.7
-
-
 def test_index_and_files__in_one_run(run, here, index):
     index.add(here / "a.jsonl", id_column="id")
     write_lines(here / "more.jsonl", [{"id": "x", "text": ROWS[50]["text"]}, *ROWS[60:64]])
@@ -298,17 +287,6 @@ def test_add__needs_an_index(run, here, write_texts):
         )
 
 
-def test_against__an_index_of_passages(run, here, write_texts):
-    write_texts("a.jsonl", ["one two three"])
-    neardup.PassageIndex.create(here / "passages", min_tokens=2)
-    found = run("dedup", "a.jsonl", "--against", "passages", "-o", "out")
-    assert (found.code, found.err) == (
-        1,
-        "error: passages is an index of passages, in which search and align look; build one of "
-        "documents with index build --kind documents\n",
-    )
-
-
 @pytest.mark.parametrize("output", ["idx", "idx/new", "."])
 def test_output__never_takes_the_index_away(run, here, index, output):
     before = {path: path.read_bytes() for path in (here / "idx").rglob("*.npy")}
@@ -331,43 +309,6 @@ def test_all_texts__as_against_the_same_documents_in_a_file(here, index, options
     assert of_index.clusters == of_file.clusters
     assert of_index.summary.get("audit") == of_file.summary.get("audit")
     assert len(of_index.removed) > 5
-
-
-def test_survivors__as_against_the_same_documents_in_a_file(here, index):
-    index.add(here / "a.jsonl")
-    of_index = neardup.deduplicate(here / "b.jsonl", against=here / "idx")
-    table = pa.Table.from_pylist(PARTS["a.jsonl"])
-    of_file = neardup.deduplicate(here / "b.jsonl", against=table, **SCHEME)
-    # All of the index is there, copies too, and every one of them stays.
-    check_same_removed(of_index, of_file)
-    assert of_index.clusters == of_file.clusters
-
-
-def test_without_texts__looked_up_and_added_but_never_read(here):
-    with_text = neardup.DocumentIndex.create(here / "full", **SCHEME)
-    without = neardup.DocumentIndex.create(here / "bare", with_text=False, **SCHEME)
-    for rows in PARTS.values():
-        expected = neardup.deduplicate(rows, against=with_text, add=True)
-        found = neardup.deduplicate(rows, against=without, add=True)
-        assert found.removed == expected.removed
-    assert [row["text"] for row in rows_of("bare")] == [None] * len(without)
-    with pytest.raises(InvalidInputError, match="the index keeps no texts"):
-        neardup.deduplicate(rows, against=without, method="exact")
-
-
-def test_inserted__is_committed_first(here, index):
-    index.insert("one", ROWS[5]["text"] + " a b c d", score=1)
-    result = neardup.deduplicate([ROWS[5]], against=index, add=True)
-    assert result.removed["kept_id"].to_pylist() == ["one"]
-    assert len(index) == 1
-    assert neardup.DocumentIndex.open(here / "idx").get("one")["score"] == 1
-
-
-def test_skipped_rows__are_not_added(here, index):
-    rows = [{"id": "a", "text": None, "score": 1}, {"id": "b", "text": "one two", "score": 2}]
-    result = neardup.deduplicate(rows, against=index, add=True, on_error="skip")
-    assert (result.summary["skipped_rows"], result.summary["documents_added"]) == (1, 1)
-    assert rows_of("idx") == rows[1:]
 
 
 def test_add__makes_the_index_that_is_not_there(run, here, index):
@@ -398,30 +339,3 @@ def test_add__leaves_no_index_behind_where_it_fails(run, here, write_file):
     scheme.add(["a b c"])
     assert run("dedup", "bad.jsonl", "--against", "known", "--add", "-o", "out").code == 1
     assert len(rows_of("known")) == 1
-
-
-def test_created_index__stays_if_others_have_added_to_it(here):
-    index = neardup.DocumentIndex.create(here / "model", ngram=1)
-    scheme = DocumentHandle(here / "model").latest(Runner(1)).scheme
-
-    def fail(folder, added):
-        with created_index(folder, scheme):
-            if added:
-                neardup.DocumentIndex.open(folder).add(added)
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        fail(here / "new", ["a b c"])
-    assert len(rows_of("new")) == 1
-    with pytest.raises(RuntimeError):
-        fail(here / "other", [])
-    assert not (here / "other").exists()
-    assert index.query("a b c") == []
-
-
-@pytest.mark.parametrize("name", ["gone.jsonl", "gone-*", "s3://bucket/index"])
-def test_add__takes_names_of_documents_for_no_index(run, here, index, name):
-    found = run("dedup", next(iter(PARTS)), "--against", name, "--add", "-o", "out")
-    assert found.code == 1
-    assert "--add needs an index, to which what stays is added" in found.err
-    assert not (here / name).exists()

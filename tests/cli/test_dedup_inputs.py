@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -135,24 +134,6 @@ def test_dedup__many_files(run, here, texts, write_texts, read_content, verify, 
         assert read_content(here / "out/removed" / name) == rows.content(gone)
 
 
-def test_dedup__ids_of_the_user(run, here, texts, write_texts, verify):
-    write_texts("a.jsonl", texts)
-    assert run("dedup", "a.jsonl", "-o", "out", "--id-column", "key").code == 0
-    verify(here / "out", {f"d{i}": text for i, text in enumerate(texts)})
-
-
-@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.json", "a.csv"])
-def test_dedup__format_jsonl(run, here, texts, write_texts, read_content, verify, name):
-    write_texts(name, texts)
-    assert run("dedup", name, "-o", "out", "--format", "jsonl").code == 0
-    stays = verify(here / "out", numbered(name, texts))
-    new_name = {"a.jsonl.gz": "a.jsonl.gz"}.get(name, "a.jsonl")
-    for folder, wanted in (("kept", True), ("removed", False)):
-        lines = read_content(here / "out" / folder / new_name).splitlines()
-        found = [json.loads(line)["text"] for line in lines]
-        assert found == [t for t, stay in zip(texts, stays, strict=True) if stay is wanted]
-
-
 @pytest.mark.parametrize("name", ["a.jsonl.zst", "a.csv", "a.txt", "a.parquet"])
 def test_dedup__format_parquet(run, here, texts, write_texts, verify, name):
     texts = [" ".join(text.split()) for text in texts if text.strip()]
@@ -167,16 +148,3 @@ def test_dedup__format_parquet(run, here, texts, write_texts, verify, name):
     assert kept["text"].to_pylist() == [t for t, stay in zip(texts, stays, strict=True) if stay]
     assert kept.schema.equals(removed.schema, check_metadata=True)
     assert len(kept) + len(removed) == len(texts)
-
-
-def test_dedup__output_below_folders_that_are_not_there(run, here, texts, write_texts, verify):
-    write_texts("a.jsonl", texts)
-    assert run("dedup", "a.jsonl", "-o", "x/y/out").code == 0
-    verify(here / "x/y/out", numbered("a.jsonl", texts))
-    assert sorted(path.name for path in (here / "x/y").iterdir()) == ["out"]
-
-
-def test_dedup__name_with_brackets(run, here, texts, write_texts, verify):
-    write_texts("a [1].jsonl", texts)
-    assert run("dedup", "a [1].jsonl", "-o", "ö [2]").code == 0
-    verify(here / "ö [2]", numbered("a [1].jsonl", texts))

@@ -5,32 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-from pathlib import Path
-
-from tests.cli.documents import numbered
-
-
-def test_dedup__components_report_the_difference(run, write_file):
-    texts = [" ".join(f"w{j}" for j in range(i, i + 10)) for i in range(4)]
-    write_file("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
-    arguments = ("dedup", "a.jsonl", "-o", "o", "--clusters", "components", "--ngram", 3)
-    outcome = run(*arguments, "--threshold", "0.7", "--recall", "0.9999999")
-    assert "\ncomponents remove 1 document more than survivors\n" in outcome.out
-
-
-def test_dedup__json(run, texts, write_texts):
-    write_texts("a.jsonl", texts)
-    outcome = run("dedup", "a.jsonl", "-o", "out", "--json")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.count("\n") == 1
-    assert json.loads(outcome.out) == json.loads(Path("out/summary.json").read_text())
-
-
-def test_dedup__quiet(run, here, texts, write_texts, verify):
-    write_texts("a.jsonl", texts)
-    outcome = run("dedup", "a.jsonl", "-o", "out", "--quiet")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
-    verify(here / "out", numbered("a.jsonl", texts))
 
 
 def test_dedup__report(run, write_file):
@@ -45,14 +19,6 @@ def test_dedup__report(run, write_file):
     assert third == "1 document without tokens, kept"
     assert fourth == "1 document shorter than 5 tokens, similar only to equal ones"
     assert last.startswith("written to out in ")
-
-
-def test_dedup__report_of_a_poor_recall(run, write_file):
-    write_file("a.jsonl", b'{"text": "a b"}\n')
-    outcome = run("dedup", "a.jsonl", "-o", "out", "--bands", "1", "--rows", "100")
-    lines = outcome.out.splitlines()
-    assert "1 band of 100 rows finds a pair" in lines[1]
-    assert lines[2].startswith("that is less than the recall of 0.99; leave out --bands")
 
 
 def test_report__cannot_be_written_after_the_result(run, write_file, monkeypatch):

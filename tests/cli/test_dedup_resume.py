@@ -108,23 +108,6 @@ def test_keys_alone_are_spilled__partitions_stay_what_they_were(run, here, stop,
     assert files_of(here / "out") == expected
 
 
-def not_again(*_: object, **__: object) -> None:
-    pytest.fail("it is done already")
-
-
-@pytest.mark.slow
-def test_only_what_is_left_is_done(run, here, expected, stop, monkeypatch):
-    stop(len(list_tasks(run, here)) - 1)
-    for name in (
-        "reading.first_pass.sign_block",
-        "stages.components.star_edges",
-        "stages.decide.sieve_components",
-    ):
-        monkeypatch.setattr(f"neardup.{name}", not_again)
-    finish(run, here)
-    assert files_of(here / "out") == expected
-
-
 @pytest.mark.slow
 def test_stopped_twice(run, here, expected, stop):
     stop(3)
@@ -140,13 +123,6 @@ def test_fresh__starts_over(run, here, expected, stop):
     found = finish(run, here, "--fresh")
     assert found.err == ""
     assert files_of(here / "out") == expected
-
-
-@pytest.mark.slow
-def test_quiet__says_nothing(run, here, expected, stop):
-    stop(5)
-    found = finish(run, here, "--quiet")
-    assert found.err == ""
 
 
 @pytest.mark.slow
@@ -258,16 +234,6 @@ def test_work_folder__elsewhere(run, here, expected):
     finish(run, here, "--work", "some/where")
     assert files_of(here / "out") == expected
     assert not (here / "some").exists()
-
-
-def test_work_folder__cannot_be_made(run, here, expected):
-    (here / "file").touch()
-    with spilling(30_000):
-        found = run(*JOB, "--work", "file/in")
-    assert found.code == 1
-    assert found.err.count("\n") == 1
-    assert "name another folder for temporary files with work (--work)" in found.err
-    assert "Not a directory" in found.err
 
 
 @pytest.mark.slow

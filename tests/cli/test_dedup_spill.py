@@ -50,32 +50,18 @@ def dedup(run, here):
     return dedup_within
 
 
-# The quick tests look at some options and one memory; the others are marked slow.
-QUICK = OPTIONS[::4]
-LEAST = [(30_000, 2), (9_000, 1)]
-MORE = [(100_000, 5), (300_000, 1)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", QUICK)
-def test_same_bytes__with_little_memory(dedup, here, options):
-    check_memories(dedup, here, options, LEAST[:1])
+MEMORIES = [(30_000, 2), (9_000, 1), (100_000, 5), (300_000, 1)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS)
 def test_same_bytes__whatever_the_memory_and_the_workers(dedup, here, options):
-    done, left = (LEAST[:1], MORE) if options in QUICK else ([], [])
-    check_memories(dedup, here, options, [each for each in LEAST + left if each not in done])
-
-
-def check_memories(dedup, here, options, memories):
     write_lines(here / "a.jsonl", ROWS)
     write_lines(here / "others.jsonl", OTHERS)
     arguments = ["a.jsonl", *options.split()]
     expected = dedup(None, *arguments, "--workers", 1)
     assert json.loads(expected["summary.json"])["documents_removed"] > 5
-    for memory, workers in memories:
+    for memory, workers in MEMORIES:
         assert dedup(memory, *arguments, "--workers", workers) == expected
 
 
@@ -174,11 +160,6 @@ def test_same_bytes__a_chain_larger_than_the_memory(dedup, here):
     for more in ([], ["--clusters", "components", "--keep", "max:score"]):
         expected = dedup(None, "a.jsonl", *more)
         assert dedup(60_000, "a.jsonl", *more, "--workers", 1) == expected
-
-
-def test_memory__the_least_that_may_be_asked_for(dedup, here):
-    write_lines(here / "a.jsonl", ROWS)
-    assert dedup(None, "a.jsonl", "--memory", "16MB") == dedup(None, "a.jsonl")
 
 
 def test_repeated_id__is_found_in_files(run, here):

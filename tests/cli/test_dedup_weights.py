@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from fractions import Fraction
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -56,54 +54,3 @@ def test_dedup__weighted(run, here, texts, write_texts, read_content, tf, idf, a
     for d, name in enumerate(left):
         for other_name in left[d + 1 :] if name.startswith("a.jsonl") else ():
             assert weighted.weighted_jaccard(weights[name], weights[other_name]) < 0.85
-
-
-def test_dedup__report_of_weights(run, write_file):
-    texts = ["the cat sat on a mat", "The cat sat on a mat!", "the dog", "", "the"]
-    write_file("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
-    options = ("--measure", "weighted-jaccard", "--tf", "log", "--idf", "standard")
-    first, second, third, last = run("dedup", "a.jsonl", "-o", "out", *options).out.splitlines()
-    assert first == "5 documents: 4 kept, 1 removed (1 exact copy, 0 near-duplicates)"
-    assert second == (
-        "similar: weighted-jaccard >= 0.8 over words 1-grams, weighted by tf log and idf standard; "
-        "16 bands of 6 rows find a pair at the threshold with probability 0.9923"
-    )
-    assert third == "1 document without tokens, kept"
-    assert last.startswith("written to out in ")
-
-
-@pytest.mark.parametrize("idf", [None, "unary", "standard", "smooth", "probabilistic"])
-@pytest.mark.parametrize("tf", [None, "log"])
-def test_dedup__summary_of_weights(run, write_file, tf, idf):
-    write_file("a.jsonl", b'{"text": "a b"}\n{"text": "a"}\n')
-    options = [
-        *(("--tf", tf) if tf else ()),
-        *(("--idf", idf) if idf else ()),
-        *("--measure", "weighted-jaccard", "--json"),
-    ]
-    summary = json.loads(run("dedup", "a.jsonl", "-o", "out", *options).out)
-    assert summary["measure"] == "weighted-jaccard"
-    scheme = summary["scheme"]
-    assert (scheme["tf"], scheme["idf"]) == (tf or "raw", idf or "smooth")
-    assert (scheme["kind"], scheme["num_perm"], scheme["seed"]) == ("weighted", 96, 42)
-    assert scheme["ngram"] == 1
-    assert ("count" in summary["seconds"]) == (idf != "unary")
-    assert json.loads(Path("out/summary.json").read_text()) == summary
-
-
-def test_dedup__summary_without_weights(run, write_file):
-    write_file("a.jsonl", b'{"text": "a b"}\n')
-    summary = json.loads(run("dedup", "a.jsonl", "-o", "out", "--json").out)
-    assert not {"tf", "idf"} & summary["scheme"].keys()
-    assert "count" not in summary["seconds"]
-    assert summary["scheme"]["kind"] == "minhash"
-
-
-def test_dedup__ngram_of_weights(run, write_file):
-    """The same words in another order are the same document as single words only."""
-    texts = ["a b c d", "d c b a"]
-    write_file("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
-    for ngram, n_removed in ((1, 1), (2, 0)):
-        options = ("--measure", "weighted-jaccard", "--ngram", ngram, "--json")
-        summary = json.loads(run("dedup", "a.jsonl", "-o", f"out{ngram}", *options).out)
-        assert (summary["documents_removed"], summary["scheme"]["ngram"]) == (n_removed, ngram)

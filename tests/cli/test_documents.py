@@ -40,11 +40,6 @@ def test_dedup__one_text_in_four_formats(run, documents, here):
             assert (here / "out" / side / name).read_bytes() == (here / "in" / name).read_bytes()
 
 
-def test_dedup__text_instead_of_the_file(run, documents, here):
-    assert run("dedup", documents, "-o", "out", "--format", "jsonl").code == 0
-    assert json.loads((here / "out/kept/a.jsonl").read_text()) == {"text": SENTENCE}
-
-
 def test_search__offsets_are_of_the_text(run, documents, here):
     assert run("index", "build", "idx", "in/c.pdf", "--min-tokens", 4).code == 0
     (here / "q.txt").write_text("three four five six")
@@ -69,13 +64,6 @@ def test_bad_documents__are_rows(run, documents, here, write_file):
     [skipped] = json.loads((here / "out/summary.json").read_text())["skipped"]
     assert skipped["file"] == "bad.docx"
     assert (here / "out/skipped/bad.docx").read_bytes() == (here / "in/bad.docx").read_bytes()
-
-
-def test_input_format__of_any_name(run, here, write_file):
-    write_file("2101.00001", pdf_document([{"text": SENTENCE}]))
-    write_file("2101.00002", pdf_document([{"text": SENTENCE}]))
-    outcome = run("dedup", "2101.00001", "2101.00002", "-o", "out", "--input-format", "pdf")
-    assert outcome.out.startswith("2 documents: 1 kept, 1 removed")
 
 
 def test_missing_extra(run, documents, monkeypatch):
@@ -109,12 +97,3 @@ print(sizes[1] - sizes[0])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert int(done.stdout) < 20_000
-
-
-def test_missing_extra__of_all_files(run, write_file, monkeypatch):
-    """The advice is the extra, not to read pages as text."""
-    write_file("site/a.html", "<p>a")
-    monkeypatch.setattr(formats, "_is_installed", lambda package: False)
-    error = run("dedup", "site", "-o", "out").err
-    advice = f"1 file passed over: .html 1; to read .html files: {pip_install('pages')}\n"
-    assert error.endswith(advice)

@@ -88,35 +88,6 @@ def index_ids(folder):
     return [i for segment in index.segments for i in segment.ids.to_pylist()]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["in"],
-        ["in/x", "in/y/b.csv", "--lines"],
-        ["in/*/*", "--on-error", "skip"],
-        ["in/y/b.csv", "--id-column", "name"],
-        ["in/x/c.txt"],
-    ],
-)
-def test_drop__ids_are_those_of_an_index(run, here, write_file, arguments):
-    write_file("in/x/a.jsonl", ROWS)
-    write_file("in/y/b.csv", "name,text\nmy,one\nyour,two\n")
-    write_file("in/x/c.txt", "one line\n\ntwo lines\n")
-    pq.write_table(pa.table({"text": ["p", None]}), here / "in/y/d.parquet")
-    if arguments == ["in"]:
-        (here / "in/y/d.parquet").unlink()
-    assert run("index", "build", "idx", *arguments, "--min-tokens", 1).code == 0
-    ids = index_ids(here / "idx")
-    for chosen in (ids, ids[1:2]):
-        (here / "ids.txt").write_text("\n".join(chosen))
-        outcome = run("drop", *arguments, "--named-in", "ids.txt", "-o", "out", "--overwrite")
-        assert (outcome.code, outcome.err) == (0, "")
-        assert [row["id"] for row in removed(here / "out")] == chosen
-        summary = json.loads((here / "out/summary.json").read_text())
-        assert summary["documents_in"] == len(ids)
-        assert summary["documents_removed"] == len(chosen)
-
-
 def test_drop__what_search_and_align_found(run, here, write_file):
     """The way of a test set: search, then drop; or align, then drop."""
     leak = "a frog in a well knows nothing of the great sea and says so every day"
@@ -135,14 +106,6 @@ def test_drop__what_search_and_align_found(run, here, write_file):
     assert run("drop", "train.jsonl", *ids, *named, "-o", "two").code == 0
     for folder in ("one", "two"):
         assert removed(here / folder) == [{"id": 1, "file": "train.jsonl", "row": 2}]
-
-
-@pytest.mark.parametrize("name", ["h.parquet", "h.jsonl"])
-def test_drop__ids_that_are_numbers(run, here, write_file, name):
-    write_file("a.jsonl", '{"id": 7, "text": "x"}\n{"id": 8, "text": "y"}\n')
-    write_table(here, name, {"doc_id": [8]})
-    assert run("drop", "a.jsonl", "--id-column", "id", "--named-in", name, "-o", "out").code == 0
-    assert [row["id"] for row in removed(here / "out")] == [8]
 
 
 def test_drop__named_in_a_table_in_parts(run, here, write_file, monkeypatch):
@@ -185,58 +148,6 @@ def test_drop__named_in_a_folder(fails, run, here, write_file):
     write_file("named/h.jsonl", '{"doc_id": 1.5}\n')
     outcome = run("drop", "a.jsonl", "--named-in", "named", "-o", "x")
     assert outcome.err.startswith("error: named/h.jsonl")
-
-
-def test_drop__output_in_place_of_the_parts(fails, write_file, here):
-    write_file("a.jsonl", ROWS)
-    write_file("removed.parquet/summary.json", "{}")
-    arguments = ("drop", "a.jsonl", "--named-in", "removed.parquet", "--overwrite", "-o")
-    error = "removed.parquet is an input, and would be replaced; choose another name"
-    fails(*arguments, "removed.parquet", error=error)
-
-
-def test_drop__nothing_named(run, here, write_file):
-    write_file("a.jsonl", ROWS)
-    write_file("ids.txt", "\n")
-    outcome = run("drop", "a.jsonl", "--named-in", "ids.txt", "-o", "out")
-    assert outcome.out.splitlines()[0] == "3 documents: 3 kept, 0 removed"
-    assert (here / "out/kept/a.jsonl").read_bytes() == ROWS.replace(b"\n\n", b"\n")
-    assert removed(here / "out") == []
-
-
-def test_drop__formats(run, here, write_file):
-    write_file("a.jsonl", ROWS)
-    write_file("ids.txt", "a.jsonl:3\n")
-    named = ("--named-in", "ids.txt")
-    assert run("drop", "a.jsonl", *named, "-o", "out", "--format", "parquet").code == 0
-    assert pq.read_table(here / "out/kept/a.parquet")["text"].to_pylist() == ["one", "three"]
-    assert pq.read_table(here / "out/removed/a.parquet")["text"].to_pylist() == ["two"]
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_drop__json(run, write_file, workers):
-    write_file("a.jsonl", ROWS + b'{"text": 5}\n')
-    write_file("ids.txt", "a.jsonl:1\na.jsonl:5\nx\n")
-    skip = ("--on-error", "skip", "--missing", "ignore")
-    outcome = run(
-        "drop", "a.jsonl", "--named-in", "ids.txt", *skip, "-o", "o", "--json", "--workers", workers
-    )
-    assert (outcome.code, outcome.err) == (0, "")
-    summary = json.loads(outcome.out)
-    expected = {
-        "documents_in": 3,
-        "documents_kept": 2,
-        "documents_removed": 1,
-        "named_documents": 3,
-        # Row 5 is no document.
-        "missing_documents": 2,
-        "skipped_rows": 1,
-        "workers": workers,
-    }
-    assert {name: summary[name] for name in expected} == expected
-    assert [row["row"] for row in summary["skipped"]] == [5]
-    assert set(summary["seconds"]) == {"read", "write"}
-    assert summary["versions"].keys() == {"neardup", "python", "numpy", "pyarrow"}
 
 
 def test_drop__missing(fails, run, here, write_file):
@@ -297,39 +208,6 @@ def test_drop__bad_table(fails, run, here, write_file, name, content, options, e
     fails(*arguments, error=error)
 
 
-def test_drop__bad_input(fails, write_file):
-    write_file("ids.txt", "x\n")
-    arguments = ("--named-in", "ids.txt", "-o", "out")
-    error = "nope.jsonl: no such file"
-    fails("drop", "nope.jsonl", *arguments, error=error)
-    write_file("a.jsonl", '{"text": null}\n')
-    fails("drop", "a.jsonl", *arguments, error="a.jsonl, row 1: column 'text' is null")
-    write_file("a.jsonl", '{"id": "x", "text": "a"}\n{"id": "x", "text": "b"}\n')
-    error = "a.jsonl, row 2: id 'x' was used before, in a.jsonl, row 1; ids must differ"
-    fails("drop", "a.jsonl", "--id-column", "id", *arguments, error=error)
-    fails("drop", "a.jsonl", "--named-in", "nope.txt", "-o", "out", error="nope.txt: no such file")
-
-
-def test_drop__output(fails, write_file):
-    write_file("in/a.jsonl", ROWS)
-    write_file("in/ids.txt", "a.jsonl:1\n")
-    write_file("in/summary.json", "{}")
-    write_file("mine/letter.txt", "precious")
-    arguments = ("drop", "in/a.jsonl", "--named-in", "in/ids.txt", "-o")
-    error = "in holds the input in/a.jsonl, and would be replaced; choose another name"
-    fails(*arguments, "in", "--overwrite", error=error)
-    error = (
-        "mine is not empty, and no output of neardup; choose another name, or remove it yourself"
-    )
-    fails(*arguments, "mine", error=error)
-    fails(*arguments, "mine", "--overwrite", error=error)
-    write_file("named/ids.txt", "a.jsonl:1\n")
-    write_file("named/summary.json", "{}")
-    error = "named holds the input named/ids.txt, and would be replaced; choose another name"
-    arguments = ("drop", "in/a.jsonl", "--named-in", "named/ids.txt", "-o", "named", "--overwrite")
-    fails(*arguments, error=error)
-
-
 def test_drop__standard_input(run, here, write_file, monkeypatch):
     write_file("a.jsonl", ROWS)
     both = run("drop", "-", "--named-in", "-", "-o", "out")
@@ -339,33 +217,3 @@ def test_drop__standard_input(run, here, write_file, monkeypatch):
     outcome = run("drop", "a.jsonl", "--named-in", "-", "-o", "out")
     assert (outcome.code, outcome.err) == (0, "")
     assert [row["row"] for row in removed(here / "out")] == [1]
-
-
-def test_drop__output_below_the_input_is_passed_over(fails, run, here, write_file):
-    write_file("in/a.jsonl", ROWS)
-    write_file("ids.txt", "a.jsonl:1\n")
-    arguments = ("drop", "in", "--named-in", "ids.txt", "-o", "in/out", "--overwrite")
-    for _ in range(2):
-        assert run(*arguments).out.splitlines()[0] == "3 documents: 2 kept, 1 removed"
-    error = "'in/out' was written by neardup; name 'in/out/kept' in it"
-    fails("drop", "in/out", "--named-in", "ids.txt", "-o", "x", error=error)
-
-
-def test_drop__quiet(run, write_file):
-    write_file("a.jsonl", ROWS)
-    write_file("ids.txt", "a.jsonl:1\n")
-    outcome = run("drop", "a.jsonl", "--named-in", "ids.txt", "-o", "out", "--quiet")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "", "")
-
-
-def test_index_build__overwrites_an_index_only(fails, run, here, write_file):
-    write_file("a.jsonl", ROWS)
-    write_file("mine/summary.json", "precious")
-    error = "mine is not empty, and no index of neardup; choose another name, or remove it yourself"
-    fails("index", "build", "mine", "a.jsonl", "--overwrite", error=error)
-    assert run("index", "build", "idx", "a.jsonl").code == 0
-    write_file("b.jsonl", '{"text": "four"}\n')
-    assert run("index", "build", "idx", "b.jsonl", "--overwrite").code == 0
-    assert index_ids(here / "idx") == ["b.jsonl:1"]
-    error = "idx is not empty, and no output of neardup; choose another name, or remove it yourself"
-    fails("dedup", "a.jsonl", "-o", "idx", "--overwrite", error=error)

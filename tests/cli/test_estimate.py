@@ -107,29 +107,6 @@ def test_estimate__pairs_without_enough_samples(run, here, make):
     assert (here / "p.csv").read_text().splitlines()[1].startswith('"a","b",,,,,')
 
 
-def test_estimate__json_and_quiet(run, make):
-    make("--ngram", 1)
-    summary = json.loads(run("estimate", "a.parquet", "-o", "p.csv", "--json").out)
-    assert summary["threshold"] is None
-    assert (summary["kind"], summary["documents"], summary["pairs"]) == ("minhash", [4], 6)
-    command = ("estimate", "a.parquet", "b.parquet", "-o", "q.csv", "--threshold", "0.75")
-    summary = json.loads(run(*command, "--json", "--workers", 1).out)
-    assert (summary["documents"], summary["threshold"], summary["workers"]) == ([4, 2], 0.75, 1)
-    assert summary["scheme"] == neardup.Sketches.read("a.parquet").scheme
-    assert run("estimate", "a.parquet", "-o", "r.csv", "--quiet").out == ""
-
-
-def test_estimate__overwrite(run, here, make):
-    make()
-    (here / "p.csv").write_text("mine")
-    outcome = run("estimate", "a.parquet", "-o", "p.csv")
-    message = "p.csv exists; choose another name, or replace it with --overwrite"
-    assert (outcome.code, outcome.err) == (1, f"error: {message}\n")
-    assert (here / "p.csv").read_text() == "mine"
-    assert run("estimate", "a.parquet", "-o", "p.csv", "--overwrite").code == 0
-    assert (here / "p.csv").read_text() != "mine"
-
-
 @pytest.mark.parametrize("output", ["a.parquet", "b.parquet"])
 def test_estimate__never_replaces_an_input(run, here, make, output):
     make()
@@ -174,17 +151,3 @@ def test_estimate__refuses(run, here, make, arguments, error):
     assert outcome.out == ""
     assert outcome.err.startswith(f"error: {error}")
     assert not list(here.glob("p.*"))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ("-o p.csv", "Missing argument 'A'"),
-        ("a.parquet", "Missing option '-o' / '--output'"),
-        ("a.parquet b.parquet c.parquet -o p.csv", "unexpected extra argument"),
-    ],
-)
-def test_estimate__wrong_usage(run, here, arguments, error):
-    outcome = run("estimate", *arguments.split())
-    assert outcome.code == 2
-    assert error in outcome.err

@@ -8,8 +8,6 @@ import random
 
 import pytest
 
-import neardup
-
 
 @pytest.fixture
 def sketched(run, write_file, here):
@@ -71,35 +69,6 @@ def test_estimate__clusters(run, here, sketched, kind, representative):
     assert (summary["clusters"], summary["representative"]) == (5, representative)
 
 
-@pytest.mark.parametrize(
-    ("kind", "options", "error"),
-    [
-        ("minhash", "--clusters first", "--clusters need sketches of kind smallest or"),
-        ("smallest", "--clusters first --limit 3", "--limit has no effect with clusters; leave it"),
-        ("smallest", "--clusters first --measure jaccard", "--measure has no effect with clusters"),
-        (
-            "smallest",
-            "--super-shingles 2",
-            "--super-shingles need sketches of kind minhash or weig",
-        ),
-        (
-            "minhash",
-            "--rows 3",
-            "--rows has no effect without --super-shingles; leave it out, or gi",
-        ),
-        ("smallest", "--clusters first --super-shingles 2", "--super-shingles has no effect with"),
-        ("smallest", "--measure containment --threshold 0.5", "--measure containment needs sket"),
-        ("modulo", "--measure containment", "--measure has no effect without --threshold; "),
-        ("smallest", "--clusters first --threshold 2", "--threshold must lie in (0, 1], got 2"),
-    ],
-)
-def test_estimate__options_without_effect(run, sketched, kind, options, error):
-    sketched(["a b c d e f"], "--kind", kind)
-    outcome = run("estimate", "s.parquet", "-o", "x.csv", *options.split())
-    assert (outcome.code, outcome.out) == (1, "")
-    assert outcome.err.startswith(f"error: {error}")
-
-
 def test_estimate__containment(run, here, sketched):
     generator = random.Random(3)
     book = words(generator, 3000)
@@ -121,31 +90,3 @@ def test_estimate__super_shingles(run, here, sketched):
     [row] = rows_of(here / "p.csv")
     assert (row["id_a"], row["id_b"]) == ("d0", "d1")
     assert int(row["super_shingles"]) >= 2
-
-
-def test_estimate__short_edit_sketches_are_said(run, here, sketched):
-    """They are not even looked at with a threshold."""
-    generator = random.Random(6)
-    long = " ".join(words(generator, 900))
-    sketched([long, long, "short", "texts", ""], "--kind", "edit")
-    for options in ((), ("--threshold", "0.9")):
-        command = ("estimate", "s.parquet", *options, "-o", "p.csv", "--overwrite")
-        assert run(*command).out.splitlines()[2] == (
-            "3 sketches of less than 20 symbols, of which nothing is estimated: a smaller "
-            "--compression tells more"
-        )
-        assert json.loads(run(*command, "--json").out)["short_sketches"] == 3
-    sketched(["short", "short"], "--kind", "edit")
-    outcome = run("estimate", "s.parquet", "--threshold", "0.5", "-o", "q.csv")
-    assert outcome.out.splitlines()[1].startswith("0 pairs with an estimated similarity >= 0.5")
-    assert outcome.out.splitlines()[2].startswith("2 sketches of less than 20 symbols")
-    assert "a lower --threshold" not in outcome.out
-
-
-def test_cluster_sketches__of_a_file_and_of_sketches(tmp_path):
-    sketches = neardup.sketch(["a b c", "a b c", "x y z"], kind="smallest", ngram=1)
-    sketches.write(tmp_path / "s.parquet")
-    found = neardup.cluster_sketches(sketches)
-    assert found.clusters["cluster_id"].to_pylist() == [0, 0, 1]
-    assert found.clusters.equals(neardup.cluster_sketches(tmp_path / "s.parquet").clusters)
-    assert repr(found) == "ClusterResult(3 documents: 2 clusters)"

@@ -16,26 +16,6 @@ def table(*counts, others=None):
     return table_by_file({"by_file": {"counts": list(counts), "others": others}})
 
 
-def test_table__of_a_single_file():
-    assert table(counted("a.jsonl", 5, 1)) == []
-
-
-def test_table__of_some_files():
-    assert table(counted("a.jsonl", 12345, 1), counted("b.jsonl", 5, 5), counted(None, 1, 0)) == [
-        "      in    kept  removed  file",
-        "  12,345  12,344        1  a.jsonl",
-        "       5       0        5  b.jsonl",
-        "       1       1        0  (none)",
-    ]
-
-
-def test_table__columns_that_say_something():
-    copies = counted("b", 5, 2, removed_for_against=0, exact_copies=1)
-    lines = table(counted("a", 5, 1, removed_for_against=1, exact_copies=0), copies)
-    assert lines[0] == "  in  kept  removed  for OTHER  exact copies  file"
-    assert table(copies, copies)[0] == "  in  kept  removed  exact copies  file"
-
-
 def test_table__of_many_files_those_that_lost_most():
     counts = [counted(f"{i}.jsonl", 100, i % 12) for i in range(24)]
     lines = table(*counts, others={"groups": 1000})

@@ -200,49 +200,6 @@ def test_hint(run, files, arguments, hint):
     assert last.startswith("written to ")
 
 
-SILENT = {
-    "something was removed": (*DEDUP, "copies.jsonl"),
-    "short texts have a note": (*DEDUP, "names.jsonl"),
-    "nothing was alike, and texts are short": (*DEDUP, "unlike.jsonl"),
-    "short texts are all copies": (*DEDUP, "retweets.jsonl"),
-    "short texts are compared by words": (*DEDUP, "words.jsonl", "--ngram", "1"),
-    "one document has nothing to be like": (*DEDUP, "one.jsonl"),
-    "there are pairs": (*PAIRS, "copies.jsonl"),
-    "names have a note": (*PAIRS, "names.jsonl"),
-    "one document is in no pair": (*PAIRS, "one.jsonl"),
-    "words are compared already": (*PAIRS, "unlike.jsonl", "--top", "1", "--ngram", "1"),
-    "passages are shared": ("align", "one.jsonl", "--against", "essays.jsonl", "-o", "a.csv"),
-    "all texts are short": ("align", "one.jsonl", "--against", "names.jsonl", "-o", "a.csv"),
-    "a query is found": ("search", "idx", "essays.jsonl", "-o", "a.csv"),
-    "all queries are short": ("search", "idx", "names.jsonl", "-o", "a.csv"),
-    "all pairs are estimated": ("estimate", "a.parquet", "-o", "a.csv"),
-    "a document is dropped": ("drop", "one.jsonl", "--named-in", "one.txt", "-o", "out"),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", SILENT)
-def test_hint__none_without_a_likely_reason(run, files, case):
-    text = "\n".join(report(run, *SILENT[case]))
-    starts = (
-        "no two",
-        "texts have fewer",
-        "--top 20",
-        "nothing is shared",
-        "queries are",
-        "no estimate",
-        "no document",
-    )
-    for hint in starts:
-        assert hint not in text
-
-
-def test_hint__is_no_part_of_json(run, files):
-    outcome = run(*DEDUP, "essays.jsonl", "--json")
-    assert outcome.out.count("\n") == 1
-    assert "align" not in outcome.out
-
-
 def test_hint__what_it_names_finds_the_essays(run, files):
     """The two that share a passage; by default there was no pair."""
     options = ("--measure", "max-containment", "--top", "20", "--id-column", "id")
@@ -250,13 +207,3 @@ def test_hint__what_it_names_finds_the_essays(run, files):
     with open("pairs.csv", encoding="utf-8") as file:
         pairs = [line.split(",")[:2] for line in file.read().splitlines()[1:]]
     assert pairs == [['"3"', '"7"']]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["passages", "documents"])
-def test_index__says_that_there_were_no_rows(run, files, kind):
-    line = "INPUT has no rows, so there was nothing to add"
-    for rows in ("empty.jsonl", "one.jsonl"):
-        told = run("index", "build", "new", rows, "--kind", kind, "--overwrite").out
-        assert (line in told.splitlines()) == (rows == "empty.jsonl")
-    assert line not in run("index", "add", "new", "essays.jsonl").out.splitlines()

@@ -9,9 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import neardup
-from neardup.errors import InvalidInputError
-
 TEXT = "once upon a midnight dreary while I pondered weak and weary"
 ADVICE = (
     "ids come from column 'id' because all inputs have one: name another with id_column "
@@ -73,11 +70,6 @@ def test_ids__asked_for(run, inputs):
     assert "column" not in outcome.out
 
 
-def test_ids__where_id_is_the_text(run, inputs):
-    run("dedup", "c.csv", "--text-column", "id", "-o", "out")
-    assert ids_of() == ["c.csv:1", None, True]
-
-
 def test_ids__each_collection_by_itself(run, inputs):
     """INPUT has ids and OTHER has none, and the other way round."""
     for own, other, expected in (
@@ -116,16 +108,6 @@ def test_ids__in_all_commands(run, inputs):
     assert pq.read_table("rest/removed.parquet")["id"].to_pylist() == [4]
 
 
-def test_ids__in_memory(here):
-    table = pa.table({"id": ["x", "y"], "text": [TEXT, TEXT]})
-    assert neardup.deduplicate(table).removed["kept_id"].to_pylist() == ["x"]
-    assert neardup.deduplicate(table, id_column="").removed["kept_id"].to_pylist() == ["0"]
-    rows = [{"text": TEXT}, {"text": TEXT}]
-    assert neardup.deduplicate(rows).removed["kept_id"].to_pylist() == ["0"]
-    twice = pa.Table.from_arrays([["x"], ["y"], [TEXT]], ["id", "id", "text"])
-    assert neardup.deduplicate(twice).clusters["id"].to_pylist() == ["0"]
-
-
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -150,38 +132,3 @@ def test_ids__that_cannot_be(run, here, rows, message):
     outcome = run("dedup", "a.jsonl", "-o", "out")
     assert (outcome.code, outcome.err) == (1, f"error: a.jsonl, {message}\n")
     assert run("dedup", "a.jsonl", "--id-column", "", "-o", "out").code == 0
-
-
-def test_ids__that_cannot_be_in_other_tables(run, here):
-    rows = {"text": ["a", "b"]}
-    for ids, message in (
-        (
-            [0.5, 1.5],
-            "column 'id' holds double values, not strings or whole numbers; make them whole "
-            f"numbers, in pandas with .astype('Int64'); {ADVICE}",
-        ),
-        ([7, None], f"row 2: column 'id' is null; {ADVICE}{SKIP}"),
-        (
-            [7, 7],
-            rf"row 2: id 7 was used before, in data, row 1; ids must differ; {ADVICE}",
-        ),
-    ):
-        with pytest.raises(InvalidInputError) as caught:
-            neardup.sketch(pa.table({"id": ids, **rows}))
-        assert str(caught.value).endswith(message)
-    index = neardup.PassageIndex.create(here / "idx")
-    index.add(pa.table({"id": [7, 8], **rows}))
-    with pytest.raises(InvalidInputError) as caught:
-        index.add(pa.table({"id": [9, 8], **rows}))
-    assert str(caught.value).endswith(
-        "id 8 is in the index already; ids must differ. Remove the old document first, or choose "
-        f"another --id-column; {ADVICE}"
-    )
-    index.add(["a"])
-    with pytest.raises(InvalidInputError) as caught:
-        index.add(["b"])
-    assert str(caught.value).endswith(
-        "id '0' is in the index already; ids must differ. Remove the old document first, or choose "
-        "another --id-column; ids are places of rows: name a column with id_column "
-        "(--id-column)"
-    )

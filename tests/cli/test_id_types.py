@@ -69,32 +69,6 @@ def test_pairs(run, numbered, suffix):
     assert [(row["id_a"], row["id_b"]) for row in rows] == [(10, 40), (20, 50)]
 
 
-def test_pairs__of_two_collections(run, numbered):
-    """Each column of ids has the type of its collection."""
-    Path("b.csv").write_text("id,text\n007,one two three four five six\n")
-    run("pairs", "a.parquet", "--against", "b.csv", *COLUMN, "-o", "p.parquet")
-    found = pq.read_table("p.parquet").select(["id_a", "id_b"])
-    assert found.to_pylist() == [{"id_a": 10, "id_b": "007"}, {"id_a": 40, "id_b": "007"}]
-    assert found.schema.types == [pa.int32(), pa.large_string()]
-
-
-def test_sketches_and_their_estimates(run, numbered):
-    assert run("sketch", "a.parquet", *COLUMN, "--kind", "smallest", "-o", "s.parquet").code == 0
-    assert types_of("s.parquet") == {"id": pa.int32()}
-    threshold = ["--threshold", "0.9"]
-    assert run("estimate", "s.parquet", *threshold, "-o", "e.jsonl").code == 0
-    pairs = [json.loads(line) for line in Path("e.jsonl").read_text().splitlines()]
-    assert (pairs[0]["id_a"], pairs[0]["id_b"]) == (10, 40)
-    clusters = neardup.cluster_sketches("s.parquet").clusters
-    assert clusters.schema.field("representative_id").type == pa.int32()
-    theirs = neardup.sketch(TEXTS[:1], kind="smallest")
-    found = neardup.estimate("s.parquet", theirs, threshold="0.9").pairs
-    assert found.select(["id_a", "id_b"]).to_pylist() == [
-        {"id_a": 10, "id_b": "0"},
-        {"id_a": 40, "id_b": "0"},
-    ]
-
-
 def test_index(run, numbered):
     """Stored ids come back as what they were, until other ones are added."""
     assert run("index", "build", "idx", "a.parquet", *COLUMN, "--min-tokens", "5").code == 0

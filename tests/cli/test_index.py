@@ -6,13 +6,11 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from neardup.indexes.folder import write_lock
 
-ROOT = Path(__file__).parents[2]
 ROWS = [
     {"id": "a", "text": "one two three four five six"},
     {"id": "b", "text": "One two three four five seven"},
@@ -188,39 +186,6 @@ def test_build__fails_and_leaves_nothing(fails, here, write_file):
     fails("index", "build", "idx", "twice.jsonl", "--num-perm", "2000", error=message)
 
 
-def test_build__overwrite_fails_and_leaves_the_old(run, fails, here, index, write_file):
-    write_file("bad.jsonl", '{"text": 5}\n')
-    fails(
-        "index", "build", "idx", "bad.jsonl", "--overwrite",
-        error=run("index", "build", "other", "bad.jsonl").err.removeprefix("error: ").rstrip("\n"),
-    )  # fmt: skip
-
-
-def test_build__skips_bad_rows(run, here, write_file):
-    write_file("bad.jsonl", lines_of([*ROWS, {"id": "e", "txt": "no text"}]))
-    outcome = run("index", "build", "idx", "bad.jsonl", *OPTIONS, "--on-error", "skip", "--json")
-    summary = json.loads(outcome.out)
-    assert (summary["documents"], summary["empty_documents"], summary["short_documents"]) == (
-        4, 1, 1
-    )  # fmt: skip
-    (row,) = summary["skipped"]
-    assert (row["file"], row["row"]) == ("bad.jsonl", 5)
-
-
-@pytest.mark.parametrize("idf", ["unary", "standard"])
-def test_build__of_an_empty_file(run, here, write_file, idf):
-    write_file("empty.jsonl", "")
-    outcome = run("index", "build", "idx", "empty.jsonl", *OPTIONS, "--idf", idf)
-    assert outcome.out.startswith("0 documents with 0 tokens added to idx in ")
-    assert "0 documents, 0 tokens in 0 segments\n" in run("index", "info", "idx").out
-    assert run("index", "compact", "idx").out == "idx now has 0 segments\n"
-    write_file("rows.jsonl", lines_of(ROWS))
-    run("index", "add", "idx", "rows.jsonl", "--id-column", "id")
-    assert json.loads(run("search", "idx", "rows.jsonl", "-o", "o.csv", "--json").out)[
-        "found_queries"
-    ] == 2  # fmt: skip
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -270,15 +235,6 @@ def test_index__is_being_written(run, here, index):
             assert outcome.err.startswith("error: idx is being written by this process, since ")
             assert outcome.err.endswith("; wait until that is done, and try again\n")
         assert info(run)["documents"] == 4
-
-
-def test_index__of_another_tokenizer(fails, index):
-    message = (
-        "made by unlike schemes: tokenizer 'words' and 'whitespace'; make both with the same "
-        "options"
-    )
-    fails("index", "info", "idx", "--tokenizer", "whitespace", error=message)
-    fails("index", "compact", "idx", "--tokenizer", "whitespace", error=message)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")

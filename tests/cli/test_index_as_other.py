@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import neardup
@@ -49,24 +47,6 @@ def test_other__as_the_same_documents_in_a_file(run, here, collections, command)
     found = (here / "index.jsonl").read_text()
     assert found == (here / "file.jsonl").read_text()
     assert len(found.splitlines()) > 5
-
-
-@pytest.mark.slow
-def test_other__in_python(here, collections):
-    table = [{"id": row["id"], "text": row["text"]} for row in OLD]
-    own = [{"id": row["id"], "text": row["text"]} for row in NEW]
-    for index in (collections, here / "idx"):
-        assert neardup.find_pairs(own, index).table == neardup.find_pairs(own, table).table
-        of_index = neardup.align(own, index, min_tokens=20)
-        assert of_index.table == neardup.align(own, table, min_tokens=20).table
-
-
-def test_other__keeps_its_ids_where_the_input_has_none(run, here, collections):
-    found = run("pairs", "new.jsonl", "--text-column", "body", "--against", "idx", "-o", "p.jsonl")
-    assert found.code == 0
-    pairs = [json.loads(line) for line in (here / "p.jsonl").read_text().splitlines()]
-    assert {pair["id_a"].partition(":")[0] for pair in pairs} == {"new.jsonl"}
-    assert {pair["id_b"] for pair in pairs} <= {row["id"] for row in OLD}
 
 
 def test_other__without_texts(run, here, write_texts):
@@ -121,16 +101,6 @@ def test_pairs__looked_up_within_memory(here, collections, monkeypatch):
     assert not work.exists()
 
 
-def test_pairs__looked_up_counts_rows_left_out(run, here, collections):
-    found = run(
-        *("pairs", "new.jsonl", *COLUMNS, "--against", "idx", "--where", "key = 'a'"),
-        *("-o", "p.csv", "--json"),
-    )
-    facts = json.loads(found.out)
-    assert (facts["filtered_rows"], facts["documents"][0]) == (len(NEW), 0)
-    assert facts["engine"] == "threads"
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -146,12 +116,6 @@ def test_pairs__refuses_what_an_index_decides(run, here, collections, options, m
     found = run("pairs", "new.jsonl", *COLUMNS, "--against", "idx", *options, "-o", "p.csv")
     assert found.code == 1
     assert message in found.err
-
-
-def test_other__several(run, here, collections):
-    found = run("pairs", "new.jsonl", "--against", "idx", "--against", "old.jsonl", "-o", "p.csv")
-    assert found.code == 1
-    assert "an index is compared --against alone, got 2 collections" in found.err
 
 
 def test_other__texts_that_are_called_like_an_index(collections):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
-from types import SimpleNamespace
 
 import pytest
 
 import neardup
-from neardup.errors import InvalidParameterError
 from tests.documents import xlsx_of
 
 GOOD = b'{"text": "one two three", "id": "a"}\n'
@@ -44,32 +41,6 @@ def test_lines__without_text(run, index, write_file, command):
     assert outcome.err.startswith(error)
 
 
-@every_command
-def test_lines__where_one_collection_is_text(run, index, write_file, command):
-    write_file("a.jsonl", GOOD)
-    write_file("b.txt", "one two three\nfour five six\n")
-    names = ("a.jsonl", "b.txt") if command.count("{}") == 2 else ("b.txt",)
-    assert run(*command.format(*names).split(), "--lines").code == 0
-
-
-def test_lines__without_text_in_python(here, index, write_file):
-    write_file("a.jsonl", GOOD)
-    index = neardup.PassageIndex.open("idx")
-    calls = (
-        neardup.deduplicate,
-        neardup.find_pairs,
-        neardup.sketch,
-        index.add,
-        index.search,
-        lambda data, **options: neardup.align(data, index, **options),
-        lambda data, **options: neardup.align(["a text"], data, **options),
-    )
-    for call in calls:
-        for data in ([{"text": "one", "id": "b"}], here / "a.jsonl"):
-            with pytest.raises(InvalidParameterError, match=r"^lines has no effect where"):
-                call(data, lines=True)
-
-
 @pytest.fixture
 def mixed(index, write_file):
     """Make a folder of files of many kinds."""
@@ -91,21 +62,6 @@ def test_folder__files_passed_over(run, mixed, command):
     )
     n_files = 6 if once else 12
     assert line.format(n_files, counts[0], *[counts[1]] * 4) in outcome.out.splitlines()
-
-
-@every_command
-def test_folder__files_passed_over_as_json(run, mixed, command):
-    outcome = run(*command.format(mixed, mixed).split(), "--json")
-    summary = json.loads(outcome.out)
-    summary = summary.get("estimate", summary)
-    n = command.count("{}")
-    assert summary["passed_over"] == {".md": 2 * n, "": n, ".log": n, ".py": n, ".rtf": n}
-
-
-def test_folder__summary_in_python(mixed):
-    assert neardup.deduplicate(mixed).summary["passed_over"][".md"] == 2
-    assert neardup.deduplicate(["a text"]).summary["passed_over"] == {}
-    assert neardup.sketch(mixed).summary["passed_over"][".md"] == 2
 
 
 def test_input_format__text_of_any_ending(run, here, mixed):
@@ -136,13 +92,6 @@ def test_input_format__whatever_the_ending(run, index, write_file, command):
     assert (outcome.code, outcome.err) == (0, "")
 
 
-def test_input_format__of_standard_input(run, here, monkeypatch):
-    content = b"text\tid\none two\t1\none two\t2\n"
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
-    assert run("dedup", "-", "-o", "out", "--input-format", "tsv").code == 0
-    assert (here / "out/kept/stdin.tsv").read_bytes() == b"text\tid\none two\t1\n"
-
-
 @every_command
 def test_encoding__in_every_command(run, index, write_file, command):
     write_file("a.csv", "text\ncafé “au lait” 5 €\n".encode("cp1252"))
@@ -157,38 +106,6 @@ def test_encoding__in_every_command(run, index, write_file, command):
     assert run(*command, "--encoding", "cp1252").code == 0
 
 
-def test_encoding__that_is_none_of_windows(run, write_file):
-    """A byte that is nothing in cp1252, as Shift JIS has it."""
-    write_file("a.csv", "text\nデータ\n".encode("shift_jis"))
-    outcome = run("dedup", "a.csv", "-o", "out")
-    assert outcome.err == (
-        "error: a.csv, row 1: not valid UTF-8 at byte 1 of column 'text'; name its encoding with "
-        "encoding (--encoding)\n"
-    )
-    assert run("dedup", "a.csv", "-o", "-", "--encoding", "shift_jis").out == '{"text": "データ"}\n'
-
-
-@every_command
-@pytest.mark.parametrize(
-    ("encoding", "reason"),
-    [
-        (
-            "nope",
-            "a name that Python has for how text is encoded, such as latin-1,",
-        ),
-        (
-            "utf-7",
-            "one in which ASCII characters are single bytes, or UTF-16 or UTF-32, got",
-        ),
-    ],
-)
-def test_encoding__that_cannot_be_read(run, index, write_file, command, encoding, reason):
-    write_file("a.csv", "text\na\n")
-    outcome = run(*command.format("a.csv", "a.csv").split(), "--encoding", encoding)
-    assert (outcome.code, outcome.out) == (1, "")
-    assert outcome.err.startswith(f"error: --encoding must be {reason}")
-
-
 def test_encoding__rows_keep_their_bytes(run, here, write_file):
     rows = [f"{i},café {i} 表 one two\r\n".encode("gb18030") for i in (1, 1, 2)]
     content = b"no,text\r\n" + b"".join(rows)
@@ -196,20 +113,6 @@ def test_encoding__rows_keep_their_bytes(run, here, write_file):
     assert run("dedup", "a.csv", "-o", "out", "--encoding", "gb18030").code == 0
     assert (here / "out/kept/a.csv").read_bytes() == b"no,text\r\n" + rows[0] + rows[2]
     assert (here / "out/removed/a.csv").read_bytes() == b"no,text\r\n" + rows[1]
-
-
-def test_encoding__of_compared_texts(run, write_file):
-    write_file("a.txt", "café au lait".encode("utf-16"))
-    write_file("b.txt", "café au lait".encode("utf-16-be"))
-    outcome = run("compare", "a.txt", "a.txt")
-    error = (
-        "error: a.txt: this is text in utf-16; read it with encoding utf-16 (--encoding utf-16)\n"
-    )
-    assert (outcome.code, outcome.err) == (1, error)
-    assert run("compare", "a.txt", "a.txt", "--encoding", "utf-16", "--quiet").code == 0
-    assert run("compare", "b.txt", "b.txt", "--encoding", "nope").err.startswith(
-        "error: --encoding "
-    )
 
 
 SHEETS = xlsx_of(
@@ -250,19 +153,6 @@ def test_sheet__rows_of_the_one_that_is_named(run, here, write_file):
         outcome = run("dedup", "a.xlsx", "--sheet", sheet, "-o", "-", "--where", "text like 'one%'")
         assert json.loads(outcome.out) == {"id": key, "text": "one two three"}
         assert "is read" not in outcome.err
-
-
-def test_sheet__pages_and_examples_of_its_rows(run, here, write_file):
-    """What reads texts again finds them, where another sheet was named too."""
-    write_file("a.xlsx", SHEETS)
-    inputs = ("a.xlsx", "--against", "a.xlsx")
-    for sheet, name in (("Data", "Data"), ("Other", "Other"), ("3", "Other")):
-        read = ("--sheet", sheet, "--overwrite")
-        assert run("dedup", *inputs, "-o", "out", *read).code == 0
-        assert run("report", "out", "-o", "out.html", "--overwrite").code == 0
-        assert "one two three" in (here / "out.html").read_text()
-        assert run("pairs", *inputs, "-o", "p.csv", *read).code == 0
-        assert f"{name} 007" in run("report", "p.csv", *inputs, *read[:2], "-o", "-").out
 
 
 @every_command

@@ -64,29 +64,3 @@ def test_dedup__as_by_one_column(inputs, run, file, options):
     assert found.equals(table_of(run, *arguments, "--keep", f"{KEEP},first"))
     one = table_of(run, *arguments, "--keep", "max:score")
     assert not found.equals(one)
-
-
-@pytest.mark.slow
-@each_of("unit", [("--unit", "paragraphs", "--exact"), ("--exact", "--min-tokens", "20")])
-def test_cut__as_by_one_column(inputs, run, unit):
-    arguments = ("cut", "a.jsonl", *unit)
-    found = table_of(run, *arguments, "--keep", KEEP)
-    assert found.num_rows
-    assert found.equals(table_of(run, *arguments, "--keep", "min:rank"))
-
-
-@pytest.mark.slow
-def test_decided_by_pairs__as_by_one_column(inputs, run):
-    assert run("pairs", "a.jsonl", "--threshold", "0.6", "-o", "p.parquet").code == 0
-    arguments = ("dedup", "a.jsonl", "--pairs", "p.parquet")
-    found = table_of(run, *arguments, "--keep", KEEP)
-    assert found.num_rows > 10
-    assert found.equals(table_of(run, *arguments, "--keep", "min:rank"))
-
-
-def test_bad_rows_have_no_place_in_the_order(inputs, run):
-    with Path("a.jsonl").open("a") as file:
-        file.write('{"id": "bad", "text": 7, "score": 9, "date": "2020", "rank": -1}\n')
-    arguments = ("dedup", "a.jsonl", "--threshold", "0.6", "--on-error", "skip")
-    found = table_of(run, *arguments, "--keep", KEEP)
-    assert found.equals(table_of(run, *arguments, "--keep", "min:rank"))

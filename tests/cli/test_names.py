@@ -66,27 +66,6 @@ def test_pairs__of_two_folders(run, here, plays):
     assert kept == ["folio1623/lear.txt", f"modern/{OWN}"]
 
 
-def test_index__has_the_ids_that_were_added(run, here, plays):
-    """Of a table that was made with it, files that are named as OTHER have the names in it."""
-    assert run("index", "build", "idx", "folio1623", "--min-tokens", "8").code == 0
-    assert run("search", "idx", "modern", "-o", "hits.csv").code == 0
-    assert run("report", "hits.csv", "modern", "--against", "folio1623", "-o", "p.html").code == 0
-
-
-def test_index__that_has_ids_with_rows_keeps_them(run, here, plays):
-    """As one has that was built when whole files had them, too."""
-    old = {"id": "henry_v.txt:1", "text": (here / "folio1623/henry_v.txt").read_text()}
-    neardup.DocumentIndex.create(here / "idx", ngram=2, threshold=0.3).add([old])
-    dedup = ("dedup", "modern", "--against", "idx", "-o", "out")
-    assert run(*dedup, "--tables-only").code == 0
-    [row] = pq.read_table(here / "out/removed.parquet").to_pylist()
-    assert (row["id"], row["kept_id"]) == (OWN, "henry_v.txt:1")
-    assert run("index", "add", "idx", "modern").code == 0
-    index = neardup.DocumentIndex.open(here / "idx")
-    assert index[OWN]["text"] == (here / "modern/henry_v.txt").read_text()
-    assert index["henry_v.txt:1"] == old
-
-
 def test_dedup__names_of_rows_that_stay_do_not_depend_on_others(run, here, plays):
     dedup = ("dedup", "modern", "--against", "folio1623", "--threshold", "0.3", "--ngram", "2")
     assert run(*dedup, "-o", "out").code == 0

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import io
-from types import SimpleNamespace
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 
@@ -40,13 +35,6 @@ def test_dedup__no_documents(run, here, write_file, verify, name, content, outpu
         assert run("dedup", path, *again, "-o", f"again-{folder}").code == 0
 
 
-def test_dedup__no_documents_in_parquet(run, here, verify):
-    pq.write_table(pa.table({"text": pa.array([], pa.string())}), "a.parquet")
-    assert run("dedup", "a.parquet", "-o", "out").code == 0
-    assert verify(here / "out", {}) == []
-    assert pq.read_table("out/kept/a.parquet").equals(pq.read_table("a.parquet"))
-
-
 def test_dedup__only_empty_documents(run, here, write_file, verify):
     write_file("a.jsonl", b'{"text": ""}\n{"text": "  "}\n{"text": "?!"}\n')
     outcome = run("dedup", "a.jsonl", "-o", "out")
@@ -59,9 +47,3 @@ def test_dedup__empty_file_without_header(run, here, write_file, verify):
     assert run("dedup", "a.csv", "-o", "out").code == 0
     assert verify(here / "out", {}) == []
     assert (here / "out/kept/a.csv").read_bytes() == b""
-
-
-def test_dedup__empty_standard_input(run, here, monkeypatch, verify):
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"")))
-    assert run("dedup", "-", "-o", "out").code == 0
-    assert verify(here / "out", {}) == []

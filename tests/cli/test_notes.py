@@ -117,36 +117,6 @@ def test_align(run, rows):
     ]
 
 
-def test_align__against_an_index(run, rows):
-    """The length of its passages was chosen when it was made."""
-    run("index", "build", "idx", "names.jsonl", "--min-tokens", "6", "--on-error", "skip")
-    arguments = ("align", "names.jsonl", "--against", "idx", "-o", "a.csv", "--on-error", "skip")
-    assert notes(run, *arguments)[0] == (
-        "3 documents of INPUT and 3 of OTHER shorter than 6 tokens; an index of a smaller "
-        "--min-tokens finds passages of them"
-    )
-    arguments = (*arguments, "--min-tokens", "7", "--overwrite")
-    assert notes(run, *arguments)[0] == (
-        "3 documents of INPUT and 3 of OTHER shorter than 7 tokens; a smaller --min-tokens, for "
-        "the index too, finds passages of them"
-    )
-
-
-def test_align__documents_removed_from_an_index_do_not_count(run, rows):
-    run("index", "build", "idx", "names.jsonl", "--min-tokens", "6", "--on-error", "skip")
-    run("index", "remove", "idx", "names.jsonl:1")
-    options = ("-o", "a.csv", "--json", "--on-error", "skip")
-    summary = json.loads(run("align", "texts.jsonl", "--against", "idx", *options).out)
-    assert (summary["documents"], summary["short_documents"]) == ([6, 3], [2, 2])
-
-
-def test_drop(run, rows, write_file):
-    write_file("ids.txt", "texts.jsonl:1\n")
-    assert notes(run, "drop", "texts.jsonl", "--named-in", "ids.txt", "-o", "out") == [
-        "2 bad rows skipped; skipped/ has them, skipped.parquet says why"
-    ]
-
-
 def test_nothing_left_out(run, write_file):
     write_file("a.jsonl", json.dumps({"text": LONG}) + "\n")
     for command in (["dedup"], ["pairs"], ["sketch"], ["align", "--against", "a.jsonl"]):

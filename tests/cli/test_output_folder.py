@@ -5,11 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -41,12 +38,6 @@ def test_output__is_a_file(fails, write_file, overwrite):
     write_file("out", b"precious")
     error = "out is not a folder; the output is a folder, choose another name"
     fails("dedup", "a.jsonl", "-o", "out", *overwrite, error=error)
-
-
-def test_output__below_a_file(fails, write_file):
-    write_file("a.jsonl", GOOD)
-    error = "cannot write a.jsonl/x/out: Not a directory; nothing was written"
-    fails("dedup", "a.jsonl", "-o", "a.jsonl/x/out", error=error)
 
 
 def test_output__link_to_a_folder(fails, here, write_file):
@@ -113,12 +104,6 @@ def test_output__standard_output_is_full(here, write_file):
     assert (here / "out" / "summary.json").exists()
 
 
-def test_output__beside_an_input_of_a_similar_name(run, write_file):
-    write_file("in/a.jsonl", GOOD)
-    write_file("i/summary.json", b"")
-    assert run("dedup", "in/a.jsonl", "-o", "i", "--overwrite").code == 0
-
-
 def test_output__overwrite(run, here, write_file, read_tree):
     write_file("a.jsonl", GOOD)
     write_file("out/old/file.txt", b"old")
@@ -129,12 +114,6 @@ def test_output__overwrite(run, here, write_file, read_tree):
     assert found.keys() == expected.keys()
     assert found["kept/a.jsonl"] == b'{"text": "one"}\n{"text": "two"}\n'
     assert sorted(path.name for path in here.iterdir()) == ["a.jsonl", "fresh", "out"]
-
-
-def test_output__overwrite_of_nothing(run, here, write_file, verify):
-    write_file("a.jsonl", GOOD)
-    assert run("dedup", "a.jsonl", "-o", "out", "--overwrite").code == 0
-    verify(here / "out", {"a.jsonl:1": "one", "a.jsonl:2": "two", "a.jsonl:3": "One"})
 
 
 def full(*_: object, **__: object) -> None:
@@ -173,39 +152,6 @@ def test_output__bad_input_keeps_the_old_output(fails, write_file):
     fails("dedup", "a.jsonl", "-o", "out", "--overwrite", error=error)
 
 
-def test_output__full_disk_while_writing_parquet(fails, write_file, monkeypatch):
-    write_file("a.jsonl", GOOD)
-    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
-    error = "cannot write out: No space left on device; nothing was written"
-    fails("dedup", "a.jsonl", "-o", "out", "--format", "parquet", error=error)
-
-
-LIMITED = """
-import resource, signal, sys
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-from neardup.cli import main
-main(sys.argv[1:])
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs limits on file sizes")
-@pytest.mark.parametrize("output_format", ["same", "parquet"])
-def test_output__file_too_large(here, write_file, read_tree, output_format):
-    rows = [json.dumps({"text": f"{i} {i * i} {os.urandom(8).hex()}"}) for i in range(4000)]
-    write_file("a.jsonl", "\n".join(rows))
-    write_file("out/summary.json", b"old")
-    before = read_tree(here)
-    arguments = ("dedup", "a.jsonl", "-o", "out", "--overwrite", "--format", output_format)
-    result = subprocess.run(
-        [sys.executable, "-c", LIMITED, *arguments, "--quiet"], capture_output=True, text=True
-    )
-    assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr == "error: cannot write out: File too large; nothing was written\n"
-    assert read_tree(here) == before
-
-
 def interrupt(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
@@ -232,15 +178,6 @@ def test_interrupt__leaves_no_trace(run, here, write_file, read_tree, monkeypatc
     assert (outcome.code, outcome.out) == (130, "")
     assert outcome.err == "interrupted; no output was written\n"
     assert read_tree(here) == before
-
-
-# Python leaves the signal alone where the parent ignores it, as background jobs of a shell do.
-INTERRUPTIBLE = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from neardup.cli import main
-main(sys.argv[1:])
-"""
 
 
 def while_a_class_is_made() -> RuntimeError:
@@ -295,66 +232,6 @@ def test_terminated__after_an_index_was_changed(run, here, write_file, command):
     assert (process.returncode, process.stdout) == (143, "")
     assert process.stderr.endswith("terminated after idx was written; it is complete\n")
     assert (here / "idx" / "manifest.json").read_bytes() != before
-
-
-@pytest.mark.kills
-@pytest.mark.skipif(not Path("/proc/self/fdinfo").exists(), reason="looks into /proc")
-@pytest.mark.parametrize("workers", [1, 2])
-def test_interrupt__by_a_signal_while_reading(here, monkeypatch, large_file, workers):
-    monkeypatch.setenv("TMPDIR", str(here))
-    arguments = ("dedup", str(large_file), "-o", "out", "--workers", str(workers), "--quiet")
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTIBLE, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        try:
-            wait_until(lambda: bytes_read(process.pid, large_file) >= 12 << 20, process)
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert (process.returncode, out) == (130, "")
-    assert err == "interrupted; no output was written\n"
-    assert list(here.iterdir()) == []
-
-
-@pytest.fixture(scope="session")
-def large_file(tmp_path_factory) -> Iterator[Path]:
-    """Write some 100 MB of JSON lines, of words in random order."""
-    import numpy as np
-
-    rng = np.random.default_rng(11)
-    words = np.array([f"w{i}" for i in range(5000)])
-    lines = [
-        json.dumps({"text": " ".join(words[rng.integers(0, len(words), 400)])}) + "\n"
-        for _ in range(2000)
-    ]
-    path = tmp_path_factory.mktemp("large") / "a.jsonl"
-    with path.open("w") as file:
-        for _ in range(25):
-            file.write("".join(lines))
-    yield path
-    path.unlink()
-
-
-def bytes_read(pid: int, path: Path) -> int:
-    """Give how far a process has read a file that it has open."""
-    try:
-        for link in Path(f"/proc/{pid}/fd").iterdir():
-            if link.resolve() == path.resolve():
-                return int(Path(f"/proc/{pid}/fdinfo/{link.name}").read_text().split()[1])
-    except OSError:
-        pass
-    return 0
-
-
-def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    while not condition():
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.005)
 
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.csv.gz", "s3://bucket/x.parquet"])

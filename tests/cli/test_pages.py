@@ -47,19 +47,6 @@ def test_pages__files_are_compared_by_what_is_visible(run_json, site, tmp_path):
     assert gzip.decompress(removed.read_bytes()) == WRITTEN.encode()
 
 
-def test_pages__texts_are_written_as_json_lines(run_json, site, tmp_path):
-    run_json("dedup", site, "-o", tmp_path / "out", "--format", "jsonl")
-    assert json.loads((tmp_path / "out/kept/a.jsonl").read_text()) == {"text": TEXT}
-
-
-def test_pages__offsets_point_into_the_text(run_json, site, tmp_path):
-    (tmp_path / "b.txt").write_text(f"before {TEXT}")
-    command = ["align", site / "a.html", tmp_path / "b.txt", "-o", tmp_path / "p.jsonl"]
-    run_json(*command, "--min-tokens", "5", "--with-text")
-    [row] = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
-    assert row["query_text"] == TEXT[row["query_start"] : row["query_end"]]
-
-
 def test_pages__column(run_json, tmp_path):
     path = tmp_path / "a.jsonl"
     rows = [{"id": i, "body": body} for i, body in enumerate([BUILT, WRITTEN, OTHER])]
@@ -78,39 +65,3 @@ def test_pages__crawl(run_json, tmp_path):
     path.write_bytes(members([INFO, IMAGE, *pages]))
     assert run_json("dedup", path, "-o", tmp_path / "out")["exact_copies"] == 1
     assert gzip.decompress((tmp_path / "out/kept/a.warc.gz").read_bytes()) == INFO + pages[0]
-
-
-def test_pages__bad_ones_are_skipped(run_json, site, tmp_path):
-    (site / "d.html").write_bytes(b"<p>caf\xe9")
-    (site / "e.html").write_bytes(b"<div>" * 100_000)
-    (site / "f.html").write_bytes(b"%PDF-1.7 no page")
-    summary = run_json("dedup", site, "-o", tmp_path / "out", "--on-error", "skip")
-    assert (summary["documents_in"], summary["skipped_rows"]) == (3, 3)
-    for name in "def":
-        skipped = tmp_path / f"out/skipped/{name}.html"
-        assert skipped.read_bytes() == (site / f"{name}.html").read_bytes()
-        assert not (tmp_path / f"out/kept/{name}.html").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["cut"], "error: a.html: text cannot be cut out of an HTML page, which"),
-        (["dedup", "--lines"], "--lines has no effect where no input is text"),
-    ],
-)
-def test_pages__refusals(run, tmp_path, monkeypatch, arguments, said):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.html").write_text(BUILT)
-    command, *options = arguments
-    result = run(command, "a.html", "-o", "out", *options)
-    assert result.code == 1
-    assert said in result.err
-
-
-def test_pages__not_utf8_names_the_option(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "a.html").write_bytes(b"<p>caf\xe9")
-    result = run("dedup", "a.html", "-o", "out")
-    assert "a.html, row 1: not valid UTF-8 at byte 7 of the page, which says no" in result.err
-    assert run("dedup", "a.html", "-o", "out", "--encoding", "cp1252").code == 0

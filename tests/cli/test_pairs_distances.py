@@ -41,19 +41,6 @@ def test_pairs__hamming(run, here, rows):
     assert distances_of(here / "q.csv") == {("a", "b"): 1, ("b", "c"): 1}
 
 
-def test_pairs__hamming_summary(run, rows):
-    options = ("--measure", "hamming", "--max-distance", "1", "--json", "--algorithm", "ppjoin+")
-    summary = json.loads(run("pairs", "rows.jsonl", "-o", "p.csv", *options).out)
-    assert (summary["measure"], summary["threshold"]) == ("hamming", None)
-    assert (summary["max_distance"], summary["algorithm"]) == (1, "ppjoin+")
-
-
-def test_pairs__hamming_finds_nothing(run, rows):
-    options = ("--measure", "hamming", "--max-distance", "0")
-    outcome = run("pairs", "rows.jsonl", "-o", "p.csv", *options)
-    assert "a larger --max-distance finds pairs that are further apart" in outcome.out
-
-
 def test_dedup__by_pairs_within_a_hamming_distance(run, rows):
     options = ("--measure", "hamming", "--max-distance", "1", "--ngram", "1")
     run("pairs", "rows.jsonl", "-o", "p.parquet", *options)

@@ -68,21 +68,6 @@ def test_blocking__values_are_compared_as_text(run, here, write_file):
     assert ids_of("p.csv") == [("c.csv:1", "b.parquet:1"), ("c.csv:3", "b.parquet:3")]
 
 
-def test_blocking__of_skipped_rows_and_mixed_kinds(run, here, write_file):
-    """A bad row has no block; another column may hold what it will, and the column itself too."""
-    lines = [
-        {"text": "one two", "zip": "7", "more": 1},
-        {"text": None, "zip": 7},
-        {"text": "one two", "zip": 7, "more": "x"},
-        {"text": "one two", "zip": True, "more": [1]},
-    ]
-    write_file("a.jsonl", "".join(json.dumps(row) + "\n" for row in lines))
-    argv = ("--blocking", "zip", "--on-error", "skip", "--ngram", "1", "-o", "p.csv")
-    outcome = run("pairs", "a.jsonl", *argv)
-    assert outcome.code == 0, outcome.err
-    assert ids_of("p.csv") == [("a.jsonl:1", "a.jsonl:3")]
-
-
 def test_also(run, here, guides):
     outcome = run("pairs", "a.csv", *OPTIONS, "--also", "city", "-o", "p.csv")
     assert outcome.out.splitlines()[0] == (
@@ -199,15 +184,6 @@ def test_columns__of_a_side_that_has_them(run, here, guides):
 def test_errors(run, guides, arguments, error):
     outcome = run("pairs", "a.csv", *OPTIONS, "-o", "p.csv", *arguments.split())
     assert (outcome.code, outcome.err) == (1, f"error: {error}\n")
-
-
-def test_blocking__nested_values(run, here, write_file):
-    write_file("a.jsonl", '{"text": "one two", "zip": [7]}\n' * 2)
-    outcome = run("pairs", "a.jsonl", "--blocking", "zip", "-o", "p.csv")
-    assert outcome.err == (
-        "error: column 'zip' holds list<item: int64> values; blocking needs strings, numbers, "
-        "dates or truth values\n"
-    )
 
 
 @pytest.mark.parametrize(

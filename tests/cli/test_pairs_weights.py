@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from fractions import Fraction
 
@@ -53,22 +52,6 @@ def test_pairs__weighted(run, texts, write_texts, tf, idf, is_against):
     assert outcome.out.splitlines()[0].endswith(
         f"{len(found)} pairs with weighted-jaccard >= 0.7, weighted by tf {tf} and idf {idf}"
     )
-
-
-def test_pairs__summary_and_statistics_of_weights(run, texts, write_texts):
-    write_texts("a.jsonl", texts)
-    options = ("--measure", "weighted-jaccard", "--threshold", "0.6")
-    summary = json.loads(run("pairs", "a.jsonl", "-o", "p.csv", *options, "--json").out)
-    assert (summary["measure"], summary["threshold"]) == ("weighted-jaccard", 0.6)
-    scheme = summary["scheme"]
-    assert (scheme["tf"], scheme["idf"], scheme["ngram"]) == ("raw", "smooth", 1)
-    assert set(summary["seconds"]) == {"count", "read", "join"}
-    assert list(summary["filters"]) == [
-        *("hits", "after_weight", "after_position", "verified", "results")
-    ]
-    again = run("pairs", "a.jsonl", "-o", "p.csv", *options, "--overwrite", "--stats").out
-    hits = f"{summary['filters']['hits']:,}"
-    assert f"\npostings met{hits:>30}\nleft by weight and order" in again
 
 
 def test_pairs__decided_again_by_weights(run, texts, write_texts):

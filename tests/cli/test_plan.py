@@ -28,21 +28,6 @@ def test_plan__chart(run):
     assert planned == ["128", "16", "x", "6", "0.9923", "0.612", "0.5344", "0.0354", "<-"]
 
 
-def test_plan__numbers_of_functions(run):
-    """Each is what it would be if asked for; those too few for the recall are not there."""
-    options = ("plan", "--json", "--threshold", "0.4")
-    facts = json.loads(run(*options, "--num-perm", 200).out)
-    numbers = [choice["num_perm"] for choice in facts["num_perms"]]
-    assert numbers == [16, 32, 64, 128, 200, 256, 512, 1024]
-    for choice in facts["num_perms"]:
-        own = json.loads(run(*options, "--num-perm", choice["num_perm"]).out)
-        for name in ("bands", "rows", "predicted_recall", "steepest"):
-            assert choice[name] == own[name]
-        assert choice["standard_error"] == pytest.approx((0.24 / choice["num_perm"]) ** 0.5)
-    low = json.loads(run("plan", "--json", "--threshold", "0.1").out)["num_perms"]
-    assert [choice["num_perm"] for choice in low] == [64, 128, 256, 512, 1024]
-
-
 def test_plan__json(run):
     outcome = run("plan", "--json", "--bands", 20, "--rows", 5, "--threshold", "0.7")
     assert (outcome.code, outcome.err) == (0, "")

@@ -52,12 +52,6 @@ def test_dedup__what_is_typed_wins_also_if_it_is_the_default(run, texts):
     assert (found["scheme"]["tokenizer"], found["scheme"]["casefold"]) == ("words", False)
 
 
-def test_dedup__what_is_configured_wins(run, texts):
-    (texts / "neardup.toml").write_text('threshold = "0.8"\n[dedup]\nfor = "ocr"\n')
-    found = told(run, "dedup", "a.jsonl", "-o", "out")
-    assert (found["threshold"], found["scheme"]["ngram"]) == (0.8, 5)
-
-
 def test_pairs__for_titles(run, texts):
     found = told(run, "pairs", "a.jsonl", "--for", "titles", "-o", "pairs.csv")
     assert (found["pairs"], found["threshold"], found["scheme"]["ngram"]) == (1, 0.65, 2)
@@ -89,12 +83,6 @@ def test_index_of_documents__has_its_own(run, texts):
         assert outcome.err.startswith("error: --for has no effect with an index")
     outcome = run("search", "idx", "a.jsonl", "--for", "ocr", "-o", "out.csv")
     assert outcome.err.startswith("error: --for has no effect on an index of documents")
-
-
-def test_cut__named_in_takes_none(run, texts):
-    (texts / "named.csv").write_text("query_id\n")
-    outcome = run("cut", "a.jsonl", "--named-in", "named.csv", "--for", "ocr", "-o", "out")
-    assert outcome.err.startswith("error: --for has no effect with --named-in")
 
 
 @pytest.mark.parametrize("wrong", ["list", "editions"])

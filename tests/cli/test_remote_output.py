@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,6 @@ import pytest
 from fsspec.registry import known_implementations
 
 import neardup
-from neardup.files.locations import ENTRIES
-from neardup.outputs.table_files import write_parquet_parts
 
 GOOD = b'{"id": "a", "text": "one"}\n{"id": "b", "text": "two"}\n{"id": "c", "text": "One"}\n'
 
@@ -30,16 +27,6 @@ def memory() -> Iterator[Any]:
     system.pseudo_dirs[:] = [""]
 
 
-def test_remote__entries_of_all_folders(run, memory):
-    assert run("dedup", "memory://in", "-o", "memory://out").code == 0
-    by_id = ("--named-in", "memory://out/removed.parquet", "--column", "id")
-    assert run("drop", "memory://in", *by_id, "-o", "memory://dropped").code == 0
-    for folder in ("/out", "/dropped"):
-        names = {Path(name).name for name in memory.ls(folder, detail=False)}
-        assert names - {"_SUCCESS"} <= ENTRIES
-    assert {Path(name).name for name in memory.ls("/out", detail=False)} == ENTRIES | {"_SUCCESS"}
-
-
 def test_remote__library(memory):
     result = neardup.deduplicate("memory://in/a.jsonl")
     result.write("memory://out")
@@ -54,12 +41,6 @@ def test_remote__library(memory):
     pairs = neardup.find_pairs("memory://in/a.jsonl", threshold=0.5)
     pairs.write("memory://pairs.csv")
     assert memory.cat_file("/pairs.csv").startswith(b'"id_a"')
-
-
-def test_remote__url_of_a_local_file(run, here, memory):
-    outcome = run("dedup", "memory://in", "-o", f"file://{here}/out")
-    assert outcome.code == 0
-    assert sorted(path.name for path in (here / "out").iterdir()) == sorted(ENTRIES)
 
 
 def test_remote__every_command(run, here, write_file, memory):
@@ -113,12 +94,6 @@ def test_remote__holds_an_input(fails, run, memory):
     fails("drop", "memory://in", *named_in, "-o", "memory://out", "--overwrite", error=error)
 
 
-def test_remote__output_as_an_input(fails, run, memory):
-    run("dedup", "memory://in", "-o", "memory://out")
-    error = "'memory://out' was written by neardup; name 'memory://out/kept' in it"
-    fails("dedup", "memory://out", "-o", "more", error=error)
-
-
 @pytest.mark.parametrize("place", ["kept", "kept/*.jsonl", "kept/a.jsonl", "removed.parquet"])
 def test_remote__unfinished_output_as_an_input(fails, run, memory, place):
     run("dedup", "memory://in", "-o", "memory://out")
@@ -128,14 +103,3 @@ def test_remote__unfinished_output_as_an_input(fails, run, memory, place):
         "writes it, or run it again with --overwrite"
     )
     fails("pairs", f"memory://out/{place}", "-o", "pairs.csv", error=error)
-
-
-def test_remote__tables_in_parts(run, memory, monkeypatch):
-    """The first part is a file of the table's name until there is a second one."""
-    monkeypatch.setitem(write_parquet_parts.__kwdefaults__, "part_rows", 2)
-    assert run("dedup", "memory://in", "-o", "memory://out").code == 0
-    folder = "/out/clusters.parquet"
-    parts = [f"{folder}/part-00000.parquet", f"{folder}/part-00001.parquet"]
-    assert memory.find(folder) == parts
-    listed = json.loads(memory.cat_file("/out/_SUCCESS"))["files"]
-    assert {name.removeprefix("/out/") for name in parts} <= {file["name"] for file in listed}

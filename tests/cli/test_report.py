@@ -102,14 +102,6 @@ def test_report__of_a_result_in_memory(tmp_path, kind):
         assert (tmp_path / "page.html").read_text() == report.html
 
 
-def test_report__labels(tmp_path):
-    assert go("pairs one.jsonl -o out.csv --threshold 0.5") == 0
-    assert go("report out.csv one.jsonl --labels labels.csv -o page.html") == 0
-    page = (tmp_path / "page.html").read_text()
-    assert "recall" in page
-    assert "precision" in page
-
-
 def test_report__on_the_terminal(tmp_path, capsys):
     assert go("dedup one.jsonl two.jsonl -o out") == 0
     assert go("pairs one.jsonl two.jsonl -o out.csv --threshold 0.5") == 0

@@ -7,7 +7,6 @@ import shlex
 
 import pytest
 
-import neardup
 from neardup.cli import run
 
 SHARED = "It was the best of times, it was the worst of times, it was the age of wisdom of all."
@@ -105,27 +104,6 @@ def test_report__of_a_table_alone(tmp_path):
     page = (tmp_path / "bare.html").read_text()
     assert "it was the age of wisdom" not in page
     assert "neardup report TABLE INPUT..." in page
-
-
-def test_report__of_items_alone(tmp_path):
-    """Without the corpus the page has the passages that the table has."""
-    assert go("search idx items.jsonl --id-column key -o out.jsonl") == 0
-    assert go("report out.jsonl items.jsonl --id-column key -o page.html") == 0
-
-
-@pytest.mark.parametrize("kind", ["align", "cut"])
-def test_report__in_memory(tmp_path, kind):
-    path = tmp_path / "corpus.jsonl"
-    make = {
-        "align": lambda: neardup.align(path, id_column="key", min_tokens=8),
-        "cut": lambda: neardup.cut(path, id_column="key", min_tokens=8),
-    }[kind]
-    options = {"inputs": path, "id_column": "key"} if kind == "align" else {}
-    report = make().report(**options)
-    command, _, expected = SAME[kind]
-    assert go(f"{command} --report page.html") == 0
-    assert report.headline == expected
-    assert (tmp_path / "page.html").read_text() == report.html
 
 
 def test_report__of_other_documents(capsys):

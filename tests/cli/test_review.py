@@ -6,11 +6,8 @@ import json
 import re
 import shlex
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from neardup.files import formats
 from tests.docs.pages import section
 
 OURS = "id,title,year\ns1,The LHAM access method,2000\ns2,Wavelet histograms,1998\n"
@@ -93,22 +90,6 @@ def test_labels__of_another_column_are_refused(run, here, command):
     assert "bad.csv, row 1: label must be one of 1, 1.0, true, yes" in run(*command.split()).err
 
 
-def test_labels__of_ids_alone_are_right(run, here):
-    report = ("report", "pairs.parquet", "-o", "report.html", "--overwrite", "--labels", "same.csv")
-    for header, row in (
-        ("id_a,id_b", "s2,o1"),
-        ("id_a,id_b,similarity,title_a,title_b", "s2,o1,0.9,Wavelet,Wavelets"),
-    ):
-        (here / "same.csv").write_text(f"{header}\n{row}\n")
-        assert run(*report).code == 0
-    # A verdict that is empty so far is none, and so is whatever else somebody has added.
-    for header in ("id_a,id_b,similarity,verdict", "id_a,id_b,similarity,seen"):
-        (here / "same.csv").write_text(f"{header}\ns2,o1,0.9,\n")
-        assert "labels have no column 'label', yes or no" in run(*report).err
-    (here / "same.csv").write_text("id_a,id_b,label\ns2,o1,\n")
-    assert "column 'label' is empty in every row, so that no pair is judged" in run(*report).err
-
-
 def test_labels__of_a_spreadsheet_in_german(run, here):
     """Separated by semicolons, numbers with a comma."""
     (here / "anna.csv").write_text(
@@ -134,39 +115,6 @@ def test_pairs__that_may_have_lost_their_labels_decide_nothing(run, here, header
     outcome = run(*decide, "--measure", "jaccard", "-o", "out")
     assert outcome.code == 1
     assert "bad.csv: pairs have no column 'label', yes or no" in outcome.err
-
-
-@pytest.mark.parametrize(
-    ("header", "value", "may_be_label"),
-    [
-        ("source", "web", False),
-        # A word of its own, however like "decision" it is.
-        ("precision", "1", False),
-        ("precision", "0.25", False),
-        ("revision", "true", False),
-        ("label_count", "17", False),
-        ("gold_label", "0.5", False),
-        ("gold_label", "1", True),
-        ("Label 2", "false", True),
-        ("seen", "1", False),
-    ],
-)
-def test_pairs__with_columns_of_their_own(run, here, header, value, may_be_label):
-    (here / "all.csv").write_text(OURS + THEIRS.partition("\n")[2])
-    (here / "own.csv").write_text(f"id_a,id_b,similarity,{header}\ns2,o1,0.9,{value}\n")
-    decide = ("dedup", "all.csv", "--text-column", "title", "--pairs", "own.csv")
-    outcome = run(*decide, "--measure", "jaccard", "-o", "out")
-    assert outcome.code == may_be_label
-    assert ("own.csv: pairs have no column 'label'" in outcome.err) == may_be_label
-
-
-def test_pairs__with_lists_beside_them(run, here):
-    (here / "all.csv").write_text(OURS + THEIRS.partition("\n")[2])
-    pair = {"id_a": "s2", "id_b": "o1", "similarity": 0.9, "tags": ["yes"], "from": {"page": 1}}
-    pq.write_table(pa.Table.from_pylist([pair]), here / "own.parquet")
-    decide = ("dedup", "all.csv", "--text-column", "title", "--pairs", "own.parquet")
-    outcome = run(*decide, "--measure", "jaccard", "-o", "out")
-    assert outcome.code == 0, outcome.err
 
 
 def test_labels__of_documents_that_are_not_there(run, here):
@@ -195,28 +143,6 @@ def test_labels__that_say_two_things_of_a_pair(run, here):
         for command in ("report", "review"):
             outcome = run(command, "own.parquet", "-o", "p.html", "--labels", "two.csv")
             assert why in outcome.err
-
-
-def test_review__says_how_many_are_judged(run, here):
-    command = ("review", "pairs.parquet", "--labels", "some.csv", "-o", "page.html", "--overwrite")
-    (here / "some.csv").write_text("id_a,id_b,label\ns1,o2,no\n")
-    assert run(*command).out.splitlines()[0] == "1 pair judged, 1 to judge"
-    assert "<title>1 pair judged, 1 to judge" in (here / "page.html").read_text()
-
-
-def test_review__says_that_documents_are_not_there(run, here):
-    command = ("review", "pairs.parquet", "ours.csv", "-o", "page.html", "--overwrite")
-    lacking = run(*command).out.splitlines()[1]
-    assert lacking.startswith("hint: 2 pairs with an empty side. To see the fields of both, name")
-    (here / "few.csv").write_text(THEIRS.replace("o2", "o9"))
-    lacking = run(*command, "--against", "few.csv").out.splitlines()[1]
-    assert lacking.startswith("hint: 1 pair with an empty side. Some documents are not in the")
-    assert "hint" not in run(*command, "--against", "theirs.csv").out
-
-
-def test_review__labels_are_one_file(run, here):
-    outcome = run("review", "pairs.parquet", "--labels", "anna.csv", "ben.csv", "-o", "page.html")
-    assert "ben.csv: these are labels, not documents" in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -257,13 +183,3 @@ def test_review__as_the_page_says(run, here):
         "4 labelled pairs of the table were judged, 3 of them right"
         in (here / "links.html").read_text()
     )
-
-
-@pytest.mark.parametrize("is_installed", [False, True])
-def test_tables__of_documents_are_none(run, here, monkeypatch, is_installed):
-    """What is no table says so, whether it could be read as a document or takes an extra."""
-    (here / "page.html").write_text("<p>x")
-    monkeypatch.setattr(formats, "_is_installed", lambda _: is_installed)
-    for command in ("report", "review"):
-        outcome = run(command, "page.html", "-o", "out.html")
-        assert "page.html: a file of this kind is a document, and no table" in outcome.err

@@ -7,8 +7,6 @@ import os
 import subprocess
 import sys
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 TEXT = "the quick brown fox jumps over the lazy dog again and again"
@@ -68,31 +66,11 @@ def test_files_that_differ_by_their_ending(run, inputs, write_file):
     ]
 
 
-def test_types_that_json_cannot_hold(run, inputs):
-    rows = pa.table({"text": [TEXT], "n": pa.array([b"x"], pa.binary())})
-    pq.write_table(rows, inputs / "c.parquet")
-    outcome = run("dedup", "c.parquet", "-o", "-")
-    assert (outcome.code, outcome.out) == (1, "")
-    assert "JSON cannot hold binary" in outcome.err
-
-
-def test_nothing(run, here, write_file):
-    write_file("a.jsonl", "")
-    outcome = run("dedup", "a.jsonl", "-o", "-")
-    assert (outcome.code, outcome.out) == (0, "")
-
-
 def test_bad_rows_are_left_out(run, inputs, write_file):
     write_file("a.jsonl", f'{ROWS[0]}\n{{"text": \n{ROWS[2]}\n')
     outcome = run("dedup", "a.jsonl", "-o", "-", "--on-error", "skip")
     assert (outcome.code, outcome.out) == (0, f"{ROWS[0]}\n{ROWS[2]}\n")
     assert "1 bad row skipped" in outcome.err
-
-
-def test_page(run, inputs):
-    outcome = run("dedup", "a.jsonl", "-o", "-", "--report", "page.html")
-    assert (outcome.code, outcome.out) == (0, f"{ROWS[0]}\n")
-    assert "lazy dog" in (inputs / "page.html").read_text()
 
 
 @pytest.mark.parametrize(

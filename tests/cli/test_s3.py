@@ -105,38 +105,6 @@ def test_s3__same_bytes_as_on_a_disk(run, s3, bucket, here, write_file):
                 assert data == (here / "out" / name).read_bytes()
 
 
-def test_s3__drop_by_a_table_there(run, s3, bucket, names):
-    assert run("dedup", f"s3://{bucket}/in", "-o", f"s3://{bucket}/clean").code == 0
-    named_in = ("--named-in", f"s3://{bucket}/clean/removed.parquet", "--column", "id")
-    outcome = run("drop", f"s3://{bucket}/in", *named_in, "-o", f"s3://{bucket}/dropped")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert s3.cat_file(f"{bucket}/dropped/kept/a.jsonl") == KEPT
-    assert names(f"{bucket}/dropped") == sorted([*NAMES[1:], "_SUCCESS"])
-
-
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
-def test_s3__pairs(run, s3, bucket, here, suffix):
-    url = f"s3://{bucket}/pairs.{suffix}"
-    assert run("pairs", f"s3://{bucket}/in", "-o", url).code == 0
-    assert run("pairs", f"s3://{bucket}/in", "-o", f"local.{suffix}").code == 0
-    assert s3.cat_file(f"{bucket}/pairs.{suffix}") == (here / f"local.{suffix}").read_bytes()
-    outcome = run("pairs", f"s3://{bucket}/in", "-o", url)
-    error = f"error: {url} exists; choose another name, or replace it with --overwrite\n"
-    assert (outcome.code, outcome.err) == (1, error)
-    assert run("pairs", f"s3://{bucket}/in", "-o", url, "--overwrite").code == 0
-    assert sorted(s3.ls(bucket, detail=False)) == [f"{bucket}/in", f"{bucket}/pairs.{suffix}"]
-
-
-def test_s3__sketches(run, bucket):
-    url = f"s3://{bucket}/a.parquet"
-    outcome = run("sketch", f"s3://{bucket}/in", "-o", url)
-    assert (outcome.code, outcome.err) == (0, "")
-    assert f"written to {url}, " in outcome.out
-    assert run("estimate", url, "-o", f"s3://{bucket}/estimates.csv").code == 0
-    error = f"error: {url} is an input, and would be replaced; choose another name\n"
-    assert run("estimate", url, "-o", url, "--overwrite").err == error
-
-
 def test_s3__no_bucket(run, bucket):
     for arguments in (
         ("dedup", "-o", "s3://not-there/out"),

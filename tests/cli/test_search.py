@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -73,13 +72,6 @@ def test_search__formats_and_report(run, here):
     assert pq.read_table(here / "hits.parquet").to_pylist() == [HIT]
 
 
-def test_search__summary(run):
-    summary = json.loads(search(run, "more.csv", "--json", "--recall", "0.5"))
-    assert (summary["queries"], summary["short_queries"], summary["empty_queries"]) == (3, 1, 1)
-    assert summary["predicted_recall"] >= 0.5
-    assert search(run, "quiet.csv", "--quiet") == ""
-
-
 def test_search__without_min_hashes(run, here):
     options = ("--id-column", "id", "--min-tokens", "4", "--num-perm", "0", "--quiet")
     assert run("index", "build", "bare", "documents.jsonl", *options).code == 0
@@ -87,35 +79,6 @@ def test_search__without_min_hashes(run, here):
     outcome = run(*command, "-o", "h.csv")
     assert outcome.out.splitlines()[1] == "a passage at the threshold is found for certain"
     assert pyarrow.csv.read_csv(here / "h.csv").to_pylist() == [HIT]
-
-
-def test_search__shingles(run, here):
-    """The index says how long they are: of five tokens, one at an end is another."""
-    options = ("--id-column", "id", "--min-tokens", "4", "--ngram", "2", "--quiet")
-    assert run("index", "build", "two", "documents.jsonl", *options).code == 0
-    lines = run("index", "info", "two").out.splitlines()
-    assert "ngram: 2" in lines
-    arguments = ("search", "two", "queries.jsonl", "--id-column", "id", "--threshold", "0.7")
-    report = run(*arguments, "-o", "hits.jsonl").out
-    assert "1 query shorter than 4 tokens, for which only passages of 4 or more" in report
-    [row] = [json.loads(line) for line in (here / "hits.jsonl").read_text().splitlines()]
-    assert row == {**HIT, **TEXTS, "similarity": 4 / 5}
-
-
-def test_search__short_queries_may_find_something(run, here, write_file):
-    write_file("short.jsonl", lines_of([{"id": "s", "text": "four five six"}]))
-    outcome = run("search", "idx", "short.jsonl", "--threshold", "0.5", "-o", "o.jsonl")
-    assert outcome.out.startswith("1 passage for 1 of 1 query\n")
-    assert "1 query shorter than 4 tokens, for which" in outcome.out
-    (row,) = [json.loads(line) for line in (here / "o.jsonl").read_text().splitlines()]
-    assert (row["doc_text"], row["similarity"]) == ("three — four five six", 0.75)
-
-
-def test_search__no_queries(run, here, write_file):
-    write_file("empty.jsonl", "")
-    outcome = run("search", "idx", "empty.jsonl", "-o", "o.csv")
-    assert outcome.out.startswith("0 passages for 0 of 0 queries\n")
-    assert (here / "o.csv").read_text().startswith('"query_id"')
 
 
 @pytest.mark.parametrize("place", ["idx/hits.csv", "idx/segments/hits.csv", "link/hits.csv"])
@@ -158,18 +121,6 @@ def test_search__bad_options(fails, options, error):
     fails("search", "idx", "queries.jsonl", *output, *options, error=error)
 
 
-def test_search__page_in_the_place_of_a_query(run, here, write_file):
-    write_file("a.jsonl", b'{"text": "one two three"}\n')
-    query = write_file("q.html", b"<p>one two three</p>")
-    run("index", "build", "idx", "a.jsonl")
-    outcome = run("search", "idx", "q.html", "-o", "hits.csv", "--report", "q.html", "--overwrite")
-    assert (outcome.code, outcome.out) == (1, "")
-    message = "q.html is an input, and would be replaced; choose another name"
-    assert outcome.err == f"error: {message}\n"
-    assert query.read_bytes() == b"<p>one two three</p>"
-    assert not (here / "hits.csv").exists()
-
-
 def test_search__the_nearest_documents(run, fails, here, write_file):
     """Also those below the threshold of the index, and how many of such are missed."""
     rows = [("a", "one two three four"), ("b", "one two three five"), ("c", "one six seven eight")]
@@ -198,41 +149,3 @@ def test_search__the_nearest_documents(run, fails, here, write_file):
     fails(*asked, "--top", "1", "--limit", "1", error=error)
     error = "--top has no effect on passages; leave it out, or search an index of documents"
     fails("search", "idx", "queries.jsonl", "-o", "found.csv", "--top", "1", error=error)
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        (
-            ("--workers", "2"),
-            "--workers has no effect with --engine spark; leave it out, or set "
-            "spark.executor.cores and spark.executor.instances",
-        ),
-        (
-            ("--memory", "1GB"),
-            "--memory has no effect with --engine spark; leave it out, or give executors more",
-        ),
-        (
-            ("--fresh",),
-            "--fresh has no effect with --engine spark and without --work; leave it out, or give "
-            "--work",
-        ),
-    ],
-)
-def test_search__refuses_before_it_looks_for_spark(fails, monkeypatch, options, error):
-    monkeypatch.setitem(sys.modules, "pyspark", None)
-    asked = ("search", "idx", "queries.jsonl", "-o", "o.csv", "--engine", "spark")
-    fails(*asked, *options, error=error)
-
-
-def test_search__files_of_passages_alone(run, fails, write_file):
-    write_file("rows.jsonl", lines_of([{"id": "a", "text": "one two three four five six"}]))
-    assert run("index", "build", "docs", "rows.jsonl", "--kind", "documents").code == 0
-    for option in (("--memory", "1GB"), ("--work", "files")):
-        error = (
-            f"{option[0]} has no effect on an index of documents with --engine threads; leave it "
-            "out, or search an index of passages"
-        )
-        fails("search", "docs", "rows.jsonl", "-o", "o.csv", *option, error=error)
-    error = "--fresh has no effect with --engine threads; leave it out, or choose --engine spark"
-    fails("search", "docs", "rows.jsonl", "-o", "o.csv", "--fresh", error=error)

@@ -93,63 +93,6 @@ def test_sketch__each_kind(run, here, rows, kind):
     assert sorted(path.name for path in here.iterdir()) == ["a.parquet", "rows.jsonl"]
 
 
-@kinds
-def test_sketch__json(run, here, rows, kind):
-    options, _ = KINDS[kind]
-    command = ["sketch", "rows.jsonl", "--kind", kind, *options.split()]
-    facts = json.loads(run(*command, "-o", "a.parquet", "--json").out)
-    sketches = neardup.Sketches.read("a.parquet")
-    assert facts == {
-        "path": "a.parquet",
-        "documents": 4,
-        "bytes": (here / "a.parquet").stat().st_size,
-        "empty_documents": facts["empty_documents"],
-        "single_shingle_documents": facts["single_shingle_documents"],
-        "id_column": "id",
-        "id_column_by_default": True,
-        "skipped_rows": 0,
-        "passed_over": {},
-        "hints": facts["hints"],
-        "scheme": sketches.scheme,
-    }
-
-
-def test_sketch__quiet(run, rows):
-    assert run("sketch", "rows.jsonl", "-o", "a.parquet", "--quiet").out == ""
-
-
-def test_sketch__nothing_and_one(run, write_file):
-    write_file("none.jsonl", "")
-    assert run("sketch", "none.jsonl", "-o", "a.parquet").out.splitlines()[0] == (
-        "0 sketches of kind minhash"
-    )
-    assert "a document" not in run("sketch", "none.jsonl", "-o", "b.parquet").out
-    write_file("one.jsonl", '{"text": "x"}')
-    assert "1 sketch of kind minhash" in run("sketch", "one.jsonl", "-o", "c.parquet").out
-
-
-def test_sketch__bad_rows(run, write_file):
-    write_file("bad.jsonl", '{"text": "x"}\n{"text": 1}\nno json\n')
-    outcome = run("sketch", "bad.jsonl", "-o", "a.parquet")
-    assert (outcome.code, outcome.err[:22]) == (1, "error: bad.jsonl, row ")
-    outcome = run("sketch", "bad.jsonl", "-o", "a.parquet", "--on-error", "skip")
-    assert "2 bad rows skipped; --json lists them" in outcome.out.splitlines()
-    command = ("sketch", "bad.jsonl", "-o", "b.parquet", "--on-error", "skip", "--json")
-    facts = json.loads(run(*command).out)
-    assert (facts["skipped_rows"], len(facts["skipped"])) == (2, 2)
-
-
-def test_sketch__overwrite(run, here, rows):
-    run("sketch", "rows.jsonl", "-o", "a.parquet")
-    before = (here / "a.parquet").read_bytes()
-    outcome = run("sketch", "rows.jsonl", "-o", "a.parquet", "--seed", "1")
-    message = "a.parquet exists; choose another name, or replace it with --overwrite"
-    assert (outcome.code, outcome.err) == (1, f"error: {message}\n")
-    assert (here / "a.parquet").read_bytes() == before
-    assert run("sketch", "rows.jsonl", "-o", "a.parquet", "--seed", "1", "--overwrite").code == 0
-    assert (here / "a.parquet").read_bytes() != before
-
-
 @pytest.mark.parametrize("role", ["input", "idf-from", "folder"])
 def test_sketch__never_replaces_an_input(run, here, rows, role):
     (here / "data").mkdir()
@@ -225,20 +168,4 @@ def test_sketch__refuses(run, here, rows, arguments, error):
     assert outcome.out == ""
     assert outcome.err.startswith(f"error: {error}")
     assert outcome.err.count("\n") == 1
-    assert [path.name for path in here.iterdir()] == ["rows.jsonl"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ("-o a.parquet", "Missing argument 'INPUT...'"),
-        ("rows.jsonl", "Missing option '-o' / '--output'"),
-        ("rows.jsonl -o a.parquet --kind odd", "Invalid value for '--kind': 'odd' is not one of"),
-        ("rows.jsonl -o a.parquet --size x", "Invalid value for '--size': 'x' is not a valid int"),
-    ],
-)
-def test_sketch__wrong_usage(run, here, rows, arguments, error):
-    outcome = run("sketch", *arguments.split())
-    assert outcome.code == 2
-    assert error in outcome.err
     assert [path.name for path in here.iterdir()] == ["rows.jsonl"]

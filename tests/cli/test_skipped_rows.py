@@ -89,20 +89,6 @@ def test_cut(run, here, output_format):
     assert [(row["id"], row["text"]) for row in rows] == [("a", WORDS), ("d", "so: ")]
 
 
-def test_archive(run, here):
-    """A bad file of an archive has its place there."""
-    (here / "a").mkdir()
-    (here / "a/good.txt").write_text(WORDS)
-    (here / "a/bad.txt").write_bytes(b"caf\xe9")
-    shutil.make_archive("a", "zip", "a")
-    outcome = run("dedup", "a.zip", *SKIP, "--format", "jsonl", "--json")
-    assert json.loads(outcome.out)["skipped_rows"] == 1
-    found = files_of(here / "out")
-    [skipped] = [name for name in found if name.startswith("skipped/")]
-    assert (skipped.rpartition("/")[2], found[skipped]) == ("bad.txt", b"caf\xe9")
-    assert not any(name.endswith("bad.txt") for name in found if name.startswith("kept"))
-
-
 def test_report_and_explanation(run, here):
     """The texts beside skipped rows are those of the documents."""
     lines = [json.dumps({"id": i, "text": f"{i // 2} {WORDS}"}) for i in range(6)]
@@ -151,19 +137,3 @@ def test_stopped__goes_on(run, here):
     assert outcome.err.startswith("going on with a run that was stopped: ")
     assert work_folders(here) == []
     assert files_of(here / "out") == expected
-
-
-@pytest.mark.slow
-def test_stopped__another_format_starts_over(run, here):
-    """What the rows have to fit decides which of them are bad."""
-    rows = make_rows(1, 60, chain=20)
-    lines = [json.dumps({**row, "odd": "x" if i == 7 else i}) for i, row in enumerate(rows)]
-    (here / "a.jsonl").write_text("".join(f"{line}\n" for line in lines))
-    job = ("dedup", "a.jsonl", *SKIP)
-    with spilling(30_000), stopped_after(2):
-        assert run(*job).code == 130
-    with spilling(30_000):
-        outcome = run(*job, "--format", "parquet")
-    assert outcome.code == 0, outcome.err
-    assert not outcome.err.startswith("going on with")
-    assert pq.read_table("out/skipped.parquet")["row"].to_pylist() == [8]

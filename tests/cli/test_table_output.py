@@ -79,12 +79,6 @@ def test_standard_output__not_with_the_summary(run, inputs, command):
     assert outcome.err.splitlines()[-1] == message
 
 
-def test_standard_output__statistics_are_messages(run, inputs):
-    outcome = run(*COMMANDS["pairs"].split(), "-o", "-", "--stats")
-    assert "pairs verified" in outcome.err
-    assert len(outcome.out.splitlines()) == 3
-
-
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -117,24 +111,6 @@ def test_standard_output__its_reader_goes(inputs, write_file, monkeypatch, unbuf
     assert running.returncode == 141
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("output", ["-", "/dev/full"])
-def test_standard_output__takes_nothing(inputs, output):
-    name = "standard output" if output == "-" else output
-    with (
-        open("/dev/full", "w") as full,
-        process(
-            [*COMMANDS["pairs"].split(), "-o", output], stdout=full, stderr=subprocess.PIPE
-        ) as running,
-    ):
-        message = running.stderr.read().decode().splitlines()[-1]
-    assert message == (
-        f"error: cannot write to {name}: No space left on device; what it has got is incomplete"
-    )
-    assert running.returncode == 1
-
-
 def test_standard_output__interrupted(run, inputs, monkeypatch):
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -163,19 +139,6 @@ def test_pipe__is_written_to(run, inputs, command, name, options):
     run(*command, "-o", f"table.{ending}")
     assert received == [Path(f"table.{ending}").read_bytes()]
     assert Path(name).is_fifo()
-
-
-@NO_PIPES
-def test_pipe__takes_no_parquet(fails, inputs):
-    os.mkfifo("pipe.parquet")
-    error = "pipe.parquet is no file, and takes CSV or JSON lines only; Parquet needs a file"
-    fails(*COMMANDS["pairs"].split(), "-o", "pipe.parquet", error=error)
-
-
-@pytest.mark.skipif(not Path("/dev/null").exists(), reason="needs /dev/null")
-def test_device__is_written_to(run, inputs):
-    assert "written to /dev/null in" in run(*COMMANDS["pairs"].split(), "-o", "/dev/null").out
-    assert Path("/dev/null").is_char_device()
 
 
 def test_file__of_any_name(run, fails, inputs):

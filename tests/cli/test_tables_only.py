@@ -12,7 +12,6 @@ TEXTS = [
     "nothing of the kind stands in this text which is on its own here",
 ]
 ROWS = "".join(json.dumps({"text": text}) + "\n" for text in TEXTS)
-BAD = '{"text": \n'
 RUNS = {
     "dedup": ["dedup", "a.jsonl"],
     "dedup with texts": ["dedup", "a.jsonl", "--with-text"],
@@ -80,22 +79,6 @@ def test_cut__applies_what_was_found(run, collection, read_tree):
     assert "error: tables: it is that of `neardup cut`" in outcome.err
 
 
-def test_bad_rows_are_listed(run, collection, write_file):
-    write_file("a.jsonl", BAD + ROWS)
-    options = ["-o", "tables", "--tables-only", "--on-error", "skip"]
-    assert run(*RUNS["dedup"], *options).code == 0
-    written = sorted(path.name for path in (collection / "tables").iterdir())
-    assert written == ["clusters.parquet", "removed.parquet", "skipped.parquet", "summary.json"]
-
-
-@pytest.mark.parametrize("job", ["dedup", "cut"])
-def test_page_of_the_run(run, collection, job):
-    options = ["-o", "tables", "--tables-only", "--report", "page.html"]
-    outcome = run(*RUNS[job], *options)
-    assert (outcome.code, outcome.err) == (0, "")
-    assert "lazy dog" in (collection / "page.html").read_text()
-
-
 @pytest.mark.parametrize(
     "command", [["explain", "tables", "a.jsonl:2"], ["report", "tables", "-o", "p.html"]]
 )
@@ -107,10 +90,3 @@ def test_what_needs_rows(run, collection, command):
         "error: tables: it has tables only, and this needs its rows; run `neardup dedup` without "
         "--tables-only\n"
     )
-
-
-def test_format_of_no_rows(run, collection):
-    outcome = run(*RUNS["dedup"], "-o", "tables", "--tables-only", "--format", "jsonl")
-    assert outcome.code == 1
-    assert "--format has no effect with --tables-only" in outcome.err
-    assert not (collection / "tables").exists()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 
 import openpyxl
 import pyarrow as pa
@@ -14,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import neardup
 from neardup.files.sheets import open_source
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import resolve_tables
@@ -131,18 +129,6 @@ def test_passages__cut_report_and_show(run, here, documents, ending):
     assert run("report", table, "docs.jsonl", "-o", "a.html").code == 0
 
 
-@pytest.mark.parametrize("ending", FORMATS)
-def test_estimates__report_and_show(run, here, documents, ending):
-    assert run("sketch", "docs.jsonl", "-o", "s.parquet", "--ngram", "2").code == 0
-    table = f"estimates.{ending}"
-    assert run("estimate", "s.parquet", "--threshold", "0.3", "-o", "e.parquet").code == 0
-    assert run("estimate", "s.parquet", "--threshold", "0.3", "-o", table).code == 0
-    shown = run("report", table, "docs.jsonl", "-o", "-")
-    expected = run("report", "e.parquet", "docs.jsonl", "-o", "-").out
-    assert (shown.code, shown.out) == (0, expected)
-    assert run("report", table, "docs.jsonl", "-o", "a.html").code == 0
-
-
 TABLES = {
     "pairs": PAIRS,
     "pairs with columns": (*PAIRS, "--columns", "text"),
@@ -184,21 +170,6 @@ def test_headers_in_words__are_names_again(run, here, documents, case):
         assert source.column_names() == expected.column_names
         column = next(name for name in found.column_names if name.startswith(("id", "query_id")))
         assert found[column].to_pylist() == expected[column].to_pylist()
-
-
-def test_headers_in_words__wherever_a_table_is_taken(run, here, documents):
-    assert run(*PAIRS, "-o", "p.parquet").code == 0
-    assert run(*PAIRS, "-o", "p.xlsx").code == 0
-    for ending in ("parquet", "xlsx"):
-        table = f"p.{ending}"
-        for command in (
-            ("review", table, "docs.jsonl", "-o", f"{ending}.html"),
-            ("drop", "docs.jsonl", "--named-in", table, "--column", "id_b", "-o", ending),
-        ):
-            outcome = run(*command)
-            assert outcome.code == 0, (command, outcome.err)
-    read = [(here / ending / "kept/docs.jsonl").read_bytes() for ending in ("parquet", "xlsx")]
-    assert read[0] == read[1]
 
 
 def read_back(table: pa.Table, tmp_path) -> list[dict[str, str]]:
@@ -243,42 +214,6 @@ def test_xlsx__as_a_spreadsheet_program_saves_it_again(tmp_path):
     book.save(tmp_path / "again.xlsx")
     source = open_source(str(tmp_path / "again.xlsx"), "again.xlsx", InputOptions())
     assert [row["id"] for block in source.blocks() for row in block.to_table().to_pylist()] == IDS
-
-
-def test_xlsx__errors_call_a_column_as_the_sheet_does(run, here):
-    names = ["query document", "start in query (characters)", "end in query (characters)"]
-    names += ["document", "start in document (characters)", "end in document (characters)"]
-    for cells, said, name in (
-        (
-            ["a", 0, "three", "b", 0, 3],
-            "column 'end in query (characters)' ({}) holds",
-            "query_end",
-        ),
-        (
-            ["a", 0, 3, "b", None, 3],
-            "row 1 has no 'start in document (characters)' ({})",
-            "doc_start",
-        ),
-    ):
-        said = said.format(name)
-        book = openpyxl.Workbook()
-        book.active.append(names)
-        book.active.append(cells)
-        book.save(here / "p.xlsx")
-        assert f"p.xlsx: {said}" in run("report", "p.xlsx", "-o", "p.html").err
-        # The same table by names, and as a data frame has it.
-        header = "query_id,query_start,query_end,doc_id,doc_start,doc_end"
-        values = ",".join("" if cell is None else str(cell) for cell in cells)
-        (here / "p.csv").write_text(f"{header}\n{values}\n")
-        plain = run("report", "p.csv", "-o", "p.html").err
-        assert "(characters)" not in plain
-        assert name in plain
-        frame = pa.table({name: [cell] for name, cell in zip(names, cells, strict=True)})
-        with pytest.raises(neardup.InvalidInputError, match=re.escape(said)):
-            neardup.report(frame)
-    (here / "two.csv").write_text("first document,second document,first document\na,b,c\n")
-    said = "the table has several columns 'first document' (id_a); leave one"
-    assert said in run("report", "two.csv", "-o", "p.html").err
 
 
 def test_xlsx__text_that_no_cell_holds_is_cut_with_a_word(run, here, write_file):

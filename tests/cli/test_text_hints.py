@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import warnings
 from functools import partial
 from pathlib import Path
@@ -111,25 +109,6 @@ def test_search__names_options_of_another_index(run, files, build, name, hint):
     assert hints_of(run, "search idx {} -o hits.csv", name) == ([], [])
 
 
-def test_add__of_the_first_documents_alone(run, files):
-    assert run("index", "build", "idx", "--kind", "documents").code == 0
-    add = ["index", "add", "idx", "titles.jsonl", "--json"]
-    assert [hint["name"] for hint in json.loads(run(*add).out)["hints"]] == ["short"]
-    more = Path("titles.jsonl").read_text().replace('{"id": "', '{"id": "more-')
-    Path("titles.jsonl").write_text(more)
-    assert json.loads(run(*add).out)["hints"] == []
-
-
-def test_hint__not_printed_with_quiet(run, files):
-    assert run("dedup", "titles.jsonl", "-o", "out", "--quiet").out == ""
-
-
-def test_hint__is_in_the_folder(run, files):
-    assert run("dedup", "titles.jsonl", "-o", "out").code == 0
-    [hint] = json.loads(Path("out/summary.json").read_text())["hints"]
-    assert hint.keys() == {"name", "message", "try", "index"}
-
-
 @pytest.mark.slow
 @each_of(
     ("name", "call", "hint"),
@@ -180,16 +159,3 @@ def test_warning__none_where_nothing_is_wrong(tmp_path):
             index.search(TEXTS["titles"])
             index.add(TEXTS["prose"])
             index.search(TEXTS["prose"])
-
-
-@pytest.mark.slow
-def test_align__logs_letters_before_it_begins(files):
-    """On standard error, apart from the results; nothing with --quiet."""
-    command = [sys.executable, "-m", "neardup", *ALIGN.format("thai.jsonl").split()]
-    loud = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
-    [hint] = json.loads(loud.stdout)["hints"]
-    [line] = loud.stderr.splitlines()
-    assert line == f"{hint['message']}; ngram (--ngram) of 3 compares them by more"
-    command += ["--overwrite", "--quiet"]
-    quiet = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert (quiet.stdout, quiet.stderr) == ("", "")

@@ -9,11 +9,9 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.cells import Cells
 from tests.cli.every_command import ARGUMENTS, write_inputs
 from tests.each import each_of
-from tests.warcs import answer, record
 
 ROWS = [
     {"id": "a", "text": "one two three four five six", "n": 1, "m": {"lang": "en"}, "tags": ["x"]},
@@ -152,35 +150,6 @@ def test_where__is_of_input_alone(run, data):
     assert (summary["documents_in"], summary["against_documents"]) == (1, 1)
 
 
-def test_where__on_standard_output(run, data):
-    outcome = run("dedup", "in.jsonl", "-o", "-", "--where", "n is null")
-    assert [json.loads(line)["id"] for line in outcome.out.splitlines()] == ["c", "d"]
-    assert "2 rows do not meet --where" in outcome.err
-
-
-def test_where__of_a_crawl(run, here):
-    records = []
-    for n in range(4):
-        body = f"<p>page {n} of a crawl, of which there are several".encode()
-        content = answer(body, status="200 OK" if n % 2 else "404 Not Found")
-        records.append(record("response", content, url=f"http://a/{n}", number=n))
-    (here / "crawl.warc").write_bytes(b"".join(records))
-    where = "status = 200 and content_type like 'text/html%' and url is not null"
-    outcome = run("dedup", "crawl.warc", "-o", "out", "--where", where)
-    assert outcome.code == 0, outcome.err
-    assert (here / "out/kept/crawl.warc").read_bytes() == b"".join(records[1::2])
-
-
-def test_where__in_python():
-    with pytest.raises(InvalidParameterError, match="where must be a condition"):
-        neardup.deduplicate(["a"], where="text =")
-    with pytest.raises(InvalidInputError, match="no column 'txt', which where names"):
-        neardup.deduplicate(["a"], where="txt = 'a'")
-    pairs = neardup.find_pairs(["a b", "a b", "c"], where="text like 'a%'", threshold=1)
-    assert pairs.summary["filtered_rows"] == 1
-    assert pairs.summary["documents"] == [2]
-
-
 def test_cells__of_arrow_types():
     """Whatever the type of a column: text, numbers, truth values, or nothing to compare with."""
     arrays = {
@@ -206,18 +175,3 @@ def test_cells__of_arrow_types():
     assert Cells.of_array(pa.array([[1], None])).are_null.to_pylist() == [False, True]
     moment = pa.table({"text": ["a"], "x": pa.array([0], pa.timestamp("us"))})
     assert len(neardup.deduplicate(moment, where="x = '1970-01-01 00:00:00'").kept) == 1
-
-
-@each_of("encoding", ["utf-16", "latin-1"])
-def test_where__of_other_encodings(run, here, encoding):
-    rows = [{"id": str(n), "text": f"é text of number {n}", "n": n} for n in range(4)]
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
-    (here / "in.jsonl").write_bytes("".join(lines).encode(encoding))
-    where = "n >= 2 and text like 'é%'"
-    outcome = run(
-        *("dedup", "in.jsonl", "-o", "out", "--where", where, "--encoding", encoding),
-        "--overwrite",
-    )
-    assert outcome.code == 0, outcome.err
-    kept_rows = (here / "out/kept/in.jsonl").read_bytes().decode(encoding)
-    assert kept_rows == "".join(lines[2:])
