@@ -117,6 +117,7 @@ class CutBlock:
 
     def cut(self) -> list[list[Step]]:
         """Return the steps of each text; the form of the last step stays."""
+        self._find(self._forms)
         while True:
             self._stays: dict[int, Form] = {}
             cuts = [self._cut_text(form) for form in self._forms]
