@@ -14,7 +14,7 @@ import pytest
 
 from neardup.options.service import ServeOptions
 from neardup.service.records import Log
-from neardup.service.serve import Server, address_of, limits_of, listen, make_server, root_of
+from neardup.service.serve import Server, address_of, limits_of, listen, make_server
 from neardup.service.served import Served, ServedDocuments
 from neardup.service.service import Limits, Service
 from tests.service.fake_documents import FakeDocumentIndex
@@ -97,7 +97,6 @@ def start_service(
         limits or limits_of(chosen),
         refresh_seconds=chosen.refresh,
         log=Log(lines.append),
-        root=root_of(chosen),
         warm_up=warm_up,
     )
     server = make_server(service, chosen)
@@ -105,7 +104,7 @@ def start_service(
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
         wait_for(lambda: server.started and service.status == "ok")
-        yield Running(address_of(listener, chosen), service, server, lines)
+        yield Running(address_of(listener), service, server, lines)
         server.should_exit = True
         thread.join(120)
     assert not thread.is_alive()

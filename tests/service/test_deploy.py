@@ -19,7 +19,7 @@ import neardup.cli
 from neardup.options.service import ServeOptions
 from neardup.service.connection import N_PLACES
 from neardup.service.operations import _COMPARE_BYTES
-from neardup.service.serve import limits_of
+from neardup.service.serve import STOP_SECONDS, limits_of
 from neardup.service.service import Service
 from tests.docs.pages import ROOT
 from tests.service.conftest import TOKEN
@@ -114,9 +114,8 @@ def test_files__as_many_as_the_service_wants():
 
 
 def test_end__leaves_time_for_requests_under_way():
-    longest = ServeOptions().stop_seconds
-    assert int(unit()["TimeoutStopSec"]) >= 2 * longest
-    assert int(compose()["stop_grace_period"].removesuffix("s")) >= 2 * longest
+    assert int(unit()["TimeoutStopSec"]) >= 2 * STOP_SECONDS
+    assert int(compose()["stop_grace_period"].removesuffix("s")) >= 2 * STOP_SECONDS
 
 
 def test_compose__agrees_with_the_image():

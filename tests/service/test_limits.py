@@ -236,7 +236,7 @@ def test_head__nonsense(fake):
 def test_texts__too_many(small, path, body):
     answer = small.post(path, body)
     assert answer.status_code == 413
-    assert "--max-texts" in answer.json()["detail"]
+    assert "send fewer at a time" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Tokens: what they open, to whom, how often; and the file that is read again."""
+"""Tokens: what they open, to whom; and the file that is read again."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ import httpx
 import pytest
 
 from neardup.errors import InvalidParameterError, ReadError
-from neardup.service.problems import Problem
 from neardup.service.tokens import Grant, Tokens, read_grants
 from tests.each import each_of
 from tests.service.conftest import OTHER, TOKEN, make_fake
 from tests.service.waiting import wait_for
 
 READER = "a-token-of-one-who-reads"
-ADMIN = "a-token-of-one-who-is-in-charge"
+BOSS = "a-token-of-one-who-is-in-charge"
 
 
 def grant_of(token: str, **more: Any) -> Grant:
@@ -28,10 +27,10 @@ def test_read_grants(token_file):
     tokens = Tokens.of_file(token_file)
     for token in (OTHER, TOKEN):
         grant = tokens.grant_of(token.encode())
-        assert (grant.role, grant.indexes, grant.rate, grant.name) == ("write", None, None, "-")
-    token_file.write_text(f"{TOKEN}  role=read indexes=a,b name=alice rate=0.5\n")
+        assert (grant.role, grant.indexes, grant.name) == ("write", None, "-")
+    token_file.write_text(f"{TOKEN}  role=read indexes=a,b name=alice\n")
     (grant,) = read_grants(token_file)
-    assert (grant.role, grant.rate, grant.name) == ("read", 0.5, "alice")
+    assert (grant.role, grant.name) == ("read", "alice")
     assert [grant.sees(name) for name in "abc"] == [True, True, False]
 
 
@@ -43,12 +42,10 @@ def test_read_grants(token_file):
         ("# nothing\n", 0o600, "holds no token"),
         ("short\n", 0o600, "token 1 must have 16 characters"),
         (f"{TOKEN}\nwith-a-ü-in-the-middle\n", 0o600, "token 2 must"),
-        (f"{TOKEN} role=king\n", 0o600, "role must be one of read, write, admin, got 'king'"),
-        (f"{TOKEN} rate=0\n", 0o600, "rate must be a number"),
-        (f"{TOKEN} rate=nan\n", 0o600, "rate must be a number"),
-        (f"{TOKEN} role=read role=admin\n", 0o600, "once each"),
+        (f"{TOKEN} role=king\n", 0o600, "role must be one of read, write, got 'king'"),
+        (f"{TOKEN} role=read role=write\n", 0o600, "once each"),
         (f"{TOKEN} {OTHER}\n", 0o600, "token 1 may be followed by"),
-        (f"{TOKEN} role=read\n{TOKEN} role=admin\n", 0o600, "token 2 is there twice"),
+        (f"{TOKEN} role=read\n{TOKEN} role=write\n", 0o600, "token 2 is there twice"),
     ],
 )
 def test_read_grants__refuses(tmp_path, content, mode, message):
@@ -118,7 +115,7 @@ def bearer(token: str) -> dict[str, str]:
 @pytest.fixture
 def roles(start, token_file):
     token_file.write_text(
-        f"{READER} role=read indexes=docs\n{TOKEN}\n{ADMIN} role=admin name=boss\n"
+        f"{READER} role=read indexes=docs\n{TOKEN}\n{BOSS} role=write name=boss\n"
     )
     return start([make_fake("docs"), make_fake("other")], token_file=token_file)
 
@@ -126,7 +123,7 @@ def roles(start, token_file):
 def test_roles(roles):
     document = {"id": "x", "text": "y"}
     with roles.client() as client:
-        for token, status in ((READER, 403), (TOKEN, 200), (ADMIN, 422)):
+        for token, status in ((READER, 403), (TOKEN, 200), (BOSS, 422)):
             path = "/v1/indexes/docs/insert"
             answer = client.post(path, json=document, headers=bearer(token))
             assert answer.status_code == status, answer.text
@@ -157,32 +154,6 @@ def test_indexes__others_are_not_there(roles):
         assert len(client.get("/v1").json()["indexes"]) == 2
 
 
-def test_rate(start, token_file, monkeypatch):
-    token_file.write_text(f"{TOKEN} rate=3\n{OTHER}\n")
-    tokens = Tokens.of_file(token_file)
-    now = 100.0
-    monkeypatch.setattr("neardup.service.tokens.time.monotonic", lambda: now)
-    limited, free = (tokens.grant_of(token.encode()) for token in (TOKEN, OTHER))
-    for _ in range(3):
-        tokens.take_turn(limited)
-        tokens.take_turn(free)
-    with pytest.raises(Problem, match="may send 3 requests a second") as caught:
-        tokens.take_turn(limited)
-    assert (caught.value.status, caught.value.headers) == (429, {"retry-after": "1"})
-    tokens.take_turn(free)
-    now += 0.34
-    tokens.take_turn(limited)
-    now += 3600
-    for _ in range(3):
-        tokens.take_turn(limited)
-    with pytest.raises(Problem):
-        tokens.take_turn(limited)
-    monkeypatch.undo()
-    running = start(token_file=token_file)
-    answers = [httpx.get(f"{running.url}/v1", headers=bearer(TOKEN)) for _ in range(8)]
-    assert {answer.status_code for answer in answers} == {200, 429}
-
-
 def test_file__is_read_again(start, token_file, monkeypatch):
     monkeypatch.setattr("neardup.service.service._SECONDS_BETWEEN_WATCHES", 0.05)
     running = start(token_file=token_file)
@@ -190,15 +161,15 @@ def test_file__is_read_again(start, token_file, monkeypatch):
     def status(token: str) -> int:
         return httpx.get(f"{running.url}/v1", headers=bearer(token)).status_code
 
-    assert (status(TOKEN), status(ADMIN)) == (200, 401)
-    token_file.write_text(f"{ADMIN} role=admin\n")
-    wait_for(lambda: status(ADMIN) == 200)
+    assert (status(TOKEN), status(BOSS)) == (200, 401)
+    token_file.write_text(f"{BOSS} role=write\n")
+    wait_for(lambda: status(BOSS) == 200)
     assert status(TOKEN) == 401
     # What cannot be read changes nothing.
     token_file.write_text("short\n")
     wait_for(lambda: "tokens cannot be read again" in "".join(running.lines))
-    assert status(ADMIN) == 200
+    assert status(BOSS) == 200
     token_file.unlink()
     time.sleep(0.2)
-    assert status(ADMIN) == 200
+    assert status(BOSS) == 200
     assert "short" not in "".join(running.lines)

@@ -14,14 +14,13 @@ _EPILOG = """\b
 Examples:
   neardup serve idx
   neardup serve news=idx-2025 essays=essays-idx --port 9000 --writable
-  neardup serve --root indexes --writable
   neardup serve idx --host 0.0.0.0 --token-file tokens.txt
 """
 _NEEDED = ("starlette", "uvicorn", "httptools", "msgspec", "jinja2", "prometheus_client")
 
 
 @click.command("serve", cls=TableCommand, epilog=_EPILOG)
-@click.argument("folders", nargs=-1, metavar="[DIR...]")
+@click.argument("folders", nargs=-1, required=True, metavar="DIR...")
 @options_of("serve")
 def command(call: Call) -> None:
     """Answer over HTTP what indexes hold, with a page for people.
@@ -49,7 +48,6 @@ def command(call: Call) -> None:
         {"name": served.name, "kind": served.kind, "documents": len(served)} for served in indexes
     ]
     listed = ", ".join(f"{served.name} ({counted(len(served), 'document')})" for served in indexes)
-    listed = listed or "no index yet"
 
     def announce(url: str | None) -> None:
         needed = "; a token is needed" if access.tokens else ""

@@ -488,10 +488,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("keep", "clusters", "top", "limit", "min_documents"),
         *("max_documents", "ignore", "within"),
     ),
-    "Access": (
-        *("host", "token_file", "allowed_host", "allowed_origin", "trusted_proxy"),
-        *("tls_cert", "tls_key", "writable"),
-    ),
+    "Access": (*("host", "token_file", "allowed_origin", "writable"),),
     "Limits": ("max_body",),
     "Output": (
         *(
@@ -516,7 +513,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "work",
             "fresh",
             "refresh",
-            "stop_seconds",
             "quiet",
         ),
     ),

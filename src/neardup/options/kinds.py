@@ -252,15 +252,14 @@ class NameOrNumber(Kind):
         return Whole(1).checked(name, value)
 
 
-class Hosts(Kind):
-    """The name or address of a machine, or several, without a port."""
+class Host(Kind):
+    """The name or address of a machine, without a port."""
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the name, or the names as a tuple."""
-        names = (value,) if isinstance(value, str) else value
-        if not _all_match(_HOST, names):
+    def checked(self, name: str, value: Any) -> str:
+        """Return the name."""
+        if not isinstance(value, str) or not re.fullmatch(_HOST, value):
             raise _unlike(name, "the name or address of a machine", value)
-        return value if isinstance(value, str) else tuple(value)
+        return value
 
 
 class Origins(Kind):
@@ -272,17 +271,6 @@ class Origins(Kind):
         if not _all_match(r"https?://[^/\s*@]+", sites):
             raise _unlike(name, "a site such as https://desk.example.org, without a path", value)
         return tuple(sites)
-
-
-class Networks(Kind):
-    """The address of a machine, or of a network, or several."""
-
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the addresses as a tuple."""
-        networks = (value,) if isinstance(value, str) else value
-        if not _all_match(r"[0-9a-fA-F.:]+(/[0-9]{1,3})?", networks):
-            raise _unlike(name, "an address such as 10.0.0.1 or 10.0.0.0/8", value)
-        return tuple(networks)
 
 
 def _all_match(pattern: str, values: Any) -> bool:

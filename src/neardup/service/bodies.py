@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
-from functools import partial
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -135,30 +134,6 @@ async def _collect(request: Request, most_bytes: int, share: Share) -> Body | No
                 await drain(request)
                 raise
     return body
-
-
-async def spool_body(
-    request: Request,
-    take: Callable[[bytes], object],
-    seconds: float,
-    run: Callable[[Callable[[], object]], Awaitable[object]],
-) -> None:
-    """Take a body of any size in pieces; each may be so long in coming, and threads take them."""
-    piece, is_more = bytearray(), True
-    while is_more:
-        try:
-            async with asyncio.timeout(seconds):
-                message = await request.receive()
-        except TimeoutError:
-            detail = f"nothing more of the body arrived within {seconds:g} s"
-            raise Problem(408, detail, headers={"connection": "close"}) from None
-        if message["type"] == "http.disconnect":
-            raise Problem(400, "the body ended before it was complete")
-        piece += message.get("body", b"")
-        is_more = message.get("more_body", False)
-        if len(piece) >= _PIECE_BYTES or not is_more:
-            await run(partial(take, bytes(piece)))
-            piece = bytearray()
 
 
 async def drain(request: Request) -> None:

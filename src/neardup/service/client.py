@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
@@ -17,7 +16,6 @@ from neardup.errors import (
     InvalidInputError,
     InvalidParameterError,
     OutputExistsError,
-    ReadError,
     ServiceError,
 )
 from neardup.options.choices import IndexKind
@@ -62,8 +60,7 @@ def connect(
     token
         One of those in its file of tokens, if it has one.
     index
-        Name of the index; may be left out where there is only one, or none yet: what is returned
-        then makes the first one by ``create`` or ``restore``.
+        Name of the index; may be left out if there is only one.
     timeout
         Seconds to wait for an answer.
     durable
@@ -74,8 +71,7 @@ def connect(
     -------
     An object with the methods of ``DocumentIndex`` or ``PassageIndex``: ``query``, ``search``,
     ``align``, ``get``, ``documents``, ``insert``, ``insert_if_new``, ``add``, ``remove``,
-    ``commit``, ``info``, ``len``, and ``compare``; and ``snapshot``, ``restore``, ``create``,
-    ``drop`` and ``reload`` for indexes that come and go.
+    ``commit``, ``info``, ``len``, ``compare`` and ``snapshot``.
 
     Raises
     ------
@@ -87,12 +83,10 @@ def connect(
     seconds = Seconds(0.001).checked("timeout", timeout)
     transport = Transport(url, token, seconds)
     entries = {entry["name"]: entry for entry in transport.get("/v1")["indexes"]}
-    if index is None and not entries:
-        return RemoteIndex(transport, "", None, is_writable=False, durable=durable)
     if index is None and len(entries) == 1:
         index = next(iter(entries))
     if index is None or index not in entries:
-        wanted = "several are served" if index is None else f"there is no index {index!r}"
+        wanted = "name one" if index is None else f"there is no index {index!r}"
         message = f"index must be one of {', '.join(map(repr, entries)) or 'none'}: {wanted}"
         raise InvalidParameterError(message)
     entry = entries[index]
@@ -101,7 +95,6 @@ def connect(
     )
 
 
-_PART_BYTES = 1 << 20
 # Documents of a page.
 _AT_ONCE = 1000
 
@@ -121,15 +114,14 @@ class RemoteIndex:
     """An index that is served; see ``DocumentIndex`` and ``PassageIndex`` for the methods.
 
     Any number of threads may use one object. What an index of its kind lacks is refused by the
-    service, with the error that says so. Of a service that serves none yet it has no name, and is
-    there for ``create``, ``restore``, ``reload`` and ``compare``.
+    service, with the error that says so.
     """
 
     def __init__(
         self,
         transport: Transport,
         name: str,
-        kind: IndexKind | None,
+        kind: IndexKind,
         *,
         is_writable: bool,
         durable: bool = False,
@@ -389,7 +381,7 @@ class RemoteIndex:
         return committed
 
     def compact(self) -> CompactionResult:
-        """Write the index anew without what was removed; needs a token of role ``admin``."""
+        """Write the index anew without what was removed."""
         from neardup.stages.index_changes import CompactionResult
 
         found = self._post("compact", {}, may_repeat=False)
@@ -398,7 +390,7 @@ class RemoteIndex:
     def snapshot(self, path: str | Path) -> int:
         """Write a committed state of the index to a new tar file; return its bytes.
 
-        It needs a token of role ``admin``. ``tar -xf`` makes a folder of it that is such an index.
+        ``tar -xf`` makes a folder of it that is such an index.
         """
         with translated(Path(path)):
             try:
@@ -412,45 +404,6 @@ class RemoteIndex:
                 except BaseException:
                     Path(path).unlink(missing_ok=True)
                     raise
-
-    def restore(self, name: str, path: str | Path) -> RemoteIndex:
-        """Make an index of the service of a snapshot, and return it.
-
-        This and ``create``, ``drop`` and ``reload`` need a token of role ``admin``, and a service
-        of ``--root``.
-        """
-        try:
-            file = Path(path).open("rb")  # noqa: SIM115 - closed below
-        except OSError as error:
-            message = f"cannot read {path}: {error.strerror}"
-            raise ReadError(message, path=str(path)) from error
-        with file:
-            parts = iter(partial(file.read, _PART_BYTES), b"")
-            answer = self._transport.stream(path_of(name, "restore"), parts, "application/x-tar")
-            return self._other(json.loads(b"".join(answer)))
-
-    def create(self, name: str, kind: IndexKind = "documents", /, **options: Any) -> RemoteIndex:
-        """Make an empty index of the service, with options as ``create`` of its kind, here.
-
-        Returns
-        -------
-        The new index.
-        """
-        body = {"kind": kind, "options": options}
-        return self._other(
-            self._transport.post(path_of(name), body, may_repeat=False, method="PUT")
-        )
-
-    def drop(self) -> None:
-        """Delete the index."""
-        self._transport.post(self._path(), {}, may_repeat=False, method="DELETE")
-        # Nothing is left to be committed.
-        self._is_writable = False
-
-    def reload(self) -> dict[str, list[str]]:
-        """Have the service look for indexes that have come or gone; return ``added``, ``gone``."""
-        found: dict[str, list[str]] = self._transport.post("/v1/reload", {}, may_repeat=True)
-        return found
 
     def info(self) -> dict[str, Any]:
         """Return what the index holds and how it was made."""
@@ -514,28 +467,13 @@ class RemoteIndex:
 
     def __repr__(self) -> str:
         """Return the class, the service and the name."""
-        which = f"{self.name!r}: {self.kind}" if self.name else "no index yet"
-        return f"RemoteIndex({self._transport.url!r}, {which})"
+        return f"RemoteIndex({self._transport.url!r}, {self.name!r}: {self.kind})"
 
     def _path(self, operation: str = "") -> str:
         """Return the path of an operation on the index."""
-        if not self.name:
-            message = "the service has no index yet; make one with `create` or `restore`"
-            raise InvalidParameterError(message)
         return path_of(self.name, operation)
 
-    def _other(self, entry: dict[str, Any]) -> RemoteIndex:
-        """Return another index of the service, asked over the same connections."""
-        return RemoteIndex(
-            self._transport,
-            entry["name"],
-            entry["kind"],
-            is_writable=entry["writable"],
-            durable=bool(self._durable),
-        )
-
     def _entry(self) -> dict[str, Any]:
-        self._path()
         for entry in self._transport.get("/v1")["indexes"]:
             if entry["name"] == self.name:
                 found: dict[str, Any] = entry

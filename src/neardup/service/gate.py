@@ -60,19 +60,17 @@ class Access:
     ----------
     tokens
         Those that open the service; without any it is open.
-    hosts
-        Names under which the service may be asked; None for any. On loopback these are names of
-        this machine, so that a page elsewhere cannot reach the service by a name of its own that
-        it lets point here.
+    host
+        Address that the service listens at. Without tokens requests must name this machine, so
+        that a page elsewhere cannot reach the service by its own name that points here.
     origins
         Sites whose pages may ask what programs ask.
     """
 
-    def __init__(
-        self, tokens: Tokens, hosts: Iterable[str] | None, origins: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, tokens: Tokens, host: str, origins: Iterable[str] = ()) -> None:
+        check_address(host, tokens)
         self.tokens, self.origins = tokens, tuple(origins)
-        self._hosts = None if hosts is None else {host.lower() for host in hosts}
+        self._hosts = None if tokens else _names_of(host)
 
     def check(self, method: str, path: str, headers: Mapping[bytes, bytes]) -> Grant | None:
         """Make sure that a request may be answered.
@@ -87,7 +85,7 @@ class Access:
         if self._hosts is not None and _without_port(host) not in self._hosts:
             message = (
                 "the service does not answer under this name; ask for 127.0.0.1 or localhost, or "
-                "name the host with --allowed-host of `neardup serve`"
+                "start `neardup serve` with --token-file"
             )
             raise Problem(421, message)
         if method not in _SAFE_METHODS:
@@ -125,13 +123,9 @@ class Access:
             raise Problem(403, message)
 
 
-def allowed_hosts(host: str, others: Iterable[str]) -> list[str] | None:
-    """Return the names under which a service at an address may be asked; None for any."""
-    others = list(others)
-    if not is_loopback(host):
-        return others or None
-    own = f"[{host}]" if ":" in host else host
-    return [*_LOCAL_NAMES, own, *others]
+def _names_of(host: str) -> frozenset[str]:
+    """Return the names of this machine, for a service that it alone reaches."""
+    return frozenset((*_LOCAL_NAMES, f"[{host}]" if ":" in host else host.lower()))
 
 
 def _token_in(headers: Mapping[bytes, bytes]) -> bytes | None:
@@ -200,7 +194,7 @@ class Gate:
             self._inner = CORSMiddleware(
                 self._admit,
                 allow_origins=access.origins,
-                allow_methods=("GET", "POST", "PUT", "DELETE"),
+                allow_methods=("GET", "POST", "PUT"),
                 allow_headers=("authorization", "content-type", "x-request-id"),
                 expose_headers=("x-request-id", "retry-after"),
             )
@@ -266,7 +260,6 @@ class Gate:
                 self.places.recognise(scope[CONNECTION])
                 # Each request is a task of its own, and so is what is set here.
                 GRANT.set(grant)
-                self._access.tokens.take_turn(grant)
         except Problem as problem:
             await problem_answer(scope, problem)(scope, receive, send)
         else:

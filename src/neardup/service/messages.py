@@ -366,20 +366,6 @@ class Compacted(Struct):
     freed_bytes: int
 
 
-class Creation(Request):
-    """A new index: its kind, and options as ``create`` of that kind has them in Python."""
-
-    kind: Kind
-    options: dict[str, str | bool | int | float | list[str] | None] = {}
-
-
-class Reloaded(Struct):
-    """Indexes that are served now and were not, and those that are not any more."""
-
-    added: list[str]
-    gone: list[str]
-
-
 class Health(Struct):
     """Whether the service runs, or is ready."""
 

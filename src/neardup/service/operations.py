@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import http
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -16,20 +15,18 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from neardup.errors import NeardupError
-from neardup.indexes.snapshot import SnapshotHeads, open_snapshot
+from neardup.indexes.snapshot import open_snapshot
 from neardup.jobs.compare.compare import compare_texts
 from neardup.jobs.compare.compare_result import CompareResult
 from neardup.options.sketches import CompareOptions
-from neardup.runs.disk import translated
 from neardup.runs.runner import Runner
 from neardup.service import messages as m
-from neardup.service.bodies import Body, drain, json_answer, parse, read_body, spool_body
+from neardup.service.bodies import Body, json_answer, parse, read_body
 from neardup.service.bulk import NDJSON, change_many
 from neardup.service.gate import ROUTE
 from neardup.service.lanes import Deadline, Lane, Share
 from neardup.service.messages import Name, ProblemDetails
-from neardup.service.problems import PROBLEM_TYPE, Problem, busy, problem_of, too_large
+from neardup.service.problems import PROBLEM_TYPE, Problem, busy, too_large
 from neardup.service.served import Served
 from neardup.service.service import Limits, Service
 from neardup.service.tokens import GRANT, Role
@@ -253,53 +250,6 @@ async def _compact(call: Call) -> m.Compacted:
     return await call.service.maintain(served.compact)
 
 
-async def _create(call: Call) -> m.IndexEntry:
-    name, asked = _new_name(call.service, call.index or ""), call.asked
-    root = call.service.place()
-    async with call.service.arranging:
-        served = await call.service.maintain(lambda: root.create(name, asked.kind, asked.options))
-        call.service.take_up(served)
-    return m.IndexEntry(name, served.kind, 0, served.is_writable)
-
-
-def _new_name(service: Service, name: str) -> str:
-    """Return the name of an index that is to be made, if whoever asks may have one of it."""
-    service.place()
-    if not GRANT.get().sees(name):
-        message = f"your token is for some indexes, of which {name!r} is none"
-        raise Problem(403, message)
-    if name in service.indexes:
-        message = f"index {name!r} is served already; drop it, or choose another name"
-        raise Problem(422, message, "InvalidParameterError")
-    return name
-
-
-async def _drop(call: Call) -> m.Nothing:
-    service, root = call.service, call.service.place()
-    async with service.arranging:
-        served = call.served
-        root.check_own(served)
-        await service.give_up(served)
-        await service.maintain(lambda: root.drop(served))
-    return m.Nothing()
-
-
-async def _reload(call: Call) -> m.Reloaded:
-    GRANT.get().check_everything()
-    service = call.service
-    root = service.place()
-    async with service.arranging:
-        before = service.indexes
-        found = await service.maintain(root.names)
-        gone = [name for name, each in before.items() if root.has(each) and name not in found]
-        for name in gone:
-            await service.give_up(before[name])
-        added = [name for name in found if name not in before]
-        for name in added:
-            service.take_up(await service.maintain(partial(root.open, name)))
-    return m.Reloaded(added, gone)
-
-
 async def _snapshot(service: Service, request: Request) -> Response:
     served = service.find(request.path_params["index"])
     if served.is_writable and served.n_uncommitted:
@@ -328,47 +278,6 @@ async def _snapshot(service: Service, request: Request) -> Response:
     return StreamingResponse(read(), media_type=_TAR, headers=headers)
 
 
-async def _restore(service: Service, request: Request) -> Response:
-    name, root = request.path_params["index"], service.place()
-    with tempfile.TemporaryFile(dir=root.folder) as tar:
-        try:
-            await _receive_snapshot(service, request, tar)
-        except (NeardupError, Problem) as error:
-            # Early, before a large one has come: the rest is not read.
-            await drain(request)
-            problem = error if isinstance(error, Problem) else problem_of(error)
-            problem.headers = {**problem.headers, "connection": "close"}
-            raise problem from None
-        tar.seek(0)
-        async with service.arranging:
-            served = await service.maintain(lambda: root.restore(name, tar))
-            service.take_up(served)
-    entry = m.IndexEntry(name, served.kind, len(served), served.is_writable)
-    return Response(msgspec.json.encode(entry), media_type=_JSON)
-
-
-async def _receive_snapshot(service: Service, request: Request, tar: IO[bytes]) -> None:
-    """Write the body to a file, if it can become an index by all that can be seen so far."""
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _TAR:
-        message = f"the body must be a snapshot: send it with `Content-Type: {_TAR}`"
-        raise Problem(415, message)
-    root, name = service.place(), _new_name(service, request.path_params["index"])
-    declared = request.headers.get("content-length", "")
-    # As it comes, and unpacked beside that.
-    n_bytes = 2 * int(declared) if declared.isdecimal() else 0
-    look = partial(root.check_new, name, n_bytes)
-    await service.lookups.run(look, service.deadline())
-    heads = SnapshotHeads()
-
-    def take(part: bytes) -> None:
-        heads.feed(part)
-        with translated(root.folder):
-            tar.write(part)
-            tar.flush()
-
-    await spool_body(request, take, service.limits.seconds, service.maintain)
-
-
 async def _health(_: Call) -> m.Health:
     return m.Health("ok")
 
@@ -386,13 +295,12 @@ def _check_number(n_texts: int, limits: Limits) -> None:
     if n_texts > limits.texts:
         message = (
             f"{n_texts:,} texts or ids, and a request may have {limits.texts:,}; send fewer at a "
-            "time, or raise --max-texts of `neardup serve`"
+            "time"
         )
         raise too_large(message)
 
 
 _INDEX = "/v1/indexes/{index}"
-_ADMIN: Any = {"statuses": (403, 507), "role": "admin"}
 _TAR = "application/x-tar"
 _INSERT: Any = {"statuses": (403, 409, 507), "role": "write"}
 _WRITE: Any = {"statuses": (403, 507), "role": "write"}
@@ -464,31 +372,14 @@ OPERATIONS = (
     Operation(
         *("POST", f"{_INDEX}/compact", "compact", "Write an index anew without what was removed."),
         *(_compact, m.Compacted, m.Nothing),
-        **_ADMIN,
+        **_WRITE,
     ),
     Operation(
         *("GET", f"{_INDEX}/snapshot", "snapshot", "Get a committed state of an index as a tar."),
         *(None, bytes),
-        **_ADMIN,
+        **_WRITE,
         stream=_snapshot,
         answer_media=_TAR,
-    ),
-    Operation(
-        *("POST", f"{_INDEX}/restore", "restore", "Make an index of a snapshot."),
-        *(None, m.IndexEntry, bytes),
-        **_ADMIN,
-        stream=_restore,
-        media=_TAR,
-    ),
-    Operation(
-        *("PUT", _INDEX, "create", "Make an empty index.", _create, m.IndexEntry, m.Creation),
-        **_ADMIN,
-    ),
-    Operation("DELETE", _INDEX, "drop", "Delete an index.", _drop, m.Nothing, **_ADMIN),
-    Operation(
-        *("POST", "/v1/reload", "reload", "Look for indexes that have come or gone."),
-        *(_reload, m.Reloaded, m.Nothing),
-        **_ADMIN,
     ),
     Operation("GET", "/health", "health", "Say that the service runs.", _health, m.Health),
     Operation("GET", "/ready", "ready", "Say whether requests are answered.", _ready, m.Health),
@@ -588,7 +479,7 @@ _DESCRIPTION = (
     "Every similarity is verified exactly."
 )
 # What a request of each kind can come to, beside its own problems.
-_OF_ALL = (401, 421, 429, 500)
+_OF_ALL = (401, 421, 500)
 _OF_WORK = (404, 413, 422, 503, 504)
 _OF_BODIES = (400, 403, 408, 413, 415, 422)
 _MEANINGS = {
@@ -603,7 +494,6 @@ _MEANINGS = {
     415: "The body is not sent as JSON.",
     421: "The service does not answer under this name.",
     422: "A field or parameter is wrong.",
-    429: "The token has sent more requests than it may.",
     500: "The index cannot be read or written.",
     503: "There is no room for the request now.",
     504: "The work took too long.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import signal
 import socket
-import ssl
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
@@ -34,8 +33,6 @@ from neardup.service.gate import (
     ROUTE,
     Access,
     Gate,
-    allowed_hosts,
-    check_address,
 )
 from neardup.service.messages import Query
 from neardup.service.operations import describe, make_routes
@@ -44,7 +41,6 @@ from neardup.service.problems import Problem, problem_of
 from neardup.service.processes import Processes, silence_hints
 from neardup.service.records import METRICS_TYPE, Log
 from neardup.service.reference import reference_answer
-from neardup.service.root import Root
 from neardup.service.served import Served, ServedDocuments, ServedPassages
 from neardup.service.service import Limits, Service
 from neardup.service.tokens import GRANT, Tokens
@@ -149,59 +145,18 @@ def _which(request: Request) -> dict[str, Any]:
 
 def limits_of(options: ServeOptions) -> Limits:
     """Return how much a request may ask for."""
-    return Limits(
-        options.max_body or Limits().body_bytes,
-        options.max_texts,
-        options.max_seconds,
-        options.max_waiting,
-    )
+    return Limits(options.max_body or Limits().body_bytes, seconds=options.max_seconds)
 
 
 def access_of(options: ServeOptions) -> Access:
-    """Read the tokens, and return who may ask; a certificate can be used, if there is one."""
-    check_tls(options)
+    """Read the tokens, and return who may ask."""
     path = options.token_file
     tokens = Tokens() if path is None else Tokens.of_file(path)
-    check_address(options.host, tokens)
-    hosts = allowed_hosts(options.host, options.allowed_host or ())
-    return Access(tokens, hosts, options.allowed_origin or ())
-
-
-def check_tls(options: ServeOptions) -> None:
-    """Make sure that the certificate and its key can be used, if there are any."""
-    if (options.tls_cert is None) != (options.tls_key is None):
-        message = "a certificate and its key go together; give tls_cert and tls_key"
-        raise InvalidParameterError(message, "tls_cert", "tls_key")
-    if options.tls_cert is not None:
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        try:
-            # Without a password: nobody is asked for one.
-            context.load_cert_chain(options.tls_cert, options.tls_key, password=lambda: b"")
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            message = (
-                f"tls_cert {options.tls_cert} and tls_key {options.tls_key} cannot be used: "
-                f"{reason}; they are PEM files of a certificate with its chain, and of its key"
-            )
-            raise InvalidParameterError(message, "tls_cert", "tls_key") from None
-
-
-def root_of(options: ServeOptions) -> Root | None:
-    """Return the folder in which indexes may be made and dropped."""
-    if options.root is None or not options.writable:
-        return None
-    return Root(Path(options.root).absolute(), partial(_open, options=options))
+    return Access(tokens, options.host, options.allowed_origin or ())
 
 
 def open_indexes(folders: Iterable[str], options: ServeOptions) -> list[Served]:
     """Open indexes, each under the name before ``=``, else under that of its folder."""
-    folders = list(folders)
-    if options.root is not None:
-        root = Root(Path(options.root).absolute(), partial(_open, options=options))
-        folders += [str(root.folder / name) for name in root.names()]
-    elif not folders:
-        message = "name the folder of an index, or a folder of indexes with root"
-        raise InvalidParameterError(message, "root")
     found: dict[str, tuple[Path, Served]] = {}
     for argument in folders:
         name, folder = _split(argument)
@@ -236,6 +191,8 @@ def _open(name: str, folder: Path, options: ServeOptions) -> Served:
 # A thread that computes in Python gives way to those that answer others after so many seconds.
 _SWITCH_SECONDS = 0.0005
 _KEEP_ALIVE_SECONDS = 75
+# Requests under way have so long to end when the service is asked to end.
+STOP_SECONDS = 10
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -277,7 +234,6 @@ def make_service(indexes: Sequence[Served], options: ServeOptions) -> Service:
         workers=count_workers(options.workers),
         refresh_seconds=options.refresh,
         log=log,
-        root=root_of(options),
         warm_up=lambda: _warm_up(service.processes, indexes),
     )
     return service
@@ -295,14 +251,11 @@ def make_server(service: Service, options: ServeOptions) -> Server:
         log_config=None,
         log_level="critical",
         access_log=False,
-        # Whoever is behind a proxy is named by it, if it is one that may name anybody.
-        proxy_headers=bool(options.trusted_proxy),
-        forwarded_allow_ips=list(options.trusted_proxy or ()),
-        ssl_certfile=options.tls_cert,
-        ssl_keyfile=options.tls_key,
+        # A proxy on this machine names the client, and whether it speaks TLS.
+        forwarded_allow_ips=["127.0.0.1", "::1"],
         server_header=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-        timeout_graceful_shutdown=max(round(options.stop_seconds), 1),
+        timeout_graceful_shutdown=STOP_SECONDS,
     )
     return Server(config)
 
@@ -322,11 +275,10 @@ def listen(options: ServeOptions) -> socket.socket:
         raise NeardupError(message) from None
 
 
-def address_of(listener: socket.socket, options: ServeOptions) -> str:
+def address_of(listener: socket.socket) -> str:
     """Return the URL of the service."""
     host, port = listener.getsockname()[:2]
-    scheme = "http" if options.tls_cert is None else "https"
-    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def run(
@@ -343,7 +295,7 @@ def run(
     service = make_service(indexes, options)
     server = make_server(service, options)
     with listen(options) as listener:
-        announce(address_of(listener, options))
+        announce(address_of(listener))
         server.run([listener])
     if service.unsaved:
         message = (

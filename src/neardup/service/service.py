@@ -16,7 +16,6 @@ from neardup.service.messages import Removed
 from neardup.service.problems import Problem, busy, out_of_time
 from neardup.service.processes import Processes
 from neardup.service.records import Log, Metrics
-from neardup.service.root import Root
 from neardup.service.served import Served
 from neardup.service.tokens import GRANT
 
@@ -117,8 +116,6 @@ class Service:
         How often to look whether others have changed an index.
     log
         Where events are noted.
-    root
-        Where indexes may be made and dropped, and others found.
     warm_up
         What has to be done before the service is ready.
     """
@@ -131,7 +128,6 @@ class Service:
         workers: int = 2,
         refresh_seconds: float = 2.0,
         log: Log | None = None,
-        root: Root | None = None,
         warm_up: Callable[[], object] = lambda: None,
     ) -> None:
         self._indexes = {served.name: served for served in indexes}
@@ -152,9 +148,6 @@ class Service:
         self.places = Places()
         # What goes through a whole index; one at a time, and not for long where disks are slow.
         self.maintenance = Lane("maintenance", 1, n_heavy)
-        self.root = root
-        # One request at a time says which indexes there are.
-        self.arranging = asyncio.Lock()
         # One thread that is never kept waiting by requests.
         self._upkeep = Lane("upkeep", 1, 1)
         self.log = log or Log(None)
@@ -277,9 +270,6 @@ class Service:
         """Change an index, whoever asks for it; without a deadline it is never turned away."""
 
         def change() -> T:
-            if not self._is_served(served):
-                # Its folder may be that of another one of this name by now.
-                raise Problem(404, f"index {served.name!r} is not served any more")
             if not served.writing.acquire(timeout=_PATIENCE_SECONDS):
                 raise busy(f"index {served.name!r} is being written anew; try again")
             try:
@@ -307,7 +297,8 @@ class Service:
         # What happens to one index is nothing to the others.
         self._tasks = [asyncio.create_task(self._prepare())]
         for served in self._indexes.values():
-            self._look_after(served)
+            for work in (self._look_anew, self._keep_durable):
+                self._tasks.append(asyncio.create_task(work(served)))
 
     async def stop(self) -> None:
         """Make durable what was inserted, and let the threads end."""
@@ -328,42 +319,6 @@ class Service:
     async def maintain(self, work: Callable[[], T]) -> T:
         """Do what goes through a whole index, however long it takes."""
         return await self.maintenance.run(work, Deadline(_LONG), may_leave=False)
-
-    def place(self) -> Root:
-        """Return where indexes may be made and dropped."""
-        if self.root is None:
-            message = (
-                "this needs a folder of indexes that may be changed; start `neardup serve` with "
-                "--root and --writable"
-            )
-            raise Problem(403, message)
-        return self.root
-
-    def take_up(self, served: Served) -> None:
-        """Serve one more index."""
-        served.processes = self.processes
-        self._indexes[served.name] = served
-        self._look_after(served)
-        self.log.event("index taken up", index=served.name)
-
-    async def give_up(self, served: Served) -> None:
-        """Serve an index no longer; what was inserted is durable."""
-        # Those that look after it see that, and end.
-        del self._indexes[served.name]
-        try:
-            await self.writes.run(served.close, Deadline(_LONG), may_leave=False, is_own=True)
-        except BaseException:
-            self.take_up(served)
-            raise
-        self.log.event("index given up", index=served.name)
-
-    def _look_after(self, served: Served) -> None:
-        for work in (self._look_anew, self._keep_durable):
-            self._tasks.append(asyncio.create_task(work(served)))
-        self._tasks = [task for task in self._tasks if not task.done()]
-
-    def _is_served(self, served: Served) -> bool:
-        return self._indexes.get(served.name) is served
 
     def watch(self, what: str, look: Callable[[], bool]) -> None:
         """Look from now on whether something has changed; ``look`` takes it, and says so."""
@@ -389,7 +344,7 @@ class Service:
 
     async def _look_anew(self, served: Served) -> None:
         """Look from time to time whether other processes have changed an index."""
-        while self._is_served(served):
+        while True:
             await asyncio.sleep(self._refresh_seconds)
             looking = self._upkeep.run(served.refresh, Deadline(_LONG), is_own=True)
             if not await self._attempt("refresh", served, looking):
@@ -397,7 +352,7 @@ class Service:
 
     async def _keep_durable(self, served: Served) -> None:
         """Commit in time what was inserted, and again what could not be committed."""
-        while served.is_writable and self._is_served(served):
+        while served.is_writable:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
             # That begins with a commit.
             if served.is_commit_due and not served.is_rewritten:

@@ -1,4 +1,4 @@
-"""Tokens that open the service: who may do what, with which indexes, how often; and sessions.
+"""Tokens that open the service: who may do what, with which indexes; and sessions.
 
 A file has one token a line, and what it may do behind it. It is read again when it changes.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import math
 import secrets
 import stat
 import time
@@ -20,7 +19,7 @@ from typing import Literal, get_args
 from neardup.errors import InvalidParameterError, ReadError
 from neardup.service.problems import Problem
 
-Role = Literal["read", "write", "admin"]
+Role = Literal["read", "write"]
 # Each may do what those before it may.
 _ROLES: tuple[Role, ...] = get_args(Role)
 
@@ -32,7 +31,7 @@ _MOST_IN_NAME = 64
 
 @dataclass(frozen=True)
 class Grant:
-    """What somebody may do: a role, in some indexes, all if None, so many requests a second.
+    """What somebody may do: a role, in some indexes, all if None.
 
     ``digest`` is that of the token, ``name`` what the log calls it.
     """
@@ -41,7 +40,6 @@ class Grant:
     name: str = "-"
     role: Role = "write"
     indexes: frozenset[str] | None = None
-    rate: float | None = None
 
     def sees(self, index: str) -> bool:
         """Return whether an index is there for them."""
@@ -64,7 +62,7 @@ class Grant:
             raise Problem(403, message)
 
 
-EVERYTHING = Grant(role="admin")
+EVERYTHING = Grant()
 GRANT: ContextVar[Grant] = ContextVar("grant", default=EVERYTHING)
 """What whoever sent the request that is answered may do; the service itself may do everything."""
 
@@ -72,8 +70,8 @@ GRANT: ContextVar[Grant] = ContextVar("grant", default=EVERYTHING)
 def read_grants(path: Path) -> list[Grant]:
     """Read the tokens of a file, without empty lines and those that begin with #.
 
-    A line is a token, and behind it as many of ``role=read``, ``indexes=a,b``, ``rate=50`` and
-    ``name=alice`` as are wanted.
+    A line is a token, and behind it as many of ``role=read``, ``indexes=a,b`` and ``name=alice``
+    as are wanted.
     """
     try:
         mode = path.stat().st_mode
@@ -112,10 +110,10 @@ def _grant_of(words: list[str], where: str) -> Grant:
     given: dict[str, str] = {}
     for word in more:
         key, equals, value = word.partition("=")
-        if not equals or key not in ("role", "indexes", "rate", "name") or key in given:
+        if not equals or key not in ("role", "indexes", "name") or key in given:
             message = (
-                f"{where} may be followed by role=, indexes=, rate= and name=, once each, with "
-                "nothing but spaces between them"
+                f"{where} may be followed by role=, indexes= and name=, once each, with nothing "
+                "but spaces between them"
             )
             raise InvalidParameterError(message)
         given[key] = value
@@ -124,15 +122,8 @@ def _grant_of(words: list[str], where: str) -> Grant:
         message = f"{where}: role must be one of {', '.join(_ROLES)}, got {role[:20]!r}"
         raise InvalidParameterError(message)
     indexes = frozenset(given["indexes"].split(",")) if "indexes" in given else None
-    try:
-        rate = float(given["rate"]) if "rate" in given else None
-    except ValueError:
-        rate = math.nan
-    if rate is not None and not 0 < rate < math.inf:
-        message = f"{where}: rate must be a number of requests a second above 0"
-        raise InvalidParameterError(message)
     name = given.get("name", "-")[:_MOST_IN_NAME]
-    return Grant(_digest(token.encode()), name, role, indexes, rate)
+    return Grant(_digest(token.encode()), name, role, indexes)
 
 
 class Tokens:
@@ -155,8 +146,6 @@ class Tokens:
         self._key = secrets.token_bytes(32)
         # Sessions that were ended before their time, which is noted.
         self._ended: dict[str, int] = {}
-        # Of each token with a rate, how many requests it may send at once, and since when.
-        self._left: dict[bytes, tuple[float, float]] = {}
 
     @classmethod
     def of_file(cls, path: Path) -> Tokens:
@@ -185,19 +174,6 @@ class Tokens:
             if hmac.compare_digest(digest, grant.digest):
                 found = grant
         return found
-
-    def take_turn(self, grant: Grant) -> None:
-        """Count a request of a token; as many as come in a second may come at once."""
-        if grant.rate is None:
-            return
-        now, most = time.monotonic(), max(grant.rate, 1.0)
-        left, since = self._left.get(grant.digest, (most, now))
-        left = min(left + (now - since) * grant.rate, most)
-        if left < 1:
-            message = f"this token may send {grant.rate:g} requests a second; wait, and try again"
-            seconds = math.ceil((1 - left) / grant.rate)
-            raise Problem(429, message, headers={"retry-after": str(seconds)})
-        self._left[grant.digest] = left - 1, now
 
     def make_session(self, grant: Grant) -> str:
         """Return what the browser of somebody with a token may show instead, for some hours."""

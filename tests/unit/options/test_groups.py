@@ -24,9 +24,9 @@ def test_grouped__nothing_is_lost(command):
 
 def test_grouped__one_without_a_place_stands_behind_the_one_before_it():
     options = COMMANDS["serve"]
-    assert "max_texts" not in {name for members in GROUPS.values() for name in members}
+    assert "max_seconds" not in {name for members in GROUPS.values() for name in members}
     listed = grouped(
-        [option.but(name="more") if option.name == "max_texts" else option for option in options]
+        [option.but(name="more") if option.name == "max_seconds" else option for option in options]
     )
     assert [option.name for option in listed["Limits"]][:2] == ["max_body", "more"]
 
