@@ -13,7 +13,7 @@ from pyarrow import ipc
 import neardup
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.arrow import ArrowSource
-from neardup.files.memory import DatasetSource, arrow_source
+from neardup.files.memory import arrow_source
 from neardup.files.parquet import ParquetSource
 from neardup.files.rows import ColumnNames
 from neardup.files.streams import reading
@@ -97,14 +97,6 @@ def test_table__damaged_in_a_column_nobody_named(kind):
         neardup.deduplicate(bad)
 
 
-def test_dataset__damaged(tmp_path):
-    dataset = pytest.importorskip("pyarrow.dataset")
-    bad = table_of(broken(OTHERS["list"]))
-    source = DatasetSource(dataset.dataset(bad))
-    with pytest.raises(InvalidInputError, match="12 rows from row 1, column 'other': damaged"):
-        list(source.blocks())
-
-
 def not_utf8(new_type):
     values = pa.array([b"fine"] * 3 + [b"\xff"] + [b"fine"] * (N - 4))
     return pa.Array.from_buffers(pa.string(), N, values.buffers()).cast(new_type, safe=False)
@@ -170,18 +162,6 @@ def test_memory__is_not_enough__names_the_file(error):
         raise error
     assert "threshold" not in str(caught.value)
     assert str(error) in str(caught.value)
-
-
-def test_parquet__errors_are_one_line(tmp_path):
-    path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"text": ["a"]}), path)
-    content = bytearray(path.read_bytes())
-    footer = struct.unpack("<i", content[-8:-4])[0]
-    content[-8 - footer : -8] = b"\xff" * footer
-    path.write_bytes(content)
-    with pytest.raises(ReadError) as caught:
-        ParquetSource(str(path), "a").column_names()
-    assert "\n" not in str(caught.value)
 
 
 def compressed(path, new, codec, table):

@@ -40,12 +40,6 @@ def test_file__is_its_bytes(tmp_path, write_rows, content, size, name):
     assert write_rows(source, lambda _: True).read_bytes() == content
 
 
-def test_file__has_no_other_columns(make_file):
-    [block] = BytesSource(str(make_file("a", b"x")), "a").blocks()
-    with pytest.raises(InvalidInputError, match="no column 'key'; columns are 'bytes'"):
-        block.parse(ColumnNames(id="key"))
-
-
 def test_file__that_is_too_large(make_file, monkeypatch):
     monkeypatch.setattr(bytefile, "MAX_ROW_BYTES", 10)
     path = make_file("a", b"x" * 11)

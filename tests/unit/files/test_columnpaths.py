@@ -17,8 +17,6 @@ from pyarrow import ipc
 from neardup.errors import InvalidInputError
 from neardup.files.columnpaths import (
     MISSING,
-    leaves_of_row,
-    near_first,
     path_in,
     value_in,
     values_at,
@@ -89,25 +87,6 @@ def values_of(source: Source, name: str) -> list[Any]:
         for block in source.blocks()
         for value in block.some_columns([name]).column(0).to_pylist()
     ]
-
-
-@each_of("kind", KINDS)
-def test_parse__columns_by_path(kind, tmp_path):
-    source = source_of(kind, tmp_path)
-    columns = ColumnNames("doc.text", "doc.id", "meta.score")
-    parsed = [block.parse(columns) for block in source.blocks()]
-    assert [text for each in parsed for text in each.text.to_pylist()] == [
-        row["doc"]["text"] for row in ROWS
-    ]
-    assert [key for each in parsed for key in each.id.to_pylist()] == [7, 8, 9]
-    scores = [score for each in parsed for score in each.order.to_pylist()]
-    # What pandas has no value for is no number to it.
-    assert [None if score != score else score for score in scores] == [0.5, 3.0, None]
-    [block, *_] = source.blocks()
-    mask = np.arange(len(block)) == 1
-    assert block.parse(columns, select=mask).text.to_pylist() == ["two\nlines"]
-    both = block.parse(ColumnNames(("meta.url", "doc.text"))).text.to_pylist()
-    assert both[0] == "http://a/1\none “quoted” text"
 
 
 @each_of("kind", KINDS)
@@ -209,27 +188,6 @@ def test_json__as_the_oracle(rows, spaced, ascii_only, tmp_path_factory):
         }
 
 
-@pytest.mark.slow
-@examples(150)
-@given(rows=OBJECTS)
-def test_json__a_name_means_the_same_in_any_block(rows, tmp_path_factory):
-    """A row has what it has, whatever rows it is read with."""
-    path = tmp_path_factory.mktemp("paths") / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    [block] = file_source(str(path), path.name).blocks()
-    for name in PATHS:
-        together = block.some_columns([name])
-        for place, row in enumerate(rows):
-            mask = np.arange(len(rows)) == place
-            alone = block.some_columns([name], mask)
-            value = lookup(row, name)
-            if isinstance(value, str) or value is NOTHING or value is None:
-                expected = None if value is NOTHING else value
-                for table, at in ((together, place), (alone, 0)):
-                    found = table.column(0)[at].as_py() if table.num_columns else None
-                    assert found == expected
-
-
 def test_json__one_name_leads_to_two_things_in_two_rows(tmp_path):
     """Each row has its own, whatever the others have; of two of one name the last counts."""
     rows = [
@@ -313,9 +271,3 @@ def test_with_values_at__all_else_stays(drawn):
         if row["c"] is not None and len(row["c"]) > 1 and row["c"][1] is not None:
             row["c"][1]["t"] = f"new {number}"
     assert changed.to_pylist() == expected
-
-
-def test_names_of_what_is_within():
-    assert leaves_of_row({"a": {"b": 1, "c": {}}, "d.e": [1]}) == {"a.b": 1, "a.c": {}, "d.e": [1]}
-    assert near_first("URL", ["text", "meta.url", "curl"])[:1] == ["meta.url"]
-    assert near_first("zzz", ["text", "id"]) == ["text", "id"]

@@ -8,7 +8,7 @@ import pytest
 from neardup.errors import InvalidInputError
 from neardup.files.formats import file_source
 from neardup.files.memory import arrow_source
-from neardup.files.problems import likely_texts, no_column
+from neardup.files.problems import no_column
 from neardup.files.rows import ColumnNames
 from tests.each import each_of
 
@@ -80,20 +80,6 @@ def test_no_column__of_very_many():
     assert "'c19' and 5 more; name another" in message
     assert message.endswith("with text_column (--text-column)")
     assert no_column("text", ColumnNames(), [], dict).endswith("there are no columns")
-
-
-@each_of(
-    ("values", "expected"),
-    [
-        ({}, []),
-        ({"n": [1], "s": [None]}, []),
-        ({"a": ["long enough"], "mixed": ["long enough", 5]}, ["a"]),
-        ({name: ["text"] for name in "abcd"}, ["a", "b", "c"]),
-        ({"short": ["ab"], "long": [None, "a text of many words"]}, ["long"]),
-    ],
-)
-def test_likely_texts(values, expected):
-    assert likely_texts(values) == expected
 
 
 def test_no_column__in_other_than_utf8(tmp_path):

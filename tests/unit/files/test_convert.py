@@ -10,13 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.files.convert import check_conversion, converted_name, converted_writer
+from neardup.errors import InvalidInputError
+from neardup.files.convert import converted_name, converted_writer
 from neardup.files.formats import file_source
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource, rows_source
 from neardup.files.streams import LocalDestination
-from neardup.options.groups import InputOptions
 from tests.each import each_of
 
 
@@ -45,17 +44,6 @@ def test_converted_name(name, jsonl, parquet):
     assert converted_name(name, "jsonl") == jsonl
     assert converted_name(name, "parquet") == parquet
     assert converted_name(name, "same") == name
-
-
-def test_check_conversion(make_file):
-    sources = [file_source(str(make_file(n, b"text\n")), n) for n in ("a.csv", "a.tsv", "b.csv")]
-    check_conversion(sources, "same")
-    message = (
-        "'a.csv' and 'a.tsv' would both be written as 'a.jsonl'; rename one, or write the "
-        "inputs' formats with format='same' (--format same)"
-    )
-    with pytest.raises(InvalidParameterError, match=f"^{re.escape(message)}$"):
-        check_conversion(sources, "jsonl")
 
 
 def test_jsonl__from_json_byte_for_byte(make_file, convert, read_back):
@@ -117,11 +105,6 @@ def test_jsonl__repeated_names(make_file, convert):
         InvalidInputError, match=r"same name.* rename one, or write format=.parquet."
     ):
         convert(source, "jsonl")
-
-
-def test_parquet__from_lines_of_text(make_file, convert):
-    source = file_source(str(make_file("a.txt", b"a\nb\n")), "a.txt", InputOptions(lines=True))
-    assert pq.read_table(convert(source, "parquet")).to_pylist() == [{"text": "a"}, {"text": "b"}]
 
 
 def test_parquet__schema_of_the_first_block(make_file, convert):

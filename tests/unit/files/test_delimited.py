@@ -5,7 +5,6 @@ import io
 import re
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -47,12 +46,6 @@ def test_parse__columns(source):
     assert block.numbers.tolist() == [1, 2, 3]
 
 
-def test_parse__tabs(source):
-    block = one_block(source(b'text\tid\na,b\t"x\ty"\n', "a.tsv", delimiter="\t"))
-    rows = block.parse(ColumnNames(id="id"))
-    assert (rows.text.to_pylist(), rows.id.to_pylist()) == (["a,b"], ["x\ty"])
-
-
 @pytest.mark.parametrize(
     ("cells", "expected", "kind"),
     [
@@ -84,18 +77,6 @@ def test_parse__wrong_number_of_fields(source):
     ]
 
 
-def test_parse__not_utf8(source):
-    made = source(b"text,id\na,1\nb\n\nb\xff,2\n".replace(b"b\n\n", b""))
-    message = f"{made.location}, row 2: not valid UTF-8 at byte 2 of column 'text'{CP1252}"
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
-        one_block(made).parse(ColumnNames())
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
-        one_block(made).to_table()
-    rows = one_block(made).parse(ColumnNames(), skip_bad=True)
-    assert rows.skipped == [(2, f"not valid UTF-8 at byte 2 of column 'text'{CP1252}")]
-    assert rows.text.to_pylist() == ["a", None]
-
-
 def test_parse__wrong_number_of_fields_and_not_utf8(source, capfd):
     """Arrow decodes such a row for its report: nothing of that may be seen."""
     made = source(b'text,id\na,1\nb\xff,c,3\nd\xff,4\n"e\xff,\n""",5,x\nf\xff\n')
@@ -111,29 +92,6 @@ def test_parse__wrong_number_of_fields_and_not_utf8(source, capfd):
     only_misfits = one_block(source(b"text,id\n\xff\n\xfe\n")).parse(ColumnNames(), skip_bad=True)
     assert [number for number, _ in only_misfits.skipped] == [1, 2]
     assert capfd.readouterr() == ("", "")
-
-
-def test_parse__bad_rows_of_both_kinds(source):
-    rows = one_block(source(b"text\na,1\n\xff\nb\n1,2\n")).parse(ColumnNames(), skip_bad=True)
-    assert rows.text.to_pylist() == [None, None, "b", None]
-    assert [number for number, _ in rows.skipped] == [1, 2, 4]
-
-
-@pytest.mark.parametrize(
-    ("header", "reason"),
-    [
-        (
-            b"body,id",
-            "no column 'text'; columns are 'body', 'id'; name another with text_column "
-            "(--text-column), such as 'body'",
-        ),
-        (b"text,text", "there is more than one column 'text'; rename one"),
-    ],
-)
-def test_parse__columns_that_do_not_fit(source, header, reason):
-    made = source(header + b"\na,b\n")
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(f'{made.location}: {reason}')}$"):
-        one_block(made).parse(ColumnNames())
 
 
 @pytest.mark.parametrize(
@@ -168,13 +126,6 @@ def test_blocks__quote_not_closed(source, size):
         list(made.blocks())
 
 
-@pytest.mark.parametrize("data", [b"text,id", b"text,id\n", b"\xef\xbb\xbf\ntext,id\r\n\n"])
-def test_writer__header_only(source, write_rows, data):
-    made = source(data)
-    assert list(made.blocks()) == []
-    assert data.startswith(write_rows(made, lambda _: True).read_bytes())
-
-
 def test_header__with_quotes_and_line_ends(source):
     block = one_block(source(b'\xef\xbb\xbf"te""xt\n",id\na,1\n'))
     assert block.parse(ColumnNames('te"xt\n')).text.to_pylist() == ["a"]
@@ -190,13 +141,6 @@ def test_to_table__strings_and_repeated_names(source):
     table = one_block(source(b"a,a,n\n1,2,007\n")).to_table()
     assert table.column_names == ["a", "a", "n"]
     assert [column.to_pylist() for column in table.columns] == [["1"], ["2"], ["007"]]
-
-
-def test_select__none(source):
-    block = one_block(source(b"text\na\n"))
-    nothing = np.zeros(1, np.bool_)
-    assert block.parse(ColumnNames(), select=nothing).text.to_pylist() == []
-    assert block.to_table(nothing).num_rows == 0
 
 
 PIECES = ["a", "b", ",", '"', '""', "\n", "\r\n", "\r", '"\n', "a,b\n", " "]

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 import neardup
@@ -34,45 +33,6 @@ def source_of(path, encoding: str | None = None, **settings: int) -> ExtractedFi
     )
 
 
-def test_extracted_file__is_one_document_copied_as_it_is(make_file, write_rows, read_back):
-    for name in ("a.shout", "a.shout.gz"):
-        source = source_of(make_file(name, b"caf\xe9\r\n"), encoding="latin-1")
-        [block] = source.blocks()
-        assert block.numbers.tolist() == [1]
-        assert block.parse(ColumnNames("body")).text.to_pylist() == ["CAFÉ\r\n"]
-        assert block.parse(ColumnNames(), select=np.array([False])).text.to_pylist() == []
-        assert block.to_table().to_pylist() == [{"text": "CAFÉ\r\n"}]
-        assert source.column_names() == ["text"]
-        assert source.input_options == {"input_format", "encoding"}
-        assert read_back(write_rows(source, lambda _: True)) == b"caf\xe9\r\n"
-
-
-def test_extracted_file__empty_one_is_a_document(make_file):
-    [block] = source_of(make_file("a.shout", b"")).blocks()
-    assert block.parse(ColumnNames()).text.to_pylist() == [""]
-
-
-def test_extracted_file__not_written_unless_selected(make_file, write_rows):
-    assert not write_rows(source_of(make_file("a.shout", b"a")), lambda _: False).exists()
-
-
-@pytest.mark.parametrize(
-    ("data", "reason"),
-    [(b"BAD", "it says BAD; say something else"), (b"SURROGATE", "its text has surrogates")],
-)
-def test_extracted_file__unreadable_one_is_a_bad_row(make_file, data, reason):
-    [block] = source_of(make_file("a.shout", data)).blocks()
-    with pytest.raises(InvalidInputError, match=reason) as caught:
-        block.parse(ColumnNames())
-    assert caught.value.row == 1
-    assert caught.value.is_bad_row
-    rows = block.parse(ColumnNames(), skip_bad=True)
-    assert rows.text.to_pylist() == [None]
-    [(number, told)] = rows.skipped
-    assert number == 1
-    assert told.startswith(reason)
-
-
 def test_extracted_file__too_long_a_text_is_a_bad_row(make_file, monkeypatch):
     monkeypatch.setattr(extracted, "MAX_TEXT_BYTES", 4)
     [block] = source_of(make_file("a.shout", b"12345")).blocks()
@@ -91,12 +51,6 @@ def test_extracted_file__too_long_a_file_is_a_bad_row_copied_whole(
     with pytest.raises(InvalidInputError, match="the file is longer than"):
         block.parse(ColumnNames())
     assert read_back(write_rows(source, lambda _: True)) == data
-
-
-def test_extracted_file__as_long_as_it_may_be(make_file):
-    source = source_of(make_file("a.shout", b"a" * 1000), max_bytes=1000, block_bytes=500)
-    [block] = source.blocks()
-    assert block.parse(ColumnNames()).text.to_pylist() == ["A" * 1000]
 
 
 def test_extracted_file__cut_refuses_before_it_reads(make_file, monkeypatch):

@@ -18,11 +18,9 @@ import neardup.cli
 from neardup.errors import InvalidInputError
 from neardup.files.convert import check_conversion
 from neardup.files.fitting import to_fit
-from neardup.files.formats import file_source
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
-from neardup.options.groups import InputOptions
 from tests.each import each_of
 
 
@@ -61,20 +59,6 @@ def test_check_conversion__types_before_any_work(kind, output_format, said):
         neardup.deduplicate(table).write("never", format=output_format)
 
 
-def test_check_conversion__names_of_csv(make_file):
-    source = file_source(str(make_file("a.csv", b"text,b,b\n")), "a.csv")
-    with pytest.raises(InvalidInputError, match=r"a\.csv: two columns have the same name"):
-        check_conversion([source], "jsonl")
-    check_conversion([source], "parquet")
-
-
-def test_check_conversion__bytes(make_file):
-    options = InputOptions(input_format="bytes")
-    source = file_source(str(make_file("a.bin", b"x")), "a.bin", options)
-    with pytest.raises(InvalidInputError, match="JSON cannot hold binary"):
-        check_conversion([source], "jsonl")
-
-
 ROWS = [{"text": f"row {i}", "n": i, "meta": {"lang": "en"}} for i in range(40)]
 
 
@@ -103,16 +87,6 @@ def test_misfits__are_bad_rows_of_the_first_pass(make_file, seed, block_bytes):
     assert caught.value.is_bad_row
 
 
-def test_misfits__the_first_row_is_not_that_of_most(make_file):
-    rows = [{"text": "odd", "n": "many"}, *ROWS]
-    lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    source = JsonLinesSource(str(make_file("a.jsonl", lines)), "a.jsonl")
-    to_fit([source], "parquet")
-    [(number, reason)] = first_pass(source)[1]
-    assert number == 1
-    assert reason.startswith("column 'n' holds string values, the first rows of the file int64; ")
-
-
 def lines_of(values):
     rows = ({"text": "a", "n": value} for value in values)
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
@@ -130,34 +104,9 @@ def test_misfits__most_values_tell_the_type_wherever_they_stand(make_file):
     assert misfits_in(path) == [1, 2, 3, 4, 9]
 
 
-def test_misfits__numbers_go_together(make_file):
-    """Also where an odd value keeps rows from being read at once."""
-    values = [*[1] * 8, *[0.5] * 4, "x", *[None] * 3]
-    assert misfits_in(make_file("a.jsonl", lines_of(values))) == [13]
-
-
 def test_misfits__beside_rows_that_cannot_be_read(make_file):
     path = make_file("a.jsonl", lines_of([1, "x", 2]) + b'{"te\n' + lines_of(["y", 3]))
     assert misfits_in(path) == [2, 4, 5]
-
-
-def test_misfits__selected_rows_are_not_tried_again(make_file):
-    lines = b'{"text": "a", "n": 1}\n{"text": "b", "n": 2}\n{"text": "c", "n": "x"}\n'
-    source = JsonLinesSource(str(make_file("a.jsonl", lines)), "a.jsonl")
-    to_fit([source], "parquet")
-    [block] = source.blocks()
-    demanded = source.demand.block(source, block)
-    rows = demanded.parse(ColumnNames(), select=np.array([True, False, True]), skip_bad=True)
-    assert (rows.text.to_pylist(), rows.skipped) == (["a", "c"], [])
-    assert demanded.some_columns(["n"], np.array([True, True, False])).to_pydict() == {"n": [1, 2]}
-
-
-def test_to_fit__only_where_rows_may_not(make_file):
-    lines = file_source(str(make_file("a.jsonl", b"")), "a.jsonl")
-    table = MemorySource(pa.table({"text": ["a"]}))
-    for output_format, expected in (("same", 0), ("jsonl", 0), ("parquet", 1)):
-        to_fit([lines, table], output_format)
-        assert [source.demand is not None for source in (lines, table)] == [expected, False]
 
 
 @pytest.mark.slow

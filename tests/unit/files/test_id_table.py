@@ -55,15 +55,6 @@ def test_add__names_the_rows(index, names, message):
     assert len(index) == 4
 
 
-def test_add__an_id_that_was_removed(index):
-    index.remove(["b", "c"])
-    index.add(rows("c"), id_column="id")
-    with pytest.raises(InvalidInputError, match="row 1: id 'c' is in the index already"):
-        index.add(rows("c"), id_column="id")
-    index.add(rows("b"), id_column="id")
-    assert len(index) == 4
-
-
 @pytest.mark.parametrize(
     ("rows_of_b", "row"),
     [('{"id": "n2", "text": "x"}\n\n{"id": "n1", "text": "x"}\n', 3),

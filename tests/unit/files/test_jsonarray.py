@@ -7,25 +7,10 @@ import pytest
 from neardup.errors import InvalidInputError
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.rows import ColumnNames
-from neardup.files.streams import LocalDestination
 
 
 def source(make_file, data: bytes, **options: int) -> JsonArraySource:
     return JsonArraySource(str(make_file("a.json", data)), "a.json", **options)
-
-
-def test_blocks__elements_and_numbers(make_file):
-    data = b'[{"text": "a[{"}, {"text":\n"\\\\"},{"text": "\\"]"}]'
-    [block] = source(make_file, data).blocks()
-    rows = block.parse(ColumnNames())
-    assert rows.text.to_pylist() == ["a[{", "\\", '"]']
-    assert block.numbers.tolist() == [1, 2, 3]
-    assert block.to_table().column("text").to_pylist() == rows.text.to_pylist()
-
-
-@pytest.mark.parametrize("data", [b"[]", b" [ \n] \n"])
-def test_blocks__empty_array(make_file, data):
-    assert list(source(make_file, data).blocks()) == []
 
 
 NOT_CLOSED = "the JSON array is not closed; the file is incomplete"
@@ -75,10 +60,3 @@ def test_parse__elements_that_are_no_rows(make_file, element, reason, size):
         texts += rows.text.to_pylist()
         skipped += rows.skipped
     assert (numbers, texts, skipped) == ([1, 2, 3], ["a", None, "b"], [(2, reason)])
-
-
-def test_writer__closes_once(make_file, tmp_path):
-    writer = source(make_file, b"[{}]").writer(LocalDestination(tmp_path))
-    writer.close()
-    writer.close()
-    assert (tmp_path / "a.json").read_bytes() == b"[]\n"

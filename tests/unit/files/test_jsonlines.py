@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 
@@ -17,7 +16,6 @@ from neardup.files.jsonlines import JsonLinesSource, parse_objects
 from neardup.files.jsontables import objects_to_table
 from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames, ParsedRows
-from neardup.files.streams import LocalDestination
 from tests.each import each_of
 from tests.examples import examples
 
@@ -48,21 +46,6 @@ def test_cut_lines__numbers_count_blank_lines():
     rows = cut(b"a\n\n \t\r\n  b\r\nc")
     assert [rows[index] for index in range(3)] == [b"a\n", b"  b\r\n", b"c"]
     assert rows.numbers.tolist() == [1, 4, 5]
-
-
-def test_cut_lines__unfinished_line_waits():
-    found = cut_lines(b"a\nb", False)
-    assert (found.consumed, found.count) == (2, 1)
-    assert cut_lines(b"b", False).consumed == 0
-
-
-def test_parse__text_id_order():
-    rows = parse(
-        b'{"id": "x", "text": "a\\u00e4\\n", "date": "2020"}\n'
-        b'{"text": "", "id": "y", "date": null, "more": {"text": 3}}\n',
-        ALL,
-    )
-    assert values(rows) == (["aä\n", ""], ["x", "y"], ["2020", None], pa.string(), [])
 
 
 @each_of(
@@ -121,15 +104,6 @@ def test_parse__several_columns_of_the_text(odd):
         (4, "columns 'b', 'a' are null"),
         (5, "no column 'b'; columns are 'a'; name another with text_column (--text-column)"),
     ]
-
-
-def test_parse__several_columns_of_the_text_with_values_of_other_kinds():
-    with pytest.raises(InvalidInputError, match=r"row 1: column 'b' holds a number, not text"):
-        parse(b'{"a": "1", "b": 2}\n', ColumnNames(("a", "b")))
-
-
-def test_parse__no_rows():
-    assert values(parse(b"", ALL)) == ([], [], [], pa.int64(), [])
 
 
 BAD_ROWS = [
@@ -222,17 +196,6 @@ def test_parse__bytes_of_a_column_that_are_not_utf8(columns):
     assert len(rows.skipped) == (columns != TEXT)
 
 
-def test_parse__many_bad_rows_are_listed_in_order():
-    lines = b'{"id": "a"}\n{"text": 1}\n' * 3
-    assert [number for number, _ in parse(lines, skip_bad=True).skipped] == [1, 2, 3, 4, 5, 6]
-
-
-def test_parse__many_columns_are_not_all_listed():
-    row = json.dumps({str(index): 0 for index in range(30)}).encode()
-    with pytest.raises(InvalidInputError, match=r"columns are '0', .* '19' and 10 more; "):
-        parse(row)
-
-
 @each_of(
     "line",
     [
@@ -313,22 +276,6 @@ def outcome(data: bytes, columns: ColumnNames, skip_bad: bool) -> object:
         return str(error)
 
 
-def test_parse__select(make_file):
-    source = JsonLinesSource(str(make_file("a.jsonl", GOOD * 5)), "a.jsonl")
-    [block] = source.blocks()
-    mask = np.array([True, False, True, True, False])
-    assert block.parse(ALL, select=mask).text.to_pylist() == ["good"] * 3
-    assert block.to_table(mask).num_rows == 3
-    assert block.parse(ALL, select=np.zeros(5, np.bool_)).text.to_pylist() == []
-
-
-def test_parse__error_of_a_selected_row_has_its_number(make_file):
-    source = JsonLinesSource(str(make_file("a.jsonl", GOOD + b"{}\n" + b"[]\n")), "a.jsonl")
-    [block] = source.blocks()
-    with pytest.raises(InvalidInputError, match=r"a\.jsonl, row 3: not a JSON object: it is an"):
-        block.parse(ColumnNames(), select=np.array([True, False, True]))
-
-
 def test_json_file__one_object_over_several_lines(make_file):
     path = make_file("a.json", b'{\n  "text": "a"\n}\n')
     [block] = file_source(str(path), "a.json").blocks()
@@ -391,17 +338,3 @@ def test_to_table__errors():
     ):
         objects_to_table(cut(b'{"n": 1}\n5\n'), path="a.jsonl")
     assert objects_to_table(cut(b""), path="a.jsonl").num_rows == 0
-
-
-def test_writer__large_file_with_random_rows(make_file, tmp_path):
-    lines = [b'{"text": "%d"}\n' % i for i in range(50_000)]
-    source = JsonLinesSource(
-        str(make_file("a.jsonl", b"".join(lines))), "a.jsonl", block_bytes=9999
-    )
-    keep = np.random.default_rng(5).random(len(lines)) < 0.5
-    with source.writer(LocalDestination(tmp_path)) as writer:
-        for block in source.blocks():
-            writer.write(block, keep[block.numbers - 1])
-    expected = b"".join(line for line, kept in zip(lines, keep, strict=True) if kept)
-    digest = hashlib.sha256((tmp_path / "a.jsonl").read_bytes()).digest()
-    assert digest == hashlib.sha256(expected).digest()

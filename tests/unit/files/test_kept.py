@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -13,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.files import kept
-from neardup.files.kept import ExtractedTexts, SourceTexts
-from neardup.files.memory import rows_source
-from neardup.files.passes import keep_extracted
+from neardup.files.kept import ExtractedTexts
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
 NUMBERS = np.array([3, 4, 9], np.int64)
@@ -93,16 +90,3 @@ def test_kept__shortened_file(tmp_path):
     [path] = tmp_path.rglob("*texts*")
     os.truncate(path, 3)
     assert extracted.take(1, NUMBERS) == [None, None, None]
-
-
-def test_kept__other_processes_have_none():
-    texts = SourceTexts(ExtractedTexts(), 0)
-    texts.add(1, NUMBERS, TEXTS)
-    assert texts.take(1, NUMBERS) == TEXTS
-    assert pickle.loads(pickle.dumps(texts)) is None
-
-
-def test_keep_extracted__not_of_sources_that_have_them():
-    source = rows_source(["a text"])
-    keep_extracted(IN_MEMORY, [source])
-    assert source.kept_texts is None

@@ -2,51 +2,13 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError
 from neardup.files.memory import MemorySource, arrow_source, rows_source
 from neardup.files.rows import ColumnNames
 from tests.each import each_of
-
-
-def test_blocks__numbers_from_one():
-    source = MemorySource(pa.table({"text": list("abcde")}), block_rows=2)
-    blocks = list(source.blocks())
-    assert [block.numbers.tolist() for block in blocks] == [[1, 2], [3, 4], [5]]
-    assert [block.parse(ColumnNames()).text.to_pylist() for block in blocks] == [
-        ["a", "b"],
-        ["c", "d"],
-        ["e"],
-    ]
-    assert source.size > 0
-
-
-def test_parse__select():
-    [block] = MemorySource(pa.table({"text": list("abc"), "n": [3, 1, 2]})).blocks()
-    mask = np.array([True, False, True])
-    rows = block.parse(ColumnNames(id="n", order="n"), select=mask)
-    assert (rows.text.to_pylist(), rows.id.to_pylist()) == (["a", "c"], [3, 2])
-    assert block.to_table(mask).to_pylist() == [{"text": "a", "n": 3}, {"text": "c", "n": 2}]
-
-
-def test_parse__chunks_in_one_block():
-    chunked = pa.chunked_array([["a"], ["b", "c"]])
-    [block] = MemorySource(pa.table({"text": chunked})).blocks()
-    assert block.parse(ColumnNames()).text.to_pylist() == ["a", "b", "c"]
-
-
-def test_parse__errors_name_the_row():
-    [block] = rows_source([{"text": "a"}, {"text": None}]).blocks()
-    with pytest.raises(InvalidInputError, match=r"^row 2: column 'text' is null$") as caught:
-        block.parse(ColumnNames())
-    assert caught.value.row == 2
-    assert block.parse(ColumnNames(), skip_bad=True).skipped == [(2, "column 'text' is null")]
-    with pytest.raises(InvalidInputError, match=r"^no column 'body'; columns are 'text'; "):
-        block.parse(ColumnNames("body"))
 
 
 def test_parse__several_columns_of_the_text():
@@ -68,14 +30,6 @@ def test_parse__several_columns_of_the_text():
         block.parse(ColumnNames(("a", "b")))
 
 
-def test_parse__several_columns_of_the_text_in_other_than_utf8():
-    bad = pa.array([b"ok", b"\xff"]).view(pa.string())
-    [block] = MemorySource(pa.table({"a": ["x", "y"], "b": bad})).blocks()
-    rows = block.parse(ColumnNames(("a", "b")), skip_bad=True)
-    assert rows.text.to_pylist() == ["x\nok", None]
-    assert [reason for _, reason in rows.skipped] == ["not valid UTF-8 at byte 1 of column 'b'"]
-
-
 def test_parse__repeated_name():
     [block] = MemorySource(pa.Table.from_arrays([pa.array(["a"])] * 2, ["text"] * 2)).blocks()
     with pytest.raises(InvalidInputError, match=r"^there is more than one column 'text'; rename"):
@@ -85,13 +39,6 @@ def test_parse__repeated_name():
 def test_parse__extension_type():
     [block] = MemorySource(pa.table({"text": pa.array(["{}"], pa.json_())})).blocks()
     assert block.parse(ColumnNames()).text.to_pylist() == ["{}"]
-
-
-def test_writer__parquet(write_rows):
-    table = pa.table({"text": list("abc")}, metadata={"k": "v"})
-    path = write_rows(MemorySource(table), lambda i: i != 1)
-    assert path.name == "data.parquet"
-    assert pq.read_table(path).equals(table.take([0, 2]), check_metadata=True)
 
 
 def test_rows_source__dictionaries_may_lack_keys():
@@ -156,8 +103,3 @@ def test_arrow_source__cannot_be_read():
         InvalidInputError, match=r"^expected a table, got a Broken that Arrow cannot read: nothing"
     ):
         arrow_source(Broken())
-
-
-def test_rows_source__an_empty_list_is_an_empty_collection():
-    source = rows_source([])
-    assert list(source.blocks()) == []

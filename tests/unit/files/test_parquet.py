@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import functools
-import gc
 import hashlib
 import re
-import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -49,21 +47,6 @@ def source(tmp_path):
     return make
 
 
-def test_blocks__cover_the_file(source):
-    blocks = list(source(table()).blocks())
-    assert len(blocks) == 3 * 5 + 2
-    assert np.concatenate([block.numbers for block in blocks]).tolist() == list(range(1, N + 1))
-    assert pa.concat_tables([block.to_table() for block in blocks]).equals(table())
-
-
-def test_parse__columns(source):
-    block = next(iter(source(table()).blocks()))
-    rows = block.parse(ColumnNames(id="key", order="when"))
-    assert rows.text.to_pylist() == table().column("text").to_pylist()[:64]
-    assert rows.id.to_pylist() == list(range(64))
-    assert rows.order.type == pa.timestamp("us", "UTC")
-
-
 def test_parse__any_order_any_thread(source):
     made = source(table())
     blocks = list(made.blocks())
@@ -81,39 +64,6 @@ def test_parse__any_order_any_thread(source):
         assert all(pool.map(check, shuffled * 2))
 
 
-def test_read__blocks_that_are_gone_keep_nothing(source):
-    first, *others = list(source(table()).blocks())[:5]
-    last = others.pop()
-    del others
-    gc.collect()
-    last.parse(ColumnNames())
-    assert list(first.tables) == [("text",)]
-    assert first.parse(ColumnNames()).text[0].as_py() == "text 0 é"
-
-
-def test_read__a_group_that_is_left_gives_back_what_it_has_read(source):
-    """At once, because the garbage collector counts objects, and there are few."""
-    block = next(iter(source(table()).blocks()))
-    block.parse(ColumnNames())
-    file = next(iter(block._group._readers.values()))._file
-    assert not file.closed
-    left = weakref.ref(file)
-    gc.disable()
-    try:
-        del block, file
-        assert left() is None
-    finally:
-        gc.enable()
-
-
-def test_parse__select(source):
-    block = next(iter(source(table()).blocks()))
-    mask = np.arange(64) % 5 == 0
-    expected = block.parse(ColumnNames()).text.filter(pa.array(mask))
-    assert block.parse(ColumnNames(), select=mask).text.equals(expected)
-    assert block.to_table(mask).column("key").to_pylist() == list(range(0, 64, 5))
-
-
 def test_writer__schema_metadata_codec(source, write_rows):
     codecs = dict.fromkeys(["text", "when", "nested.a.list.element", "nested.b"], "gzip")
     made = source(table(), compression={"key": "zstd", **codecs})
@@ -123,22 +73,6 @@ def test_writer__schema_metadata_codec(source, write_rows):
     group = pq.ParquetFile(path).metadata.row_group(0)
     written = {group.column(i).path_in_schema: group.column(i).compression for i in range(5)}
     assert written == {name: codec.upper() for name, codec in {**codecs, "key": "zstd"}.items()}
-
-
-@pytest.mark.parametrize("codec", ["none", "snappy", "zstd", "lz4", "brotli"])
-def test_writer__one_codec(source, write_rows, codec):
-    path = write_rows(source(table(10), compression=codec), lambda _: True)
-    expected = {"none": "UNCOMPRESSED"}.get(codec, codec.upper())
-    assert pq.ParquetFile(path).metadata.row_group(0).column(0).compression == expected
-
-
-def test_writer__no_rows_and_no_row_groups(source, write_rows):
-    empty = source(table().slice(0, 0))
-    assert list(empty.blocks()) == []
-    path = write_rows(empty, lambda _: True)
-    assert pq.read_table(path).equals(table().slice(0, 0))
-    path = write_rows(source(table()), lambda _: False)
-    assert pq.read_table(path).equals(table().slice(0, 0))
 
 
 def test_writer__row_groups_are_not_blocks(source, write_rows):
@@ -223,49 +157,11 @@ def test_parse__wrong_columns(source, columns, reason):
         block.parse(columns)
 
 
-def test_parse__binary_is_not_text(source):
-    [block] = source(pa.table({"text": [b"a"]})).blocks()
-    with pytest.raises(InvalidInputError, match=r"column 'text' holds binary values, not text; "):
-        block.parse(ColumnNames())
-
-
 def test_parse__columns_of_nulls(source):
     [block] = source(pa.table({"text": ["a"], "x": pa.nulls(1)})).blocks()
     assert block.parse(ColumnNames(order="x")).order.to_pylist() == [None]
     with pytest.raises(InvalidInputError, match=r"row 1: column 'x' is null$"):
         block.parse(ColumnNames("x"))
-
-
-def test_source__not_parquet(make_file):
-    path = make_file("a.parquet", b"this is not Parquet")
-    with pytest.raises(
-        InvalidInputError, match=rf"^{re.escape(str(path))}: not a Parquet file that Arrow can read"
-    ):
-        list(ParquetSource(str(path), "a.parquet").blocks())
-
-
-def test_source__damaged(source, tmp_path):
-    made = source(table(), compression="zstd")
-    blocks = list(made.blocks())
-    damaged = bytearray((tmp_path / "a.parquet").read_bytes())
-    damaged[100:300] = b"\xff" * 200
-    (tmp_path / "a.parquet").write_bytes(damaged)
-    with pytest.raises((ReadError, InvalidInputError), match=rf"^{re.escape(made.location)}: "):
-        blocks[0].parse(ColumnNames())
-    (tmp_path / "a.parquet").unlink()
-    with pytest.raises(ReadError, match=r": no such file$"):
-        blocks[-1].parse(ColumnNames())
-
-
-def test_source__url(source):
-    import fsspec
-
-    local = source(table())
-    with fsspec.open("memory://p/a.parquet", "wb") as file:
-        file.write(Path(local.location).read_bytes())
-    remote = ParquetSource("memory://p/a.parquet", "a.parquet")
-    tables = [block.to_table() for block in remote.blocks()]
-    assert pa.concat_tables(tables).equals(table())
 
 
 def test_table_writer__flushes_and_fails(tmp_path, monkeypatch):
@@ -332,30 +228,6 @@ def test_table_writer__the_bytes_that_arrow_writes(tmp_path, monkeypatch, sizes,
         assert digests == [hashlib.sha256(written).hexdigest()]
 
 
-@pytest.mark.parametrize(("workers", "n_apart"), [(1, 0), (2, 2), (4, 4)])
-def test_table_writer__keeps_no_large_group_in_memory(tmp_path, monkeypatch, workers, n_apart):
-    """Where few threads help, pages of large groups go to the file as they are made."""
-    monkeypatch.setattr("neardup.files.parquetwriter._GROUP_BYTES", 1 << 12)
-    apart = []
-    encode = TableWriter._encode_apart
-
-    def counted(self, group):
-        apart.append(len(group))
-        return encode(self, group)
-
-    monkeypatch.setattr(TableWriter, "_encode_apart", counted)
-
-    def write(_: object) -> None:
-        place = LocalDestination(tmp_path / "a.parquet")
-        with TableWriter(place, table().schema) as writer:
-            for n_rows in (1, 100, 1, 200):
-                writer.write_group(table(n_rows))
-
-    list(Runner(workers).map(write, [0]))
-    assert len(apart) == n_apart
-    assert pq.read_metadata(tmp_path / "a.parquet").num_row_groups == 4
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_table_writer__disk_full(monkeypatch):
     writer = TableWriter(LocalDestination(Path("/dev/full")), table().schema)
@@ -408,17 +280,6 @@ def test_checksums__flipped_value__is_refused(tmp_path):
 def test_checksums__missing__is_read(tmp_path):
     pq.write_table(table(), tmp_path / "a.parquet", write_page_checksum=False)
     assert rows_of(tmp_path / "a.parquet").equals(table())
-
-
-def test_rows__fewer_than_the_file_says(tmp_path):
-    # Rows are counted at the end of the file, which no checksum covers.
-    path = one_group(tmp_path, pa.table({"key": pa.array(range(600), pa.int64())}))
-    content = path.read_bytes()
-    # 600 as a zigzag varint, in the last kilobyte: the numbers of values and of rows.
-    at = content.rindex(b"\xb0\x09")
-    path.write_bytes(content[:at] + b"\xb2\x09" + content[at + 2 :])
-    with pytest.raises((InvalidInputError, ReadError)):
-        rows_of(path)
 
 
 def rows_of(path: Path) -> pa.Table:

@@ -6,19 +6,15 @@ import gzip
 import json
 from pathlib import Path
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
-from neardup.errors import InvalidInputError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
 from neardup.files.parquet import ParquetSource
-from neardup.files.passes import ReadingPass, name_remedy
+from neardup.files.passes import ReadingPass
 from neardup.files.plain import TextFileSource
-from neardup.files.resolve import resolve_paths
 from neardup.runs.runner import Runner
 from tests.each import each_of
 
@@ -74,44 +70,3 @@ def test_pass__bytes_read_of_bytes_known(tmp_path, kind, workers):
         assert len(set(done)) > 4
         steps = [after - before for before, after in zip([0, *done], done, strict=False)]
         assert max(steps) < source.size / 2
-
-
-@pytest.mark.parametrize("n_first", [2, 3])
-def test_pass__several_collections_in_one(tmp_path, n_first):
-    one, two = make_source("jsonl", tmp_path), make_source("parquet", tmp_path)
-    empty = JsonLinesSource(write(tmp_path / "empty.jsonl", b""), "empty.jsonl")
-    sources = [one, empty, two]
-    seen, numbers = passes(sources, parts=[sources[:n_first], sources[n_first:]])
-    done = [report[1] for report in seen]
-    assert {report[2] for report in seen} == {one.size + two.size}
-    assert done == sorted(done)
-    assert one.size in done
-    assert done[-1] == one.size + two.size
-    assert set(numbers) == ({0} if n_first == 2 else {0, 2})
-
-
-def test_pass__size_not_known():
-    with fsspec.open("memory://passes/a.jsonl", "wb") as file:
-        file.write(LINES)
-    [source] = resolve_paths(["memory://passes/a.jsonl"])
-    seen, _ = passes([source])
-    assert seen[-1] == ("read", len(LINES), None)
-
-
-def test_pass__within_a_block(tmp_path):
-    seen: list[tuple[str, int, int | None]] = []
-    [source] = resolve_paths([write(tmp_path / "a.txt", b"x" * 1000)])
-    reading = ReadingPass("search", [source], Runner(1, lambda *report: seen.append(report)))
-    for _ in reading.map(lambda _, block: block, [source]):
-        reading.within(0.25)
-        reading.within(0.5)
-    assert seen == [("search", done, 1000) for done in (250, 500, 1000)]
-
-
-def test_name_remedy__of_a_bad_row_among_good_ones():
-    error = name_remedy(InvalidInputError("odd", path="a.jsonl", row=3, is_bad_row=True))
-    assert str(error).endswith("odd; on_error='skip' (--on-error skip) leaves bad rows out")
-    assert (error.path, error.row, error.is_bad_row) == ("a.jsonl", 3, True)
-    for row, is_bad in ((1, True), (None, True), (3, False)):
-        other = InvalidInputError("odd", row=row, is_bad_row=is_bad)
-        assert name_remedy(other) is other

@@ -9,37 +9,11 @@ from neardup.errors import InvalidInputError
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.files.rows import ColumnNames
 
-CP1252 = (
-    "; if it is in cp1252, as programs for Windows write it, or in Latin-1, read it with encoding "
-    "cp1252 (--encoding cp1252)"
-)
-
 
 def texts(source) -> list[str]:
     return [
         text for block in source.blocks() for text in block.parse(ColumnNames()).text.to_pylist()
     ]
-
-
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        (b"a\n\nb\r\n", "a\n\nb\r\n"),
-        (b"", ""),
-        (b" \n", " \n"),
-        (b"\xef\xbb\xbfa", "a"),
-        ("é".encode() * 100_000, "é" * 100_000),
-    ],
-    ids=["lines", "empty", "blank", "mark", "long"],
-)
-@pytest.mark.parametrize("size", [10, 1 << 20])
-def test_text_file__one_document(make_file, write_rows, data, expected, size):
-    source = TextFileSource(str(make_file("a.txt", data)), "a.txt", block_bytes=size)
-    assert texts(source) == [expected]
-    [block] = source.blocks()
-    assert block.numbers.tolist() == [1]
-    assert block.to_table().to_pylist() == [{"text": expected}]
-    assert write_rows(source, lambda _: True).read_bytes() == data
 
 
 def test_text_lines__documents_and_numbers(make_file):
@@ -52,24 +26,6 @@ def test_text_lines__documents_and_numbers(make_file):
     assert block.parse(ColumnNames(), select=mask).text.to_pylist() == ["  b ", "é"]
     assert block.parse(ColumnNames(), select=mask & False).text.to_pylist() == []
     assert block.to_table(mask).to_pylist() == [{"text": "  b "}, {"text": "é"}]
-
-
-def test_text_lines__text_column_may_have_any_name(make_file):
-    [block] = TextLinesSource(str(make_file("a.txt", b"a")), "a.txt").blocks()
-    assert block.parse(ColumnNames("body")).text.to_pylist() == ["a"]
-    with pytest.raises(InvalidInputError, match=r"no column 'id'; columns are 'text'; "):
-        block.parse(ColumnNames(id="id"))
-
-
-def test_text_lines__not_utf8(make_file):
-    path = make_file("a.txt", b"a\n\nb\xe2\x82\nc\n")
-    [block] = TextLinesSource(str(path), "a.txt").blocks()
-    message = f"{path}, row 3: not valid UTF-8 at byte 2 of column 'text'{CP1252}"
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
-        block.parse(ColumnNames())
-    rows = block.parse(ColumnNames(), skip_bad=True)
-    assert rows.text.to_pylist() == ["a", None, "c"]
-    assert rows.skipped == [(3, f"not valid UTF-8 at byte 2 of column 'text'{CP1252}")]
 
 
 @pytest.mark.parametrize(
@@ -104,9 +60,3 @@ def test_text__that_is_none(make_file, content, kind):
     [block] = TextFileSource(path, "a.txt").blocks()
     is_text = content.startswith((b"%PDF", b"aaa", b"PAR1", b"PK", b"WARC"))
     assert (block.parse(ColumnNames(), skip_bad=True).skipped == []) == is_text
-
-
-@pytest.mark.parametrize("source", [TextFileSource, TextLinesSource])
-def test_text__of_any_name(make_file, source):
-    path = str(make_file("README.md", b"\xef\xbb\xbf# A *title*"))
-    assert texts(source(path, "README.md", is_text_by_name=False)) == ["# A *title*"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import time
@@ -15,7 +14,6 @@ from fsspec.spec import AbstractBufferedFile
 from neardup.errors import WriteError
 from neardup.files.remote import RemoteDestination, RemoteFile, to_its_end
 from neardup.files.streams import COMPRESSIONS, OutputStream
-from tests.each import each_of
 
 
 class _Upload(AbstractBufferedFile):
@@ -131,15 +129,3 @@ def test_output_stream__to_a_url(suffix, read_back, tmp_path):
     (tmp_path / f"a.txt{suffix}").write_bytes(store.objects[f"bucket/a.txt{suffix}"])
     assert read_back(tmp_path / f"a.txt{suffix}") == data
     assert [file.is_complete for file in files] == [True]
-
-
-@each_of("suffix", ["", *COMPRESSIONS])
-def test_output_stream__to_a_url_that_fails(suffix):
-    store = Store(0)
-    place = RemoteDestination(store, "bucket", "store://bucket", []) / "a.txt"
-    with (
-        pytest.raises(WriteError, match=r"^cannot write store://bucket/a\.txt: "),
-        OutputStream(place, COMPRESSIONS.get(suffix)) as stream,
-    ):
-        stream.write(io.BytesIO(bytes(range(256))).getvalue() * 1000)
-    assert store.objects == {}

@@ -10,14 +10,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
-from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, format_of
+from neardup.files.formats import KNOWN_SUFFIXES, format_of
 from neardup.files.inputs import list_endings, passed_over
 from neardup.files.jsonarray import JsonArraySource
 from neardup.files.jsonlines import JsonLinesSource
@@ -49,11 +47,6 @@ def test_resolve_paths__folder(corpus):
     assert names(str(corpus)) == names("corpus/")
 
 
-def test_resolve_paths__one_file(corpus):
-    [source] = resolve_paths(["corpus/sub/c.csv"])
-    assert (source.name, source.size) == ("c.csv", len(LINE))
-
-
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [
@@ -70,10 +63,6 @@ def test_resolve_paths__globs(corpus, pattern, expected):
 def test_resolve_paths__order_of_arguments_and_no_repeats(corpus):
     mentioned = ("corpus/sub", "./corpus/*.jsonl", "corpus", str(corpus / "b.jsonl"))
     assert names(*mentioned[:3]) == ["sub/c.csv", "b.jsonl", "a.jsonl.gz"]
-
-
-def test_resolve_paths__same_file_by_two_names(corpus):
-    assert names("corpus/b.jsonl", str(corpus / "b.jsonl")) == ["b.jsonl"]
 
 
 def test_resolve_paths__brackets_in_a_file_name(make_file):
@@ -131,26 +120,6 @@ def test_resolve_paths__folders_called_like_files(tmp_path, scheme):
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("a.jsonl", JsonLinesSource),
-        ("a.NDJSON.xz", JsonLinesSource),
-        ("a.csv.zst", DelimitedSource),
-        ("a.tsv", DelimitedSource),
-        ("a.txt.bz2", TextFileSource),
-    ],
-)
-def test_resolve_paths__format_by_suffix(make_file, name, expected):
-    [source] = resolve_paths([str(make_file(name, LINE))])
-    assert type(source) is expected
-
-
-def test_resolve_paths__text_lines(make_file):
-    path = str(make_file("a.txt", LINE))
-    assert type(resolve_paths([path], InputOptions(lines=True))[0]) is TextLinesSource
-
-
-@pytest.mark.parametrize(
     ("data", "expected"),
     [
         (b'[{"text": "a"}]', JsonArraySource),
@@ -163,16 +132,6 @@ def test_resolve_paths__text_lines(make_file):
 def test_resolve_paths__json_by_first_byte(make_file, data, expected):
     [source] = resolve_paths([str(make_file("a.json.gz", data))])
     assert type(source) is expected
-
-
-def test_format_of():
-    for known in (known for known in FORMATS if known.suffixes):
-        assert {format_of(f"a{suffix}") for suffix in known.suffixes} == {known}
-        assert {format_of(f"A{suffix.upper()}") for suffix in known.suffixes} == {known}
-    assert format_of("a.csv.gz") == format_of("a.csv") != format_of("a.txt")
-    assert [format_of(name) for name in ("a", "a.gz", "a.parquet.gz", "jsonl", "a.csv.zip")] == (
-        [None] * 5
-    )
 
 
 def test_resolve_paths__no_input():
@@ -257,12 +216,6 @@ def test_resolve_paths__format_that_is_chosen(corpus, monkeypatch, input_format,
     assert found.passed_over == {}
 
 
-def test_resolve_paths__separator_of_the_chosen_format(make_file):
-    path = str(make_file("a.csv", b"text\tid\nx,y\t1\n"))
-    [block] = resolve_paths([path], InputOptions(input_format="tsv"))[0].blocks()
-    assert block.to_table().to_pylist() == [{"text": "x,y", "id": "1"}]
-
-
 @pytest.mark.parametrize(
     ("name", "options"),
     [("a.parquet.gz", {}), ("a.bin.zst", {"input_format": "parquet"})],
@@ -328,14 +281,6 @@ def test_resolve_paths__pipes_and_sockets_in_folders_are_passed_over(corpus, pat
     assert passed_over(found)["(pipe, device or socket)"] == 3
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_deduplicate__pipe_in_a_folder_is_counted(corpus):
-    os.mkfifo(corpus / "pipe.jsonl")
-    (corpus / "a.jsonl.gz").unlink()
-    found = neardup.deduplicate("corpus", ngram=1)
-    assert found.summary["passed_over"]["(pipe, device or socket)"] == 1
-
-
 @pytest.mark.slow
 def test_resolve_paths__folders_deeper_than_the_stack(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -356,15 +301,6 @@ def test_resolve_paths__folders_deeper_than_the_stack(tmp_path, monkeypatch):
     finally:
         # What cleans up after tests does so by a recursion.
         subprocess.run(["rm", "-rf", "corpus", "out"], check=True)
-
-
-def test_resolve_paths__pattern_over_folders_deeper_than_the_stack(monkeypatch):
-    def fail(*_: object, **__: object) -> list[str]:
-        raise RecursionError
-
-    monkeypatch.setattr("glob.glob", fail)
-    with pytest.raises(InvalidInputError, match="nested too deep for the pattern 'corpus/"):
-        resolve_paths(["corpus/**"])
 
 
 def test_resolve_paths__links_in_circles(corpus):
@@ -395,12 +331,6 @@ def test_resolve_inputs__paths(corpus):
     assert [source.name for source in resolve_inputs(Path("corpus"))] == names("corpus")
     paths = [Path("corpus/b.jsonl"), Path("corpus/sub/c.csv")]
     assert [source.name for source in resolve_inputs(paths)] == ["b.jsonl", "sub/c.csv"]
-
-
-def test_resolve_paths__parquet(make_file, tmp_path):
-    pq.write_table(pa.table({"text": ["x"]}), tmp_path / "a.parquet")
-    [source] = resolve_paths([str(tmp_path / "a.parquet")])
-    assert type(source) is ParquetSource
 
 
 @pytest.mark.parametrize(("content", "may_be_text"), [(b"MZ\0\0", False), (b"plain", True)])

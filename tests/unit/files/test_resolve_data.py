@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
@@ -106,10 +105,3 @@ def test_resolve_inputs__dataset(tmp_path):
     written = pq.read_table(tmp_path / "out" / source.written_name)
     assert written["n"].to_pylist() == list(range(0, 20, 2))
     assert len(neardup.deduplicate(dataset.dataset(tmp_path), ngram=1).kept) == 20
-
-
-def test_resolve_inputs__mixed_list():
-    with pytest.raises(
-        InvalidInputError, match=r"^expected only strings in the list, got PosixPath"
-    ):
-        resolve_inputs(["text", Path("a.jsonl")])

@@ -24,7 +24,6 @@ from neardup.errors import (
 )
 from neardup.files import convert, sheets
 from neardup.files.convert import check_conversion
-from neardup.files.cuts import Cuts
 from neardup.files.formats import file_source
 from neardup.files.office import spreadsheet, workbook
 from neardup.files.resolve import resolve_paths
@@ -32,7 +31,7 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import LocalDestination
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
-from tests.documents import odt_of, xlsx_of
+from tests.documents import odt_of
 from tests.each import each_of
 
 
@@ -105,15 +104,6 @@ def test_sheet__by_name_or_number(tmp_path, caplog, wanted, texts):
     assert not caplog.messages
 
 
-def test_sheet__by_a_whole_number_in_python(tmp_path):
-    text = "these are a few words of a text"
-    rows = [["id", "text"], ["x", f"{text}, the first"], ["y", f"{text}, the second"]]
-    path = book(tmp_path / "a.xlsx", one=ROWS, two=rows)
-    neardup.deduplicate(path, sheet=2, ngram=1, threshold=0.5).write(tmp_path / "out")
-    # Its page reads the summary, in which the number is, and the texts.
-    assert text in neardup.report(tmp_path / "out").html
-
-
 @pytest.mark.parametrize("wanted", ["Data", "0", "4", "-1", "", 5])
 def test_sheet__that_is_not_there(tmp_path, wanted):
     path = book(tmp_path / "a.xlsx", data=ROWS, other=[], hidden=[])
@@ -148,15 +138,6 @@ def test_rows__are_numbered_without_empty_ones(tmp_path):
     [block] = source.blocks()
     assert block.numbers.tolist() == [1, 2]
     assert source.default_ids(block.numbers).to_pylist() == ["a.xlsx:1", "a.xlsx:2"]
-
-
-def test_rows__texts_that_csv_has_to_quote(tmp_path):
-    texts = ['"', "a,b", "a\nb", "a;b", " a ", "'", "é😀"]
-    source = open_sheet(book(tmp_path / "a.xlsx", data=[["text"], *([t] for t in texts)]))
-    assert [row["text"] for row in rows_of(source)] == texts
-    returned = '<row><c t="str"><v>text</v></c></row><row><c t="str"><v>a_x000D_b</v></c></row>'
-    (tmp_path / "b.xlsx").write_bytes(xlsx_of(("S", returned)))
-    assert [row["text"] for row in rows_of(open_sheet(tmp_path / "b.xlsx"))] == ["a\rb"]
 
 
 def test_order__numbers_if_all_are(tmp_path):
@@ -257,15 +238,6 @@ def test_writer__of_some_rows_without_reading_the_file_again(tmp_path, rows):
     assert cells_of(tmp_path / "out/a.xlsx") == [header, *cells[start:stop]]
 
 
-def test_writer__what_was_cut_out_is_gone(tmp_path):
-    source = open_sheet(book(tmp_path / "a.xlsx", data=[["id", "text"], [1, 12345], [2, "abc"]]))
-    [block] = source.blocks()
-    cuts = Cuts(("text",), np.array([0]), np.array([1]), np.array([3]), "")
-    with source.writer(LocalDestination(tmp_path / "out")) as writer:
-        writer.write(block.with_cuts(cuts), np.ones(2, np.bool_))
-    assert cells_of(tmp_path / "out/a.xlsx") == [["id", "text"], [1, "145"], [2, "abc"]]
-
-
 def test_writer__text_that_no_cell_holds(tmp_path):
     rows = "".join(
         f"<table:table-row><table:table-cell><text:p>{text}</text:p></table:table-cell></table:table-row>"
@@ -363,14 +335,6 @@ def test_source__as_standard_input(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdin", Piped())
     [source] = resolve_paths(["-"], InputOptions(input_format="xlsx"))
     assert (source.name, len(rows_of(source))) == ("stdin.xlsx", 2)
-
-
-def test_source__damaged(tmp_path):
-    path = book(tmp_path / "a.xlsx", data=ROWS)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ReadError) as caught:
-        resolve_paths([str(path)])
-    assert str(caught.value).startswith(f"{path}: not a spreadsheet: File is not a zip file; get")
 
 
 def test_formulas__without_values_are_said(tmp_path, caplog):

@@ -15,7 +15,7 @@ from neardup.files.convert import converted_writer
 from neardup.files.cuts import Cuts
 from neardup.files.formats import file_source
 from neardup.files.memory import MemorySource
-from neardup.files.rows import ColumnNames, Source
+from neardup.files.rows import Source
 from neardup.files.streams import LocalDestination
 from neardup.options.choices import OutputFormat
 from neardup.options.groups import InputOptions
@@ -82,25 +82,6 @@ def test_json_lines__what_stays_keeps_its_bytes(tmp_path, row, spans, expected):
     assert found == expected + b"\n" + others
 
 
-def test_json_lines__order_of_columns(tmp_path):
-    """Columns are joined as they are named, not as they stand in the row."""
-    row = b'{"b":"cd\\n","x":null,"a":"a\\u00e9b"}\n'
-    # "aéb", nothing, and "cd" with a newline.
-    found = cut(tmp_path, "a.jsonl", row, [(0, 2, 6), (0, 7, 8)], "-", ("a", "x", "b"))
-    assert found == b'{"b":"d-","x":null,"a":"a\\u00e9-"}\n'
-
-
-def test_json_lines__replacement_is_escaped(tmp_path):
-    found = cut(tmp_path, "a.jsonl", b'{"text":"abc"}', [(0, 1, 2)], '"\\\n…')
-    assert found == '{"text":"a\\"\\\\\\n…c"}'.encode()
-
-
-def test_json_array__elements_over_several_lines(tmp_path):
-    content = b'[{"text"\n:"ab,]"\n}, {"text":"x"},{"n":5}]'
-    found = cut(tmp_path, "a.json", content, [(0, 1, 2), (1, 0, 1)])
-    assert found == b'[\n{"text"\n:"a,]"\n},\n{"text":""},\n{"n":5}\n]\n'
-
-
 @each_of(
     ("row", "spans", "replacement", "expected"),
     [
@@ -128,20 +109,6 @@ def test_csv__a_row_never_becomes_an_empty_line(tmp_path):
     assert found == b'text\n""\nef\n'
 
 
-def test_csv__several_columns(tmp_path):
-    content = b'b,id,a\n"x;y",1,ab\n'
-    found = cut(tmp_path, "a.csv", content, [(0, 1, 4)], "[,]", ("a", "b"))
-    assert found == b'b,id,a\n";y",1,"a[,]"\n'
-
-
-def test_delimited__separator(tmp_path):
-    found = cut(tmp_path, "a.tsv", b"text\tid\nab,c\t1\n", [(0, 0, 1)], "\t")
-    assert found == b'text\tid\n"\tb,c"\t1\n'
-    options = InputOptions(delimiter="|")
-    found = cut(tmp_path, "a.csv", b"text|id\nabc|1\n", [(0, 0, 1)], "|", options=options)
-    assert found == b'text|id\n"|bc"|1\n'
-
-
 def test_text_file__keeps_its_mark(tmp_path):
     found = cut(tmp_path, "a.txt", b"\xef\xbb\xbfone\r\ntwo\n", [(0, 0, 3), (0, 5, 6)], "\n")
     assert found == b"\xef\xbb\xbf\n\r\n\nwo\n"
@@ -162,14 +129,6 @@ def test_text_file__keeps_its_mark(tmp_path):
 def test_lines__each_stays_one(tmp_path, content, spans, replacement, expected):
     options = InputOptions(lines=True)
     assert cut(tmp_path, "a.txt", content, spans, replacement, options=options) == expected
-
-
-def test_lines__a_return_stays_in_the_text(tmp_path):
-    (tmp_path / "a.txt").write_bytes(b"a\rb\nc\n")
-    source = file_source(str(tmp_path / "a.txt"), "a.txt", InputOptions(lines=True))
-    [block] = source.blocks()
-    cuts = Cuts(("text",), np.array([0]), np.array([2]), np.array([3]))
-    assert block.with_cuts(cuts).parse(ColumnNames()).text.to_pylist() == ["a\r", "c"]
 
 
 @each_of("encoding", ["latin-1", "cp932", "utf-16", "utf-16-be", "utf-32", "gb18030"])

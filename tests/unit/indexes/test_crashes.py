@@ -12,13 +12,11 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from neardup.errors import NeardupError, OutputExistsError, WriteError
+from neardup.errors import OutputExistsError, WriteError
 from neardup.indexes.folder import create_index
 from neardup.indexes.manifest import Manifest, load_manifest
-from neardup.indexes.segments import SegmentWriter
 from tests.faults import at_calls, full_from
 from tests.indexes import build, change, check, check_names, tree
 
@@ -138,15 +136,6 @@ def test_full_disk__of_the_system(tmp_path):
     )
     line = f"cannot write {tmp_path}/segments/big: File too large\n"
     assert (result.stdout, result.stderr) == (2 * line, "")
-    assert tree(tmp_path) == {}
-
-
-def test_segment__stays_uncommitted_after_an_error(tmp_path):
-    with SegmentWriter(tmp_path, "s") as writer:
-        with at_calls(full_from(1)), pytest.raises(WriteError):
-            writer.append("a", np.arange(5))
-        with pytest.raises(NeardupError, match="before its commit or an error"):
-            writer.commit()
     assert tree(tmp_path) == {}
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from filelock import FileLock
 
-from neardup.errors import IndexFormatError, IndexLockedError, OutputExistsError, WriteError
+from neardup.errors import IndexLockedError, OutputExistsError, WriteError
 from neardup.indexes.folder import changing, create_index, read_current, remove_orphans
 from neardup.indexes.manifest import Manifest, load_manifest
 from neardup.indexes.segments import open_segment
@@ -63,16 +60,6 @@ def test_create__many_at_once(tmp_path):
         made = list(pool.map(create, range(40)))
     assert sum(made) == 1
     assert load_manifest(tmp_path / "index").scheme == {"number": made.index(True)}
-
-
-def test_create__beside_another(tmp_path):
-    folder = tmp_path / "index"
-    folder.mkdir()
-    turn = FileLock(folder / "turn.lock")
-    with turn, pytest.raises(IndexLockedError):
-        create_index(folder, Manifest({}))
-    # What the other holds, and where it is going to write, is not removed.
-    assert [path.name for path in folder.iterdir()] == ["turn.lock"]
 
 
 def test_orphans__are_removed(tmp_path):
@@ -155,43 +142,4 @@ def test_read__while_it_is_written(tmp_path):
         thread.join()
     assert last == 62
     assert n_retries >= n_reads > 1
-    check_names(folder)
-
-
-def test_read__damage_is_told_at_once(tmp_path):
-    folder = tmp_path / "index"
-    manifest = build(folder)
-    shutil.rmtree(folder / "segments" / "s2")
-    n_calls = []
-
-    def open_all(current: Manifest) -> None:
-        n_calls.append(1)
-        for record in current.segments:
-            open_segment(folder, record, Runner(1))
-
-    with pytest.raises(IndexFormatError, match="s2: the segment is missing"):
-        read_current(folder, open_all)
-    assert len(n_calls) == 1
-    # Of an older manifest, it is looked at again.
-    assert manifest.generation == 2
-
-
-def add_often(folder) -> int:
-    n_done = 0
-    while n_done < 4:
-        try:
-            change(folder)
-            n_done += 1
-        except IndexLockedError:
-            pass
-    return n_done
-
-
-@pytest.mark.slow
-def test_changing__by_many_processes(tmp_path):
-    folder = tmp_path / "index"
-    build(folder)
-    with multiprocessing.get_context("spawn").Pool(3) as pool:
-        assert pool.map(add_often, [folder] * 3) == [4, 4, 4]
-    assert check(folder) == 2 + 12
     check_names(folder)

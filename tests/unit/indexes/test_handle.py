@@ -7,18 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 
-from neardup.errors import IndexFormatError, IndexLockedError, ReadError
+from neardup.errors import IndexFormatError, IndexLockedError
 from neardup.indexes import folder as extras
 from neardup.indexes import segments
 from neardup.indexes.folder import write_lock
 from neardup.indexes.handle import Handle, OpenFiles
-from neardup.indexes.manifest import load_manifest, store_manifest
+from neardup.indexes.manifest import store_manifest
 from neardup.runs import arrays
 from neardup.runs.runner import Runner
-from tests.indexes import build, change, contents, held
+from tests.indexes import build, change
 
 RUNNER = Runner(1)
 
@@ -53,70 +52,6 @@ def checked(monkeypatch) -> list[str]:
     return names
 
 
-def test_view__checks_each_file_once(folder, checked):
-    handle = Files(folder)
-    assert checked == []
-    view = handle.view(RUNNER)
-    expected = [name.rpartition("/")[2] for name in held(folder) if name != "manifest.json"]
-    assert sorted(checked) == sorted(expected)
-    checked.clear()
-    assert handle.view(RUNNER) is view
-    handle.refresh(RUNNER)
-    assert handle.view(RUNNER) is view
-    assert (checked, handle.n_read) == ([], 1)
-
-
-def test_refresh__checks_what_is_new(folder, checked):
-    handle = Files(folder)
-    before = handle.view(RUNNER)
-    checked.clear()
-    change(folder)
-    assert handle.view(RUNNER) is before
-    assert checked == []
-    handle.refresh(RUNNER)
-    after = handle.view(RUNNER)
-    assert after.manifest == load_manifest(folder)
-    # What is kept of the old generation stays the same object.
-    assert after.segments[0] is before.segments[-1]
-    assert after.removed[0] is before.removed[-1]
-    # A new segment, and a new one of what is denied.
-    of_segments = ["documents.arrow", "keys.npy", "spans.npy", "wide.npy"]
-    assert sorted(checked) == sorted(["counts-3.npy", "r3.npy", *of_segments, *of_segments])
-    # The old view stays what it is, though its files have gone.
-    assert before.segments[0].table("documents")["id"][0].as_py() == "1-0"
-    assert before.extra("counts-2", "i8").tolist() == list(range(2, 52))
-
-
-def test_refresh__back_to_what_was_forgotten(folder, checked):
-    """A file is forgotten with the manifest that names it, and checked if it comes again."""
-    handle = Files(folder)
-    old = handle.view(RUNNER).manifest
-    first = old.segments[0]
-    files = handle._files
-    files.open(old, RUNNER)
-    change(folder)
-    handle.refresh(RUNNER)
-    checked.clear()
-    with pytest.raises(IndexFormatError, match=f"{first.name}: the segment is missing"):
-        files.open(old, RUNNER)
-
-
-def test_view__other_files_of_the_same_name(folder, checked):
-    """An index that was built anew may have segments of the old names."""
-    handle = Files(folder)
-    handle.view(RUNNER)
-    folder.rename(folder.with_name("old"))
-    with patch(
-        "tests.indexes.contents", lambda number: contents(number) | {"keys": np.ones(1, np.uint64)}
-    ):
-        build(folder)
-    checked.clear()
-    handle.refresh(RUNNER)
-    found = handle.view(RUNNER)
-    assert checked.count("keys.npy") == 3
-    assert found.segments[0].array("keys", "u8").tolist() == [1]
-
-
 def test_view__damage_that_was_not_seen_yet(folder, checked):
     handle = Files(folder)
     path = folder / "segments" / "s2" / "keys.npy"
@@ -131,28 +66,6 @@ def test_view__damage_that_was_not_seen_yet(folder, checked):
     # What was right the first time was kept.
     assert "counts-2.npy" in checked
     assert checked.count("keys.npy") == 2
-
-
-def test_view__no_index(tmp_path):
-    handle = Files(tmp_path / "none")
-    for use in (handle.view, handle.refresh):
-        with pytest.raises(ReadError, match="no index: there is no such folder"):
-            use(RUNNER)
-
-
-def test_changing__sees_what_is_there_and_shows_what_becomes(folder, checked):
-    handle = Files(folder)
-    before = handle.view(RUNNER)
-    change(folder)
-    checked.clear()
-    with handle.changing(RUNNER) as files:
-        assert files.manifest.generation == before.manifest.generation + 1
-        assert "keys.npy" in checked
-        # Others still search what they saw.
-        assert handle.view(RUNNER) is before
-    checked.clear()
-    assert handle.view(RUNNER).manifest == files.manifest
-    assert checked == []
 
 
 def test_changing__that_fails_shows_nothing_new(folder):
@@ -187,20 +100,6 @@ def test_changing__a_thread_that_looked_before_is_not_late(folder):
         threading.Timer(0.2, may_read.set).start()
     thread.join()
     assert handle.view(RUNNER).manifest == fresh
-
-
-def test_view__of_many_threads_is_one(folder, checked):
-    handle = Files(folder)
-    found: list[OpenFiles] = []
-    threads = [threading.Thread(target=lambda: found.append(handle.view(RUNNER))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 8
-    assert len({id(view) for view in found}) == 1
-    assert handle.n_read == 1
-    assert checked.count("counts-2.npy") == 1
 
 
 @pytest.mark.parametrize("part", ["segments", "removed", "extra"])

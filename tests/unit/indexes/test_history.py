@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 import neardup
 from neardup.errors import IndexFormatError
-from neardup.indexes import history
 from neardup.indexes.folder import changing, create_index
 from neardup.indexes.history import HISTORY, Change, note_change, read_history, trim_history
 from neardup.indexes.manifest import Manifest, load_manifest, store_manifest
@@ -59,50 +57,6 @@ def test_next_writer__cuts_off_what_has_not_come_to_be(folder):
         assert not path.exists()
 
 
-def test_trim__reads_the_end_alone(folder, monkeypatch):
-    monkeypatch.setattr(history, "_WINDOW", 300)
-    path = folder / HISTORY
-    whole = path.read_bytes()
-    assert len(whole) > 600
-    trim_history(folder, 5)
-    assert path.read_bytes() == whole
-    # More at the end than any writer has left there.
-    path.write_bytes(whole + b"x" * 400)
-    trim_history(folder, 5)
-    assert path.read_bytes() == whole
-    trim_history(folder, 4)
-    assert path.read_bytes() == whole[: whole.rstrip().rfind(b"\n") + 1]
-
-
-@pytest.mark.parametrize("window", [100, 190, 300, 1000, 4096])
-def test_trim__of_more_lines_than_are_read_at_once(folder, monkeypatch, window):
-    """As a manifest that was put back leaves them."""
-    monkeypatch.setattr(history, "_WINDOW", window)
-    path = folder / HISTORY
-    lines = path.read_bytes().splitlines(keepends=True)
-    for generation in range(6, 60):
-        note_change(folder, Manifest({}, generation), Change("add"))
-    path.write_bytes(path.read_bytes() + lines[0][:70])
-    long = path.read_bytes()
-    for generation in (5, 2, 0):
-        path.write_bytes(long)
-        trim_history(folder, generation)
-        left = path.read_bytes() if path.exists() else b""
-        assert left == b"".join(lines[:generation])
-    # Damage is no end, wherever the window begins.
-    for n_lines in (6, 20, 40):
-        path.write_bytes(b"".join([*long.splitlines(keepends=True)[:n_lines], b"damaged\n", long]))
-        trim_history(folder, 0)
-        assert path.read_bytes().endswith(b"damaged\n")
-
-
-def test_read__what_was_told_again(folder):
-    """Lines of changes that had not come to be, which stayed, do not count beside later ones."""
-    for generation in (6, 3, 4):
-        note_change(folder, Manifest({}, generation), Change("add", added=10 * generation))
-    assert added(folder, 6) == [1, 2, 30, 40]
-
-
 def test_damage__is_told_and_stays(folder):
     path = folder / HISTORY
     whole = path.read_bytes()
@@ -113,17 +67,6 @@ def test_damage__is_told_and_stays(folder):
             added(folder)
         trim_history(folder, 5)
         assert path.read_bytes() == damaged
-
-
-def test_line__of_a_later_neardup(folder):
-    """Fields that are not known are passed over."""
-    path = folder / HISTORY
-    last = path.read_bytes().splitlines()[-1]
-    body = last.partition(b" ")[2].replace(b'{"kind":"add"', b'{"new":[1],"kind":"add"')
-    body = body.replace(b'"generation":5', b'"generation":6')
-    with path.open("ab") as file:
-        file.write(b"%08x %s\n" % (history.zlib.crc32(body), body))
-    assert added(folder, 6) == [1, 2, 3, 4, 5, 5]
 
 
 def test_failure__of_a_change_leaves_no_line(folder):
@@ -198,17 +141,3 @@ def test_info__checks_the_history(tmp_path):
     assert len(index.query(text_of(1))) > 0
     with pytest.raises(IndexFormatError, match="line 1 is damaged"):
         index.info()
-
-
-def test_changes__as_a_tail_becomes_a_segment_of_a_compaction(tmp_path):
-    index = neardup.DocumentIndex.create(tmp_path / "idx", **OPTIONS)
-    index.insert("a", "one two three")
-    index.compact()
-    assert kinds_of(index.folder) == ["compact"]
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all")
-def test_read__not_allowed(folder):
-    (folder / HISTORY).chmod(0)
-    with pytest.raises(neardup.ReadError, match="Permission denied"):
-        added(folder)

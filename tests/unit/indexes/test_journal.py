@@ -10,7 +10,7 @@ from neardup.indexes.folder import changing, create_index
 from neardup.indexes.manifest import Manifest, load_manifest, store_manifest
 from neardup.outputs.folder import new_folder
 from neardup.runs import scratch
-from neardup.runs.disk import keep_journal, note, note_unfinished
+from neardup.runs.disk import keep_journal, note
 from tests.steps import at_lines
 
 # An interrupt may come before the line that would close a file.
@@ -27,14 +27,6 @@ def test_journal__what_took_its_name(tmp_path):
         assert journal.written() == [str(tmp_path / "out")]
         (tmp_path / "out").unlink()
         assert journal.written() == []
-
-
-def test_journal__nobody_keeps_one(tmp_path):
-    note(tmp_path / "missing", tmp_path / "out")
-    with keep_journal() as journal:
-        pass
-    note(tmp_path / "missing", tmp_path / "out")
-    assert journal.written() == []
 
 
 def interrupted_everywhere(work, is_written) -> int:
@@ -107,11 +99,3 @@ def test_journal__calls_an_index_by_its_folder(tmp_path, monkeypatch):
     with keep_journal() as journal:
         create_index(Path("index"), Manifest({}))
     assert journal.written() == ["index"]
-
-
-def test_journal__what_goes_on(tmp_path):
-    with keep_journal() as journal:
-        assert journal.unfinished is None
-        note_unfinished(tmp_path)
-        assert journal.unfinished == tmp_path
-    note_unfinished(tmp_path / "nobody keeps one")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from dataclasses import replace
 
 import pytest
 
-from neardup.errors import IndexFormatError, InvalidParameterError, ReadError
+from neardup.errors import IndexFormatError, ReadError
 from neardup.indexes.manifest import (
     FORMAT,
     Manifest,
@@ -43,47 +41,6 @@ def test_manifest__round_trip(tmp_path, manifest):
     assert load_manifest(tmp_path) == manifest
     assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
     assert manifest.created_with == __version__
-
-
-def test_manifest__is_readable(tmp_path):
-    store_manifest(tmp_path, FULL)
-    first, _, body = (tmp_path / "manifest.json").read_bytes().partition(b"\n")
-    number = str(FORMAT).encode()
-    assert first.split() == [b"neardup-index", number, hashlib.sha256(body).hexdigest().encode()]
-    assert json.loads(body)["generation"] == 7
-
-
-def test_manifest__replaces_the_old_one(tmp_path):
-    store_manifest(tmp_path, Manifest({}))
-    store_manifest(tmp_path, FULL)
-    store_manifest(tmp_path, replace(FULL, generation=8))
-    assert load_manifest(tmp_path).generation == 8
-
-
-@each_of(
-    "manifest",
-    [
-        Manifest({"a": (1, 2)}),
-        Manifest({1: 2}),
-        Manifest({"a": float("nan")}),
-        Manifest({"a": b"x"}),
-        Manifest({}, -1),
-        Manifest({}, True),
-        Manifest({}, 2**63),
-        Manifest({}, format=FORMAT + 1),
-        Manifest({}, files={"../a.npy": FILE}),
-        Manifest({}, files={"a.txt": FILE}),
-        Manifest({}, segments=(SegmentRecord("a/b", 1, 1, {}),)),
-        Manifest({}, segments=(SegmentRecord("a", 1, 1, {}), SegmentRecord("a", 1, 1, {}))),
-        Manifest({}, segments=(SegmentRecord("a", 1, 1, {}),), denied=SegmentRecord("a", 1, 1, {})),
-        Manifest({}, segments=(SegmentRecord("a", 1, 1, {}, RemovedRecord("r", 2, FILE)),)),
-        Manifest({}, files={"a.npy": FileRecord(1, "xyz")}),
-    ],
-)
-def test_manifest__cannot_be_stored(tmp_path, manifest):
-    with pytest.raises(InvalidParameterError, match="manifest"):
-        store_manifest(tmp_path, manifest)
-    assert list(tmp_path.iterdir()) == []
 
 
 def signed(content: object, number: int = 1) -> bytes:
@@ -129,22 +86,6 @@ def test_manifest__wrong_values():
             if place[-1] in ("removed", "denied") and wrong is None:
                 continue
             holder[place[-1]] = wrong
-            with pytest.raises(ValueError, match="wrong values"):
-                decode(signed(content))
-
-
-def test_manifest__fields_are_missing_or_too_many():
-    for place in [(), *places(full_content())]:
-        holder = content = full_content()
-        for key in place:
-            holder = holder[key]
-        if isinstance(holder, dict) and place[-1:] != ("files",):
-            for key in list(holder):
-                value = holder.pop(key)
-                with pytest.raises(ValueError, match="wrong values"):
-                    decode(signed(content))
-                holder[key] = value
-            holder["more"] = 1
             with pytest.raises(ValueError, match="wrong values"):
                 decode(signed(content))
 
@@ -202,17 +143,3 @@ def test_manifest__missing(tmp_path):
         ReadError, match="no index: this is a file; the folder of an index comes first"
     ):
         load_manifest(tmp_path / "file")
-
-
-def test_manifest__is_a_folder(tmp_path):
-    (tmp_path / "manifest.json").mkdir()
-    with pytest.raises(ReadError, match="Is a directory"):
-        load_manifest(tmp_path)
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads all")
-def test_manifest__not_readable(tmp_path):
-    store_manifest(tmp_path, FULL)
-    (tmp_path / "manifest.json").chmod(0)
-    with pytest.raises(ReadError, match="Permission denied"):
-        load_manifest(tmp_path)

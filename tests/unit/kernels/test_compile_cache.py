@@ -182,12 +182,6 @@ def test_compile__helper_in_another_file_has_changed(tmp_path):
 
 
 @pytest.mark.slow
-def test_compile__once(tmp_path):
-    assert run(USE_A_KERNEL, NEARDUP_CACHE_DIR=tmp_path) == ("compiled", "")
-    assert run(USE_A_KERNEL, NEARDUP_CACHE_DIR=tmp_path) == ("loaded", "")
-
-
-@pytest.mark.slow
 def test_compile__two_processes_at_once(tmp_path):
     processes = [start(USE_A_KERNEL, NEARDUP_CACHE_DIR=tmp_path) for _ in range(2)]
     assert {err for _, err in map(finish, processes)} == {""}

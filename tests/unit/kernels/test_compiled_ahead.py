@@ -121,12 +121,6 @@ def test_level__the_best_first():
         _native.kernels("x86-64-v9")
 
 
-def test_level__the_least_if_asked_for():
-    from neardup.kernels import _native
-
-    assert run(SAY, NEARDUP_LEVEL=_native.LEVELS[-1]).stdout.strip() == _native.LEVELS[-1]
-
-
 def copy_of_the_package(folder: Path) -> Path:
     shutil.copytree(PACKAGE, folder / "neardup", ignore=shutil.ignore_patterns("__pycache__"))
     [module] = (folder / "neardup/kernels").glob("_native.*[!i]")

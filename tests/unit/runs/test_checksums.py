@@ -32,14 +32,6 @@ def test_checksum__head_is_replaced(tmp_path):
     assert checksum.record() == record_of_file(tmp_path / "a")
 
 
-def test_checksum__larger_than_a_block(tmp_path):
-    data = np.random.default_rng(5).bytes((1 << 20) + 777)
-    (tmp_path / "a").write_bytes(data)
-    checksum = RunningChecksum()
-    checksum.update(data)
-    assert checksum.record() == record_of_file(tmp_path / "a")
-
-
 def test_checksum__every_single_bit(tmp_path):
     data = bytearray(np.random.default_rng(6).bytes(HEAD + 40))
     seen = set()

@@ -13,7 +13,6 @@ import pytest
 import neardup
 from neardup.runs import display as module
 from neardup.runs.display import Display
-from neardup.runs.runner import Runner
 
 TEXTS = ["a b c d e f g h", "A b c d e f g h!", "i j k l m n o p"]
 
@@ -65,13 +64,6 @@ def test_bars__on_a_terminal(terminal):
         assert part in stream.getvalue()
 
 
-def test_bars__of_a_stage_that_reports_nothing(terminal):
-    stream = terminal()
-    with Display() as display, Runner(1, display).stage("measure"):
-        pass
-    assert "measuring" in stream.getvalue()
-
-
 def test_lines__without_a_terminal(capsys, often):
     with Display() as display:
         display("read", 41, 100)
@@ -79,11 +71,6 @@ def test_lines__without_a_terminal(capsys, often):
         display("join", 5, 10)
         wait_for("joining: 50 % of 10, ", lambda: capsys.readouterr().err)
     assert {line.split(",")[0] for line in seen.splitlines()} == {"reading: 41 % of 100 bytes"}
-
-
-def test_lines__stage_without_reports(capsys, often):
-    with Display() as display, Runner(1, display).stage("measure"):
-        wait_for("measuring: 0 s so far\n", lambda: capsys.readouterr().err)
 
 
 def test_lines__nothing_of_short_jobs_and_after_the_end(capsys, often):
@@ -152,14 +139,6 @@ def test_notebook__bars_with_widgets(monkeypatch):
     assert [console.is_jupyter for console in consoles] == [True]
 
 
-def test_notebook__not_a_plain_shell(monkeypatch, terminal):
-    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: None))
-    stream = terminal()
-    with Display() as display:
-        display("read", 41, 100)
-    assert "reading" in stream.getvalue()
-
-
 def test_progress__true_in_python(terminal, tmp_path):
     stream = terminal()
     result = neardup.deduplicate(TEXTS, progress=True)
@@ -167,13 +146,6 @@ def test_progress__true_in_python(terminal, tmp_path):
         assert part in stream.getvalue()
     result.write(tmp_path / "out", progress=True)
     assert "writing" in stream.getvalue()
-
-
-@pytest.mark.parametrize("progress", [None, False])
-def test_progress__none_in_python(terminal, progress):
-    stream = terminal()
-    neardup.deduplicate(TEXTS, progress=progress)
-    assert stream.getvalue() == ""
 
 
 CALLS = {
@@ -195,14 +167,3 @@ def test_progress__true_in_every_function(terminal, name):
     stream = terminal()
     CALLS[name](True)
     assert "━" in stream.getvalue()
-
-
-def test_progress__true_in_methods_of_an_index(terminal, tmp_path):
-    stream = terminal()
-    index = neardup.PassageIndex.create(tmp_path / "idx", min_tokens=5)
-    index.add(TEXTS, progress=True)
-    assert "reading" in stream.getvalue()
-    index.search(TEXTS, progress=True)
-    assert "searching" in stream.getvalue()
-    index.compact(progress=True)
-    assert "compacting" in stream.getvalue()

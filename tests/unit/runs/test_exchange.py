@@ -47,15 +47,6 @@ def test_exchange__unknown_to_the_file_system(two, monkeypatch, code):
     assert (two[0] / "content").read_text() == "a"
 
 
-@pytest.mark.parametrize("error", [OSError, TypeError, AttributeError])
-def test_exchange__unknown_to_the_system(two, monkeypatch, error):
-    def load(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr(ctypes, "CDLL", load)
-    assert not exchange(*two)
-
-
 @pytest.mark.parametrize(
     ("platform", "function", "expected"),
     [

@@ -81,23 +81,6 @@ def test_checked_pages__each_flip_is_found_where_it_is_touched(array, way, place
         pages.check_all()
 
 
-def test_checked_pages__read_nothing_else_and_that_once(array, monkeypatch):
-    pages = pages_of(array)
-    checked = []
-    check = CheckedPages._check
-    monkeypatch.setattr(
-        CheckedPages, "_check", lambda self, pages: (checked.extend(pages), check(self, pages))
-    )
-    pages.check_elements(np.array([3, 513, 4]))
-    pages.check_elements(np.array([5]))
-    pages.check_ranges(np.array([510, 0]), np.array([1100, 1]))
-    assert checked == [0, 1, 2]
-    pages.check_ranges(np.empty(0, np.int64), np.empty(0, np.int64))
-    pages.check_elements(np.empty(0, np.int64))
-    pages.check_all()
-    assert checked == [0, 1, 2, 3]
-
-
 def test_checked_pages__with_bounds_of_their_own(array):
     bounds = np.array([0, 10, 10, 700, 2000])
     sums = np.array(

@@ -46,11 +46,6 @@ def stage(name: str, done: int, total: int | None, at: float) -> StageProgress:
     return found
 
 
-def test_stage__time_to_go():
-    found = stage("read", 410_000_000, 1_000_000_000, at=123.0)
-    assert found.line(123.0) == "reading: 41 % of 1.0 GB, 3 min to go"
-
-
 @each_of(
     ("done", "total", "line"),
     [
@@ -65,17 +60,6 @@ def test_stage__time_to_go():
 )
 def test_stage__line(done, total, line):
     assert stage("join", done, total, at=30.0).line(30.0) == line
-
-
-def test_stage__of_no_known_name():
-    assert stage("new", 1, 2, at=1.0).label == "new"
-
-
-def test_stage__over_although_it_did_not_say_so():
-    found = stage("measure", 0, None, at=0.0)
-    found.end(4.0)
-    found.end(9.0)
-    assert (found.line(20.0), found.share) == ("measuring: 4 s", 1.0)
 
 
 def test_stage__begins_anew():

@@ -43,18 +43,6 @@ def test_map__takes_few_blocks_ahead():
     results.close()
 
 
-def test_map__error_of_a_block():
-    def work(block):
-        if block == 3:
-            raise ZeroDivisionError
-        return block
-
-    results = Runner(2).map(work, range(10))
-    assert [next(results) for _ in range(3)] == [0, 1, 2]
-    with pytest.raises(ZeroDivisionError):
-        next(results)
-
-
 @pytest.mark.parametrize("workers", [1, 2, 5])
 @pytest.mark.parametrize("n_outer", [1, 2, 40])
 def test_map__within_a_map(workers, n_outer):
@@ -89,20 +77,6 @@ def test_map__within_a_map__idle_threads_help():
     assert list(runner.map(lambda _: list(runner.map(meet, [5, 6])), [0])) == [[5, 6]]
 
 
-def test_map__within_a_map__few_blocks_ahead():
-    runner, taken, most = Runner(3), [], []
-
-    def work(_):
-        for done, _ in enumerate(
-            runner.map(lambda block: block, (taken.append(k) for k in range(100)))
-        ):
-            most.append(len(taken) - done)
-
-    list(runner.map(work, [0]))
-    assert len(taken) == 100
-    assert max(most) <= 4
-
-
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_map__within_a_map__error(workers):
     runner = Runner(workers)
@@ -125,20 +99,6 @@ def test_counter__adds_up_from_threads():
     add = runner.counter("write", 300)
     list(runner.map(add, [3] * 100))
     assert seen == [("write", done, 300) for done in range(3, 301, 3)]
-
-
-def test_stage__times_add_up(monkeypatch):
-    # Longer stages are looked at once more, when memory has been given back.
-    times = iter([0.0, 1.25, 1.5, 10.0, 12.0, 12.25, 20.0, 20.0625, 20.125])
-    monkeypatch.setattr("neardup.runs.runner.time.perf_counter", lambda: next(times))
-    runner = Runner(1)
-    with runner.stage("read"):
-        pass
-    with runner.stage("join"):
-        pass
-    with pytest.raises(KeyError), runner.stage("read"):
-        raise KeyError
-    assert runner.seconds == {"read": 1.625, "join": 2.25}
 
 
 @each_of("workers", [0, -1, 2.5, "2", True])

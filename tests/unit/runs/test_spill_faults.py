@@ -11,7 +11,7 @@ import pytest
 
 from neardup.errors import ReadError, WriteError
 from neardup.runs.arrays import kept_arrays
-from neardup.runs.exchange import BatchWriter, Shuffle, SpilledBatches, read_batches
+from neardup.runs.exchange import Shuffle, SpilledBatches, read_batches
 from neardup.runs.work import WorkFolder, Workspace
 
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -88,12 +88,6 @@ def test_disk_full__arrays(workspace):
     assert leftovers(workspace) == []
     assert kept_arrays(workspace, "task", lambda: arrays) == arrays
     assert workspace.work.is_done("task")
-
-
-def test_file_cannot_be_made(tmp_path):
-    with pytest.raises(OSError, match="No such file") as caught:
-        BatchWriter(tmp_path / "missing/file")
-    assert caught.value.filename == str(tmp_path / "missing/file")
 
 
 def test_damaged_files__are_read_errors(workspace):

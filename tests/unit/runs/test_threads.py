@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-import weakref
 
 import pytest
 
@@ -30,37 +29,6 @@ def test_handed__abandoned_work_is_awaited():
         return ended.is_set()
 
     assert list(Runner(2).map(work, [0])) == [True]
-
-
-@pytest.mark.parametrize("ends", ["rest", "abandon"])
-def test_handed__keeps_nothing_that_was_taken_back(ends):
-    """Also while all other threads are busy, so that nobody looks at what was handed over."""
-
-    class Item:
-        pass
-
-    may_end = threading.Event()
-    living = []
-
-    def hand_over():
-        items = []
-        # What comes of an item is the item itself.
-        handed = Handed(lambda item: item)
-        for _ in range(20):
-            item = Item()
-            items.append(weakref.ref(item))
-            handed.add(item)
-        del item
-        if ends == "rest":
-            list(handed.rest())
-        else:
-            handed.abandon()
-        living.append(sum(each() is not None for each in items))
-        may_end.set()
-
-    for _ in Runner(2).map(lambda work: work(), [lambda: may_end.wait(10), hand_over]):
-        pass
-    assert living == [0]
 
 
 def test_threads__no_more_than_were_asked_for():

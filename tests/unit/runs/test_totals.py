@@ -72,16 +72,6 @@ def test_totals__keys_of_one_hash(batches):
         assert totals_of(batches, IN_MEMORY)[0] == expected(batches)
 
 
-def test_totals__a_batch_is_added_as_one_row_a_key():
-    """What all rows have takes the room of one."""
-    with Totals("some", IN_MEMORY, 1, {"n": np.add}, n_rows=1) as found:
-        for _ in range(3):
-            found.add((np.full(1000, 7, np.uint64),), n=np.ones(1000, np.int64))
-        assert found._rows.nbytes(0) == 3 * 16
-        [(keys, values)] = found.read()
-    assert (keys[0].tolist(), values["n"].tolist()) == ([7], [3000])
-
-
 def test_totals__keys_that_are_read_together(tmp_path):
     rng = np.random.default_rng(4)
     keys = rng.integers(0, [20, 1 << 60], (3000, 2)).astype(np.uint64)

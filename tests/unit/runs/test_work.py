@@ -107,41 +107,6 @@ def test_work__leftovers_go_when_it_is_entered(tmp_path):
         assert names(work) == before
 
 
-def test_work__results_are_json(tmp_path):
-    with open_work(tmp_path) as work:
-        with work.task("a") as files:
-            files.result = (1, {"b": 0.1})
-        assert work.result("a") == [1, {"b": 0.1}]
-        for result in (float("nan"), {1, 2}):
-            with pytest.raises((TypeError, ValueError)):
-                do(work, "b-1", result)
-        assert not work.is_done("b-1")
-        assert names(work) == set()
-
-
-@each_of("name", ["", "a.b", "a/b", "..", "a" * 81])
-def test_work__strange_names(tmp_path, name):
-    with open_work(tmp_path) as work:
-        with pytest.raises(ValueError, match="no name of a task"), work.task(name):
-            pass
-        if name != "a.b":
-            with pytest.raises(ValueError, match="no name of a file"), work.task("a") as files:
-                files.new(name)
-
-
-def test_work__each_task_once(tmp_path):
-    with open_work(tmp_path) as work:
-        do(work, "task-1")
-        with pytest.raises(ValueError, match="'task-1' cannot begin: it is done or under way"):
-            do(work, "task-1")
-        check(work, "task-1")
-        with work.task("a"), pytest.raises(ValueError, match="done or under way"):
-            do(work, "a")
-    with pytest.raises(ValueError, match="cannot begin: the folder is closed"):
-        do(work, "task-2")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_work__a_task_that_ends_after_the_run(tmp_path):
     work = open_work(tmp_path)
     do(work, "task-1")
@@ -300,15 +265,6 @@ def test_stale(tmp_path):
     assert work.remove_stale() == [stale]
     assert work.stale == []
     assert list(tmp_path.iterdir()) == []
-
-
-def test_stale__of_another_command(tmp_path):
-    """Their options have nothing to do with each other."""
-    with open_work(tmp_path, {"command": "cut", "options": {"unit": "lines"}}) as other:
-        do(other, "task-1")
-        other.close()
-    work = open_work(tmp_path, {"command": "dedup", "options": {"keep": "first", "threshold": 1}})
-    assert work.what_changed(work.stale[0]) == "it is of `neardup cut`"
 
 
 def test_stale__some_are_removed(tmp_path):

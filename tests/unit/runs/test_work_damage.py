@@ -141,26 +141,6 @@ def test_damage__where_files_were_discarded(tmp_path):
         assert [task for task in TASKS if work.is_done(task)] == ["task-0"]
 
 
-def test_damage__found_before_files_are_discarded(stopped, tmp_path):
-    """A task that was said to be done is done to the end."""
-    parent = tmp_path / "work"
-    shutil.copytree(stopped, parent)
-    damage(next(parent.iterdir()) / "task-6.rows.bin", "flip", 0)
-    with open_work(parent) as work:
-        assert work.is_done("task-1")
-        work.discard("task-1")
-        assert not work.is_done("task-6")
-        assert work.is_done("task-1")
-
-
-def test_damage__while_it_is_used(tmp_path):
-    with open_work(tmp_path) as work:
-        do(work, "task-1")
-        damage(work.folder / "task-1.keys", "cut", 5)
-        with pytest.raises(ReadError, match="damaged, or gone; run the command again"):
-            work.path("task-1", "keys")
-
-
 def records(n: int) -> list[TaskRecord]:
     files = {"a": FileRecord(5, "0a0b0c0d"), "b.bin": FileRecord(0, "00000000")}
     return [TaskRecord(f"task-{number}", files, {"n": [number]}) for number in range(n)]
@@ -205,19 +185,6 @@ def test_log__whole_lines_that_are_not_at_their_places(tmp_path, change):
     found, is_damaged = TaskLog(path, "another" if change == "purpose" else PURPOSE).load()
     assert is_damaged
     assert list(found) == ([] if change == "purpose" else ["task-0"])
-
-
-def test_log__torn_at_any_byte(tmp_path):
-    path = tmp_path / "tasks.log"
-    write_log(path, 2)
-    data = path.read_bytes()
-    first = data.index(b"\n") + 1
-    for end in range(first, len(data)):
-        path.write_bytes(data[:end])
-        log = TaskLog(path, PURPOSE)
-        assert log.load() == ({"task-0": records(1)[0]}, False)
-        log.append(records(2)[1])
-        assert path.read_bytes() == data
 
 
 @pytest.mark.slow

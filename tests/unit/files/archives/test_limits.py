@@ -136,16 +136,6 @@ def test_damage__of_any_byte(ending, seed):
     assert n_refused
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"no archive", b"PK\x05\x06", bytes(5000), b"\xff" * 3000]
-)
-@every_kind
-def test_damage__no_archive_at_all(ending, content):
-    put(f"A{ending}", content)
-    with pytest.raises(NeardupError, match=rf"^(A{ending}: |no file of a known format)"):
-        resolve_paths([f"A{ending}"])
-
-
 def test_tar__more_behind_its_end():
     put("a.tar", tar_of(ITEMS) + tar_of([("more.txt", b"lost")]))
     with pytest.raises(
@@ -165,17 +155,6 @@ def test_tar__that_lacks_its_end():
             resolve_paths(["a.tar"])
     put("a.tar", whole + bytes(512 - len(whole) % 512))
     with pytest.raises(ReadError, match=r"^a\.tar: not a valid tar archive: unexpected end of d"):
-        resolve_paths(["a.tar"])
-
-
-def test_tar__header_that_is_damaged_is_no_end():
-    whole = bytearray(tar_of(ITEMS))
-    place = whole.index(b"x/y/a.txt")
-    whole[place] ^= 1
-    put("a.tar", bytes(whole))
-    with pytest.raises(
-        ReadError, match=r"^a\.tar: not a valid tar archive: bad checksum; get a ful"
-    ):
         resolve_paths(["a.tar"])
 
 

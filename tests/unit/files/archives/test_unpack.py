@@ -58,18 +58,6 @@ def test_archive__among_other_files(ending):
 
 
 @every_kind
-def test_members__are_written_as_files_of_a_folder(ending, tmp_path):
-    put(f"in/A{ending}", archive_of(ending, ITEMS))
-    put("in/b.jsonl", LINE)
-    for source in resolve_paths(["in"]):
-        with source.writer(LocalDestination(tmp_path / "out")) as writer:
-            for block in source.blocks():
-                writer.write(block, block.numbers > 0)
-    assert (tmp_path / "out" / f"A{ending}" / "x/y/a.txt").read_bytes() == b"one\ntwo"
-    assert (tmp_path / "out" / f"A{ending}" / "b.jsonl").read_bytes() == LINE
-
-
-@every_kind
 def test_members__of_formats_that_are_read_from_the_end(ending):
     sink = pa.BufferOutputStream()
     pq.write_table(pa.table({"text": ["p", "q"]}), sink)
@@ -260,18 +248,6 @@ def test_copies__go_with_the_sources(ending, temporary):
     del one
     gc.collect()
     assert not folder.exists()
-
-
-@pytest.mark.slow
-@every_kind
-def test_copies__go_when_there_is_an_error(ending, temporary, monkeypatch):
-    put(f"A{ending}", archive_of(ending, ITEMS))
-    monkeypatch.setattr(unpacking, "MOST_MEMBERS", 1)
-    for _ in range(2):
-        with pytest.raises(InvalidInputError):
-            resolve_paths([f"A{ending}"])
-    gc.collect()
-    assert list(temporary.iterdir()) == []
 
 
 @every_kind

@@ -10,7 +10,6 @@ from neardup.files.extracted import UnreadableFileError
 from neardup.files.office.docx import extract
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
-from tests.damage import check_refused, every_seed
 from tests.documents import docx_of, relationships, word_part
 from tests.each import each_of
 
@@ -142,11 +141,6 @@ def test_extract__as_another_reader():
     assert text_of(out.getvalue()).split("\n") == expected
 
 
-@pytest.mark.parametrize("size", [1_000_000, 12_000_000])
-def test_extract__long_line(size):
-    assert text_of(docx_of(p(r("x" * size)))) == "x" * size
-
-
 def test_extract__deep_nesting():
     depth = 100_000
     data = docx_of(p("<w:smartTag>" * depth, r("a"), "</w:smartTag>" * depth))
@@ -208,10 +202,3 @@ def test_extract__encrypted_part():
         data[place] |= 1
     with pytest.raises(UnreadableFileError, match=r"^word/document\.xml in it is encrypted; save"):
         text_of(bytes(data))
-
-
-@every_seed
-def test_extract__damage(seed):
-    check_refused(
-        text_of, docx_of(p(r("some text")) * 20, word_part(p(r("note")))), seed, number=150
-    )

@@ -6,7 +6,6 @@ from neardup.files.extracted import UnreadableFileError
 from neardup.files.office.epub import extract
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
-from tests.damage import check_refused, every_seed
 from tests.documents import epub_of
 from tests.each import each_of
 
@@ -58,10 +57,6 @@ def test_extract__instructions_are_nothing():
     assert words(text_of(epub_of(pages, prolog=around))) == words(TEXT)
 
 
-def test_extract__long_line():
-    assert text_of(epub_of({"a.xhtml": f"<p>{'x' * 1_000_000}</p>"})) == "x" * 1_000_000
-
-
 def encryption(path: str) -> str:
     space = "http://www.w3.org/2001/04/xmlenc#"
     return (
@@ -96,8 +91,3 @@ def test_extract__what_cannot_be_read(data, message):
     with pytest.raises(UnreadableFileError) as caught:
         text_of(data)
     assert str(caught.value).startswith(message)
-
-
-@every_seed
-def test_extract__damage(seed):
-    check_refused(text_of, epub_of(PAGES), seed)

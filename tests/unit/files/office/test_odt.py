@@ -10,7 +10,6 @@ from neardup.files.extracted import UnreadableFileError
 from neardup.files.office.odt import extract
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
-from tests.damage import check_refused, every_seed
 from tests.documents import odt_of
 from tests.each import each_of
 
@@ -122,8 +121,3 @@ def test_extract__what_cannot_be_read(data, message):
 def test_extract__spaces_that_are_a_bomb():
     text = text_of(odt_of(p('<text:s text:c="99999999999"/><text:s text:c="x"/>a')))
     assert text == " " * 10_001 + "a"
-
-
-@every_seed
-def test_extract__damage(seed):
-    check_refused(text_of, odt_of(p("some text") * 20), seed, number=150)

@@ -21,7 +21,6 @@ from neardup.files.office.pdf import extract
 from neardup.files.resolve import resolve_paths
 from neardup.options.groups import InputOptions
 from neardup.version import pip_install
-from tests.damage import check_refused, every_seed
 from tests.documents import pdf_of
 from tests.each import each_of
 
@@ -64,18 +63,6 @@ def test_extract__word_broken_at_the_end_of_a_line():
     assert re.sub(r"\s+", " ", text).startswith("This has been hyphen")
     assert "\ufffe" not in text
     assert "\x02" not in text
-
-
-def test_extract__long_line():
-    out = io.BytesIO()
-    canvas = Canvas(out)
-    line = canvas.beginText(72, 760)
-    # PDF allows strings of 32,767 bytes.
-    for _ in range(50):
-        line.textOut("x" * 20_000)
-    canvas.drawText(line)
-    canvas.save()
-    assert text_of(out.getvalue()) == "x" * 1_000_000
 
 
 def test_extract__owner_password_alone():
@@ -190,11 +177,6 @@ def test_processes__end_with_the_program(tmp_path):
     assert int(size) == len(text_of(TWO))
     with pytest.raises(ProcessLookupError):
         os.kill(int(process), 0)
-
-
-@every_seed
-def test_extract__damage(seed):
-    check_refused(text_of, TWO, seed, most=20)
 
 
 @pytest.fixture

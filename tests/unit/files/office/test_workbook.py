@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import math
-import random
 import zipfile
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -20,7 +19,6 @@ from neardup.files.extracted import UnreadableFileError
 from neardup.files.office import package, workbook
 from neardup.files.office.workbook import open_workbook, text_of
 from tests.archives import zip_of
-from tests.damage import check_refused, every_seed
 from tests.documents import odt_of, xlsx_of
 from tests.each import each_of
 from tests.examples import examples
@@ -413,52 +411,8 @@ def test_hostile__more_than_a_file_of_its_size_may_hold(monkeypatch):
         rows_of(data)
 
 
-@pytest.mark.damage
-@every_seed
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_damaged(seed, method):
-    rows = '<row><c t="s"><v>1</v></c><c s="1"><v>43831.5</v></c></row>' * 5
-    whole = xlsx_of(("S", rows), strings=STRINGS, styles=styles("22"), method=method)
-    check_refused(lambda data: repr(rows_of(data)), whole, seed)
-    document = odt_of(table(*[CELL.format("", "a")] * 5), kind="spreadsheet", method=method)
-    check_refused(lambda data: repr(rows_of(data)), document, seed)
-
-
-@pytest.mark.damage
-@every_seed
-def test_damaged__in_the_xml(seed):
-    rng = random.Random(seed)
-    rows = '<row r="1"><c r="A1" t="s"><v>1</v></c><c r="B1" s="1"><v>43831.5</v></c></row>' * 3
-    whole = xlsx_of(("S", rows), strings=STRINGS, styles=styles("22"), method=zipfile.ZIP_STORED)
-    start, stop = whole.index(b"<sheetData>"), whole.index(b"</sheetData>")
-    n_refused = 0
-    for _ in range(200):
-        data = bytearray(whole[start:stop])
-        data[rng.randrange(len(data))] = rng.choice(b'<>"/ 019AZez.-')
-        parts = []
-        with zipfile.ZipFile(io.BytesIO(whole)) as archive:
-            for name in archive.namelist():
-                content = archive.read(name)
-                parts.append((name, content.replace(whole[start:stop], bytes(data))))
-        try:
-            rows_of(zip_of(parts))
-        except UnreadableFileError:
-            n_refused += 1
-    assert n_refused
-
-
 def test_formulas__that_were_never_calculated_are_counted():
     cells = '<c><f>A1</f><v></v></c><c><f>A1</f></c><c><f>A1</f><v>1</v></c><c t="str"><f>A1</f><v></v></c>'
     found = open_workbook(io.BytesIO(xlsx_of(("S", f"<row>{cells}</row>"))))
     assert list(found.rows(0)) == [[None, None, 1]]
     assert found.n_without_value == 2
-
-
-def test_memory__of_pieces(monkeypatch):
-    """A sheet is read some at a time: the first row is there before the last has been read."""
-    monkeypatch.setattr(package, "_PIECE", 1 << 10)
-    data = xlsx_of(("S", "<row><c><v>1</v></c></row>" * 1000 + "<row"))
-    rows = open_workbook(io.BytesIO(data)).rows(0)
-    assert next(rows) == [1]
-    with pytest.raises(UnreadableFileError, match="no valid XML"):
-        list(rows)

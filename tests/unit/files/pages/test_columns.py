@@ -7,11 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.errors import InvalidInputError
 from neardup.files.formats import file_source
-from neardup.files.pages.columns import HtmlColumnSource
 from neardup.files.rows import ColumnNames
-from neardup.files.streams import LocalDestination, OutputStream
 from neardup.options.groups import InputOptions
 
 HTML = InputOptions(input_format="html")
@@ -55,15 +53,6 @@ def test_columns__text_is_what_is_visible_and_rows_stay(make_file, write_rows, n
         assert written.read_bytes() == path.read_bytes()
 
 
-def test_columns__json_lines_byte_for_byte(make_file, tmp_path):
-    path = make_file("a.jsonl", b'{"text": "<p>a",  "n": 1.50}\n')
-    source = file_source(str(path), path.name, HTML)
-    with source.json_lines_writer(OutputStream(LocalDestination(tmp_path) / "o.jsonl")) as writer:
-        for block in source.blocks():
-            writer.write(block, block.numbers > 0)
-    assert (tmp_path / "o.jsonl").read_bytes() == path.read_bytes()
-
-
 def test_columns__bad_rows_of_both_kinds(make_file):
     rows = [ROWS[0], {"text": None}, {"text": "<div>" * 100_000}, {"text": "<i>z"}]
     path = make_file("a.jsonl", json_lines(rows))
@@ -105,27 +94,3 @@ def test_columns__in_memory(data):
 def test_columns__cut_refuses():
     with pytest.raises(InvalidInputError, match="cannot be cut out of HTML in a column"):
         neardup.cut(["<p>a"], input_format="html")
-
-
-def test_columns__other_formats_have_no_effect_in_memory():
-    with pytest.raises(InvalidParameterError, match="input_format has no effect on data in memory"):
-        neardup.deduplicate(["a"], input_format="csv")
-    with pytest.raises(InvalidParameterError, match="main_text has no effect where no input is a"):
-        neardup.deduplicate(["a"], main_text=True)
-
-
-def test_columns__source_is_of_the_table(make_file):
-    path = make_file("a.jsonl", json_lines(ROWS))
-    source = file_source(str(path), "x/a.jsonl", HTML)
-    assert isinstance(source, HtmlColumnSource)
-    assert (source.name, source.origin) == ("x/a.jsonl", str(path))
-    assert source.size == path.stat().st_size
-    assert source.input_options == {"input_format", "encoding", "main_text"}
-
-
-def test_columns__json_becomes_parquet(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(json_lines(ROWS))
-    result = neardup.deduplicate(path, input_format="html")
-    result.write(tmp_path / "out", format="parquet")
-    assert pq.read_table(tmp_path / "out/kept/a.parquet").to_pylist() == ROWS

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 
@@ -20,11 +19,6 @@ def text_of(path, **options) -> str:
     [block] = source.blocks()
     [text] = block.parse(ColumnNames()).text.to_pylist()
     return text
-
-
-@pytest.mark.parametrize("name", ["a.html", "a.HTM", "a.xhtml", "a.html.gz", "a.htm.zst"])
-def test_html__by_ending(make_file, name):
-    assert text_of(make_file(name, b"<p>a<p>b")) == "a\n\nb"
 
 
 def test_html__as_chosen(make_file):
@@ -84,12 +78,6 @@ def test_as_html__what_xml_writes_otherwise(page, expected):
     assert as_html(page).replace(b" >", b">") == expected.replace(b" >", b">")
 
 
-def test_as_html__in_a_file(make_file):
-    page = b'<?xml version="1.0"?><html><head><script src="x"/></head><body><p>x</p></body></html>'
-    assert text_of(make_file("a.xhtml", page)) == "x"
-    assert text_of(make_file("a.html", page)) == ""
-
-
 @pytest.mark.parametrize(
     "instruction",
     [
@@ -105,24 +93,3 @@ def test_html__instructions_of_xml_are_nothing(make_file, instruction):
             page = '<?xml version="1.0"?>' + place + end
             seen = text_of(make_file("a.xhtml", page.replace("{}", instruction).encode()))
             assert seen == ("b\nc" if "table" in end else "b")
-
-
-PIECES = [
-    b"<a ",
-    b"<a b=",
-    b"<![CDATA[",
-    b"<a b='",
-    b"/>",
-    b"<a b='c' ",
-    b"<?a ",
-    b"<!--",
-    b"<?a?>",
-]
-
-
-@pytest.mark.slow
-@each_of("piece", PIECES)
-def test_as_html__long_ones_take_little_time(piece):
-    start = time.process_time()
-    as_html(piece * 200_000)
-    assert time.process_time() - start < 5

@@ -34,12 +34,6 @@ def test_main_text__too_long_or_deep(monkeypatch):
         main_text(b"<p>1234567")
 
 
-@pytest.mark.slow
-def test_main_text__deep_and_damaged_pages_end():
-    for page in ("<div>" * 3_000 + "x", "<p>" * 20_000, PAGE[:700], PAGE * 3, "<b><p>x" * 2_000):
-        main_text(page.encode())
-
-
 def test_main_text__a_line_of_a_million_characters():
     line = " ".join(f"word{i}" for i in range(120_000))
     assert main_text(f"<article><p>{line}</p></article>".encode()) == line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import time
 
 import pytest
 
@@ -139,15 +138,6 @@ def test_visible_text__is_what_chromium_shows(page, expected):
     assert visible_text(page.encode()) == expected
 
 
-def test_visible_text__pages_that_look_equal_are_equal():
-    written = b"<p>The <b>quick</b> brown&nbsp;fox</p><p>jumps</p>"
-    built = (
-        b"<!DOCTYPE html><html><head><title>x</title></head><body class='a'>\n<div>\n"
-        b"<P id=1>The\n<em>quick</em>\tbrown&#160;fox\n<P>jumps<script>f()</script></div></body>"
-    )
-    assert visible_text(written) == visible_text(built) == "The quick brown\xa0fox\n\njumps"
-
-
 INSTRUCTIONS = [
     *("<?pi?>", "<?php echo 'a' ?>", '<?xpacket begin="\ufeff"?>', "<?import a=b/>", "<?xml b?>"),
     *("<?a", "<?", "<?>", "<??>", "<? a?>", "<?--", "<?a--", "<?a <b", "<?é'", "<?a\0"),
@@ -188,13 +178,6 @@ def test_visible_text__instructions_that_hid_the_rest():
 @each_of("page", [b"", b" ", b"<", b"<!--", b"<script>", b"\0", b"</p", b"&#0;"])
 def test_visible_text__of_what_is_hardly_a_page(page):
     assert visible_text(page).strip("\ufffd \n") in ("", "<")
-
-
-def test_visible_text__every_beginning_of_a_page_is_a_page():
-    page = b"<p title='a>b'>x &amp; y<!-- c --><script>d</script><table><tr><td>z</pre>"
-    for end in range(len(page) + 1):
-        text = visible_text(page[:end])
-        assert re.fullmatch(r"<?|x( &(a|am|amp)?( y)?)?(\nz)?(</?)?", text), (end, text)
 
 
 def test_visible_text__a_line_of_a_million_characters():
@@ -253,27 +236,6 @@ def test_visible_text__too_long_a_page(monkeypatch):
     monkeypatch.setattr(module, "MAX_PAGE_BYTES", 20_000)
     with pytest.raises(UnreadableFileError, match="longer than"):
         visible_text(b"<p>" + b"x" * 20_000)
-
-
-@each_of(
-    "page",
-    [
-        b"<div>" * 10_000 + b"x",
-        b"<li>x" * 100_000,
-        b"<p>x" * 100_000,
-        b"<font size=2>x" * 10_000,
-        b"<table><tr><td>x" * 5_000,
-        b"<b><p>x" * 10_000,
-        b"<select>" + b"<option>x" * 100_000,
-    ],
-    ids=["div", "li", "p", "font", "table", "b", "option"],
-)
-def test_visible_text__much_of_what_is_not_closed(page):
-    # Kernels are compiled at their first call.
-    visible_text(b"x")
-    start = time.process_time()
-    assert visible_text(page).count("x") == page.count(b"x")
-    assert time.process_time() - start < 20
 
 
 def test_need_parser__names_the_extra(monkeypatch):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import contextlib
 import gzip
 import zlib
 
@@ -136,36 +135,6 @@ def test_warc__language(make_file):
     assert block.some_columns(["language"]).column(0).to_pylist() == ["de-CH", "deu", None]
 
 
-def test_warc__no_text_is_taken_out_for_other_columns(make_file, monkeypatch):
-    [block] = source_of(make_file, A + B).blocks()
-    monkeypatch.setattr(warc_records, "extract_texts", None)
-    assert block.some_columns(["status", "url"]).num_rows == 2
-
-
-def test_warc__documents_by_host_and_status(make_file):
-    """What a crawl brings is counted, blocked and chosen by what headers say."""
-    text = " ".join(f"word{number}" for number in range(20)).encode()
-    data = b"".join(
-        record(
-            "response",
-            answer(text, status=status),
-            url=f"http://{host}/{number}",
-            number=number,
-            date=f"2026-01-0{number + 1}T00:00:00Z",
-        )
-        for number, (host, status) in enumerate(
-            [("a", "404 Not Found"), ("b", "200 OK"), ("b", "200 OK"), ("a", "200 OK")]
-        )
-    )
-    path = make_file("crawl.warc", data)
-    result = neardup.deduplicate(path, keep="min:status,max:date")
-    assert result.removed["kept_id"].to_pylist() == ["http://a/3"] * 3
-    pairs = neardup.find_pairs(path, threshold=0.8, blocking="host", with_columns=["status"])
-    first = pairs.pairs.to_pylist()[0]
-    assert (first["id_a"], first["status_a"]) == ("http://a/0", 404)
-    assert (first["id_b"], first["status_b"]) == ("http://a/3", 200)
-
-
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz", "a.warc.zst"])
 def test_warc__records_are_written_as_they_are(make_file, write_rows, read_back, name):
     data = members(ALL) if name.endswith(".gz") else b"".join(ALL)
@@ -180,11 +149,6 @@ def test_warc__records_are_written_as_they_are(make_file, write_rows, read_back,
         first = zlib.decompressobj(31)
         assert first.decompress(written.read_bytes()) == INFO
         assert gzip.decompress(first.unused_data) == A + WET
-
-
-def test_warc__no_row_is_a_file_too(make_file, write_rows):
-    source = source_of(make_file, b"".join([REQUEST, A]))
-    assert write_rows(source, lambda _: False).read_bytes() == b""
 
 
 @pytest.mark.parametrize(
@@ -271,16 +235,6 @@ def test_warc__damaged_file(make_file, data, row, reason, size):
     with pytest.raises(InvalidInputError, match=reason) as caught:
         rows_of(source_of(make_file, data, size=size))
     assert caught.value.row == row
-
-
-@pytest.mark.slow
-def test_warc__every_beginning_of_a_file(make_file):
-    data = b"".join([INFO, A, IMAGE[:300], b""])
-    for end in range(len(data)):
-        source = source_of(make_file, data[:end], size=64)
-        with contextlib.suppress(InvalidInputError):
-            found = rows_of(source, skip_bad=True)
-            assert found in ([], [(2, None, None)], [(2, "http://a/", "one")])
 
 
 def test_warc__record_that_is_cut_short(make_file):
