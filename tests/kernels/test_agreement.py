@@ -47,15 +47,6 @@ def test_count_equal__as_oracle(num_perm):
     assert equal.tolist() == [n_equal(one[x], other[y]) for x, y in pairs]
 
 
-def test_count_equal__none_and_all():
-    rows = np.array([[0, 1, 2], [1, 2, 0]], np.uint32)
-    nothing = np.empty(0, np.int64)
-    minhash.count_equal(rows, rows, nothing, nothing, nothing)
-    equal = np.empty(2, np.int64)
-    minhash.count_equal(rows, rows, np.array([1, 0]), np.array([1, 1]), equal)
-    assert equal.tolist() == [3, 0]
-
-
 def random_joins(n_joins, seed=0):
     """Rows, the labels of their bands, what is required, and the first of two collections."""
     generator = random.Random(seed)
@@ -140,14 +131,3 @@ def test_probe_agreeing__in_any_order_by_one_worker():
         n = len(join[0])
         cut = number % (n + 1)
         assert probed(*join, room=1, steps=[(cut, n), (0, cut)])[0] == by_definition(*join)
-
-
-@each_of("n_left", [-1, 0, 2, 4])
-def test_probe_agreeing__no_buckets(n_left):
-    rows = [[1, 2]] * 4
-    assert probed(rows, [[0, 1, 2, 3]] * 2, 1, n_left) == ([], 1)
-
-
-def test_probe_agreeing__a_pair_is_told_once():
-    """However many buckets it shares."""
-    assert probed([[1, 1]] * 2, [[0, 0]] * 5, 2, -1)[0] == [(0, 1, 2)]

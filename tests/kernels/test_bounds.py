@@ -13,7 +13,6 @@ from neardup.kernels.passage.segments import Documents, Limits, Scratch
 from neardup.kernels.types import ConstFloats, ConstInt32s, Int
 from neardup.passages.search import weighed_documents
 from neardup.text.weighting import TERM_FREQUENCIES, term_frequencies
-from tests.each import each_of
 from tests.examples import examples
 from tests.kernels.own_kernels import own_kernel
 from tests.oracles import passages as oracle
@@ -113,20 +112,6 @@ def test_possible_starts__none_is_lost(
     if tf == "binary" and heaviest == np.inf:
         # Sets: no bound is too high, so that the first and the last start are those of passages.
         assert {low, high} <= starts or low > high
-
-
-@each_of("tf", TERM_FREQUENCIES)
-def test_possible_starts__nothing_in_common(tf):
-    (low, high, _), *_ = possible([1, 2, 3, 1, 2], [0, 4], 0, 4, 1, Fraction(1, 3), tf, [1.0] * 6)
-    assert low > high
-
-
-def test_possible_starts__copies_in_sets_weigh_once():
-    for min_tokens in (1, 4):
-        found, *_ = possible(
-            [0, 0, 0, 1], [0, 1], 0, 0, min_tokens, Fraction(1), "binary", [1.0] * N_TYPES
-        )
-        assert found[:2] == (0, 0)
 
 
 runs = st.lists(

@@ -5,14 +5,12 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-import pytest
 
-from neardup.errors import ResultLimitError
 from neardup.kernels.bucket import buckets as kernels
 from neardup.kernels.join.overlap import MeasuredSets, WideMatches
 from neardup.kernels.types import sealed
 from neardup.matching import bucket_join, join
-from neardup.matching.measures import MEASURES, Dice
+from neardup.matching.measures import MEASURES
 from neardup.runs.runner import Runner
 from tests.arrays import (
     make_buckets,
@@ -139,10 +137,6 @@ def test_list_members__by_definition():
             assert members[start : start + len(expected)].tolist() == expected
 
 
-def test_list_members__no_buckets():
-    assert members_of(make_buckets([[0, 1, 2]]))[1].tolist() == []
-
-
 @each_of("measure", [*JOIN_MEASURES, WEIGHTED])
 def test_probe_buckets__as_oracle(measure):
     for _, arguments, sides in random_joins(measure, 20):
@@ -161,16 +155,6 @@ def test_probe_buckets__full_output(measure):
         found = probed(*arguments, sides=sides)
         for room in (0, 1, 2, 3, len(found[0])):
             assert probed(*arguments, sides=sides, room=room) == found
-
-
-@each_of("room", range(8))
-def test_probe_buckets__full_in_the_middle_of_a_set(room):
-    """What is found before it is kept, and it is itself begun anew, in all of its buckets."""
-    sets, bands = [{1}] * 4, [[0] * 4, [0, 1, 1, 0]]
-    expected = [(0, 1, 1), (0, 2, 1), (1, 2, 1), (0, 3, 1), (1, 3, 1), (2, 3, 1)]
-    assert probed(sets, bands, "dice", Fraction(1), room=room) == (expected, 6)
-    both = [pair for a, b, n in expected for pair in ((a, b, n), (b, a, n))]
-    assert probed(sets, bands, "containment", Fraction(1), room=room) == (both, 6)
 
 
 @each_of(("room", "n_calls"), [(7, 1), (6, 1), (5, 2), (3, 2)])
@@ -224,23 +208,3 @@ def test_join_buckets__as_oracle(monkeypatch, measure, piece, room):
         assert counts == bucket_join.BucketJoinCounts(n_compared, len(expected))
         steps = sorted({*range(piece, len(sets), piece), len(sets)})
         assert seen == [("join", done, len(sets)) for done in steps]
-
-
-def test_join_buckets__limit():
-    buckets, sets, measure = (
-        make_buckets([[0] * 4]),
-        make_sets([{1}] * 4),
-        Dice(Fraction(1)),
-    )
-    runner = Runner(1)
-    assert len(bucket_join.join_buckets(buckets, sets, measure, limit=6, runner=runner)[0]) == 6
-    with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: at least 6 after"):
-        bucket_join.join_buckets(buckets, sets, measure, limit=5, runner=runner)
-
-
-def test_join_buckets__no_buckets():
-    nothing = bucket_join.BucketJoinCounts(0, 0)
-    for bands in ([[]], [[0, 1]]):
-        buckets, sets = make_buckets(bands), make_sets([{1}] * len(bands[0]))
-        pairs, counts = bucket_join.join_buckets(buckets, sets, Dice(Fraction(1)), runner=Runner(1))
-        assert (len(pairs), counts) == (0, nothing)

@@ -39,23 +39,6 @@ def run(keys, first_bucket=0):
 @each_of(
     ("keys", "numbers", "sizes"),
     [
-        ([], [], []),
-        ([5], [-1], []),
-        ([5, 5], [0, 0], [2]),
-        ([1, 2, 3], [-1, -1, -1], []),
-        ([9, 4, 9, 4, 4], [1, 0, 1, 0, 0], [3, 2]),
-        ([1, 2, 2], [-1, 0, 0], [2]),
-        ([1, 1, 2], [0, 0, -1], [2]),
-        ([0, 2**57 - 1, 0, 2**57 - 1], [0, 1, 0, 1], [2, 2]),
-    ],
-)
-def test_bucket_runs__by_hand(keys, numbers, sizes):
-    assert run([key << INDEX_BITS for key in keys]) == (numbers, sizes)
-
-
-@each_of(
-    ("keys", "numbers", "sizes"),
-    [
         ([0, 1], [-1, -1], []),
         ([0, 1, 1], [-1, 0, 0], [2]),
         ([1, 0, 1, 2, 0], [0, 1, 0, -1, 1], [2, 2]),
@@ -97,21 +80,6 @@ def groups_of(keys):
     return [group for group in by_key.values() if len(group) > 1]
 
 
-@each_of(
-    ("keys", "edges"),
-    [
-        ([], []),
-        ([5], []),
-        ([5, 5], [(0, 1)]),
-        ([0, 1, 2, 3], []),
-        ([2**64 - 1, 3, 2**64 - 1, 2, 3], [(0, 2), (1, 4)]),
-        ([1, 0, 1, 0, 1], [(0, 2), (0, 4), (1, 3)]),
-    ],
-)
-def test_star_edges__by_hand(keys, edges):
-    assert edges_of(keys) == edges
-
-
 @pytest.mark.parametrize("shift", [0, 3, 40])
 def test_star_edges__by_definition(shift):
     """Where keys differ in the bits that are cut, in others, or in both."""
@@ -128,12 +96,6 @@ def test_star_edges__by_definition(shift):
         )
 
 
-def test_star_edges__of_a_column():
-    keys = np.array([[1, 7], [2, 7], [1, 7]], np.uint64)
-    firsts, members = lsh.star_edges(keys[:, 0])
-    assert (firsts.tolist(), members.tolist()) == ([0], [2])
-
-
 def test_list_keys__by_definition():
     """Each document's buckets band by band; how many documents have each."""
     generator = random.Random(1)
@@ -147,17 +109,6 @@ def test_list_keys__by_definition():
         assert lists.starts[[0, -1]].tolist() == [0, len(lists.keys)]
         assert lists.n_probed.tolist() == [len(run) for run in expected]
         assert lists.sizes.tolist() == table.sizes.tolist()
-
-
-def test_list_keys__starts_are_written_anew():
-    numbers = np.array([[-1, 0, -1, 0], [1, 1, -1, -1]], np.int32)
-    starts, keys = np.full(5, 77, np.int64), np.full(4, -9, np.int32)
-    buckets.list_keys(numbers, starts, keys)
-    assert (starts.tolist(), keys.tolist()) == ([0, 1, 3, 3, 4], [1, 0, 1, 0])
-
-
-def test_list_keys__no_buckets():
-    assert lsh.list_keys(make_buckets([[0, 1, 2]])).starts.tolist() == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(("most", "n_bands"), [(4, 2), (3, 3), (2, 1)])

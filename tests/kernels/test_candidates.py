@@ -125,16 +125,6 @@ def test_covered_ranges__as_counted(pairs, least):
     assert_covered(pairs, least)
 
 
-@pytest.mark.parametrize("least", [1, 2, 3])
-def test_covered_ranges__examples(least):
-    assert_covered([], least)
-    assert_covered([(5, 5)] * least, least)
-    assert_covered([(0, 9)] * (least - 1) + [(0, 3), (4, 4), (5, 9)], least)
-    assert_covered([(0, 9)] * (least - 1) + [(0, 3), (5, 9)], least)
-    top = 2**32 - 1
-    assert covered([(top - 1, top)] * least, least) == [[top - 1, top]]
-
-
 def in_range(slices, columns, rows, first, last, room):
     corners = np.full((4, room + 1), -7, np.int64)[:, :room].copy()
     n = candidates.windows_in_range(slices, rows, first, last, *columns, corners)
@@ -166,19 +156,6 @@ def test_windows_in_range__as_chosen(lists, cuts, room, is_near):
                 start + sum(b < first for _, b, *_ in windows)
                 for start, windows in zip(slices[:, 0].tolist(), lists, strict=True)
             ]
-
-
-def test_windows_in_range__far_on():
-    windows = [(3 * k, 3 * k + 1, 3 * k + 5, 3 * k + 9) for k in range(100)]
-    slices, columns = columns_of([windows, windows[40:41]])
-    for distance in (1, 2, 3, 7, 8, 9, 31, 98, 99):
-        rows = slices[:, 0].copy()
-        for first in range(0, 310, distance):
-            expected = expected_in_range([windows, windows[40:41]], first, first)
-            assert in_range(slices, columns, rows, first, first, 2) == (
-                len(expected),
-                (expected + [(-7,) * 4] * 2)[:2],
-            )
 
 
 def sifted(lists, ranges, least, min_tokens):
@@ -215,20 +192,6 @@ def test_sift_ranges__those_with_a_passage(lists, cuts, least, min_tokens):
     ranges = cut_at(cuts)
     expected = [pair for pair in ranges if deepest(lists, *pair, min_tokens) >= least]
     assert sifted(lists, ranges, least, min_tokens) == expected
-
-
-def test_sift_ranges__examples():
-    lists = [[(2, 6, 8, 9), (7, 9, 12, 30)], [(4, 8, 9, 20)], [], [(0, 4, 10, 14)]]
-    assert sifted(lists, [(0, 3), (4, 5), (6, 6), (7, 9)], 2, 1) == [(4, 5), (6, 6), (7, 9)]
-    # Starts of the three overlap, but not their ends.
-    assert sifted(lists, [(4, 4)], 3, 1) == []
-    assert sifted([*lists, [(4, 4, 9, 10)]], [(4, 4)], 3, 1) == [(4, 4)]
-    # From 4 to 9 are six tokens.
-    assert sifted(lists[:2], [(4, 6)], 2, 6) == [(4, 6)]
-    assert sifted(lists[:2], [(4, 6)], 2, 7) == []
-    # The windows of one list do not count twice.
-    assert sifted([[(2, 4, 5, 6), (5, 5, 6, 9)]], [(2, 5)], 2, 1) == []
-    assert sifted([], [(0, 9)], 1, 1) == []
 
 
 @pytest.mark.parametrize("n", [depth.MANY, depth.MANY + 1])

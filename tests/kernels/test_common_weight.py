@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.kernels._compile import uncompiled
 from neardup.kernels.join.weighted import common_weight, score_weighted_pairs
 from tests.arrays import make_weighted_sets, random_weighted_sets
 from tests.each import each_of
@@ -126,65 +125,11 @@ def test_common_weight__most_weight_of_many_elements(n):
             assert common_of(a, b, near.numerator, near.denominator) == reached
 
 
-def test_common_weight__is_the_lesser_one_on_either_side():
-    x, y = {1: 10, 2: 3, 5: 7}, {1: 4, 2: 8, 6: 100}
-    assert common_of(x, y, 1, MOST) == common_of(y, x, 1, MOST) == 4 + 3
-
-
 @pytest.mark.parametrize("p", [0, 1])
 def test_common_weight__nothing_in_common(p):
     """Also where the threshold is 0: what has nothing in common is not similar."""
     for x, y in (({1: 5}, {2: 5}), ({}, {1: 5}), ({}, {})):
         assert common_of(x, y, p, MOST) == common_of(y, x, p, MOST) == -1
-
-
-class Watched:
-    """An array that counts how often it is looked at."""
-
-    def __init__(self, values):
-        self.values, self.n_looks = values, 0
-
-    def __getitem__(self, place):
-        self.n_looks += 1
-        return self.values[place]
-
-
-@each_of(
-    ("x_weights", "y_weights", "most_looks"),
-    [
-        # The lesser total is less than a half of the greater one.
-        ([1] * 100, [3] * 100, 0),
-        # The totals are equal, and what stands in one only comes early in it, late in the other.
-        ([9] * 16 + [1] * 99 + [0] * 16, [0] * 16 + [1] * 99 + [9] * 16, 2 * 16),
-        ([0] * 16 + [1] * 99 + [9] * 16, [9] * 16 + [1] * 99 + [0] * 16, 2 * 16),
-        ([1] * 20 + [9] * 9 + [1] * 70 + [0] * 9, [1] * 20 + [0] * 9 + [1] * 70 + [9] * 9, 2 * 32),
-    ],
-)
-def test_common_weight__stops_where_the_threshold_is_out_of_reach(x_weights, y_weights, most_looks):
-    x, y = (
-        {e: weight for e, weight in enumerate(weights) if weight}
-        for weights in (x_weights, y_weights)
-    )
-    table = make_weighted_sets([x, y])
-    (x_start, y_start), (x_size, y_size), (x_total, y_total) = (
-        column.tolist() for column in (table.starts, table.sizes, table.totals)
-    )
-    values = Watched(table.values)
-    function = uncompiled(common_weight)
-    found = function(
-        values,
-        table.weights,
-        x_start,
-        x_size,
-        x_total,
-        y_start,
-        y_size,
-        y_total,
-        9,
-        10,
-    )
-    assert found == -1
-    assert values.n_looks <= most_looks
 
 
 def score(sets, left, right):
@@ -214,12 +159,3 @@ def test_score_weighted_pairs__as_oracle(heaviest):
         exact = float(weighted_jaccard(x, y)) if x and y else 0.0
         # Three roundings where sums take more than 53 bits.
         assert similarity == pytest.approx(exact, rel=4 * 2.0**-53, abs=0)
-
-
-def test_score_weighted_pairs__by_hand():
-    sets = [{1: 2, 2: 6}, {1: 1, 2: 7}, {3: 1}, {}]
-    assert score(sets, [0, 0, 0, 0, 3], [0, 1, 2, 3, 3]) == [1.0, 7 / 9, 0.0, 0.0, 0.0]
-
-
-def test_score_weighted_pairs__no_pairs():
-    assert score([{1: 1}], [], []) == []

@@ -78,14 +78,6 @@ def test_uniform__ends_and_steps():
     assert found == [2**-53, 2**-53, 3 * 2**-53, 0.5 + 2**-53, 1 - 2**-53]
 
 
-@each_of("n_types", [0, 1, 2, 63, 64, 65, 130])
-def test_list_weighted__every_number_of_types(n_types):
-    tokens = random_words(random.Random(n_types), n_types)
-    generator = random.Random(n_types)
-    weights = [[generator.randint(1, 2**30)] for _ in tokens]
-    assert_listed(tokens, weights)
-
-
 @pytest.mark.slow
 @each_of("f", [1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 100])
 @each_of("kind", ["raw", "squared", "binary", "steps", "leaps"])
@@ -200,30 +192,10 @@ def test_weighted_minimum__as_oracle(n_types):
     assert minimum(tokens, weights, seeds) == (True, expected)
 
 
-@pytest.mark.slow
-def test_weighted_minimum__is_the_least_of_all_that_are_listed():
-    generator = random.Random(21)
-    tokens = random_words(generator, 150)
-    weights = [sorted(generator.randint(0, 2**25) for _ in range(5)) for _ in tokens]
-    seeds = random_words(generator, 30)
-    expected = [min(list_values(tokens, weights, seed), key=lambda v: v[2:])[3] for seed in seeds]
-    assert minimum(tokens, [run[-1] for run in weights], seeds) == (True, expected)
-
-
 @pytest.mark.parametrize("weights", [[], [0], [0] * 70])
 def test_weighted_minimum__without_any_weight(weights):
     tokens = random_words(random.Random(2), len(weights))
     assert minimum(tokens, weights, [1, 2]) == (False, [JUNK, JUNK])
-
-
-def test_weighted_minimum__order_of_tokens_changes_nothing():
-    generator = random.Random(22)
-    chosen = [(token, generator.randint(0, 100)) for token in random_words(generator, 90)]
-    found = []
-    for _ in range(3):
-        generator.shuffle(chosen)
-        found.append(minimum(*zip(*chosen, strict=True), range(10)))
-    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.usefixtures("minute_r")

@@ -69,12 +69,6 @@ def test_number_digests__unwanted_are_not_remembered():
     assert table.number([(3, 3), (1, 1)]) == [2, 1]
 
 
-def test_number_digests__nothing():
-    table = Table(16)
-    assert table.number([]) == []
-    assert table.size == 0
-
-
 @pytest.mark.parametrize("n_slots", [64, 256])
 def test_number_digests__random_and_rebuilt(n_slots):
     """Half full, in several steps, with a rebuilt table between them."""

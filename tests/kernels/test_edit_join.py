@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.errors import InvalidParameterError, ResultLimitError
+from neardup.errors import InvalidParameterError
 from neardup.matching import edit_join, join
 from neardup.matching import edit_join as edit_distances
 from neardup.runs.runner import Runner
@@ -15,7 +15,6 @@ from tests.arrays import ragged, random_words
 from tests.each import each_of
 from tests.kernels.edit_strings import (
     QGRAMS,
-    SIMILARITIES,
     random_strings,
     threshold_of,
     token_lists,
@@ -48,17 +47,6 @@ def assert_as_oracle(strings, threshold, *, sides=None, **options):
     )
 
 
-@pytest.mark.slow
-@each_of("qgram", [None, *QGRAMS])
-@each_of("threshold", [0, 1, 2, 3, 4, *SIMILARITIES])
-def test_join_strings__as_oracle(qgram, threshold):
-    generator = random.Random(f"{qgram} {threshold}")
-    for n_sides in (0, 0, 0, 0, 3, 3):
-        strings = random_strings(generator, generator.randint(6, 14))
-        sides = [generator.randint(0, n_sides) for _ in strings] if n_sides else None
-        assert_as_oracle(strings, threshold, sides=sides, qgram=qgram)
-
-
 @each_of("qgram", [None, *QGRAMS])
 def test_join_strings__special_strings(qgram):
     """Empty ones, those shorter than a q-gram, repeated tokens, equal ones."""
@@ -67,13 +55,6 @@ def test_join_strings__special_strings(qgram):
     for threshold in (0, 1, 2, 5, Fraction("0.5"), Fraction("0.75"), Fraction(1)):
         assert_as_oracle(strings, threshold, qgram=qgram)
         assert_as_oracle(strings, threshold, sides=sides, qgram=qgram)
-
-
-@each_of("strings", [[], [""], ["", ""], ["a"], ["", "a", ""]])
-def test_join_strings__nothing(strings):
-    # A string that is compared with all meets itself, too.
-    n_hits = len([string for string in strings if string])
-    assert joined(strings, 3) == ([], edit_join.EditJoinCounts(n_hits, 0, 0, 0, 0, 0, 0))
 
 
 @each_of(
@@ -165,13 +146,6 @@ def test_join_strings__too_many_tokens(monkeypatch):
         joined(["abc", "abcd"], 1)
 
 
-def test_join_strings__limit():
-    strings = ["abcdef"] * 4
-    assert len(joined(strings, 0, limit=6)[0]) == 6
-    with pytest.raises(ResultLimitError, match=r"^more than 5 pairs: at least 6 after"):
-        joined(strings, 0, limit=5)
-
-
 def test_join_strings__limit_is_for_results():
     """Candidates that turn out to be too far apart do not count."""
     found, counts = joined(["abcd", "abdc", "badc", "abcd"], 1, qgram=1, limit=1)
@@ -186,11 +160,3 @@ def test_join_strings__only_strings_of_fitting_length(qgram):
     found, counts = joined(strings, 1, qgram=qgram)
     assert len(found) == counts.verified == counts.after_position == 8 + 7 * 4
     assert joined(strings, 1, sides=[1] * 8 + [2] * 8, qgram=qgram)[1].verified == 8 + 7 * 2
-
-
-def test_join_strings__progress(monkeypatch):
-    monkeypatch.setattr(join, "_PIECE", 2)
-    seen = []
-    runner = Runner(1, lambda *report: seen.append(report))
-    joined(["abc", "", "abd", "x", "xyz", "q"], 1, runner=runner)
-    assert seen == [("join", 2, 6), ("join", 4, 6), ("join", 5, 6)]

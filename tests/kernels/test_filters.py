@@ -8,9 +8,6 @@ import numpy as np
 import pytest
 
 from neardup.kernels.join import filters
-from neardup.matching import sieve as matching
-from neardup.matching.measures import MEASURES
-from neardup.tables import ShingleLists
 from tests.arrays import CODES, ragged, random_words
 from tests.each import each_of
 from tests.oracles import sieve as oracle
@@ -80,17 +77,6 @@ def test_count_words__at_the_edges(n_shingles, n_words):
     offsets = np.empty(2, np.int64)
     filters.count_words(np.array([5, 5 + n_shingles], np.int64), 2, 1024, offsets)
     assert offsets.tolist() == [0, n_words]
-
-
-def test_make_filters__of_the_documented_size():
-    lists = [[1, 1, 65, 70], [*range(2**16)]]
-    measure = MEASURES["containment"](Fraction(1))
-    found = matching.make_filters(ShingleLists(*ragged(lists)), measure)
-    assert len(found) == 2
-    assert found.offsets.tolist() == [0, 1, 1025]
-    assert found.sizes.tolist() == [3, 2**16]
-    assert as_bits(found.words[:1]) == {1, 6}
-    assert (found.words[1:] == 2**64 - 1).all()
 
 
 def related_lists(generator):

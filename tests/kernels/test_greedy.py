@@ -120,78 +120,6 @@ def expected(
     return [members[d] for d in range(len(sets))], [cluster.representative for cluster in found]
 
 
-def test_cluster_greedily__joins_the_best_and_the_earliest_of_the_best():
-    sets = [{1, 2, 3, 4}, {1, 2, 5, 6}, {1, 2, 5, 9}, {1, 2}, set(), set(), {7}]
-    assert cluster(sets, Fraction(1, 2)) == ([0, 1, 1, 0, 2, 3, 4], [0, 1, 4, 5, 6])
-    assert cluster(sets, Fraction(3, 5)) == ([0, 1, 1, 2, 3, 4, 5], [0, 1, 3, 4, 5, 6])
-    # The later cluster is met first: its place is the head of each chain.
-    assert cluster([{1, 2, 3}, {1, 2, 4}, {1, 2}], Fraction(2, 3))[0] == [0, 1, 0]
-
-
-def test_cluster_greedily__exactly_at_the_threshold():
-    sets = [set(range(10)), set(range(7))]
-    assert cluster(sets, Fraction(7, 10))[0] == [0, 0]
-    assert cluster(sets, Fraction(7 * 10**8 + 1, 10**9))[0] == [0, 1]
-
-
-def test_cluster_greedily__members_are_not_representatives():
-    """A chain does not hold together: the third resembles the second, not the first."""
-    sets = [{1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}, {3, 4, 5, 6, 7}]
-    assert cluster(sets, Fraction(3, 5)) == ([0, 0, 1, 1], [0, 2])
-
-
-def test_cluster_greedily__popular_values_follow_the_members():
-    """The first value is in one member of three, and is given up for one that two have."""
-    sets = [{1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}, {2, 3, 4, 5}, {1, 2, 3, 4}]
-    assert cluster(sets, Fraction(3, 5), is_popular=True) == ([0, 0, 1, 0, 0], [0, 2])
-    # A member more, and 5 stands beside 2, 3 and 4 in place of 1.
-    drifted = [*sets[:2], {2, 3, 4, 5}, {3, 4, 5, 6}]
-    assert cluster(drifted, Fraction(3, 5), is_popular=True)[0] == [0, 0, 0, 0]
-    assert cluster(drifted, Fraction(3, 5))[0] == [0, 0, 0, 1]
-
-
-def test_cluster_greedily__of_values_equally_popular_the_smaller():
-    sets = [{2, 3, 4, 9}, {1, 3, 4, 9}, {1, 2, 3, 4}]
-    # After two: 3, 4 and 9 twice, then 1; not 2, though it is of the first.
-    assert cluster([*sets[:2], {1, 3, 4, 9}], Fraction(1), is_popular=True)[0] == [0, 1, 1]
-    assert cluster([*sets[:2], {1, 3, 4, 9}], Fraction(3, 5), is_popular=True)[0] == [0, 0, 0]
-    joined = cluster([*sets[:2], {1, 3, 4}], Fraction(3, 5), is_popular=True)
-    assert joined[0] == [0, 0, 0]
-    assert cluster([*sets[:2], {2, 3, 4}], Fraction(3, 5), is_popular=True)[0] == [0, 0, 1]
-
-
-@each_of("seed", range(40))
-def test_cluster_greedily__smallest_sketches_as_oracle(seed):
-    generator = random.Random(seed)
-    limit = generator.randint(1, 9)
-    sets = [
-        set(sorted(generator.choices(range(14), k=generator.randrange(14)))[:limit])
-        for _ in range(12)
-    ]
-    sizes = [len(elements) if len(elements) < limit else -1 for elements in sets]
-    for threshold in (Fraction(1, 3), Fraction(1, 2), Fraction(4, 5)):
-        for min_samples, is_popular in ((1, False), (4, False), (1, True), (4, True)):
-            options = {"min_samples": min_samples, "sizes": sizes, "limit": limit}
-            options["is_popular"] = is_popular
-            assert cluster(sets, threshold, **options) == expected(sets, threshold, **options)
-
-
-@each_of("seed", range(40))
-def test_cluster_greedily__modulo_sketches_as_oracle(seed):
-    generator = random.Random(seed)
-    moduli = generator.choices([1, 2, 4], k=12)
-    sets = [
-        {generator.randrange(24 // modulus) * modulus for _ in range(generator.randrange(16))}
-        for modulus in moduli
-    ]
-    sizes = [len(x) if modulus == 1 else -1 for x, modulus in zip(sets, moduli, strict=True)]
-    for threshold in (Fraction(1, 3), Fraction(1, 2), Fraction(4, 5)):
-        for min_samples, is_popular in ((1, False), (4, False), (1, True), (4, True)):
-            options = {"min_samples": min_samples, "sizes": sizes, "moduli": moduli}
-            options["is_popular"] = is_popular
-            assert cluster(sets, threshold, **options) == expected(sets, threshold, **options)
-
-
 @each_of("seed", range(40))
 def test_cluster_greedily__with_room_for_few_clusters_as_oracle(seed):
     """In several passes, and parts that begin anywhere."""
@@ -213,13 +141,6 @@ def test_cluster_greedily__with_room_for_few_clusters_as_oracle(seed):
                 n_slots=generator.choice([1, 4, 64]),
             )
             assert found == expected(sets, threshold, moduli=moduli)
-
-
-def test_cluster_greedily__the_best_of_clusters_that_are_not_held_any_more():
-    sets = [{1, 2, 3, 4}, {5, 6, 7, 8}, {1, 2, 3, 5}, {5, 6, 7, 1}, {1, 2, 5, 6}]
-    more = {"room": (1, 4, 4), "parts": [2]}
-    assert cluster(sets, Fraction(1, 3), **more) == ([0, 1, 0, 1, 0], [0, 1])
-    assert cluster(sets, Fraction(1, 2), **more) == ([0, 1, 0, 1, 2], [0, 1, 4])
 
 
 # Sketches of modulus 1, and another one so that multiples of two and of four are looked at as well.

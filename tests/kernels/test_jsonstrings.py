@@ -235,9 +235,6 @@ def test_place_elements__with_half_of_a_surrogate_pair():
     )
 
 
-PIECES = ["", *'{}[]",:\\0-+.eEu\n\x1f tn', '\\"', "\\uD800", "]}"]
-
-
 def refused(constant: str) -> None:
     raise ValueError(constant)
 

@@ -16,7 +16,6 @@ from neardup.kernels.types import sealed
 from neardup.passages.search import weighed_documents
 from neardup.text.weighting import TERM_FREQUENCIES, term_frequencies
 from tests.arrays import JUNK
-from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import passages as oracle
 
@@ -91,20 +90,6 @@ def test_find_reaches__of_all_sub_texts(texts, tf, inverses, units, bits):
                     bucket = (first + i) >> bits
                     assert bucket + reaches[bucket] >= (first + j) >> bits
         first += len(text)
-
-
-@each_of("tf", ["binary", "raw"])
-def test_find_reaches__no_further_than_need_be(tf):
-    """With weights of one or of copies, what is counted is what a sub-text weighs."""
-    generator = random.Random(4)
-    text = [generator.randrange(N_TYPES) for _ in range(60)]
-    documents, weigh = documents_of([text], tf, [1.0] * N_TYPES)
-    # Rounding is given two units a token.
-    budget = 5 * 2**20 - 200
-    reaches = reaches_of(documents, budget, 0)
-    for i, reach in enumerate(reaches[:60].tolist()):
-        lasts = [j for j in range(i, 60) if weight_of(text[i : j + 1], weigh) <= budget]
-        assert i + reach == max(lasts)
 
 
 def least_weights_of(documents, n_least, bits):

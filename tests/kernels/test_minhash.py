@@ -61,13 +61,6 @@ def test_minhash_signatures__repeats_order_and_neighbours_change_nothing():
     assert (found[2] == 2**32 - 1).all()
 
 
-def test_minhash_signatures__of_a_union_is_the_minimum():
-    generator = random.Random(6)
-    left, right = random_words(generator, 40), random_words(generator, 25)
-    a, b, union = sign([left, right, left + right])
-    assert (np.minimum(a, b) == union).all()
-
-
 @each_of(("bands", "rows"), [(1, 1), (1, 16), (16, 1), (3, 5), (5, 3), (2, 8)])
 def test_band_keys__as_oracle(bands, rows):
     generator = np.random.default_rng(bands)
@@ -78,19 +71,3 @@ def test_band_keys__as_oracle(bands, rows):
         [oracle.band_key(row[j * rows : (j + 1) * rows], j) for j in range(bands)]
         for row in signatures.tolist()
     ]
-
-
-def test_band_keys__each_lane_changes_the_key_of_its_band_only():
-    signatures = np.full((13, 12), 9, np.uint32)
-    for lane in range(12):
-        signatures[lane, lane] += 1
-    keys = np.empty((13, 4), np.uint64)
-    minhash.band_keys(signatures, 4, 3, keys)
-    differs = keys[:12] != keys[12]
-    assert differs.tolist() == [[lane // 3 == band for band in range(4)] for lane in range(12)]
-
-
-def test_band_keys__equal_rows_of_different_bands_differ():
-    keys = np.empty((1, 6), np.uint64)
-    minhash.band_keys(np.full((1, 12), 5, np.uint32), 6, 2, keys)
-    assert len(set(keys[0].tolist())) == 6

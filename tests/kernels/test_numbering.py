@@ -76,12 +76,6 @@ def test_number_values__stops_where_there_is_no_room():
     assert (bigger.size, bigger.frequencies[:3].tolist()) == (3, [3, 3, 1])
 
 
-def test_number_values__nothing():
-    table = Table(2)
-    assert table.number([]) == (0, [])
-    assert table.size == 0
-
-
 @each_of("values", COLLIDING.values(), ids=COLLIDING.keys())
 def test_rebuild_slots__collisions(values):
     table = Table(8)
@@ -102,13 +96,6 @@ def test_number_values__grown(monkeypatch, room):
         values = generator.choices(random_words(generator, max(n // 2, 1)), k=n)
         numbers, frequencies = postings.number_values(as_uint64(values))
         assert (numbers.tolist(), frequencies.tolist()) == numbered(values)
-
-
-def test_number_values__beyond_the_first_room():
-    n = postings._FIRST_ROOM + 1
-    numbers, frequencies = postings.number_values(np.arange(n, dtype=np.uint64) << np.uint64(8))
-    assert np.array_equal(numbers, np.arange(n))
-    assert np.array_equal(frequencies, np.ones(n))
 
 
 def test_number_values__too_many(monkeypatch):

@@ -6,7 +6,6 @@ from fractions import Fraction
 from math import log, log1p
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -172,26 +171,10 @@ def test_pick_passages__holding_a_share(case, apart, times):
     assert case.run(apart=apart, times=times) == (expected, len(expected))
 
 
-def test_pick_passages__shortest_of_those_that_hold_as_much():
-    case = Case.of([0, 1, 1, 0, 1, 1], [0], 1, idf=[1.0, 0.0])
-    assert case.run(times=2)[0] == [
-        (0, 0, 2 * ONE, 2 * ONE),
-        (3, 3, 2 * ONE, 2 * ONE),
-    ]
-
-
 @given(case=cases(), room=st.integers(0, 3))
 def test_passages__room(case, room):
     expected = oracle.picked(case.cells())
     assert case.run(room) == (expected[:room], len(expected))
-
-
-@pytest.mark.slow
-@each_of("tokens", [[0] * 60, [0, 1] * 30, [0, 1, 2, 0, 3, 1] * 10])
-@each_of("threshold", ["4/5", "1/2", "1"])
-def test_passages__repetitive_text(tokens, threshold):
-    case = Case.of(tokens, tokens[2:12], threshold)
-    assert case.run()[0] == oracle.picked(case.cells())
 
 
 @each_of("n_before", range(4))
@@ -203,19 +186,6 @@ def test_pick_passages__longest_of_equal(n_before):
     assert case.run()[0] == in_ones((n_before, n_before + 3, 1, 1))
 
 
-def test_pick_passages__longest_of_equal_rows():
-    case = Case.of([1, 0, 1, 1, 1], [0], "1", rows=[(1, 1), (1, 4)], idf=[1.0, 0.0])
-    assert case.run()[0] == in_ones((1, 4, 1, 1))
-
-
-def test_passages__rows_far_apart():
-    # Too far for a walk, so that the second row is begun anew.
-    tokens = [0, 1, 2, *[3] * 9, 0, 1, 2, 2]
-    rows = [(2, 3), *[(9, 0)] * 11, (14, 15)]
-    found = Case.of(tokens, [0, 1, 2], "1", rows=rows).run()[0]
-    assert found == in_ones((0, 2, 3, 3), (12, 14, 3, 3))
-
-
 def test_passages__weights_are_rounded_half_up():
     # Weights of 1/2, 3/2 and 5/2 units: 1, 2 and 3.
     case = Case.of([0, 0, 0], [0, 0, 0], "1/3", tf="raw", idf=[2.0**-21])
@@ -224,29 +194,6 @@ def test_passages__weights_are_rounded_half_up():
     case = Case.of([0, 1, 2], [0, 1, 2], "1", idf=[0.5 * 2.0**-20, 1.45 * 2.0**-20, 2.0**-19])
     assert case.query_total == 1 + 1 + 2
     assert case.run()[0] == [(0, 2, 4, 4)]
-
-
-def test_pick_passages__most_similar_first():
-    # The copy with a change at the left reaches into the exact one; what is left of it is enough.
-    case = Case.of([0, 1, 2, 3, 0, 1, 2, 3, 4, 9], [0, 1, 2, 3, 4], "3/5")
-    assert case.run()[0] == in_ones((0, 3, 4, 5), (4, 8, 5, 5))
-
-
-def test_pick_passages__cut_off_before_a_better_one():
-    # Of the first, 0 to 4 is best; but 3 to 7 is better, so 0 to 2 remains.
-    case = Case.of([0, 1, 2, 3, 4, 5, 6, 7], [2, 3, 4, 5, 6, 0], "1/2", rows=[(1, 4)])
-    assert case.run()[0] == in_ones((0, 4, 4, 7))
-    case.rows = [(1, 4), (9, 0), (9, 0), (6, 6)]
-    assert case.run()[0] == in_ones((3, 6, 4, 6))
-    case.threshold = Fraction(1, 7)
-    assert case.run()[0] == in_ones((0, 2, 2, 7), (3, 6, 4, 6))
-
-
-def test_passages__threshold_reached_exactly():
-    tokens, query = [0, 1, 2, 3], [0, 1, 2, 3, 100]
-    assert Case.of(tokens, query, "4/5").run()[0] == in_ones((0, 3, 4, 5))
-    above = Fraction(4, 5) + Fraction(1, 10**17)
-    assert Case.of(tokens, query, above).run()[0] == []
 
 
 def test_passages__nothing():

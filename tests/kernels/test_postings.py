@@ -70,35 +70,6 @@ def test_group_records__looked_up_are_those_of_the_other_collection(is_directed)
         assert found.dtype == np.uint8
 
 
-def test_group_records__of_a_self_join():
-    groups = postings.group_records(3, None)
-    found = (groups.n_groups, groups.of_records.tolist(), groups.first.tolist())
-    assert (*found, groups.last.tolist()) == (1, [0, 0, 0], [0, 0, 0], [1, 1, 1])
-
-
-@pytest.mark.parametrize("two_sided", [False, True])
-def test_index_groups__by_definition(two_sided):
-    """By token, then by group, then by record; a record without tokens is in a group, too."""
-    generator = random.Random(8)
-    for _ in range(30):
-        values, starts, sizes = records_of(random_records(generator))
-        records = postings.rank_records(values, starts, sizes)
-        n = len(sizes)
-        sides = np.array([generator.randint(1, 3) for _ in range(n)], np.uint8)
-        groups = postings.group_records(n, sides if two_sided else None)
-        prefixes = [generator.randint(0, size) for size in sizes.tolist()]
-        index = postings.index_groups(records, np.array(prefixes, np.int64), groups)
-        expected = sorted(
-            (int(records.tokens[records.starts[k] + place]), int(groups.of_records[k]), k, place)
-            for k, prefix in enumerate(prefixes)
-            for place in range(prefix)
-        )
-        keys = [*product(range(records.n_tokens), range(groups.n_groups)), (records.n_tokens, 0)]
-        assert index.starts.tolist() == [sum(row[:2] < key for row in expected) for key in keys]
-        assert index.records.tolist() == [record for _, _, record, _ in expected]
-        assert index.places.tolist() == [place for _, _, _, place in expected]
-
-
 def test_index_groups__too_many(monkeypatch):
     records = postings.rank_records(*records_of([[5, 6], [7, 6]]))
     prefixes = np.array([2, 2], np.int64)
@@ -148,38 +119,6 @@ def test_rank_records__by_definition():
             expected = sorted((order.index(value), place) for place, value in enumerate(record))
             found = zip(ranked.tokens[run].tolist(), ranked.places[run].tolist(), strict=True)
             assert list(found) == expected
-
-
-def test_rank_records__frequency_before_appearance():
-    """A value that came first and often goes behind later ones that are rare."""
-    values, starts, sizes = records_of([[9, 9, 9, 4], [4, 7, 5]])
-    ranked = postings.rank_records(values, starts, sizes)
-    # 7 and 5 came once, in this order; 4 twice; 9 three times.
-    assert ranked.tokens.tolist() == [2, 3, 3, 3, 0, 1, 2]
-    assert ranked.places.tolist() == [3, 0, 1, 2, 1, 2, 0]
-
-
-def test_rank_sets__by_definition(monkeypatch):
-    """What only one set has is left out; the rest as of records, in whatever runs it is read."""
-    generator = random.Random(5)
-    n_alone = 0
-    for _ in range(40):
-        monkeypatch.setattr(postings, "_AT_ONCE", generator.choice([1, 5, 1000]))
-        pool = random_words(generator, 12)
-        lists = [generator.sample(pool, generator.randrange(7)) for _ in range(8)]
-        order = generator.sample(range(8), generator.randrange(9))
-        sets = make_sets(lists)
-        taken = [sorted(lists[number]) for number in order]
-        flat = [value for elements in taken for value in elements]
-        counts = Counter(flat)
-        values = sorted((v for v in dict.fromkeys(flat) if counts[v] > 1), key=counts.__getitem__)
-        ranked = postings.rank_sets(sets, np.array(order, np.int64))
-        assert ranked.n_tokens == len(values)
-        n_alone += len(counts) - len(values)
-        for r, elements in enumerate(taken):
-            run = ranked.tokens[ranked.starts[r] :][: ranked.sizes[r]].tolist()
-            assert run == sorted(values.index(v) for v in elements if counts[v] > 1)
-    assert n_alone > 0
 
 
 def test_first_at_least__by_definition():
@@ -298,10 +237,3 @@ def test_rank_sets__in_the_order_named():
             ]
             prefixes = np.minimum(prefix, sizes)
             assert records.shorten(prefixes, sizes).tolist() == expected
-
-
-def test_rank_sets__nothing():
-    for order in ([], [0], [1]):
-        records = postings.rank_sets(make_sets([set(), {1}]), np.array(order, np.int64))
-        assert records.sizes.tolist() == [0] * len(order)
-        assert (records.tokens.tolist(), records.n_tokens) == ([], 0)

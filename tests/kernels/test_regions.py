@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import random
 from collections import Counter
 from fractions import Fraction
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -119,20 +117,6 @@ def random_case(generator, n, n_types, p, q):
         if generator.random() < 0.6:
             rows[-1] = (start, n - 1)
     return tokens, dict(Counter(part)), p, q, rows
-
-
-@pytest.mark.slow
-@each_of("idf", INVERSE_FREQUENCIES)
-@each_of("tf", TERM_FREQUENCIES)
-def test_narrow_rows__every_weighting(tf, idf):
-    generator = random.Random(f"{tf} {idf}")
-    n_similar = 0
-    for p, q in FRACTIONS:
-        for n, n_types in ((1, 1), (6, 2), (20, 6), (25, 3), (18, 1)):
-            type_weights = inverses(idf, generator.sample(range(6), n_types))
-            tokens, query, p, q, rows = random_case(generator, n, n_types, p, q)
-            n_similar += assert_narrowed(tokens, tf, type_weights, query, p, q, rows)
-    assert n_similar > 0
 
 
 @examples(100)

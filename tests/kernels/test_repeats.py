@@ -2,14 +2,10 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
-
-from neardup.kernels.passage import repeat_table, repeats
-from neardup.kernels.types import sealed
 from neardup.passages import repeats as passages
 from tests.each import each_of
 from tests.oracles import repeats as oracle
-from tests.repeats import found_rows, make_tokens, removed_by, repeats_of
+from tests.repeats import found_rows, removed_by
 
 
 def random_documents(generator):
@@ -29,18 +25,6 @@ def check(documents, order, min_tokens, **options):
     rows = found_rows(documents, min_tokens, order, **options)
     expected = oracle.removed_tokens(documents, order, min_tokens, **options)
     assert removed_by(rows, len(documents)) == expected
-
-
-@each_of("min_documents", [1, 2, 3])
-@each_of("n_against", [0, 1])
-def test_remove_repeats__oracle(min_documents, n_against):
-    generator = random.Random(min_documents)
-    for _ in range(40):
-        documents = random_documents(generator)
-        order = generator.sample(range(len(documents)), generator.randint(0, len(documents)))
-        min_tokens = generator.randint(1, 9)
-        options = {"min_documents": min_documents, "n_against": min(n_against, len(order))}
-        check(documents, order, min_tokens, **options)
 
 
 def test_remove_repeats__more_room(monkeypatch):
@@ -130,38 +114,3 @@ def test_remove_repeats__first_of_order_stays():
     documents = [[1, 2, 3, 4], [1, 2, 3, 4]]
     assert found_rows(documents, 3, [1, 0]) == [(0, 0, 4, 1, 0, 4)]
     assert found_rows(documents, 3, [0]) == []
-
-
-def test_remove_repeats__lead_of_values():
-    tokens = make_tokens([[1, 2, 3], [1, 2, 3]], lead=5)
-    found = repeats_of(tokens, range(2), 3)
-    assert (found.starts.tolist(), found.kept_starts.tolist()) == ([0], [0])
-
-
-def test_remove_repeats__reports_what_is_full():
-    tokens = make_tokens([[1, 2, 3, 4] * 2])
-
-    def state(n_slots, n_rows):
-        collection = repeat_table.Collection(
-            tokens.values,
-            tokens.offsets,
-            np.zeros(1, np.uint64),
-            np.zeros(0, np.uint64),
-            np.full(1, 2**64 - 1, np.uint64),
-            3,
-            2,
-            1,
-        )
-        filled = np.zeros(3, np.int64)
-        found = repeat_table.Found(
-            np.zeros(n_slots, np.uint64),
-            np.empty((n_rows, 3), np.int64),
-            np.empty(9, np.uint64),
-            filled,
-        )
-        order = np.zeros(1, np.int64)
-        return repeats.remove_repeats(sealed(collection), found, order, 0, 1, 0, 1), filled[1]
-
-    assert state(2, 1) == ((0, repeats.TABLE_FULL), 0)
-    assert state(50, 0) == ((0, repeats.ROWS_FULL), 0)
-    assert state(50, 1) == ((1, repeats.DONE), 1)

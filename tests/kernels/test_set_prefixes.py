@@ -8,7 +8,7 @@ import pytest
 
 from neardup.matching.measures import MEASURES
 from tests.each import each_of
-from tests.kernels.set_probe import THRESHOLDS, least_overlap, prefixes_of, threshold_of
+from tests.kernels.sets import THRESHOLDS, least_overlap, prefixes_of, threshold_of
 from tests.oracles.measures import JOIN_MEASURES, reaches
 
 

@@ -83,42 +83,6 @@ def documents_of(keys, *, fixed=()):
     ]
 
 
-def test_sieve_components__by_hand():
-    documents = documents_of(
-        [("a", [1, 5]), ("b", [1, 5]), ("a", [1, 6]), ("b", [2, 5]), ("c", [2, 6]), ("a", [3, 7])]
-    )
-    assert run(documents, [7] * 6, "jaccard", Fraction("0.8")) == [0, 1, 0, 1, 4, 5]
-    # Other components part what the same key would join.
-    assert run(documents, [7, 7, 3, 7, 7, 7], "jaccard", Fraction("0.8")) == [0, 1, 2, 1, 4, 5]
-
-
-def test_sieve_components__keys_of_other_bands_are_other_keys():
-    documents = documents_of([("a", [1, 2]), ("a", [2, 1])])
-    assert run(documents, [0, 0], "jaccard", Fraction(1)) == [0, 1]
-
-
-def test_sieve_components__fixed_documents_meet_only_others():
-    keys = [("a", [1]), ("a", [1]), ("b", [1]), ("a", [1])]
-    documents = documents_of(keys[:3], fixed=(0, 1))
-    assert run(documents, [0] * 3, "jaccard", Fraction(1)) == [0, 1, 2]
-    assert run(documents, [0] * 3, "jaccard", Fraction(1), with_fixed=True) == [0, 0, 2]
-    # A document that may go for either connects both.
-    assert run(documents_of(keys, fixed=(0, 1)), [0] * 4, "jaccard", Fraction(1)) == [0, 0, 2, 0]
-
-
-def test_sieve_components__the_later_document_is_the_contained_one():
-    part, whole = ([x * 0x9E3779B97F4A7C15 % 2**64 for x in range(n)] for n in (10, 90))
-    part, whole = (
-        oracle.Document(shingles, oracle.n_bits(len(shingles), 2, 2**16), [1])
-        for shingles in (part, whole)
-    )
-    threshold = Fraction("0.9")
-    assert run([whole, part], [0, 0], "containment", threshold) == [0, 0]
-    assert run([part, whole], [0, 0], "containment", threshold) == [0, 1]
-    assert run([part, whole], [0, 0], "containment", threshold, either_way=True) == [0, 0]
-    assert run([part, whole], [0, 0], "max-containment", threshold) == [0, 0]
-
-
 @pytest.mark.parametrize(("most_documents", "is_whole"), [(3, False), (2, True)])
 def test_sieve_components__too_many_documents_stay_whole(monkeypatch, most_documents, is_whole):
     monkeypatch.setattr(sieve, "MOST_SIEVED", most_documents)
@@ -144,7 +108,3 @@ def test_sieve_components__without_filters_all_stay_whole():
         MEASURES["weighted-jaccard"](Fraction(1)),
     )
     assert found.tolist() == [0, 1, 0, 1, 4]
-
-
-def test_sieve_components__of_no_documents():
-    assert run([], [], "jaccard", Fraction(1)) == []

@@ -87,16 +87,6 @@ def test_locate_tokens__every_length_and_alignment(kind):
     assert first_difference(kernel_places(strings, kind), oracle_places(strings, kind)) is None
 
 
-@pytest.mark.slow
-@each_of("kind", KINDS)
-@each_of("options", [PLAIN, Options(), BARE])
-def test_locate_tokens__random_mixtures(kind, options):
-    generator = random.Random(11)
-    strings = ["".join(generator.choices(PIECES, k=generator.randrange(30))) for _ in range(80)]
-    found = kernel_places(strings, kind, options)
-    assert first_difference(found, oracle_places(strings, kind, options)) is None
-
-
 def test_locate_tokens__no_texts_and_empty_texts():
     assert kernel_places([]) == []
     strings = ["", "", "one", "", "two three", "", ""]
@@ -217,25 +207,6 @@ def test_cut_pieces__random_mixtures(form, lead):
 def test_cut_pieces__worst_case_of_room():
     strings = ["a\u0301" * n for n in range(5)] + ["xa\u0301" * n for n in range(5)] + ["\u2126"]
     assert cut(strings, "NFC") == [oracle_cut(string, "NFC") for string in strings]
-
-
-def test_cut_pieces__examples():
-    assert cut(["xe\u0301y", "\u1100\u1161\u11a8가\u11a8", ""], "NFC") == [
-        [("x", True), ("e\u0301", False), ("y", True)],
-        [("\u1100\u1161\u11a8", False), ("가\u11a8", False)],
-        [],
-    ]
-
-
-@pytest.mark.parametrize("form", ["NFC", "NFKC"])
-def test_join_pieces__are_the_normalised_texts(form):
-    generator = random.Random(6)
-    both = [*PIECES, *JOINING]
-    strings = ["".join(generator.choices(both, k=generator.randrange(25))) for _ in range(80)]
-    formed = form_texts(make_texts(strings, lead="é"), Normalisation(unicode_form=form))
-    found = formed.texts.to_arrow().to_pylist()
-    expected = [unicodedata.normalize(form, string) for string in strings]
-    assert first_difference(found, expected) is None
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFKC"])

@@ -5,7 +5,7 @@ import random
 import numpy as np
 
 from neardup.kernels.join import set_join
-from tests.kernels.set_probe import suffix_bound
+from tests.kernels.sets import suffix_bound
 from tests.oracles import joins
 
 

@@ -105,46 +105,6 @@ def test_choose_survivors__as_oracle(measure, n_bands):
                 assert math.isnan(similarities[d])
 
 
-@each_of("place", range(4))
-def test_choose_survivors__every_member_of_a_bucket_is_compared(place):
-    """The one similar document is found wherever it stands among the others of the bucket."""
-    others = [{10, 11}, {20, 21}, {30, 31}, {40, 41}]
-    keepers, similarities, _ = choose([*others, others[place]], [[0] * 5], "jaccard", Fraction(1))
-    assert keepers == [-1, -1, -1, -1, place]
-    assert similarities[4] == 1.0
-
-
-@pytest.mark.parametrize("band", range(3))
-def test_choose_survivors__every_band_is_looked_at(band):
-    bands = [[1, 2, 3], [1, 2, 3], [1, 2, 3]]
-    bands[band] = [1, 2, 1]
-    keepers, _, counts = choose([{1, 2}, {3}, {1, 2}], bands, "jaccard", Fraction(1))
-    assert keepers == [-1, -1, 0]
-    assert counts == [1, 1]
-
-
-def test_choose_survivors__no_chain():
-    """b is similar to a, c to b only; with b gone, c stays."""
-    a, b, c = set(range(10)), set(range(1, 11)), set(range(2, 12))
-    assert choose([a, b, c], [[0] * 3], "jaccard", Fraction("0.75"))[0] == [-1, 0, -1]
-
-
-def test_choose_survivors__most_similar_keeper_and_earlier_on_a_tie():
-    x = set(range(12))
-    sets = [x - {0, 1, 2}, x - {3}, x - {4}, x]
-    keepers, similarities, _ = choose(sets, [[0] * 4], "containment", Fraction("0.75"), n_fixed=3)
-    assert keepers == [-1, -1, -1, 1]
-    assert similarities[3] == 11 / 12
-
-
-def test_choose_survivors__tie_found_later_in_another_band():
-    """The earlier document of a tie wins even if a later band brings it up."""
-    x = set(range(10))
-    sets = [x - {0}, x - {1}, x]
-    bands = [[1, 2, 2], [3, 4, 3]]
-    assert choose(sets, bands, "jaccard", Fraction("0.9"), n_fixed=2)[0] == [-1, -1, 0]
-
-
 @each_of(("first", "second"), [(9, 1), (1, 9), (18, 2), (2, 18)])
 def test_choose_survivors__exact_tie_under_cosine(first, second):
     """1 / sqrt(3 * 1) = 3 / sqrt(3 * 9), whose roundings differ: still the earlier one wins."""
@@ -158,26 +118,6 @@ def test_choose_survivors__exact_tie_under_cosine(first, second):
     assert rank_of_sets("cosine", x, fixed[0]) == rank_of_sets("cosine", x, fixed[1])
     keepers, _, _ = choose([*fixed, x], [[0] * 3], "cosine", Fraction("0.2"), n_fixed=2)
     assert keepers == [-1, -1, 0]
-
-
-@each_of("measure", MEASURES)
-def test_choose_survivors__copies_cost_one_comparison_each(measure):
-    n = 40
-    keepers, _, counts = choose([{1, 2, 3}] * n, [[0] * n, [5] * n], measure, Fraction("0.8"))
-    assert keepers == [-1] + [0] * (n - 1)
-    assert counts == [n - 1, n - 1]
-
-
-def test_choose_survivors__fixed_documents_stay_and_are_not_compared():
-    keepers, _, counts = choose([{1}] * 4, [[0] * 4], "jaccard", Fraction(1), n_fixed=3)
-    assert keepers == [-1, -1, -1, 0]
-    assert counts == [3, 3]
-
-
-def test_choose_survivors__documents_without_a_bucket_stay():
-    keepers, _, counts = choose([{1}, {1}, {1}], [[0, 1, 2]], "jaccard", Fraction(1))
-    assert keepers == [-1, -1, -1]
-    assert counts == [0, 0]
 
 
 def test_choose_survivors__looks_under_some_keys_and_is_found_under_all():
@@ -198,14 +138,6 @@ def test_choose_survivors__looks_under_some_keys_and_is_found_under_all():
         assert choose(sets, bands, "jaccard", threshold, n_probed=n_probed)[0] == expected
         n_unseen += expected != choose(sets, bands, "jaccard", threshold)[0]
     assert n_unseen > 0
-
-
-def test_choose_survivors__counts_what_was_compared_and_what_was_similar():
-    # The second one looks like the first by its parity, and has nothing in common with it.
-    sets = [{1, 2}, {65, 66}, {1, 2, 5}, {1, 2, 6}, {1, 2}]
-    _, _, counts = choose(sets, [[0] * 5, [0] * 5], "jaccard", Fraction("0.6"))
-    # Each with those that stay before it; the last three are similar to the first.
-    assert counts == [1 + 2 + 2 + 2, 3]
 
 
 def members_by_key(lists):
@@ -294,27 +226,6 @@ def test_choose_survivors__weighted_best_by_less_than_floating_point_shows():
         )
         assert keepers == [-1, -1, best]
         assert similarities[2] == 1.0
-
-
-def test_choose_survivors__weighted_tie_found_later_in_another_band():
-    """The earlier document of a tie wins even if a later band brings it up."""
-    sets = [{1: 9, 2: 1}, {1: 9, 3: 1}, {1: 9, 2: 1, 3: 1}]
-    bands = [[1, 2, 2], [3, 4, 3]]
-    assert choose(sets, bands, WEIGHTED, Fraction("0.9"), n_fixed=2)[0] == [-1, -1, 0]
-
-
-def test_choose_survivors__what_weighs_nothing_stays():
-    keepers, _, counts = choose([{}, {}, {1: 1}, {}], [[0] * 4], WEIGHTED, Fraction(1, 1000))
-    assert keepers == [-1] * 4
-    assert counts == [1 + 2 + 3, 0]
-
-
-def test_choose_survivors__weighted_copies_cost_one_comparison_each():
-    n = 40
-    sets = [{1: 2**50, 2: 1, 3: 7}] * n
-    keepers, _, counts = choose(sets, [[0] * n, [5] * n], WEIGHTED, Fraction("0.8"))
-    assert keepers == [-1] + [0] * (n - 1)
-    assert counts == [n - 1, n - 1]
 
 
 @each_of("measure", [*MEASURES, WEIGHTED])

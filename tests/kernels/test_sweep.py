@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage.sweep import count_windows, sweep_windows
-from tests.each import each_of
 from tests.oracles import passages as oracle
 
 
@@ -70,36 +69,6 @@ def test_sweep_windows__order_of_windows(windows, wanted, seed):
     shuffled = windows.copy()
     seed.shuffle(shuffled)
     assert swept(shuffled, wanted) == swept(windows, wanted)
-
-
-@each_of(
-    ("windows", "wanted", "expected"),
-    [
-        ([], 1, []),
-        ([(2, 3, 5, 9)], 1, [(2, 3, 5, 9)]),
-        ([(2, 3, 5, 9)], 2, []),
-        # One window ends where the next begins: one rectangle, if the ends are the same.
-        ([(0, 3, 7, 9), (4, 6, 7, 9)], 1, [(0, 6, 7, 9)]),
-        ([(0, 3, 7, 9), (4, 6, 7, 8)], 1, [(0, 3, 7, 9), (4, 6, 7, 8)]),
-        ([(0, 3, 7, 9), (5, 6, 7, 9)], 1, [(0, 3, 7, 9), (5, 6, 7, 9)]),
-        # Two runs of ends, of which one goes on.
-        (
-            [(0, 5, 9, 20), (0, 5, 9, 11), (3, 5, 15, 20), (0, 2, 17, 17)],
-            2,
-            [(0, 5, 9, 11), (0, 2, 17, 17), (3, 5, 15, 20)],
-        ),
-        # Ends that touch, but not in the same position of the start.
-        ([(0, 0, 5, 6), (0, 0, 7, 8), (1, 1, 5, 8)], 1, [(0, 1, 5, 8)]),
-    ],
-)
-def test_sweep_windows__examples(windows, wanted, expected):
-    assert oracle.rectangles(windows, wanted) == expected
-    assert swept(windows, wanted)[0] == expected
-
-
-def test_sweep_windows__far_away():
-    window = (2**32, 2**33, 2**33, 2**40)
-    assert swept([window, window], 2)[0] == [window]
 
 
 def test_sweep_windows__repeated_text():

@@ -5,7 +5,6 @@ import random
 import numpy as np
 
 from neardup.kernels.common import union_find
-from tests.each import each_of
 
 
 def components(n, edges):
@@ -20,24 +19,6 @@ def components(n, edges):
 def join(parents, edges):
     first, second = np.array(edges, np.int64).reshape(-1, 2).T.copy()
     union_find.union_edges(parents, first, second)
-
-
-@each_of(
-    ("n", "edges", "firsts"),
-    [
-        (0, [], []),
-        (3, [], [0, 1, 2]),
-        (3, [(1, 2)], [0, 1, 1]),
-        (3, [(2, 1), (0, 2)], [0, 0, 0]),
-        (4, [(3, 3), (3, 2)], [0, 1, 2, 2]),
-        (5, [(3, 4), (1, 2), (4, 2)], [0, 1, 1, 1, 1]),
-    ],
-)
-def test_find_roots__by_hand(n, edges, firsts):
-    parents = np.arange(n, dtype=np.int64)
-    join(parents, edges)
-    union_find.find_roots(parents)
-    assert parents.tolist() == firsts
 
 
 def test_union_edges__in_parts_as_by_definition():

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from neardup.files.pages.visible_text import _tables
 from neardup.kernels.file.visible_text import visible_text
-from tests.each import each_of
 from tests.oracles import visible_text as oracle
 
 TEXT = st.text(st.sampled_from('ab \n\t<&"é\u00a0'), min_size=1, max_size=5)
@@ -99,50 +98,3 @@ def content(depth: int) -> st.SearchStrategy[str]:
 @given(content(2))
 def test_visible_text__is_that_of_the_standard(page):
     assert seen(f"<body>{page}</body>") == oracle.visible_text(f"<body>{page}</body>")
-
-
-@each_of(
-    ("page", "expected"),
-    [
-        ("", ""),
-        ("<", ""),
-        ("<p", ""),
-        ("<p a", ""),
-        ('<p a="', ""),
-        ("</p>x", "x"),
-        ("</p></p>a<b>", "a"),
-        ("a&amp", "a&amp"),
-        ("&nbspx;", "&nbspx;"),
-        ("a&", "a&"),
-        ("&nbsp;&lt;&gt;&quot;&amp;lt;", '\u00a0<>"&lt;'),
-        ("<!-- a --b><p>--><p>x</p>", "x"),
-        ("<!--", ""),
-        ("<!DOCTYPE html>x", "x"),
-        ("<?php a ?>x", "x"),
-        ("<p hidden><?php a ?></p>x", "x"),
-        ("<p hidden><?--></p>x", "x"),
-        ("a <?b ?> c<?", "a c"),
-        ("<?", ""),
-        ('<a b"c="1" =d="">x</a>', "x"),
-        ("<script><!--<script></script>--></script>x", "x"),
-        ("<script><!--</script>x", "x"),
-        ("<script><!--><script></script>x", "x"),
-        ("<style></styles></style>x", "x"),
-        ("<plaintext><b></plaintext>&amp;</plaintext></body>", "<b></plaintext>&amp;"),
-        ("<xmp>a  <b>&amp;</xmp>c", "a  <b>&amp;\nc"),
-        ("<svg><title>t</title><text>a</text><defs>d</defs></svg>b", "a\nb"),
-        ("<title>t</title><text>a</text><defs>d</defs>", "ad"),
-        ("<svg><foreignObject><defs>d</defs></foreignObject></svg>", "d"),
-        ("<dialog>a</dialog><dialog open>b</dialog>", "b"),
-        (
-            '<div popover="">a</div><p style="VISIBILITY:hidden">b<i style="visibility:visible">c',
-            "c",
-        ),
-        ("<template><template>a</template>b</template>c", "c"),
-        ("x" + "<b>" * 1000 + "y" + "</b>" * 1000 + "z", "xyz"),
-        ('<span style="display:inline-block"> a </span>b', "ab"),
-        ("<thead><tr></tr></thead><tbody><tr><td>a</td></tr></tbody>", "\na"),
-    ],
-)
-def test_visible_text__by_hand(page, expected):
-    assert seen(page) == expected

@@ -52,12 +52,6 @@ def test_cap_weights__what_two_sets_have_in_common_stays(heaviest):
         assert all(sorted(each)[-1] == sorted(each)[-2] for each in weights.values())
 
 
-def test_rank_weighted_sets__rarest_first():
-    sets = [{5: 1, 6: 2, 7: 3}, {5: 4, 6: 5, 8: 6}, {5: 7}]
-    # 5 is in three sets, 6 in two; 7 and 8 are in one.
-    assert runs_of(sets) == [[(0, 2), (1, 1)], [(0, 2), (1, 4)], [(1, 4)]]
-
-
 @each_of("heaviest", HEAVIEST)
 def test_weight_prefixes__as_few_as_it_takes(heaviest):
     generator = random.Random(heaviest)
@@ -138,24 +132,6 @@ def test_probe_weighted__exact_ties_of_heavy_sets(size):
         exact = weighted_jaccard(heavy, changed) >= threshold
         if 0 < threshold <= 1:
             assert len(joined([heavy, changed], threshold)[0]) == exact
-
-
-def test_probe_weighted__what_filters_leave():
-    sets = [
-        {1: 10, 2: 10},
-        # Too light for a partner, however much is common.
-        {1: 5},
-        # What weighs more than half of these no other has, so that they never look.
-        {3: 10, 2: 10},
-        {4: 10, 2: 10},
-        {1: 10, 2: 9},
-    ]
-    found, counts = joined(sets, "0.9")
-    assert found == [(0, 4, 19)]
-    # The three that have 1 look under it, where all three are.
-    assert counts == joins.WeightedJoinCounts(
-        hits=9, after_weight=1, after_position=1, verified=1, results=1
-    )
 
 
 @each_of("room", [0, 1, 2, 3])

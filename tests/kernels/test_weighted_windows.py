@@ -22,7 +22,6 @@ from neardup.text.weighting import (
     term_frequencies,
 )
 from tests.arrays import JUNK, as_uint64, ragged, random_words
-from tests.each import each_of
 from tests.examples import examples
 from tests.kernels.test_windows import junk_scratch
 from tests.oracles import weighted
@@ -127,19 +126,6 @@ def random_text(generator, n, n_types):
     return [generator.randrange(n_types) for _ in range(n)]
 
 
-@pytest.mark.slow
-@each_of("idf", INVERSE_FREQUENCIES)
-@each_of("tf", TERM_FREQUENCIES)
-def test_weighted_windows__every_weighting(tf, idf):
-    generator = random.Random(f"{tf} {idf}")
-    for seed in random_words(generator, 3):
-        # Token 1 is in all texts, token 0 in most: with some weightings neither counts.
-        texts = [[1, *random_text(generator, n, 3), 1] for n in (18, 12, 3)]
-        texts += [[1, 4, 5, 4, 4, 1, 1, 0, 0, 5], [1] * 12]
-        for min_tokens in (1, 3, 8):
-            assert_right(texts, tf, idf, seed, min_tokens)
-
-
 def random_texts(n_types, sizes, seed):
     generator = random.Random(seed)
     return [random_text(generator, n, n_types) for n in sizes]
@@ -178,13 +164,6 @@ def test_weighted_windows__none_without_weights():
         (i, j) for i in range(4) for j in range(i, 4) if (i, j) not in ((0, 0), (3, 3))
     }
     assert assert_right([[0] * 9] * 2, "squared", "probabilistic", 5, 1) == [[], []]
-
-
-def test_weighted_windows__binary_has_a_window_for_each_token():
-    texts = [random_text(random.Random(n), n, 4) for n in (1, 5, 30)]
-    for seed in range(5):
-        listed = assert_right(texts, "binary", "smooth", seed, 1)
-        assert [len(found) for found in listed] == [1, 5, 30]
 
 
 def given_values(table):
@@ -270,10 +249,3 @@ def test_weighted_windows__room():
         again, rest = lister.rows(logs, 1, 1, 1000, first_text=reached)
         assert again == 6
         assert [first + other for first, other in zip(columns, rest, strict=True)] == list(whole)
-
-
-def test_weighted_windows__of_nothing():
-    assert Lister([]).rows(np.empty(0), 1, 1, 5) == (0, ([], [], []))
-    lister = Lister([[], [1]])
-    assert lister.windows(np.zeros(1), 1, 2) == [[], []]
-    assert [len(found) for found in lister.windows(np.zeros(1), 1, 1)] == [0, 1]

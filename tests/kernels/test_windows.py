@@ -95,17 +95,6 @@ def test_multiset_windows__as_oracle(texts, seed, min_tokens, most_copies):
     assert_right(texts, seed, min_tokens, most_copies)
 
 
-@pytest.mark.slow
-@each_of("n_types", [1, 2, 3, 8, 40])
-@each_of("min_tokens", [1, 2, 5, 12])
-def test_multiset_windows__as_oracle__fixed(n_types, min_tokens):
-    generator = random.Random(100 * n_types + min_tokens)
-    for seed in range(6):
-        texts = [random_text(generator, n, n_types) for n in (30, 0, min_tokens, 7, 25)]
-        for most_copies in (1, 3, ANY_NUMBER):
-            assert_right(texts, seed, min_tokens, most_copies)
-
-
 @examples(150)
 @given(some_texts, seeds, most)
 def test_multiset_windows__as_many_as_those_of_others(texts, seed, most_copies):
@@ -231,9 +220,3 @@ def test_multiset_windows__room():
         again, rest = lister.rows(1, 1, ANY_NUMBER, 1000, first_text=reached)
         assert again == len(texts)
         assert [first + other for first, other in zip(columns, rest, strict=True)] == list(whole)
-
-
-def test_multiset_windows__of_nothing():
-    assert Lister([]).rows(1, 1, ANY_NUMBER, 5) == (0, ([], [], []))
-    assert Lister([[], [1]]).windows(1, 2) == [[], []]
-    assert [len(found) for found in Lister([[], [1]]).windows(1, 1)] == [0, 1]

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import random
 from fractions import Fraction
 from typing import get_args
 
@@ -11,13 +10,12 @@ from hypothesis import strategies as st
 
 from neardup.errors import ResultLimitError
 from neardup.kernels.edit import join as kernels
-from neardup.matching import edit_join, join
+from neardup.matching import edit_join
 from neardup.matching.edit_join import EditThreshold
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import TokenLists
 from tests.arrays import ragged
-from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import edits
 from tests.strategies import thresholds
@@ -119,20 +117,3 @@ def test_join_strings__same_for_any_qgram_and_order(strings, threshold, qgrams, 
         found, _ = joined(order, threshold, qgram=qgram)
         rows.append(sorted((*sorted((order[a], order[b])), edits) for a, b, edits in found))
     assert rows[0] == rows[1]
-
-
-@pytest.mark.slow
-@each_of("threshold", [2, Fraction("0.6")])
-@each_of("qgram", [1, 2, 5])
-def test_join_strings__same_for_any_number_of_workers_and_pieces(monkeypatch, threshold, qgram):
-    generator = random.Random(3)
-    strings = ["".join(generator.choices("ab", k=generator.randrange(9))) for _ in range(150)]
-    sides = generator.choices((1, 2, 3), k=len(strings))
-    first, first_counts = joined(strings, threshold, sides=sides, qgram=qgram)
-    assert first == edits.join(strings, threshold, sides)
-    for workers, piece, room in ((3, 7, 1), (3, 64, 3), (2, 1000, 10), (1, 40, 2)):
-        monkeypatch.setattr(join, "_PIECE", piece)
-        monkeypatch.setattr(join, "_FIRST_ROOM", room)
-        found, counts = joined(strings, threshold, sides=sides, qgram=qgram, workers=workers)
-        assert found == first
-        assert counts == first_counts

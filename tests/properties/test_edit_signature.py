@@ -99,23 +99,6 @@ def test_edit_signatures__an_edit_changes_windows_that_reach_it_only(
         assert signature[len(signature) - len(last) :] == last
 
 
-@given(any_text, any_text, any_text, schemes)
-def test_edit_signatures__embedding_keeps_the_symbols(before, text, after, scheme):
-    whole = before + text + after
-    # Windows that begin before the text.
-    beginning = whole[: len(before) + scheme.neighbourhood - 1] if before else ""
-    all_symbols, first, own = sign([whole, beginning, text], scheme)
-    assert all_symbols[len(first) : len(first) + len(own)] == own
-
-
-@given(st.integers(1, 20), st.sampled_from("aé語🙂"), st.sampled_from(["mixed", "sum"]))
-def test_edit_signatures__lengths_around_a_window(n, character, kind):
-    scheme = EditScheme(compression=1, neighbourhood=n, hash=kind)
-    lengths = sorted({0, 1, n - 1, n, n + 1})
-    found = sign([character * length for length in lengths], scheme)
-    assert [len(symbols) for symbols in found] == [max(x - n + 1, 0) for x in lengths]
-
-
 def test_edit_signatures__more_symbols_than_expected():
     """A text that repeats one window has a symbol at each, or none; room is made as needed."""
     sizes = [5000, 3000, 4000, 2000]
@@ -211,12 +194,3 @@ def edited(generator, text):
             "abcdefgh", k=generator.randrange(9)
         )
     return "".join(characters)
-
-
-def test_edit_estimates__of_no_pairs():
-    scheme = EditScheme()
-    signatures = edit_signatures(make_texts(["abc"]), scheme)
-    none = np.zeros(0, np.int64)
-    assert len(edit_estimates(signatures, scheme, none, none)) == 0
-    assert len(signature_distances(signatures, none, none)) == 0
-    assert len(exact_distances(make_texts([]), none, none)) == 0

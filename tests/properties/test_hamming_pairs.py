@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
 from neardup.errors import ResultLimitError
-from neardup.matching import set_join
-from neardup.matching.measures import Hamming
-from neardup.matching.set_join import ALGORITHMS, HammingJoin
-from neardup.runs.runner import Runner
-from tests.arrays import make_sets
+from neardup.matching.set_join import ALGORITHMS
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import joins
@@ -27,23 +22,6 @@ algorithms = st.sampled_from(sorted(ALGORITHMS))
 
 def sets_of(texts, ngram, occurrences):
     return [elements(tokenize(text, "words", Options()), ngram, occurrences) for text in texts]
-
-
-@given(
-    sets=st.lists(st.sets(st.integers(0, 12)), max_size=12),
-    most=st.integers(0, 14),
-    algorithm=algorithms,
-    data=st.data(),
-)
-def test_hamming_join__as_oracle(sets, most, algorithm, data):
-    """Empty sets, which are no documents, are left out."""
-    sides = data.draw(
-        st.none() | st.lists(st.integers(0, 3), min_size=len(sets), max_size=len(sets))
-    )
-    join = HammingJoin(make_sets(sets), Hamming.within(most), algorithm)
-    pairs, _ = join.run(None if sides is None else np.array(sides, np.uint8), None, Runner(1))
-    found = list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True))
-    assert found == joins.hamming_join(sets, most, sides)
 
 
 @examples(80)
@@ -108,20 +86,6 @@ def test_find_pairs__nearest_as_oracle(left, right, top, most, per_document):
         best = sorted(pairs, key=lambda row: (row[2], row[0], row[1]))[:top]
     found = [(row["id_a"], row["id_b"], row["distance"]) for row in result.pairs.to_pylist()]
     assert found == [(str(a), str(b - shift), distance) for a, b, distance in best]
-
-
-@pytest.mark.parametrize("n_at_once", [1, 3, 1000])
-def test_hamming_join__small_sets_some_at_a_time(monkeypatch, n_at_once):
-    monkeypatch.setattr(set_join, "_AT_ONCE", n_at_once)
-    sets = [{k, *range(100, 100 + k % 3)} for k in range(20)]
-    join = HammingJoin(make_sets(sets), Hamming.within(4), "ppjoin")
-    for sides in (None, [1 + k % 3 for k in range(20)]):
-        pairs, counts = join.run(
-            None if sides is None else np.array(sides, np.uint8), None, Runner(1)
-        )
-        expected = joins.hamming_join(sets, 4, sides)
-        assert list(zip(pairs.left, pairs.right, pairs.scores, strict=True)) == expected
-        assert counts.results == len(expected) <= counts.verified
 
 
 def test_find_pairs__limit_of_sets_that_share_nothing():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.matching import join, set_join
+from neardup.matching import set_join
 from neardup.matching.measures import MEASURES
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
@@ -89,25 +89,3 @@ def test_find_pairs__as_oracle(
     assert [row[:2] + row[3:] for row in found] == [row[:2] + row[3:] for row in expected]
     assert [row[2] for row in found] == pytest.approx([row[2] for row in expected], rel=1e-15)
     assert result.summary["pairs"] == len(found)
-
-
-def test_join_sets__same_for_any_number_of_workers_and_pieces(monkeypatch):
-    generator = np.random.default_rng(3)
-    sets = [set(generator.integers(0, 30, generator.integers(1, 20)).tolist()) for _ in range(300)]
-    measure = MEASURES["jaccard"].parse("0.4")
-    first, first_counts = set_join.join_sets(make_sets(sets), measure, runner=Runner(1))
-    assert len(first) > 1000
-    for workers, piece, room in ((2, 7, 1), (5, 64, 3), (1, 1000, 10)):
-        monkeypatch.setattr(join, "_PIECE", piece)
-        monkeypatch.setattr(join, "_FIRST_ROOM", room)
-        pairs, counts = set_join.join_sets(make_sets(sets), measure, runner=Runner(workers))
-        for column in ("left", "right", "scores"):
-            assert np.array_equal(getattr(pairs, column), getattr(first, column))
-        assert counts == first_counts
-
-
-@pytest.mark.parametrize("limit", [1, 9, 44])
-def test_find_pairs__limit(limit):
-    with pytest.raises(neardup.ResultLimitError, match=f"^more than {limit} pairs?: 45;"):
-        neardup.find_pairs(["a b c"] * 10, limit=limit)
-    assert len(neardup.find_pairs(["a b c"] * 10, limit=45).pairs) == 45

@@ -82,19 +82,6 @@ least_tokens = st.sampled_from([1, 1, 2, 3, 5, 9, 20, 40])
 most = st.sampled_from([1, 2, ALL_COPIES])
 
 
-@given(some_texts, seeds, least_tokens, most)
-def test_multiset_windows__as_oracle(texts, seed, min_tokens, most_copies):
-    grouped = group_occurrences(TokenLists(*ragged(texts)))
-    lists = multiset_windows(grouped, seed, min_tokens, most_copies)
-    assert_ordered(lists)
-    value_of = oracle.multiset_values(seed, most_copies)
-    for text, found in zip(texts, rows_by_text(lists, grouped.offsets), strict=True):
-        oracle.assert_windows(found, text, value_of, mix, min_tokens)
-        if min_tokens == 1:
-            assert len(found) == len(oracle.monotonic_windows(text, value_of))
-            assert len(found) <= len(oracle.greedy_windows(text, value_of))
-
-
 @given(some_texts, seeds, least_tokens, st.sampled_from([1, 40]))
 def test_multiset_windows__of_each_text_alone(texts, seed, min_tokens, spare):
     """Texts know nothing of their neighbours, nor of how much fits at a time."""

@@ -26,10 +26,6 @@ def hashes_of(texts: Texts, kind, chosen: Options) -> list[list[int]]:
     return unragged(token_lists.values, token_lists.offsets)
 
 
-def expected_hashes(strings, kind, chosen):
-    return [[hash_token(token) for token in tokenize(s, kind, chosen)] for s in strings]
-
-
 # All that may be assigned, and a sample of the planes that are empty or for private use.
 CODE_POINTS = [*range(0xD800), *range(0xE000, 0x34000), *range(0x34000, 0x110000, 61)]
 CODE_POINTS += [*range(0xE0000, 0xE0200), 0x10FFFF]

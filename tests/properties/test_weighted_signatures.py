@@ -52,34 +52,3 @@ def test_weighted_signatures__any_order_and_any_company(gap):
     alone = [sign([chosen], scheme, gap)[0].tolist() for chosen in sets]
     assert whole.tolist() == alone
     assert any(not chosen for chosen in sets)
-
-
-def test_weighted_signatures__sets_in_another_order_in_memory():
-    """Sets need not lie one behind the other, nor in their order."""
-    sets, scheme = many_sets(2), WeightedMinHashScheme(9)
-    table = make_weighted_sets(sets)
-    order = np.array(random.Random(2).sample(range(40), 25))
-    chosen = type(table)(
-        table.values, table.weights, table.starts[order], table.sizes[order], table.totals[order]
-    )
-    expected = weighted_signatures(table, scheme)[order]
-    assert (weighted_signatures(chosen, scheme) == expected).all()
-
-
-def test_weighted_signatures__more_functions_never_change_the_first_ones():
-    sets = many_sets(3)
-    whole = sign(sets, WeightedMinHashScheme(100, 8))
-    assert (sign(sets, WeightedMinHashScheme(33, 8)) == whole[:, :33]).all()
-    filled = [d for d, chosen in enumerate(sets) if chosen]
-    others = sign(sets, WeightedMinHashScheme(100, 9))
-    assert not (others == whole)[filled].any()
-
-
-@pytest.mark.parametrize("sets", [[], [{}], [{}, {}]])
-def test_weighted_signatures__nothing(sets):
-    assert sign(sets, WeightedMinHashScheme(4)).tolist() == [[NONE] * 4] * len(sets)
-
-
-def test_weighted_min_hash_scheme__describe():
-    scheme = WeightedMinHashScheme(12, 5)
-    assert scheme.describe() == {"kind": "weighted", "num_perm": 12, "seed": 5}

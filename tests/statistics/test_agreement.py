@@ -142,30 +142,3 @@ def test_estimate_agreement__bias_variance_and_coverage(make, size, share):
     assert abs(is_held.mean() - coverage) <= 3 * error + 1e-9
     # Wilson's intervals hold 95 % in the mean over all shares, less for some.
     assert is_held.mean() > 0.88
-
-
-@pytest.mark.parametrize("make", [plain, weighted])
-def test_estimate_agreement__errors_tell_the_spread(make):
-    """Standard errors with the estimate in place of the truth, in the mean over pairs."""
-    squares, variance = [], None
-    generator = np.random.default_rng(3)
-    for _ in range(6):
-        signatures, sizes, exact = make(generator, 500, 100, Fraction(1, 2))
-        table = Signatures(signatures, sizes)
-        rows = np.arange(0, 1000, 2)
-        squares.append(estimate_agreement(table, table, rows, rows + 1).errors ** 2)
-        variance = exact * (1 - exact) / NUM_PERM
-    # E v (1 - v) = J (1 - J) (1 - 1 / k).
-    assert abs(np.concatenate(squares).mean() / variance - (1 - 1 / NUM_PERM)) < 0.01
-
-
-def test_estimate_agreement__equal_and_foreign_sets():
-    generator = np.random.default_rng(4)
-    values = generator.integers(0, 2**64, 3000, np.uint64)
-    lists = ShingleLists(values, np.array([0, 1000, 2000, 3000]))
-    table = Signatures(minhash_signatures(lists, MinHashScheme(NUM_PERM)), np.full(3, 1000))
-    found = estimate_agreement(table, table, np.array([0, 0]), np.array([0, 1]))
-    assert found.values.tolist() == [1, 0]
-    assert found.errors.tolist() == [0, 0]
-    assert found.high[0] == 1 > found.low[0] > 0.9
-    assert found.low[1] == 0 < found.high[1] < 0.1

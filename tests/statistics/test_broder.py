@@ -7,22 +7,18 @@ figure (exceeded by chance once in 2,000 times), more where many figures are loo
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from neardup.sketches.intervals import wilson_intervals
-from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
 from neardup.sketches.samples import (
     estimate_resemblance,
     sketch_sets,
 )
 from neardup.sketches.smallest import SmallestScheme
-from neardup.sketches.super_shingles import SuperShingleRule, count_agreements, super_shingles
-from neardup.tables import Estimates, ShingleLists, TokenLists
-from neardup.text.shingles import make_shingle_scheme, shingle_lists
+from neardup.tables import Estimates, ShingleLists
 
 pytestmark = pytest.mark.statistics
 
@@ -127,16 +123,6 @@ def test_estimate_resemblance__of_smallest_sketches(size, share):
     check_coverage(found, exact, np.full(TRIALS, held))
 
 
-@pytest.mark.parametrize("share", SHARES)
-def test_estimate_resemblance__of_sets_that_fit_is_exact(share):
-    overlap = round(20 * share / (1 + share))
-    for scheme in (SmallestScheme(11), ModuloScheme(1), ModuloScheme(size=11)):
-        found = run(estimate_resemblance, scheme, 10, 10, overlap, 2)
-        assert (found.values == overlap / (20 - overlap)).all()
-        assert (found.low == found.high).all()
-        assert not found.errors.any()
-
-
 @pytest.mark.parametrize(("size", "share"), CASES)
 def test_estimate_resemblance__of_modulo_sketches(size, share):
     """Given the number of samples, the estimate is hypergeometric; nothing is known without one."""
@@ -224,50 +210,3 @@ def test_wilson_intervals__hold_in_the_mean(n_samples):
     held = (np.exp(logs) * holds).sum(axis=0)
     assert abs(held.mean() - 0.95) < 0.01
     assert held.min() > 0.83
-
-
-@pytest.mark.parametrize(("size", "share"), [(400, 0.4), (400, 0.9)])
-def test_estimate_resemblance__similarity_of_sketches_is_not_the_estimate(size, share):
-    """|M(A) ∩ M(B)| / |M(A) ∪ M(B)| is what one would take at first, and is too small."""
-    scheme = SmallestScheme(50)
-    overlap = overlap_for(size, share)
-    lists = random_pairs(np.random.default_rng(3), TRIALS, size, size, overlap)
-    sketches = sketch_sets(lists, scheme)
-    values = sketches.values.reshape(TRIALS, 2, scheme.size)
-    common = np.array([len(np.intersect1d(a, b)) for a, b in values])
-    naive = common / (2 * scheme.size - common)
-    error = naive.std() / math.sqrt(TRIALS)
-    assert naive.mean() < overlap / (2 * size - overlap) - SIGMAS * error
-
-
-@pytest.mark.parametrize("share", [0.8, 0.9, 0.95])
-def test_super_shingles__agree_with_the_probability_of_the_rule(share):
-    rule, size, trials = SuperShingleRule(), 390, 3000
-    overlap = overlap_for(size, share)
-    exact = float(Fraction(overlap, 2 * size - overlap))
-    lists = random_pairs(np.random.default_rng(4), trials, size, size, overlap)
-    keys = super_shingles(minhash_signatures(lists, MinHashScheme(84)), rule)
-    rows = np.arange(0, 2 * trials, 2, dtype=np.int64)
-    agreements = count_agreements(keys, keys, rows, rows + 1)
-    p = exact**rule.rows
-    error = math.sqrt(p * (1 - p) / (trials * rule.groups))
-    assert abs(agreements.mean() / rule.groups - p) <= SIGMAS * error
-    p = rule.probability(exact)
-    error = math.sqrt(p * (1 - p) / trials)
-    assert abs((agreements >= rule.least).mean() - p) <= SIGMAS * error
-
-
-@pytest.mark.parametrize("step", [1, 256, 2**48])
-@pytest.mark.parametrize("bits", [32, 64])
-def test_shingle_lists__near_strings_make_random_samples(step, bits):
-    """Tokens that count up have fingerprints in a row; mixed, as many of them lie in each part."""
-    n = 1 << 16
-    tokens = np.arange(n, dtype=np.uint64) * np.uint64(step)
-    lists = TokenLists(tokens, np.arange(n + 1, dtype=np.int64))
-    scheme = make_shingle_scheme(ngram=1, fingerprint="rabin", fingerprint_bits=bits, seed=5)
-    found = shingle_lists(lists, scheme).values
-    for shift in (56, 28, 0):
-        counts = np.bincount((found >> np.uint64(shift)).astype(np.uint8), minlength=256)
-        chi_square = ((counts - n / 256) ** 2).sum() / (n / 256)
-        deviation = ((chi_square / 255) ** (1 / 3) - (1 - 2 / (9 * 255))) / math.sqrt(2 / (9 * 255))
-        assert abs(deviation) <= SIGMAS

@@ -116,18 +116,6 @@ def test_weighted_minimum__collides_as_often_as_weights_are_similar(name):
     assert abs(share - exact) <= SIGMAS * error
 
 
-def test_weighted_minimum__coordinates_are_independent():
-    """Whether two texts collide under one seed says nothing about the next."""
-    x, y = [4, 3, 2, 1, 7], [1, 2, 3, 4, 7]
-    tokens, seeds = random_words(5, 2), random_words(N_SEEDS, 3)
-    exact = float(oracle.weighted_jaccard(dict(enumerate(x)), dict(enumerate(y))))
-    agreed = (sketch(x, tokens, seeds) == sketch(y, tokens, seeds)).astype(np.float64)
-    centred = (agreed - exact) / math.sqrt(exact * (1 - exact))
-    for lag in (1, 2, 64):
-        products = centred[:-lag] * centred[lag:]
-        assert abs(products.mean()) * math.sqrt(len(products)) <= SIGMAS
-
-
 @pytest.mark.parametrize("under", ["one seed", "all seeds"])
 def test_parameters__have_their_distributions(under):
     words = random_words(100_000, 4)

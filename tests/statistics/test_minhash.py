@@ -16,7 +16,7 @@ from neardup.kernels.common.hashing import mix_words
 from neardup.matching.bands import Banding, choose_banding
 from neardup.matching.buckets import bucket_documents
 from neardup.runs.runner import Runner
-from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
+from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import ShingleLists
 from tests.oracles import curve
 
@@ -137,19 +137,6 @@ def test_lanes__values_are_uncorrelated():
         # The cube root of chi-square over its degrees is nearly normal (Wilson and Hilferty).
         deviation = ((chi_square / 63) ** (1 / 3) - (1 - 2 / (9 * 63))) / math.sqrt(2 / (9 * 63))
         assert deviation <= 4.2
-
-
-def test_lanes__masks_differ_in_every_bit():
-    """Each bit of the masks is set in half of the lanes; the lowest of even masks in none."""
-    n = 4096
-    masks, even_masks = _lanes(MinHashScheme(n))
-    assert len(set(masks.tolist())) == n
-    for table, bits in ((masks, range(32)), (even_masks, range(1, 32))):
-        for bit in bits:
-            share = (table >> np.uint32(bit) & np.uint32(1)).mean()
-            # 63 figures.
-            assert abs(share - 0.5) <= 4.4 * 0.5 / math.sqrt(n)
-    assert not (even_masks & np.uint32(1)).any()
 
 
 @pytest.mark.parametrize("rows", [1, 2, 4, 8])

@@ -7,18 +7,12 @@ figure (exceeded by chance once in 2,000 times), more where many figures are loo
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from neardup.matching.bands import Banding, choose_banding
-from neardup.matching.buckets import bucket_documents
-from neardup.runs.runner import Runner
-from neardup.sketches.minhash import band_keys
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import WeightedSets
-from tests.oracles import curve
 from tests.oracles.weighted import weighted_jaccard
 
 pytestmark = pytest.mark.statistics
@@ -110,23 +104,6 @@ def test_weighted_signatures__unbiased_over_schemes(jaccard):
     assert abs(agreed / trials - float(exact)) <= SIGMAS * error
 
 
-@pytest.mark.parametrize("factor", [2, 10])
-def test_weighted_signatures__multiples_of_the_weights(factor):
-    """All weights of one set are so many times those of the other: J is 1 / factor."""
-    x, _, _ = make_pattern(50, 0.5)
-    x = np.maximum(x, 1)
-    generator = np.random.default_rng(factor)
-    agreed = agreements(generator, 2000, x, factor * x, WeightedMinHashScheme(64))
-    error = math.sqrt((1 / factor) * (1 - 1 / factor) / agreed.size)
-    assert abs(agreed.mean() - 1 / factor) <= SIGMAS * error
-
-
-def test_weighted_signatures__nothing_in_common():
-    """Identities have 32 bits here: an accident in 4 * 10^9."""
-    x, y = np.repeat([5, 0], 30), np.repeat([0, 5], 30)
-    assert not agreements(np.random.default_rng(1), 2000, x, y, WeightedMinHashScheme(64)).any()
-
-
 def test_weighted_signatures__functions_agree_independently():
     """No two functions agree together more or less often than chance has it."""
     trials, lanes = 6000, 64
@@ -139,45 +116,3 @@ def test_weighted_signatures__functions_agree_independently():
     assert np.abs(correlations).max() * math.sqrt(trials) <= 5.1
     n = len(correlations)
     assert abs(trials * (correlations**2).sum() - n) <= SIGMAS * math.sqrt(2 * n)
-
-
-def share_found(trials, x, y, banding, number):
-    """Share of random pairs that share a bucket among all documents together."""
-    generator = np.random.default_rng(number)
-    scheme = WeightedMinHashScheme(banding.num_perm, 5)
-    signatures = np.concatenate(
-        [weighted_signatures(pairs_of(generator, 500, x, y), scheme) for _ in range(trials // 500)]
-    )
-    keys = band_keys(signatures, banding.bands, banding.rows)
-    buckets = bucket_documents(
-        lambda band: keys[:, band], banding.bands, 2 * trials, Runner(1)
-    ).numbers
-    left, right = buckets[:, 0::2], buckets[:, 1::2]
-    return ((left == right) & (left >= 0)).any(axis=0).mean()
-
-
-@pytest.mark.parametrize(
-    ("jaccard", "recall", "num_perm"),
-    [("0.5", "0.9", 128), ("0.8", "0.99", 128), ("0.8", "0.9", 64), ("0.95", "0.95", 256)],
-)
-def test_bucket_documents__recall_at_the_threshold_is_as_predicted(jaccard, recall, num_perm):
-    """Pairs about the threshold share a bucket as often as the S-curve says."""
-    trials = 3000
-    banding = choose_banding(Fraction(jaccard), Fraction(recall), num_perm)
-    x, y, exact = make_pattern(60, float(jaccard))
-    found = share_found(trials, x, y, banding, banding.bands)
-    expected = float(curve.candidate_probability(exact, banding.bands, banding.rows))
-    error = math.sqrt(expected * (1 - expected) / trials)
-    assert abs(found - expected) <= SIGMAS * error
-    if exact >= Fraction(jaccard):
-        assert found >= float(Fraction(recall)) - SIGMAS * error
-
-
-@pytest.mark.parametrize("jaccard", [0.2, 0.4, 0.6, 0.7, 0.9])
-def test_bucket_documents__pairs_off_the_threshold_follow_the_curve(jaccard):
-    trials, banding = 3000, Banding(16, 6)
-    x, y, exact = make_pattern(60, jaccard)
-    found = share_found(trials, x, y, banding, round(10 * jaccard))
-    expected = float(curve.candidate_probability(exact, banding.bands, banding.rows))
-    error = math.sqrt(expected * (1 - expected) / trials)
-    assert abs(found - expected) <= SIGMAS * error
