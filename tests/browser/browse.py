@@ -45,7 +45,6 @@ def see_page(
     width: int = 1200,
     height: int = 800,
     picture: Path | None = None,
-    pdf: Path | None = None,
 ) -> Seen:
     """Open a file or a URL and take steps in it; ``driver.py`` says which there are.
 
@@ -60,7 +59,6 @@ def see_page(
         "width": width,
         "height": height,
         "picture": str(picture or ""),
-        "pdf": str(pdf or ""),
     }
     return Seen(**_ask(orders, dark=dark))
 

@@ -1,8 +1,8 @@
 """Opens pages in a headless Chromium, that of Qt, and takes steps in them; a program of its own.
 
 Reads what to do from standard input, an object of JSON a line for each page: ``page``, a file or a
-URL; ``steps``; ``width`` and ``height`` of the window; ``picture`` and ``pdf``, files that the page
-goes to after the last step, or nothing. A step is a script, an expression whose value is told, or a
+URL; ``steps``; ``width`` and ``height`` of the window; ``picture``, a file that the page goes to
+after the last step, or nothing. A step is a script, an expression whose value is told, or a
 promise of it; or one of these:
 
 ``go:`` and a script that leads to another page,
@@ -104,7 +104,7 @@ def main() -> int:
                 # What was asked for may still have to be drawn.
                 QTimer.singleShot(500, save_picture)
             else:
-                save_pdf()
+                loop.quit()
 
         def take_step(step: str) -> None:
             kind, _, rest = step.partition(":")
@@ -154,14 +154,7 @@ def main() -> int:
                 Qt.ImageConversionFlag.ThresholdDither,
             )
             image.convertToFormat(kind, most, without_dots).save(orders["picture"])
-            save_pdf()
-
-        def save_pdf() -> None:
-            if not orders["pdf"]:
-                loop.quit()
-                return
-            page.pdfPrintingFinished.connect(lambda *_: loop.quit())
-            page.printToPdf(orders["pdf"])
+            loop.quit()
 
         page.loadingChanged.connect(follow)
         address = orders["page"]

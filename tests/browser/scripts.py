@@ -34,11 +34,6 @@ def violations(*off: str) -> str:
     }})()"""
 
 
-# Milliseconds from the request for the page to a frame that is drawn after all of it has loaded,
-# when it listens.
-USABLE = """new Promise((done) => requestAnimationFrame(
-  () => setTimeout(() => done(performance.now()))))"""
-
 # Apply the rules for print, and leave out those for the screen.
 AS_PRINTED = """(() => {
   const change = (rules) => {
@@ -133,34 +128,3 @@ FOCUS = """(() => {
     outline: style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0,
   };
 })()"""
-
-
-def pauses(selector: str = "html", *, steps: int = 120, jumps: int = 10) -> str:
-    """Scroll through an element, and tell for how long the page did not listen, in milliseconds.
-
-    First by steps, one a frame, of less than a screen; then by jumps all over it.
-    """
-    return f"""(async () => {{
-      const pane = document.querySelector({json.dumps(selector)});
-      const tasks = [];
-      const watch = new PerformanceObserver((list) => tasks.push(...list.getEntries()));
-      watch.observe({{ type: 'longtask' }});
-      const frame = () => new Promise((done) => requestAnimationFrame(done));
-      await frame(); await frame();
-      let longest = 0, before = performance.now(), places = new Set();
-      const go = async (top) => {{
-        pane.scrollTo({{ top, behavior: 'instant' }});
-        await frame();
-        const now = performance.now();
-        longest = Math.max(longest, now - before);
-        before = now;
-        places.add(pane.scrollTop);
-      }};
-      for (let i = 0; i < {steps}; i++) await go(pane.scrollTop + pane.clientHeight * 0.8);
-      for (let i = 0; i < {jumps}; i++) await go(pane.scrollHeight * ((i * 7) % 10) / 10);
-      await new Promise((done) => setTimeout(done, 100));
-      return {{
-        longest, places: places.size, height: pane.scrollHeight,
-        tasks: Math.max(0, ...tasks.map((task) => task.duration)),
-      }};
-    }})()"""

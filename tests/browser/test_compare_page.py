@@ -179,48 +179,6 @@ STATE = """(() => {
 })()"""
 
 
-HEIGHTS = """['a', 'b'].map((side) => {
-  const pane = document.getElementById(side).getBoundingClientRect();
-  return document.querySelector(`#${side} .part`).getBoundingClientRect().top - pane.top;
-})"""
-
-
-def test_page__begins_with_the_first_passage_in_both_texts(browse):
-    filler = "\n".join(f"{n} lorem ipsum dolor" for n in range(900))
-    texts = f"the passage\n{filler}", f"{filler}\nthe passage\n{filler}"
-    link = Link((0, 11), (len(filler) + 1, len(filler) + 12), 1.0)
-    first, second = browse(plain_page(texts, [link]), HEIGHTS).value
-    assert abs(first - second) < 2
-    # One that stands far down comes into view.
-    texts = f"{filler}\nthe passage", f"the passage\n{filler}"
-    link = Link((len(texts[0]) - 11, len(texts[0])), (0, 11), 1.0)
-    first, second = browse(plain_page(texts, [link]), HEIGHTS).value
-    assert 0 <= first < 800
-    # Nothing is above the beginning of the second text.
-    assert second < first
-
-
-def test_page__the_other_text_goes_along(browse):
-    filler = "\n".join(f"{n} lorem ipsum dolor" for n in range(300))
-    shared = "\n".join(f"line {n} that both texts have" for n in range(200))
-    texts = f"{filler}\n{shared}\n{filler}", f"{shared}\n{filler}"
-    link = Link((len(filler) + 1, len(filler) + 1 + len(shared)), (0, len(shared)), 1.0)
-    script = """(async (follows) => {
-      const [a, b] = ['a', 'b'].map((side) => document.getElementById(side));
-      document.getElementById('follow').checked = follows;
-      const before = b.scrollTop;
-      a.dispatchEvent(new WheelEvent('wheel'));
-      a.scrollTop += 1500;
-      await new Promise((done) => setTimeout(done, 300));
-      return [b.scrollTop - before, document.getElementById('follow').checkVisibility()];
-    })"""
-    html = plain_page(texts, [link])
-    moved, is_there = browse(html, f"{script}(true)").value
-    assert is_there
-    assert 1000 < moved < 1700
-    assert browse(html, f"{script}(false)").value == [0, True]
-
-
 def test_page__going_to_the_partner(browse):
     html = long_page()
     # The last line of b is in view already, beside the first of a.
@@ -243,57 +201,6 @@ def test_page__going_to_the_partner(browse):
     assert browse(bare, script).value == ["#b-1", True, False]
 
 
-def test_page__pointer_and_keyboard(browse):
-    script = """(() => {
-      const lit = () => [...document.querySelectorAll('.on')].map((e) => e.closest('.text').id);
-      const over = (e) => e.dispatchEvent(new MouseEvent('mouseover', { bubbles: true }));
-      const mark = document.querySelector('#b .mark'), told = [];
-      over(document.querySelector('#b .part')); told.push(lit());
-      over(document.body); told.push(lit());
-      mark.focus(); told.push(lit(), document.activeElement === mark, mark.tabIndex);
-      document.getElementById('a').focus(); told.push(lit());
-      document.querySelector('#a .part').click(); told.push(lit());
-      document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })); told.push(lit());
-      return told;
-    })()"""
-    both = ["a", "a", "b", "b"]
-    assert browse(long_page(), script).value == [both, [], both, True, 0, [], both, []]
-
-
-LOOK = """(() => {
-  const look = (e) => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color];
-  const parts = [...document.querySelectorAll('.text [data-p]')], plain = parts.map(look);
-  parts.forEach((part) => part.classList.add('on'));
-  const dark = matchMedia('(prefers-color-scheme: dark)').matches;
-  return { dark, looks: [look(document.body), ...plain, ...parts.map(look)] };
-})()"""
-
-
-def contrast(first: str, second: str) -> float:
-    """Give the contrast of two colours as WCAG defines it."""
-
-    def luminance(colour: str) -> float:
-        numbers = colour.removeprefix("rgb(").removesuffix(")").split(",")
-        parts = [int(number) / 255 for number in numbers]
-        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    low, high = sorted([luminance(first), luminance(second)])
-    return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_page__light_and_dark(browse, dark):
-    links = [Link((i, i + 1), (i, i + 1), 1.0) for i in range(14)]
-    value = browse(plain_page(("a" * 20, "b" * 20), links), LOOK, dark=dark).value
-    assert value["dark"] is dark
-    [page, _], *_ = looks = value["looks"]
-    assert (contrast(page, "rgb(0, 0, 0)") < 3) is dark
-    assert len({background for background, _ in looks}) == 1 + 2 * 12
-    # What WCAG asks for at level AA.
-    assert min(contrast(*look) for look in looks) > 4.5
-
-
 def test_page__characters_that_html_lacks(browse):
     odd = "\x00\x01\x1b[31m\x7f\x0b\x0c\x85\ufeff\ufffe\u202eabc\u2028\ud800x\udfff\U0010ffff"
     shown = odd.translate({code: 0x2400 + code for code in range(32)} | {127: 0x2421})
@@ -301,13 +208,3 @@ def test_page__characters_that_html_lacks(browse):
     html = plain_page((odd, odd[::-1]), [])
     assert browse(html, TEXTS).value[0] == shown
     assert browse(html, TEXTS).value[1] == shown[::-1]
-
-
-@pytest.mark.slow
-def test_page__of_a_megabyte(browse):
-    rng = random.Random(7)
-    words = ["".join(rng.choices("abcdefghij<&>", k=6)) for _ in range(1000)]
-    texts = tuple(" ".join(rng.choices(words, k=150_000)) for _ in range(2))
-    links = [Link((i, i + 300), (i + 100, i + 420), 0.9) for i in range(0, 1_000_000, 500)]
-    script = f"{TEXTS}.map((text) => text.length)"
-    assert browse(plain_page(texts, links), script).value == [len(text) for text in texts]

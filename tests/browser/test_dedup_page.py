@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from tests.browser import scripts
-from tests.browser.dedup_pages import dedup_page, large_page
+from tests.browser.dedup_pages import dedup_page
 from tests.browser.page_cases import ENGLISH, HOSTILE
 
 pytestmark = pytest.mark.browser
@@ -66,26 +65,6 @@ def test_look_up__tells_where_documents_are(browse, page):
     assert browse(page, look_up("copy")).value["rows"] == [COPY]
 
 
-def test_look_up__with_keys_alone(browse, page):
-    at_input = "document.getElementById('lookup-id').focus()"
-    rows = "document.getElementById('lookup-rows').textContent"
-    assert browse(page, at_input, "type:copy", rows).value == "".join(COPY)
-
-
-def test_look_up__of_very_many(browse):
-    html = large_page()
-    assert len(html.encode()) < 5_000_000
-    loaded, first, found = browse(
-        html, scripts.USABLE, look_up("document-19"), look_up("document-123")
-    ).values
-    assert len(first["rows"]) == 50
-    assert "the first 50 are shown" in first["count"]
-    assert all("document-123" in row[0] for row in found["rows"])
-    # Far more than either needs: a machine may have other things to do.
-    assert loaded < 10_000
-    assert found["milliseconds"] < 1_000
-
-
 def test_figures__are_those_of_the_tables(browse, page):
     script = """({
       facts: Object.fromEntries([...document.querySelectorAll('.facts div')].map(
@@ -108,7 +87,3 @@ def test_figures__are_those_of_the_tables(browse, page):
     ]
     assert "rainy" in seen["removed"]
     assert "dreary" in seen["added"]
-
-
-def test_page__without_a_script_says_where_the_documents_are(page):
-    assert "<noscript><p>The look-up needs a script; removed.parquet lists" in page

@@ -76,24 +76,3 @@ def test_outputs__charts_and_tables(browse, outputs, colours, ink):
     assert looks["title"] == "notebook"
     assert looks["tables"][0] == 1 + 3
     assert violations == []
-
-
-def test_outputs__on_a_narrow_page(browse, outputs):
-    looks = browse(notebook(*outputs), LOOK, width=320).value
-    assert all(width <= 320 for width, _ in looks["charts"])
-
-
-SCROLLED = """(() => {
-  const [rows] = document.querySelectorAll('[role=region]');
-  rows.focus();
-  rows.scrollLeft = 1000;
-  return [document.activeElement === rows, rows.scrollLeft > 100,
-          document.documentElement.scrollWidth];
-})()"""
-
-
-def test_rows__scroll_within_the_output(browse, outputs):
-    has_focus, is_moved, page_width = browse(notebook(*outputs), SCROLLED, width=320).value
-    assert has_focus
-    assert is_moved
-    assert page_width <= 320

@@ -101,12 +101,6 @@ def test_reading__next_and_previous_passage(browse, page, width):
     assert "moved" in seen[-1]["where"]
 
 
-def test_reading__with_keys(browse, page):
-    focus = "document.getElementById('reading-b').focus()"
-    seen = browse(page, focus, "keys:N N N P", after("0"), SEEN).value
-    assert (seen["number"], seen["inView"]) == (["2", "2"], [True, True])
-
-
 def test_reading__a_mark_leads_to_its_partner(browse, page):
     click = after("document.querySelector('#reading-a .mark.moved').click()")
     focus = "[document.activeElement.id, document.querySelectorAll('#reading-b .part.on').length]"
@@ -123,43 +117,6 @@ def test_reading__a_pair_of_the_list(browse, page):
     values = browse(page, click, script, PARTS).values
     assert values[-2] == ["a (a.jsonl)", "c (c.jsonl)"]
     assert [row["texts"] for row in values[-1]] == [[TEXTS[2], TEXTS[2]]]
-
-
-def test_reading__a_part_that_is_drawn(browse, page):
-    """It leads to its pair, and the passage that begins there, from either text."""
-
-    def click(start: int) -> str:
-        title = f"{start:,} to"
-        parts = "[...document.querySelectorAll('#strips .bit')]"
-        found = f"{parts}.find((part) => part.textContent.startsWith('{title}'))"
-        return after(f"{found}.dispatchEvent(new Event('click', {{ bubbles: true }}))")
-
-    chosen = "document.getElementById('reading-pair').value"
-    steps = [click(ROWS[2][1]), SEEN, chosen, click(ROWS[4][4]), SEEN, chosen]
-    seen = [each for each in browse(page, *steps, width=1200).values if each]
-    assert [seen[0]["number"], seen[0]["inView"], seen[1]] == [["3", "3"], [True, True], "0"]
-    assert [seen[2]["number"], seen[3]] == [["5", "5"], "0"]
-
-
-def test_reading__the_other_text_goes_along(browse, page):
-    script = """(async () => {
-      const a = document.getElementById('reading-a'), b = document.getElementById('reading-b');
-      const rest = () => new Promise((done) => setTimeout(done, 600));
-      a.dispatchEvent(new WheelEvent('wheel'));
-      const target = document.getElementById('a-3');
-      a.scrollTop += target.getBoundingClientRect().top - a.getBoundingClientRect().top - 20;
-      await rest();
-      const seen = document.getElementById('b-3').getBoundingClientRect().top
-        - b.getBoundingClientRect().top;
-      return [seen, b.clientHeight];
-    })()"""
-    place, height = browse(page, script).value
-    assert -height < place < height
-
-
-def test_reading__what_is_out_of_view_is_not_laid_out(browse, page):
-    script = "getComputedStyle(document.querySelector('#reading-a .block')).contentVisibility"
-    assert browse(page, script).value == "auto"
 
 
 LISTED = """[...document.querySelectorAll('#listing-rows tbody tr')].map((row) =>
@@ -212,20 +169,6 @@ def test_listing__leads_to_a_passage(browse, page):
     assert seen["inView"] == [True, True]
 
 
-def test_listing__many_are_laid_out_as_they_are_looked_at(browse):
-    texts = ["x " * 40_000, "x " * 40_000]
-    rows = [(0, 4 * k, 4 * k + 4, 1, 4 * k, 4 * k + 4) for k in range(20_000)]
-    html = passage_page(texts, rows, ["a", "b"])
-    n_rows = "document.querySelectorAll('#listing-rows tbody tr').length"
-    more = after("document.getElementById('listing-more').click()")
-    last = "document.getElementById('listing-more').scrollIntoView()"
-    seen = browse(html, n_rows, COUNT, more, n_rows, after(last), n_rows).values
-    first, count, second, third = (each for each in seen if each is not None)
-    assert count == "20,000 passages"
-    assert 100 <= first <= 300 < 20_000
-    assert first < second < third <= 1000
-
-
 CASE = """(() => {
   window.print = () => {};
   document.getElementById('reading-print').click();
@@ -265,14 +208,3 @@ def test_places__as_they_are_cited(browse):
     assert [row[0] for row in found] == ["a page 3"]
     assert read["where"].startswith(f"Passage 1 of 5, page 0 and {cited[0][1]}, similarity")
     assert heads[3].startswith(f"1page 0, {ROWS[0][1]:,}–{ROWS[0][2]:,}and {cited[0][1]}, ")
-
-
-WIDTHS_OF_COLUMNS = """[...document.querySelectorAll('#listing-rows tbody tr:first-child td')]
-  .map((cell) => cell.getBoundingClientRect().width)"""
-
-
-def test_places__long_ones_leave_room_to_the_texts(browse):
-    cited = [("THE FIRST BOOK OF MOSES CALLED GENESIS THE SEVENTH CHAPTER " * 2, "x" * 81)] * 6
-    page = passage_page(TEXTS, ROWS, ["a", "b", "c"], cited)
-    first, said, second, *_ = browse(page, WIDTHS_OF_COLUMNS).value
-    assert max(first, second) < 250 < said

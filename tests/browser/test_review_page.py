@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 
-import pyarrow as pa
 import pytest
 
 import neardup
@@ -57,18 +56,6 @@ def test_review__by_keys(browse, page):
     ]
 
 
-def test_review__keys_write_in_a_note_and_can_be_turned_off(browse, page):
-    note = "document.getElementById('note').value"
-    off = "document.getElementById('keys').click()"
-    steps = ("keys:E", "type:n y?", "keys:Escape", JUDGED, "keys:J K", note, off, "keys:Y", JUDGED)
-    assert browse(page, *steps).values == [
-        "0 of 3 judged: 0 yes, 0 no, 0 unsure",
-        "n y?",
-        None,
-        "0 of 3 judged: 0 yes, 0 no, 0 unsure",
-    ]
-
-
 def test_review__is_kept_and_filtered(browse, page):
     noted = put("shown", "noted", "change")
     steps = [
@@ -94,16 +81,6 @@ def test_review__is_kept_and_filtered(browse, page):
 def test_review__rules_hold_where_a_pair_is_judged(browse, page):
     for dark in (False, True):
         assert browse(page, "keys:Y N U K K", scripts.violations(), dark=dark).value == []
-
-
-def test_review__marks_what_differs(browse, page):
-    marks = "[...document.querySelectorAll('.fields mark')].map((e) => e.textContent)"
-    rows = "[...document.querySelectorAll('.fields tbody tr')].map((e) => e.innerText)"
-    steps = (put("words", "lham"), marks, rows, "document.querySelectorAll('.lacks').length")
-    _, found, lines, n_lacking = browse(page, *steps).values
-    assert found == ["design of the", "1998"]
-    assert [line.split("\t")[0] for line in lines] == ["title", "authors", "year"]
-    assert n_lacking == 1
 
 
 def test_review__round_trip(browse, page, tmp_path, monkeypatch):
@@ -132,30 +109,3 @@ def test_review__round_trip(browse, page, tmp_path, monkeypatch):
     assert browse(again, JUDGED).value == "3 of 3 judged: 1 yes, 1 no, 1 unsure"
     chosen = neardup.choose("anna.csv", RECORDS, text_column="title", measure="jaccard")
     assert chosen.removed["id"].to_pylist() == [rows[2]["id_b"]]
-
-
-@pytest.mark.slow
-def test_review__of_many_pairs_has_no_pauses(browse):
-    n = 30_000
-    rows = [{"id": f"d{k}", "title": f"title {k % 97} of record {k}", "year": k} for k in range(n)]
-    pairs = pa.table(
-        {
-            "id_a": [f"d{k}" for k in range(n)],
-            "id_b": [f"d{(k * 7 + 1) % n}" for k in range(n)],
-            "similarity": [k / n for k in range(n)],
-        }
-    )
-    page = neardup.review(pairs, rows, limit=n).html
-    timed = """(() => {
-      const before = performance.now();
-      %s;
-      return performance.now() - before;
-    })()"""
-    key = "document.dispatchEvent(new KeyboardEvent('keydown', {key: 'y'}))"
-    steps = [scripts.USABLE, *(timed % step for step in (key, put("words", "97 record"))), JUDGED]
-    usable, judged, filtered, said = browse(page, *steps).values
-    assert said == f"1 of {n:,} judged: 1 yes, 0 no, 0 unsure"
-    assert usable < 4000
-    assert judged < 300
-    assert filtered < 1500
-    assert browse(page, scripts.pauses("#list")).value["longest"] < 1000

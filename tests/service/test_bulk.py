@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tracemalloc
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,11 +11,8 @@ import pytest
 
 import neardup
 from neardup.service.served import ServedDocuments, ServedPassages
-from neardup.service.service import Limits
 from tests.service.conftest import PATIENT, TOKEN, make_fake, start_service
-from tests.service.test_limits import head, raw
 from tests.service.test_upkeep import disk_full
-from tests.service.waiting import wait_for
 
 BULK = "/v1/indexes/docs/bulk"
 LINES = {"content-type": "application/x-ndjson"}
@@ -74,21 +70,6 @@ def test_bulk__an_answer_for_each(running):
     assert again.get("a")["lang"] == "en"
 
 
-def test_bulk__says_what_there_is(running):
-    (found,) = send(running, b'{"op": "delete", "id": "a"}')
-    assert "one of 'insert', 'insert-if-new', 'remove', 'replace'" in found["detail"]
-
-
-def test_bulk__a_column_beside_the_text(running):
-    (found,) = send(running, b'{"id": "flat", "text": "x", "lang": "en"}')
-    assert (found["row"], found["id"], found["done"]) == (1, "flat", False)
-    assert "unknown field `lang`" in found["detail"]
-    assert found["detail"].endswith("goes in one object, `columns`")
-    remote = neardup.connect(running.url, index="docs", timeout=300)
-    with pytest.raises(neardup.InvalidParameterError, match=r"by its own name, as NAME=VALUE or"):
-        remote.insert("flat", "x", columns={"lang": "en"})
-
-
 def test_bulk__as_python_has_it(running):
     remote = neardup.connect(running.url, index="docs", timeout=300)
     assert list(remote.bulk([])) == []
@@ -134,26 +115,6 @@ def test_bulk__is_refused_as_a_whole(start, token_file):
     assert httpx.post(writable.url + BULK, content=body, headers=json_body).status_code == 415
 
 
-def test_bulk__one_line_too_large(start):
-    running = start(limits=Limits(10_000, 5, 5.0, 2))
-    body = b'{"id": "x", "text": "y"}\n{"id": "z", "text": "' + b"y" * 20_000
-    found = send(running, iter([body, b"y" * 20_000, b'"}\n{"id": "w", "text": "y"}']))
-    assert [(each["row"], each["done"]) for each in found] == [(1, True), (2, False)]
-    assert "larger than 10,000 bytes; the rest was not read" in found[1]["detail"]
-    assert "w" not in running.service.indexes["docs"].index.rows
-
-
-def test_bulk__one_that_ends_early_or_never(start):
-    running = start(limits=Limits(10_000, 5, 0.5, 2))
-    begin = head(running, "chunked", path=BULK).replace(
-        b"application/json", b"application/x-ndjson"
-    )
-    line = b'{"id": "x", "text": "y"}\n'
-    received = raw(running, begin + b"%x\r\n" % len(line) + line + b"\r\n")
-    assert b'{"row":1,"id":"x","done":true}' in received
-    assert b"did not arrive within 0.5 s" in received
-
-
 def test_bulk__what_cannot_be_committed_is_not_done(start):
     running = start()
     running.service.indexes["docs"].index.failure = disk_full()
@@ -161,27 +122,3 @@ def test_bulk__what_cannot_be_committed_is_not_done(start):
     assert (found["done"], "not durable" in found["detail"]) == (False, True)
     assert "secret" not in found["detail"]
     running.service.indexes["docs"].index.failure = None
-
-
-@pytest.mark.slow
-def test_bulk__memory_is_bounded(start):
-    """Forty megabytes of lines, of which those are held that are made durable together."""
-    running = start()
-    served = running.service.indexes["docs"]
-    served.change_many = lambda changes: [None] * len(changes)
-    piece = b"".join(b'{"id": "%d", "text": "%s"}\n' % (n, b"word " * 40) for n in range(1000))
-    tracemalloc.start()
-    try:
-        answer = httpx.post(
-            running.url + BULK, content=iter([piece] * 180), headers=LINES, timeout=300
-        )
-        n_rows = answer.text.count("\n")
-        del answer
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert n_rows == 180_000
-    # The client's own copy of the answer is the most of it.
-    assert peak < 40_000_000
-    # It gives back what it held when the answer has gone.
-    wait_for(lambda: running.service.bodies.n_held == 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from fractions import Fraction
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -17,7 +16,6 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.service.served import ServedDocuments, ServedPassages
 from neardup.service.service import Limits
 from tests.document_indexes import WEIGHTED
-from tests.each import each_of
 from tests.service.conftest import PATIENT, TEXTS, make_fake, start_service
 from tests.service.waiting import wait_for
 
@@ -68,12 +66,6 @@ def test_connect__needs_a_name_where_there_are_several(running, fake):
         neardup.connect(running.url)
     with pytest.raises(neardup.InvalidParameterError, match="there is no index 'x'"):
         neardup.connect(running.url, index="x")
-
-
-@each_of("url", ["", "127.0.0.1:8600", "ftp://x", "http://", "http://x:y"])
-def test_connect__refuses_urls(url):
-    with pytest.raises(neardup.InvalidParameterError, match=r"^url "):
-        neardup.connect(url)
 
 
 def test_connect__nobody_there():
@@ -277,13 +269,6 @@ def test_files__are_not_sent(documents, tmp_path, monkeypatch):
             documents.add(wrong)
 
 
-@pytest.mark.parametrize("text", ["1e-999999999", "1e999999999", "0.12345678912345"])
-def test_threshold__is_read_here_as_there(fake, text):
-    """Of a decimal of many places the places are not written out before it is refused."""
-    with pytest.raises(InvalidParameterError, match="threshold"):
-        neardup.connect(fake.url, index="docs").query("a", threshold=Decimal(text))
-
-
 def test_timeout(start):
     running = start()
     remote = neardup.connect(running.url, timeout=0.3)
@@ -303,14 +288,6 @@ def test_connection__lost_meanwhile(start, monkeypatch):
     assert len(remote) == len(TEXTS) + 3
 
 
-def test_threads(fake):
-    remote = neardup.connect(fake.url, index="docs")
-    texts = list(TEXTS.values()) * 10
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(remote.query, texts))
-    assert [matches[0].id for matches in found] == list(TEXTS) * 10
-
-
 def test_query__of_tokens_with_numbers(running, indexes):
     """They go to the service as they are, and mean there what they mean here."""
     remote, index = neardup.connect(running.url, index="weights", timeout=310), indexes["weights"]
@@ -327,19 +304,3 @@ def test_query__of_tokens_with_numbers(running, indexes):
             remote.query(tokens={"a": bad})
         assert "\n" not in str(caught.value)
     assert remote.commit() == 2
-
-
-def test_search__columns_of_several_types_as_the_index(start, tmp_path):
-    """Each text is looked up by itself there, so that only the first has values of one type."""
-    index = neardup.DocumentIndex.create(tmp_path / "i", threshold="0.5", ngram=1, columns="lang")
-    values = [5, "de", [1, 2], {"a": 1}, None, 2.5]
-    texts = ["one two three", *["four five six"] * 5]
-    for key, (text, value) in enumerate(zip(texts, values, strict=True)):
-        index.insert(key, text, lang=value)
-    remote = neardup.connect(start([ServedDocuments("i", index, is_writable=True)]).url)
-    found, here = (one.search(sorted(set(texts)), with_columns=True) for one in (remote, index))
-    assert found.table["doc_lang"].to_pylist() == here.table["doc_lang"].to_pylist()
-    assert "5" in found.table["doc_lang"].to_pylist()
-    assert [match.columns["lang"] for match in remote.query(texts[1], with_columns=True)] == [
-        *("de", [1, 2], {"a": 1}, None, 2.5)
-    ]

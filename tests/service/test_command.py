@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import subprocess
@@ -34,14 +33,6 @@ def test_serve__until_sigterm(serve, folder):
     assert lines[-1]["event"] == "stopped"
     # Nobody had committed it.
     assert "new" in neardup.DocumentIndex.open(folder / "idx")
-
-
-def test_serve__hints_are_in_answers_and_not_in_the_log(serve):
-    process = serve()
-    found = neardup.connect(process.url).search(["too short"] * 9)
-    assert found.summary["hints"]
-    process.end()
-    assert [line for line in process._log if not line.startswith("{")] == []
 
 
 def test_serve__ends_after_requests_under_way(serve):
@@ -142,12 +133,6 @@ def test_serve__check(run):
         "ready to serve idx (1 document), mine (1 document)\n",
         "",
     )
-
-
-def test_serve__json(serve):
-    found = json.loads(serve("--json").first_line)
-    assert found["url"].startswith("http://127.0.0.1:")
-    assert found["indexes"] == [{"name": "idx", "kind": "documents", "documents": 1}]
 
 
 def test_serve__without_the_extra(folder, run_without):

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
-import random
 import socket
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
-import httpx
 import pytest
 
 from neardup.service import bodies
-from neardup.service.lanes import Deadline
-from neardup.service.problems import Problem
 from neardup.service.service import Limits
 from tests.each import each_of
-from tests.service.conftest import TOKEN, make_fake
 from tests.service.waiting import wait_for
 
 QUERY = "/v1/indexes/docs/query"
@@ -84,12 +76,6 @@ def test_body__too_large(small):
     assert "--max-body" in answer.json()["detail"]
 
 
-def test_body__declared_too_large_is_not_read(small, monkeypatch):
-    monkeypatch.setattr(bodies, "_DRAIN_SECONDS", 0.2)
-    received = raw(small, head(small, 10**12))
-    assert received.startswith(b"HTTP/1.1 413 ")
-
-
 def test_body__too_large_in_chunks(small, monkeypatch):
     monkeypatch.setattr(bodies, "_DRAIN_SECONDS", 0.2)
     chunk = b"1000\r\n" + b" " * 0x1000 + b"\r\n"
@@ -100,129 +86,6 @@ def test_body__too_large_in_chunks(small, monkeypatch):
 def test_body__slow(small):
     received = raw(small, head(small, 20), b'{"te', seconds=0.1)
     assert received.startswith(b"HTTP/1.1 408 ")
-
-
-def test_body__ends_early(small):
-    received = raw(small, head(small, 20, "Connection: close"), b'{"te')
-    # The answer comes, or the connection is gone; the service lives on.
-    assert received[:13] in (b"", b"HTTP/1.1 408 ", b"HTTP/1.1 400 ")
-    assert small.get("/health").status_code == 200
-
-
-FORM = {"content-type": "application/x-www-form-urlencoded"}
-
-
-@pytest.mark.parametrize("with_token", [False, True])
-def test_sign_in__takes_a_token_and_no_more(start, token_file, with_token):
-    """Anybody may send it, so it is small whatever --max-body says."""
-    running = start(token_file=token_file)
-    headers = {**FORM, "authorization": f"Bearer {TOKEN}"} if with_token else FORM
-    for length, status in ((4096, 401), (4097, 413)):
-        content = b"token=" + b"x" * (length - 6)
-        for body in (content, iter([content])):
-            answer = httpx.post(f"{running.url}/sign-in", content=body, headers=headers)
-            assert answer.status_code == status
-
-
-def test_sign_in__soon(start, token_file, monkeypatch):
-    monkeypatch.setattr("neardup.service.pages._SIGN_IN_SECONDS", 0.2)
-    running = start(token_file=token_file)
-    sent = head(running, 20, path="/sign-in").replace(b"json", b"x-www-form-urlencoded")
-    assert raw(running, sent, b"tok").startswith(b"HTTP/1.1 408 ")
-
-
-@contextlib.contextmanager
-def held(lane):
-    """Keep the only thread of a lane at work."""
-    gate = threading.Event()
-    work = lane.run(gate.wait, Deadline(60))
-    work = asyncio.run_coroutine_threadsafe(work, lane._loop)
-    try:
-        yield
-    finally:
-        gate.set()
-        work.result(30)
-
-
-TEXT = "word " * 20_000
-
-
-@pytest.mark.parametrize(
-    ("path", "sent", "is_form"),
-    [
-        (QUERY, {"text": TEXT}, False),
-        ("/", {"text": "other " * 20_000}, True),
-        ("/v1/indexes/other/insert", {"id": "new", "text": TEXT}, False),
-        ("/v1/indexes/docs/document?id=long", None, False),
-        ("/document?index=docs&id=long", None, False),
-        ("/v1/indexes/docs/documents?start=4", None, False),
-    ],
-)
-def test_large__parsed_and_written_beside_the_look_ups(start, path, sent, is_form):
-    """What takes long is done in a thread of its own, and the event loop answers others."""
-    served = [make_fake(), make_fake("other")]
-    served[0].index.insert("long", TEXT)
-    running = start(served)
-    with ThreadPoolExecutor(1) as pool:
-        with held(running.service.transfers):
-            kind = {"data" if is_form else "json": sent}
-            method = "GET" if sent is None else "POST"
-            asked = pool.submit(httpx.request, method, running.url + path, timeout=60, **kind)
-            wait_for(lambda: running.service.transfers.n_waiting)
-            assert running.post(QUERY, {"text": "the cat"}).status_code == 200
-            assert not asked.done()
-        assert asked.result().status_code == 200
-
-
-def test_form__as_browsers_send_it(monkeypatch):
-    """Escapes are those of the standard library, wherever pieces are cut."""
-    rng = random.Random(3)
-    parts = ["%41", "%c3%bc", "%C3", "%", "%%", "%4", "%zz", "+", "%2B", "a", "=", "%26", "%00"]
-    for n_bytes in (1, 2, 3, 4, 7, 1 << 20):
-        monkeypatch.setattr(bodies, "_PIECE_BYTES", n_bytes)
-        for _ in range(60):
-            pairs = ["".join(rng.choices(parts, k=rng.randrange(9))) for _ in range(3)]
-            body = "&".join(["x=1", *pairs]).encode()
-            assert bodies.read_form(body) == dict(parse_qsl(body.decode(), True))
-    assert bodies.read_form(b"a=1%0D%0A2&a=%0D") == {"a": "\r"}
-    assert bodies.read_form(b"a=1%0D%0A2") == {"a": "1\n2"}
-    for body in (b"a=\xff", b"&" * 20):
-        with pytest.raises(Problem, match="cannot be read"):
-            bodies.read_form(body)
-
-
-def test_form__nothing_but_escapes(fake):
-    """Three megabytes of them, a hundredth of a second's work."""
-    answer = httpx.post(f"{fake.url}/", content=b"text=" + b"%41" * 1_000_000, headers=FORM)
-    assert (answer.status_code, "A" * 1_000_000 in answer.text) == (200, True)
-
-
-def test_problem__is_short_whatever_was_sent(fake):
-    name = "x" * 100_000
-    answer = fake.post(QUERY, {name: 1})
-    assert (answer.status_code, len(answer.content) < 3000) == (422, True)
-    assert "unknown field `xxx" in answer.json()["detail"]
-    assert answer.json()["detail"].endswith("/openapi.json lists the fields")
-
-
-def test_head__slow(start, monkeypatch):
-    monkeypatch.setattr("neardup.service.connection.HEAD_SECONDS", 0.3)
-    running = start()
-    begin = time.monotonic()
-    assert raw(running, b"GET /health HTTP/1.1\r\nHost:") == b""
-    assert raw(running, b"") == b""
-    assert time.monotonic() - begin < 5
-    # A connection that is kept open between requests is not meant.
-    with running.client() as client:
-        for _ in range(2):
-            assert client.get("/health").status_code == 200
-            time.sleep(0.5)
-
-
-def test_head__nonsense(fake):
-    for sent in (b"nonsense\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\0" * 100):
-        assert raw(fake, sent)[:13] in (b"", b"HTTP/1.1 400 ")
-    assert fake.get("/health").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -265,13 +128,6 @@ def test_time__work_is_given_up(small):
     assert 0.9 < time.monotonic() - begin < 5
 
 
-def test_time__a_batch_ends_there(start):
-    """The thread itself stops, so that the lane is free again."""
-    running = start(limits=Limits(seconds=0.5))
-    assert running.post(SEARCH, {"queries": ["heavy"] * 900}).status_code == 504
-    wait_for(lambda: running.service.heavy.n_running == 0, 2)
-
-
 def test_time__a_look_up_asks_whether_to_go_on(start):
     running = start(limits=Limits(seconds=0.3))
     assert running.post(QUERY, {"text": "endless"}).status_code == 504
@@ -298,21 +154,6 @@ def test_queue__full(small):
     assert small.post(QUERY, SLOW).status_code == 200
 
 
-def test_queue__who_waits_too_long_is_dropped(small):
-    """Work that nobody waits for any more is not begun."""
-    index = small.service.indexes["docs"].index
-    with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(small.post, [QUERY] * 4, [SLOW] * 4))
-    assert {answer.status_code for answer in answers} == {504}
-    n_begun = 0
-    while index.begun.acquire(blocking=False):
-        n_begun += 1
-    assert n_begun == small.service.lookups.n_threads
-    index.gate.set()
-    wait_for(lambda: small.service.lookups.n_running == 0)
-    assert not index.begun.acquire(blocking=False)
-
-
 def test_lanes__heavy_work_does_not_starve_look_ups(start):
     running = start(limits=Limits(seconds=20))
     heavy = {"queries": ["heavy"] * 60}
@@ -325,27 +166,6 @@ def test_lanes__heavy_work_does_not_starve_look_ups(start):
         assert running.service.heavy.n_running
         assert not all(batch.done() for batch in batches)
         assert {batch.result().status_code for batch in batches} == {200}
-
-
-@pytest.mark.slow
-def test_writes__one_at_a_time(start):
-    running = start()
-    with ThreadPoolExecutor(8) as pool:
-        bodies = [{"id": i, "text": f"number {i}"} for i in range(40)]
-        answers = list(pool.map(running.post, ["/v1/indexes/docs/insert"] * 40, bodies))
-    assert {answer.status_code for answer in answers} == {200}
-    assert len(running.service.indexes["docs"]) == 44
-
-
-def test_documents__long_texts_make_short_pages(start):
-    served = make_fake()
-    for number in range(5):
-        served.index.insert(number, "x" * 2000)
-    running = start([served], limits=Limits(body_bytes=20_000))
-    page = running.get("/v1/indexes/docs/documents", start=4).json()
-    assert ([row["id"] for row in page["documents"]], page["next"]) == ([0, 1], 6)
-    page = running.get("/v1/indexes/docs/documents", start=8).json()
-    assert (len(page["documents"]), page["next"]) == (1, None)
 
 
 def test_log__a_line_for_each_request(start):

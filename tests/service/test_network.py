@@ -11,7 +11,6 @@ from neardup.errors import InvalidParameterError
 from neardup.options.service import ServeOptions
 from tests.each import each_of
 from tests.service.conftest import TOKEN, make_fake
-from tests.service.waiting import wait_for
 
 SITE = "https://desk.example.org"
 QUERY = "/v1/indexes/docs/query"
@@ -80,20 +79,6 @@ def test_log__who_sent_what(with_site):
     assert (first["id"], first["client"], first["token"]) == ("a-1.b:c", "127.0.0.1", "desk")
     assert [each["token"] for each in others] == ["-"] * 4
     assert len({each["id"] for each in others}) == 4
-
-
-def test_log__a_failure_has_the_request(start):
-    running = start()
-
-    def fail(*_: object, **__: object) -> None:
-        raise AssertionError
-
-    running.service.indexes["docs"].index.info = fail
-    answer = httpx.get(f"{running.url}/v1/indexes/docs", headers={"x-request-id": "seven"})
-    assert (answer.status_code, answer.headers["x-request-id"]) == (500, "seven")
-    wait_for(lambda: '"defect"' in "".join(running.lines))
-    (line,) = [line for line in "".join(running.lines).splitlines() if '"defect"' in line]
-    assert json.loads(line)["id"] == "seven"
 
 
 def test_proxy__on_this_machine_names_the_client(start):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -42,27 +41,6 @@ def test_describe__every_operation(operation):
             component = DOCUMENT["components"]["responses"][response["$ref"].rpartition("/")[2]]
             schema = component["content"]["application/problem+json"]["schema"]
             assert schema == {"$ref": "#/components/schemas/ProblemDetails"}
-
-
-def test_reference__a_page_with_all_of_it(fake):
-    answer = fake.get("/reference")
-    assert answer.headers["content-type"].startswith("text/html")
-    for operation in OPERATIONS:
-        assert f"{operation.method} {operation.path}" in answer.text
-    ids = set(re.findall(r'id="([^"]+)"', answer.text))
-    links = re.findall(r'href="([^"]+)"', answer.text)
-    assert {link[1:] for link in links if link.startswith("#")} <= ids
-    for role in ("read", "write"):
-        said = answer.text.partition(f"<dt><code>role={role}</code></dt>")[2].partition("</dd>")[0]
-        assert set(re.findall(r"<code>(\w+)</code>", said)) == {
-            operation.name for operation in OPERATIONS if operation.role == role
-        }
-    # Nothing comes from elsewhere, and nothing of a type is left without a name.
-    assert not [link for link in links if "//" in link]
-    for schema in DOCUMENT["components"]["schemas"].values():
-        for name in schema.get("properties", {}):
-            assert f"<code>{name}</code>" in answer.text
-    assert answer.text.count("Only documents of the index that meet this condition") == 4
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 import neardup
-from neardup.errors import WriteError
 from neardup.service.gate import SESSION_COOKIE
 from neardup.service.pages import Seal
 from neardup.service.problems import Problem
@@ -87,13 +86,6 @@ def test_add__shown_first(client, identifier):
     assert client.get("/browse?index=docs").text.count("<h3>") >= 3
 
 
-def test_add__passages(client):
-    form = begin(client, "/add", "passages") | {"id": "a", "text": TEXT}
-    check(client.post("/add", data=form | {"step": "check"}))
-    assert client.post("/add", data=form | {"step": "add"}).status_code == 303
-    check(client.get("/document?index=passages&id=a"))
-
-
 @each_of(
     ("index", "given", "says"),
     [
@@ -111,23 +103,6 @@ def test_add__what_cannot_go_in(client, index, given, says):
     for step in ("check", "add"):
         page = check(client.post("/add", data=form | {"step": step}), 422)
         assert any(says in part for part in parts(page, "p"))
-
-
-def test_add__ids_stay_numbers(client, running):
-    form = begin(client, "/add", "numbered") | {"id": "8", "text": "quite another text"}
-    client.post("/add", data=form | {"step": "add"})
-    assert running.service.indexes["numbered"].get("8")["id"] == 8
-
-
-def test_add__what_fails_loses_nothing(client, running, monkeypatch):
-    def fail(*_):
-        raise WriteError("/secret: no space")
-
-    monkeypatch.setattr(running.service.indexes["docs"], "add", fail)
-    form = begin(client, "/add") | {"id": "another", "text": TEXT, "step": "add"}
-    page = check(client.post("/add", data=form), 500)
-    assert TEXT in parts(page, "textarea")[0]
-    assert "/secret" not in page
 
 
 def test_remove__asks_first_and_keeps_out_what_is_denied(client):

@@ -21,7 +21,6 @@ from neardup.service.processes import Processes, WorkError
 from neardup.service.served import ServedPassages
 from neardup.service.service import Limits
 from tests.each import each_of
-from tests.service.conftest import make_fake
 from tests.service.waiting import wait_for
 
 
@@ -77,12 +76,6 @@ def test_run(processes):
     assert processes.run(os.getpid, long()) == processes.run(os.getpid, long()) != os.getpid()
 
 
-def test_run__signals_are_for_the_parent(processes):
-    """A terminal, and what manages services, send them to all processes."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        assert processes.run(partial(signal.getsignal, number), long()) is signal.SIG_IGN
-
-
 @each_of(
     "error",
     [
@@ -102,25 +95,10 @@ def test_run__errors_come_as_they_are(processes, error):
     assert vars(found.value) == vars(error)
 
 
-def test_run__defects_are_named_without_texts(processes):
-    with pytest.raises(WorkError) as found:
-        processes.run(partial(fail_with, ZeroDivisionError("the secret text")), long())
-    assert found.value.kind == "ZeroDivisionError"
-    assert "test_processes.py:" in found.value.places[-1]
-    assert "secret" not in repr(vars(found.value))
-
-
 def test_run__a_process_that_ends(processes):
     with pytest.raises(WorkError, match="ended with -9"):
         processes.run(end_at_once, long())
     assert processes.run(partial(give, 1), long()) == 1
-
-
-def test_run__one_that_was_ended_while_idle(processes):
-    before = processes.run(os.getpid, long())
-    os.kill(before, signal.SIGKILL)
-    wait_for(lambda: not is_there(before))
-    assert processes.run(os.getpid, long()) != before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell")
@@ -175,37 +153,6 @@ def test_process__ends_with_its_parent(tmp_path, number):
     parent.wait(60)
     wait_for(lambda: not is_there(int(process)), 60)
     wait_for(lambda: not Path(folder).exists(), 60)
-
-
-def test_run__after_the_end():
-    found = Processes()
-    found.close()
-    with pytest.raises(WorkError):
-        found.run(partial(give, 1), long())
-
-
-def test_service__compares_in_a_process(start, monkeypatch):
-    """What it should not have done is noted, and the next is answered."""
-    running = start()
-    answer = running.post("/v1/compare", {"a": "the cat sat", "b": "the cat sat down"})
-    assert answer.json()["sizes"]["a"]["tokens"] == 3
-    run = Processes.run
-
-    def end(self, work, deadline, **options):
-        return run(self, end_at_once, deadline, **options)
-
-    monkeypatch.setattr(Processes, "run", end)
-    assert running.post("/v1/compare", {"a": "the cat", "b": "a cat"}).status_code == 500
-    wait_for(lambda: "a process that ended with -9" in "".join(running.lines))
-    monkeypatch.undo()
-    assert running.post("/v1/compare", {"a": "the cat", "b": "a cat"}).status_code == 200
-
-
-def test_service__ends_its_processes(start):
-    running = start([make_fake()])
-    process = running.service.processes.run(os.getpid, long())
-    running.server.should_exit = True
-    wait_for(lambda: not is_there(process))
 
 
 def test_service__looks_for_passages_in_what_is_there_now(start, tmp_path):

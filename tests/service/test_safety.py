@@ -8,21 +8,10 @@ import httpx
 import pytest
 
 from neardup.errors import InvalidParameterError, NeardupError
-from neardup.service.gate import check_address, is_loopback
+from neardup.service.gate import check_address
 from neardup.service.tokens import EVERYTHING, Tokens
 from tests.each import each_of
 from tests.service.conftest import OTHER, TOKEN
-
-
-@each_of(
-    ("host", "expected"),
-    [
-        *(("127.0.0.1", True), ("localhost", True), ("::1", True), ("127.9.9.9", True)),
-        *(("0.0.0.0", False), ("::", False), ("192.168.0.1", False), ("example.org", False)),
-    ],
-)
-def test_is_loopback(host, expected):
-    assert is_loopback(host) == expected
 
 
 def test_check_address__others_need_a_token():
@@ -159,12 +148,6 @@ def test_answers__headers(fake, path):
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "same-origin"
     assert "server" not in headers
-
-
-@each_of("path", ["/etc/passwd", "/../etc/passwd", "/page.html", "/v1/../page.css"])
-def test_files__none_by_request(fake, path):
-    assert httpx.get(f"{fake.url}{path}").status_code in (200, 404)
-    assert "root:" not in httpx.get(f"{fake.url}{path}").text
 
 
 def test_texts__are_no_names_of_files(fake, tmp_path):

@@ -5,22 +5,18 @@ from __future__ import annotations
 import io
 import tarfile
 import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 import neardup
 from neardup.errors import IndexFormatError, OutputExistsError, WriteError
-from neardup.indexes.snapshot import Snapshot, open_snapshot
+from neardup.indexes.snapshot import open_snapshot
 from neardup.options.service import ServeOptions
 from neardup.service.serve import open_indexes
 from tests.document_indexes import OPTIONS, text_of
 from tests.service.conftest import TOKEN, start_service
-from tests.service.waiting import wait_for
 
 
 @pytest.fixture
@@ -53,30 +49,6 @@ def test_compact(running):
     found = running.post("/v1/indexes/docs/compact", {}).json()
     assert (found["segments"], found["documents"]) == (1, 16)
     assert running.post("/v1/indexes/docs/insert", {"id": "z", "text": "y"}).status_code == 200
-
-
-def test_compact__others_do_not_wait(running, monkeypatch):
-    """Changes of an index that is written anew are turned away, and look-ups go on."""
-    monkeypatch.setattr("neardup.service.service._PATIENCE_SECONDS", 0.05)
-    served = running.service.indexes["docs"]
-    begun, may_end = threading.Event(), threading.Event()
-    compact = served.index.compact
-
-    def slow(**options: Any) -> Any:
-        begun.set()
-        may_end.wait(30)
-        return compact(**options)
-
-    monkeypatch.setattr(served.index, "compact", slow)
-    with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(running.post, "/v1/indexes/docs/compact", {})
-        begun.wait(30)
-        refused = running.post("/v1/indexes/docs/insert", {"id": "x", "text": "y"})
-        assert (refused.status_code, "written anew" in refused.text) == (503, True)
-        assert running.post("/v1/indexes/docs/query", {"text": text_of(0)}).json()["matches"]
-        may_end.set()
-        assert answer.result().status_code == 200
-    assert running.post("/v1/indexes/docs/insert", {"id": "x", "text": "y"}).status_code == 200
 
 
 def test_snapshot__is_a_committed_state(running, tmp_path):
@@ -116,29 +88,6 @@ def test_snapshot__is_a_committed_state(running, tmp_path):
             assert copy.query(row["text"])[0].similarity == 1
 
 
-def test_snapshot__given_up(running, monkeypatch):
-    """Whoever goes while a part is read leaves no file open, and no defect."""
-    begun, may_end, snapshots = threading.Event(), threading.Event(), []
-
-    def slow(snapshot: Snapshot) -> Iterator[bytes]:
-        snapshots.append(snapshot)
-        yield b"x" * 1000
-        begun.set()
-        may_end.wait(30)
-        yield b"y"
-
-    monkeypatch.setattr(Snapshot, "parts", slow)
-    with httpx.stream("GET", f"{running.url}/v1/indexes/docs/snapshot") as answer:
-        next(answer.iter_raw())
-        begun.wait(30)
-    wait_for(
-        lambda: any('"route": "/v1/indexes/{index}/snapshot"' in line for line in running.lines)
-    )
-    may_end.set()
-    assert all(file.closed for _, file, _ in snapshots[0]._files)
-    assert not any("defect" in line for line in running.lines)
-
-
 def test_snapshot__by_python(running, tmp_path):
     remote, tar = neardup.connect(running.url, index="docs"), tmp_path / "docs.tar"
     assert remote.snapshot(tar) == tar.stat().st_size
@@ -150,12 +99,6 @@ def test_snapshot__by_python(running, tmp_path):
         remote.snapshot(tmp_path / "no folder" / "docs.tar")
     with pytest.raises(neardup.ServiceError, match="there is nothing here"):
         remote._transport.save("/v1/nothing", io.BytesIO())
-
-
-def test_snapshot__of_passages(running, folders, tmp_path):
-    tar = running.get("/v1/indexes/texts/snapshot").content
-    copy = neardup.PassageIndex.open(unpacked(tar, tmp_path / "copy"))
-    assert copy.documents() == neardup.PassageIndex.open(folders[1]).documents()
 
 
 def test_snapshot__stays_what_it_is(folders, tmp_path):

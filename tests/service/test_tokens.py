@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from neardup.errors import InvalidParameterError, ReadError
+from neardup.errors import InvalidParameterError
 from neardup.service.tokens import Grant, Tokens, read_grants
 from tests.each import each_of
 from tests.service.conftest import OTHER, TOKEN, make_fake
@@ -57,11 +57,6 @@ def test_read_grants__refuses(tmp_path, content, mode, message):
     assert TOKEN not in str(caught.value)
 
 
-def test_read_grants__missing(tmp_path):
-    with pytest.raises(ReadError, match="tokens: No such file"):
-        read_grants(tmp_path / "tokens")
-
-
 def test_tokens__all_are_compared(monkeypatch):
     """What is compared, and how often, does not depend on the token that is given."""
     seen = []
@@ -76,17 +71,6 @@ def test_tokens__all_are_compared(monkeypatch):
     found = [tokens.grant_of(token.encode()) for token in given]
     assert found == [grant_of(TOKEN), grant_of(OTHER), None, None, None]
     assert seen == [(32, 32)] * 10
-
-
-def test_sessions__signed_out():
-    one = Grant(b"1" * 32)
-    tokens = Tokens([one])
-    session = tokens.make_session(one)
-    tokens.end_session("nonsense")
-    assert tokens.grant_of_session(session) == one
-    tokens.end_session(session)
-    assert tokens.grant_of_session(session) is None
-    assert not Tokens([one])._ended
 
 
 def test_sessions(monkeypatch):

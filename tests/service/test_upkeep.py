@@ -11,11 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
-import neardup
-from neardup.errors import IndexFormatError, IndexLockedError, WriteError
+from neardup.errors import IndexFormatError, WriteError
 from neardup.service.messages import NewDocument
-from neardup.service.served import ServedDocuments
-from neardup.service.service import Limits
 from tests.service.conftest import make_fake
 from tests.service.waiting import wait_for
 
@@ -46,37 +43,6 @@ def metric(running, name: str, index: str = "docs") -> float:
     lines = running.get("/metrics").text.splitlines()
     (line,) = [line for line in lines if line.startswith(f'{name}{{index="{index}"}} ')]
     return float(line.rpartition(" ")[2])
-
-
-def test_refresh__from_time_to_time(start):
-    running = start(refresh=0.1)
-    index = running.service.indexes["docs"].index
-    wait_for(lambda: index.n_refreshes >= 3)
-
-
-def test_commit__what_nobody_adds_to(start):
-    running = start()
-    index = running.service.indexes["docs"].index
-    running.post(INSERT, {"id": "x", "text": "y"})
-    wait_for(lambda: index.n_commits == 1)
-    time.sleep(0.5)
-    assert index.n_commits == 1
-
-
-def test_commit__though_somebody_goes_on_inserting(monkeypatch):
-    """The first that waits decides when, not the last."""
-    now = 1000.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    monkeypatch.setattr("neardup.service.served._COMMIT_SECONDS", 9.0)
-    served = make_fake()
-    for round_ in range(2):
-        served.insert(NewDocument(id=f"first-{round_}", text="y"))
-        now += 8
-        served.insert(NewDocument(id=f"second-{round_}", text="y"))
-        assert not served.is_commit_due
-        now += 1
-        assert served.is_commit_due
-        served.commit()
 
 
 @pytest.mark.parametrize(("name", "least"), [("_COMMIT_DOCUMENTS", 3), ("_COMMIT_CHARACTERS", 30)])
@@ -147,29 +113,6 @@ def n_waiting(running) -> int:
     return sum(len(group._requests) for group in running.service._leaving.values())
 
 
-def test_remove__who_gives_up_is_left_out(start):
-    running = start(max_seconds=0.3)
-    served = running.service.indexes["docs"]
-    with served.writing:
-        assert running.post("/v1/indexes/docs/remove", {"ids": ["cat"]}).status_code == 504
-    assert running.post("/v1/indexes/docs/remove", {"ids": ["dog"]}).status_code == 200
-    assert "cat" in served.index.rows
-
-
-def test_remove_each__orphans_of_each(tmp_path):
-    index = neardup.DocumentIndex.create(tmp_path / "index", threshold="0.5", ngram=1)
-    for key in "ab":
-        index.insert(key, f"{key} text of its own, {key} {key * 3} and nothing else")
-        assert index.insert_if_new(f"{key}2", f"{key} text of its own, {key} {key * 3}") == key
-    index.commit()
-    served = ServedDocuments("docs", index, is_writable=True)
-    first, second, again = served.remove_each([["a"], ["b"], ["a"]])
-    assert [row["id"] for row in first.orphans] == ["a2"]
-    assert [row["id"] for row in second.orphans] == ["b2"]
-    assert (first.documents, second.documents) == (1, 0)
-    assert "no document 'a'" in str(again)
-
-
 def test_durable__what_could_not_be_committed_is_no_success(start, monkeypatch):
     monkeypatch.setattr("neardup.service.served._FIRST_PAUSE", 1000)
     running = start()
@@ -224,27 +167,6 @@ def test_commit__failed_is_tried_again_and_said(start):
     assert "No space left" in failed[0]["detail"]
 
 
-def test_commit__pauses_grow(monkeypatch):
-    now = 1000.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    monkeypatch.setattr("neardup.service.served._FIRST_PAUSE", 1.0)
-    monkeypatch.setattr("neardup.service.served._LONGEST_PAUSE", 60.0)
-    served = make_fake()
-    served.index.failure = disk_full()
-    pauses = []
-    for _ in range(8):
-        with pytest.raises(WriteError):
-            served.commit()
-        begin = now
-        while not served.is_commit_due:
-            now += 0.5
-        pauses.append(now - begin)
-    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
-    served.index.failure = None
-    served.commit()
-    assert not served.is_commit_due
-
-
 @pytest.mark.parametrize(
     "failure", [ZeroDivisionError("the secret text"), StopIteration(), MemoryError()]
 )
@@ -285,54 +207,3 @@ def test_refresh__a_damaged_index_is_named(start):
     assert running.get("/v1/indexes/docs/document", id="cat").status_code == 200
     index.failure = None
     wait_for(lambda: running.get("/ready").status_code == 200)
-
-
-def test_warm_up__that_fails_ends_nothing(start):
-    running = start(warm_up=lambda: 1 / 0)
-    assert running.get("/ready").status_code == 200
-    wait_for(lambda: events(running, "warm-up failed"))
-
-
-def test_commit__finds_room_though_the_queue_is_full(start, monkeypatch):
-    """What the service does itself is never turned away."""
-    monkeypatch.setattr("neardup.service.served._COMMIT_SECONDS", 1000)
-    running = start(limits=Limits(waiting=1))
-    served, writes = running.service.indexes["docs"], running.service.writes
-    running.post(INSERT, {"id": "x", "text": "y"})
-    with ThreadPoolExecutor(2) as pool:
-        with served.writing:
-            bodies = [{"id": number, "text": "y"} for number in range(2)]
-            waiting = [pool.submit(running.post, INSERT, body) for body in bodies]
-            wait_for(lambda: writes.n_waiting == 1)
-            assert running.post(INSERT, {"id": "z", "text": "y"}).status_code == 503
-            monkeypatch.setattr("neardup.service.served._COMMIT_DOCUMENTS", 1)
-            wait_for(lambda: writes.n_waiting == 2)
-        assert {answer.result().status_code for answer in waiting} == {200}
-    wait_for(lambda: served.index.n_commits >= 1)
-    assert not served.troubles
-
-
-@pytest.fixture
-def real(start, tmp_path):
-    """Give a service of an index on the disk, and its folder."""
-    index = neardup.DocumentIndex.create(tmp_path / "idx", threshold="0.5", ngram=1)
-    index.add([{"id": "raven", "text": "once upon a midnight dreary"}])
-    return start([ServedDocuments("docs", index, is_writable=True)]), tmp_path / "idx"
-
-
-def test_insertion__refused_behind_others(real):
-    """The lock is let go when those before have been made durable."""
-    running, folder = real
-    assert running.post(INSERT, {"id": "dove", "text": "all white"}).status_code == 200
-    assert running.post(INSERT, {"id": "dove", "text": "all white"}).status_code == 409
-    other = neardup.DocumentIndex.open(folder)
-
-    def may_write() -> bool:
-        try:
-            other.add([{"id": "crow", "text": "something else"}])
-        except IndexLockedError:
-            return False
-        return True
-
-    wait_for(may_write)
-    assert "dove" in other
