@@ -22,8 +22,6 @@ from benchmarks.dedup import cluster, limits
 from benchmarks.dedup import whole as dedup
 from benchmarks.joins import beside_peers as joins
 from benchmarks.joins import edits as edit_joins
-from benchmarks.joins import filters as join_filters
-from benchmarks.joins import growth as join_growth
 from benchmarks.joins import whole as whole_joins
 from benchmarks.kernels import section as kernels
 from benchmarks.linkage import section as linkage
@@ -47,7 +45,6 @@ from benchmarks.presets import section as presets
 from benchmarks.recall import section as recall
 from benchmarks.sketches import section as sketches
 from benchmarks.start import section as start
-from benchmarks.windows import section as windows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,13 +81,10 @@ SECTIONS: dict[str, Section] = {
     "limits": limits,
     "joins": joins,
     "whole_joins": whole_joins,
-    "join_filters": join_filters,
     "edit_joins": edit_joins,
-    "join_growth": join_growth,
     "linkage": linkage,
     "alignment": alignment,
     "presets": presets,
-    "windows": windows,
     "passages": passages,
     "repeats": repeats,
     "sketches": sketches,

@@ -1,7 +1,7 @@
 """Visible text beside a browser's: ``python -m benchmarks.pages.against_browser FOLDER...``.
 
 Takes pages made up by seeds and pages of documentation below some folders, and writes what share of
-words is equal to ``results.json``; ``--show`` prints where pages differ.
+words is equal to ``results.json`` and ``docs/pages.md``; ``--show`` prints where pages differ.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
 from pathlib import Path
+from typing import Any
 
+from benchmarks.measuring.environments import REPOSITORY
+from benchmarks.measuring.markdown import replace_between, table
 from benchmarks.pages.browser import shown_texts
 from benchmarks.pages.made import made_page
 from neardup.errors import NeardupError
@@ -22,6 +25,8 @@ from neardup.files.pages.encoding import page_in_utf8
 from neardup.files.pages.visible_text import visible_text
 
 RESULTS = Path(__file__).with_name("results.json")
+PAGE = REPOSITORY / "docs" / "pages.md"
+HEADER = ("pages", "number", "style sheets", "words", "equal words", "pages of equal words")
 _LEAST_BYTES, _MOST_BYTES = 2_000, 300_000
 # So that no manual of thousands of pages alike has most of the sample.
 _MOST_OF_A_FOLDER = 3
@@ -73,7 +78,7 @@ def equal_words(ours: str, theirs: str) -> tuple[int, int]:
     return sum(block.size for block in blocks), max(len(a), len(b))
 
 
-def compare(sample: Sample, *, with_styles: bool, show: bool) -> dict[str, object]:
+def compare(sample: Sample, *, with_styles: bool, show: bool) -> dict[str, Any]:
     """Compare the texts of a sample with what a browser shows, with style sheets or without."""
     pages = [page_in_utf8(page) for page in sample.pages]
     folders = sample.folders if with_styles else None
@@ -102,6 +107,22 @@ def compare(sample: Sample, *, with_styles: bool, show: bool) -> dict[str, objec
     }
 
 
+def lay_out(found: list[dict[str, Any]]) -> str:
+    """Lay out the share of words that is equal to a browser's."""
+    rows = [
+        (
+            row["pages"],
+            row["n_pages"],
+            "read by the browser" if row["style_sheets"] else "none",
+            row["n_words"],
+            f"{row['equal_words']:.2%}",
+            row["pages_of_equal_words"],
+        )
+        for row in found
+    ]
+    return table(HEADER, rows)
+
+
 def main() -> None:
     """Compare, and write down what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -116,11 +137,8 @@ def main() -> None:
         for sample in samples
         for with_styles in (False, True)
     ]
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    results["browser"] = found
-    RESULTS.write_text(json.dumps(results, indent=2) + "\n")
-    for row in found:
-        print(row)
+    RESULTS.write_text(json.dumps(found, indent=2) + "\n")
+    replace_between(PAGE, "browser", lay_out(found))
 
 
 if __name__ == "__main__":

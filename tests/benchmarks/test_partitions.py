@@ -7,14 +7,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from benchmarks.papers.monoactive.allalign import allalign_windows
 from benchmarks.papers.monoactive.monoall import (
     count_active_keys,
     expected_active_keys,
     visit_keys,
 )
 from benchmarks.papers.monoactive.partitions import seeds_of
-from benchmarks.windows.allalign import allalign_windows
-from benchmarks.windows.words import one_list, one_text
+from benchmarks.papers.monoactive.words import one_list, one_text
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import count_windows
 from tests.oracles import windows as oracle

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from benchmarks.windows.allalign import LARGEST, compiled
+from benchmarks.papers.monoactive.allalign import LARGEST, compiled
 from neardup.kernels._compile import leading_zeros
 from neardup.kernels.common.hashing import mix64
 from neardup.kernels.passage import staircase

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.corpora.documents import prepare
 from benchmarks.corpora.packaged import CORPORA
-from benchmarks.windows.words import read_words
+from benchmarks.papers.monoactive.words import read_words
 
 if TYPE_CHECKING:
     from neardup.tables import TokenLists, Uint64s

@@ -1,1 +1,0 @@
-"""Pages of reports: what they take to make, and to be opened and used in a browser."""
