@@ -15,6 +15,7 @@ from tests.arrays import ragged, random_words
 from tests.each import each_of
 from tests.kernels.edit_strings import (
     QGRAMS,
+    random_edit,
     random_strings,
     threshold_of,
     token_lists,
@@ -151,6 +152,18 @@ def test_join_strings__limit_is_for_results():
     found, counts = joined(["abcd", "abdc", "badc", "abcd"], 1, qgram=1, limit=1)
     assert (found, counts.results) == ([(0, 3, 0)], 1)
     assert counts.verified > 1
+
+
+def test_join_strings__what_each_filter_lets_through():
+    generator = random.Random(0)
+    strings = ["".join(generator.choices("abcd", k=generator.randrange(15, 25))) for _ in range(80)]
+    for i in range(80):
+        if generator.random() < 0.3:
+            strings[i] = generator.choice(strings)
+            for _ in range(generator.randrange(6)):
+                strings[i] = random_edit(generator, strings[i], "abcd")
+    counts = edit_join.EditJoinCounts(6398, 1620, 1069, 1058, 1027, 63, 11)
+    assert joined(strings, 3, qgram=3)[1] == counts
 
 
 @pytest.mark.parametrize("qgram", [1, 3])

@@ -105,6 +105,12 @@ def test_choose_survivors__as_oracle(measure, n_bands):
                 assert math.isnan(similarities[d])
 
 
+def test_choose_survivors__no_chain():
+    """b is similar to a, c to b only; with b gone, c stays."""
+    a, b, c = set(range(10)), set(range(1, 11)), set(range(2, 12))
+    assert choose([a, b, c], [[0] * 3], "jaccard", Fraction("0.75"))[0] == [-1, 0, -1]
+
+
 @each_of(("first", "second"), [(9, 1), (1, 9), (18, 2), (2, 18)])
 def test_choose_survivors__exact_tie_under_cosine(first, second):
     """1 / sqrt(3 * 1) = 3 / sqrt(3 * 9), whose roundings differ: still the earlier one wins."""

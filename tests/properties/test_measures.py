@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
 from neardup.matching.measures import MEASURES, make_measure
+from neardup.matching.verify import score_pairs
 from neardup.options.kinds import exact_fraction
+from tests.arrays import make_sets
 from tests.each import each_of
 from tests.oracles import measures as oracle
 from tests.strategies import thresholds
@@ -107,3 +109,15 @@ def test_least_jaccard__is_reached_by_some_pair(measure, n):
         assert least <= closest < least + Fraction(2, x)
     else:
         assert closest == least
+
+
+@given(small_sets, small_sets, small_sets)
+def test_jaccard__its_complement_is_a_metric(first, second, third):
+    """The way over a third set is no shorter, as Broder states; rounding apart."""
+    sets = make_sets([first, second, third])
+    left, right = np.array([0, 0, 1, 0]), np.array([1, 2, 2, 0])
+    similarities = score_pairs(sets, left, right, make_measure("jaccard", "0.5"))
+    one, two, between, own = (1 - similarities).tolist()
+    assert own == 0
+    assert (one == 0) == (first == second)
+    assert one <= two + between + 1e-15
