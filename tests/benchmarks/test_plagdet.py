@@ -7,7 +7,6 @@ import math
 import pytest
 
 from benchmarks.alignment import plagdet
-from tests.each import each_of
 
 
 def passage(query_start, query_stop, start, stop, query="q", document="d"):
@@ -54,22 +53,6 @@ def test_score__overlapping_detections_count_once():
     expected = (1, 2 / 3, 2, f1 / math.log2(3))
     assert found["macro"] == pytest.approx(expected)
     assert found["micro"] == pytest.approx(expected)
-
-
-@pytest.mark.slow
-@each_of(
-    "detection",
-    [
-        passage(10, 20, 0, 10),
-        passage(0, 10, 10, 20),
-        passage(0, 10, 0, 10, document="e"),
-        passage(0, 10, 0, 10, query="p"),
-    ],
-    ids=["beside it in the query", "beside it in the document", "document", "query"],
-)
-def test_score__must_meet_in_both_texts(detection):
-    found = scores_of([passage(0, 10, 0, 10)], [detection])
-    assert found == {"macro": (0, 0, 1, 0), "micro": (0, 0, 1, 0)}
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Made-up collections: the truth about them holds, and they are the same every time."""
+"""Made-up collections: the truth about them holds."""
 
 from __future__ import annotations
 
