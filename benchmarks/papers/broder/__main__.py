@@ -1,8 +1,7 @@
 """Experiments about Broder's sketches (1997) and super-shingles, repeated.
 
-``python -m benchmarks.papers.broder --revisions DIR --edits DIR --licences DIR --pages DIR`` takes
-some five minutes and writes results, tables and plots to docs/papers. It needs neardup and
-matplotlib.
+``python -m benchmarks.papers.broder --licences DIR --pages DIR`` takes some five minutes and writes
+results and tables to docs/papers.
 """
 
 from __future__ import annotations
@@ -18,14 +17,12 @@ from benchmarks.papers.broder import (
     estimates,
     fingerprints,
     greedy,
-    real,
     sizes,
     super_shingles,
     tables,
     texts,
     web,
 )
-from benchmarks.papers.broder.plots import draw
 from benchmarks.papers.experiments import DOCUMENTS, make_parser, write_page
 
 if TYPE_CHECKING:
@@ -37,8 +34,6 @@ QUICK_TEXTS = 2_000
 
 # Where real texts come from; an experiment on those that are not named is left out.
 FOLDERS = {
-    "rfcs": "revisions",
-    "wikipedia": "edits",
     "greedy": "licences",
     "documentation": "pages",
 }
@@ -51,10 +46,6 @@ def _trials(options: argparse.Namespace) -> int:
 
 def _pairs(options: argparse.Namespace) -> int:
     return 200 if options.quick else 20 * int(options.trials)
-
-
-def _real(name: str, folder: Path, read: Callable[..., Any], options: argparse.Namespace) -> Any:
-    return real.run_real(name, *read(folder), 3 if options.quick else real.SEEDS)
 
 
 def _text(options: argparse.Namespace) -> str:
@@ -74,8 +65,6 @@ PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
     "containment": lambda o: estimates.run_containment(_trials(o), o.seed),
     "super_shingles": lambda o: super_shingles.run_super_shingles(_pairs(o), o.seed),
     "order": lambda o: fingerprints.run_order(_trials(o) // 5 * 2),
-    "rfcs": lambda o: _real("RFCs", o.revisions, texts.read_revisions, o),
-    "wikipedia": lambda o: _real("Wikipedia", o.edits, texts.read_edits, o),
     "sizes": lambda o: sizes.run_sizes(_text(o), o.seed),
     "speed": lambda o: fingerprints.run_speed(_text(o)),
     "greedy": _greedy,
@@ -103,10 +92,8 @@ def measure(options: argparse.Namespace, path: Path) -> None:
 
 
 def main() -> None:
-    """Measure, and write tables and plots."""
+    """Measure, and write tables."""
     parser = make_parser("broder", str(__doc__))
-    parser.add_argument("--revisions", type=Path, help="folder with docs.jsonl.xz, relations.tsv")
-    parser.add_argument("--edits", type=Path, help="folder with edits.jsonl.xz")
     parser.add_argument("--licences", type=Path, help="folder with texts.jsonl.xz")
     parser.add_argument("--pages", type=Path, nargs="+", help="folders of HTML pages")
     parser.add_argument("--text", type=Path, help="text to hash; without it, one is made up")
@@ -114,7 +101,7 @@ def main() -> None:
     parser.add_argument("--orders", type=int, default=10, help="shuffled orders of texts")
     parser.add_argument("--seed", type=int, default=42)
     parser.add_argument("--output", type=Path, default=DOCUMENTS, help="folder")
-    quick, report = "few trials: a test of the script", "only tables and plots"
+    quick, report = "few trials: a test of the script", "only tables"
     add_options(parser, list(PARTS), quick=quick, report=report)
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
@@ -126,7 +113,6 @@ def main() -> None:
     captions = dict.fromkeys(caption(entry) for entry in results.values())
     laid_out = tables.lay_out(figures) | {"measured": "\n".join(captions)}
     write_page(options.output / "broder.md", laid_out)
-    draw(figures, options.output)
 
 
 if __name__ == "__main__":

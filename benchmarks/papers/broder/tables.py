@@ -36,8 +36,6 @@ def lay_out(results: Results) -> dict[str, str]:
         "pages": pages_table(results),
         "origins": origins_table(results["made_pages"]),
     }
-    if real := results.get("rfcs", []) + results.get("wikipedia", []):
-        tables["real"] = real_table(real)
     if "greedy" in results:
         tables["greedy"] = greedy_table(results["greedy"])
     return tables
@@ -115,27 +113,6 @@ def sizes_table(rows: list[Row]) -> str:
         (
             (size, *(f"{both['set'][way]:.3f}, {both['numbered'][way]:.3f}" for way in ways))
             for size, both in by_size.items()
-        ),
-    )
-
-
-def real_table(rows: list[Row]) -> str:
-    """Lay out errors on pairs of real texts by their true resemblance."""
-    header = ("texts", "sketch", "r", "pairs", "bias", "error", "theory, at most", "intervals held")
-    return table(
-        header,
-        (
-            (
-                row["collection"],
-                f"{row['kind']} {row['size']}",
-                f"{row['bin'][0] / 100:g} to {row['bin'][1] / 100:g}",
-                row["pairs"],
-                f"{row['bias']:+.4f}",
-                f"{row['error']:.4f}",
-                f"{row['theory']:.4f}",
-                f"{row['held']:.3f}",
-            )
-            for row in rows
         ),
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.corpora.lines import read_rows, read_table
+from benchmarks.corpora.lines import read_rows
 from benchmarks.corpora.texts import make_texts
 from neardup.tables import ShingleLists, ShingleSets
 from neardup.text.shingles import make_shingle_scheme, shingle_sets
@@ -19,29 +19,10 @@ if TYPE_CHECKING:
 Integers = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
-# What texts are cut into.
-WORDS, EDIT_WORDS = 5, 2
+# Words of a shingle.
+WORDS = 5
 # Texts with less than this are notices of a line, and most of them the same.
 LEAST_SHINGLES = 20
-
-
-def read_revisions(folder: Path) -> tuple[ShingleSets, Integers]:
-    """Read RFCs, and pairs of which one obsoletes the other."""
-    texts = {entry["id"]: entry["text"] for entry in read_rows(folder / "docs.jsonl.xz")}
-    rows = {name: row for row, name in enumerate(texts)}
-    pairs = [
-        (rows[relation["newer"]], rows[relation["older"]])
-        for relation in read_table(folder / "relations.tsv")
-        if relation["relation"] == "obsoletes"
-    ]
-    return cut(list(texts.values()), WORDS), np.array(pairs, np.int64)
-
-
-def read_edits(folder: Path) -> tuple[ShingleSets, Integers]:
-    """Read paragraphs before and after an edit."""
-    edits = read_rows(folder / "edits.jsonl.xz")
-    texts = [edit[key] for edit in edits for key in ("before", "after")]
-    return cut(texts, EDIT_WORDS), np.arange(len(texts), dtype=np.int64).reshape(-1, 2)
 
 
 def read_licences(folder: Path, most: int | None) -> tuple[ShingleSets, list[str]]:

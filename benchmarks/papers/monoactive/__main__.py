@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from benchmarks.papers.experiments import Paper
-from benchmarks.papers.monoactive import partitions, queries, query_tables, searches, tables, worst
+from benchmarks.papers.monoactive import partitions, queries, query_tables, tables, worst
 from benchmarks.papers.monoactive.plots import draw
 from benchmarks.papers.monoactive.texts import VARIED
 
@@ -24,8 +24,6 @@ MONOACTIVE = Paper(
         "queries": queries.run_queries,
         "queries_varied": partial(queries.run_queries, corpus=VARIED),
         "query_frequencies": queries.run_query_frequencies,
-        "query_lengths": queries.run_query_lengths,
-        "searches": searches.run_searches,
     },
     tables={
         "lengths": tables.lengths_table,
@@ -37,8 +35,6 @@ MONOACTIVE = Paper(
         "queries": query_tables.queries_table,
         "queries-varied": partial(query_tables.queries_table, part="queries_varied"),
         "query-frequencies": query_tables.frequencies_table,
-        "query-lengths": query_tables.lengths_table,
-        "searches": query_tables.searches_table,
     },
     draw=draw,
 )

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
 FUNCTIONS = 64
 QUERY_LENGTHS, QUERY_WORDS, N_QUERIES = (1_000, 10_000, 100_000), 100, 200
-# By frequency: queries of each text, half of them passages of it. By length of the query: words of
-# the text, lengths, and of how many words one is exchanged.
-N_OF_TEXT, TEXTS_OF_GROUP = 40, 2
-LONG_TEXT, LENGTHS, N_OF_LENGTH, EXCHANGED = 100_000, (50, 100, 200, 500, 1_000, 5_000), 60, 20
+# By frequency: queries of each text, half of them passages of it, and of how many words one is
+# exchanged.
+N_OF_TEXT, TEXTS_OF_GROUP, EXCHANGED = 40, 2, 20
 THRESHOLD, RECALL = Fraction(8, 10), Fraction(99, 100)
 
 
@@ -109,7 +108,7 @@ def run_queries(*, quick: bool, corpus: str = LONG) -> list[dict[str, Any]]:
             np.concatenate(queries), np.arange(len(queries) + 1, dtype=np.int64) * QUERY_WORDS
         )
         entry: dict[str, Any] = {"words": words, "queries": len(queries)}
-        entries.append(entry | _by_weights(values[:words], tokens, (*WEIGHTS, "allalign"), hits))
+        entries.append(entry | _by_weights(values[:words], tokens, hits))
     return entries
 
 
@@ -131,25 +130,10 @@ def run_query_frequencies(*, quick: bool) -> list[dict[str, Any]]:
             for number in range(N_OF_TEXT):
                 other = text if number % 2 else every[int(rng.integers(len(every)))]
                 queries.append(_draw(other, QUERY_WORDS, rng))
-            found = _by_weights(text, _lists(queries), (*WEIGHTS, "allalign"), hits)
+            found = _by_weights(text, _lists(queries), hits)
             commonest = int(np.unique(text, return_counts=True)[1].max())
             parts.append({"commonest": commonest, **found})
         entries.append({"least_frequency": least, "texts": parts})
-    return entries
-
-
-def run_query_lengths(*, quick: bool) -> list[dict[str, Any]]:
-    """Look passages of more and more words up in one text."""
-    values = corpus_words(LONG).values
-    rng = np.random.default_rng(3)
-    hits = least_hits(FUNCTIONS, THRESHOLD, RECALL)
-    text = values[: LONG_TEXT // 10 if quick else LONG_TEXT]
-    entries = []
-    for words in LENGTHS[: 2 if quick else None]:
-        sources = (text, values[LONG_TEXT:])
-        drawn = [_draw(sources[number % 2], words, rng) for number in range(N_OF_LENGTH)]
-        found = _by_weights(text, _lists(drawn), ("binary", "raw"), hits)
-        entries.append({"words": words, "queries": len(drawn), **found})
     return entries
 
 
@@ -167,22 +151,18 @@ def _lists(queries: list[Uint64s]) -> TokenLists:
     return TokenLists(np.concatenate(queries), offsets)
 
 
-def _by_weights(
-    values: Uint64s, tokens: TokenLists, partitions: tuple[str, ...], hits: int
-) -> dict[str, Any]:
+def _by_weights(values: Uint64s, tokens: TokenLists, hits: int) -> dict[str, Any]:
     """Time queries in the windows of a text, by weights, and by AllAlign's for raw counts."""
     seeds, n_words = seeds_of(FUNCTIONS), len(values)
     lists = one_list(values)
     entry = {}
     for tf in WEIGHTS:
-        if tf not in partitions:
-            continue
         scheme = make_passage_scheme(min_tokens=1, tf=tf)
         _, list_windows = count_windows(lists, scheme, None)
         index = _index([list_windows(seed) for seed in seeds])
         keys = [query.keys for query in make_queries(tokens, scheme, None)]
         entry[tf] = _time_queries(index, keys, hits, n_words)
-        if tf == "raw" and "allalign" in partitions:
+        if tf == "raw":
             texts = one_text(values)
             other = _index([_allalign_lists(texts, seed) for seed in seeds])
             entry["allalign"] = _time_queries(other, keys, hits, n_words)

@@ -1,4 +1,4 @@
-"""Tables of queries in windows of one text, and of searches in an index."""
+"""Tables of queries in windows of one text."""
 
 from __future__ import annotations
 
@@ -65,43 +65,3 @@ def frequencies_table(results: Results) -> str:
     header = ("commonest word", "texts", "windows of a query, binary", "raw", "squared")
     times = ("binary, ms", "log, ms", "raw, ms", "squared, ms", "AllAlign, ms")
     return table((*header, "AllAlign", *times, "AllAlign takes, times"), rows)
-
-
-def lengths_table(results: Results) -> str:
-    """Lay out times and windows of queries by their own length."""
-    rows = []
-    for entry in results["query_lengths"]["figures"]:
-        binary, raw = entry["binary"], entry["raw"]
-        rows.append(
-            (
-                entry["words"],
-                binary["collided"],
-                raw["collided"],
-                binary["mean_ms"],
-                raw["mean_ms"],
-                raw["median_ms"],
-            )
-        )
-    header = ("words of the query", "windows, binary", "windows, raw", "binary, mean ms")
-    return table((*header, "raw, mean ms", "raw, median ms"), rows)
-
-
-def searches_table(results: Results) -> str:
-    """Lay out what searches of an index take and report, by the length of the query."""
-    rows = []
-    for entry in results["searches"]["figures"]["lengths"]:
-        for name, found in entry.items():
-            if name != "words":
-                rows.append(
-                    (
-                        entry["words"],
-                        name,
-                        found["mean_ms"],
-                        found["median_ms"],
-                        found["queries_with_any"],
-                        found["rows"],
-                        found["sub_texts"] or None,
-                    )
-                )
-    header = ("words of the query", "asked for", "mean ms", "median ms", "queries with any")
-    return table((*header, "rows", "sub-texts"), rows)

@@ -1,4 +1,4 @@
-"""Joins, counted and timed: by cosine similarity (Figures 3g to 3j), over sizes (1, 3k and 3l).
+"""Joins, counted and timed: over thresholds (Table 1, Figures 3a to 3j), over sizes (1, 3k, 3l).
 
 Times are seconds of processor time of one thread, which leaves out the time that others on the
 machine hold it. The ways that are compared take turns, and each round starts with another one.
@@ -12,7 +12,14 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.papers.ppjoin.data import LICENCES, TITLE_GRAMS, TITLES, collections, sample
+from benchmarks.papers.ppjoin.data import (
+    LICENCES,
+    TITLE_GRAMS,
+    TITLES,
+    collections,
+    sample,
+    statistics,
+)
 from neardup.matching.join import ALGORITHMS as PAPERS
 from neardup.matching.measures import make_measure
 from neardup.matching.set_join import join_sets
@@ -22,6 +29,7 @@ from neardup.runs.runner import Runner
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from benchmarks.papers.ppjoin.data import Collection
     from neardup.tables import ShingleSets
 
 ALGORITHMS: tuple[Algorithm, ...] = tuple(PAPERS)
@@ -88,15 +96,32 @@ def measure_joins(
     return {name: {"counts": counts[name], "seconds": seconds[name]} for name in ALGORITHMS}
 
 
+def run_jaccard(*, quick: bool) -> dict[str, Any]:
+    """Join every collection by Jaccard similarity (Table 1, Figures 3a to 3f).
+
+    Returns
+    -------
+    For each collection its role and size, and ``joins`` by threshold.
+    """
+    return _run_thresholds(collections(), "jaccard", quick=quick)
+
+
 def run_cosine(*, quick: bool) -> dict[str, Any]:
     """Join every collection but that of 3-grams, as the paper does, by cosine similarity."""
+    chosen = [each for each in collections() if each is not TITLE_GRAMS]
+    return _run_thresholds(chosen, "cosine", quick=quick)
+
+
+def _run_thresholds(chosen: list[Collection], measure: str, *, quick: bool) -> dict[str, Any]:
     figures = {}
-    for collection in collections():
-        if collection is not TITLE_GRAMS:
-            sets = collection.sets(quick=quick)
-            sys.stderr.write(f"  {collection.name}\n")
-            joins = {each: measure_joins(sets, "cosine", each, quick=quick) for each in THRESHOLDS}
-            figures[collection.name] = {"role": collection.role, "joins": joins}
+    for collection in chosen:
+        sys.stderr.write(f"  {collection.name}\n")
+        sets = collection.sets(quick=quick)
+        figures[collection.name] = {
+            "role": collection.role,
+            "statistics": statistics(sets),
+            "joins": {each: measure_joins(sets, measure, each, quick=quick) for each in THRESHOLDS},
+        }
     return figures
 
 

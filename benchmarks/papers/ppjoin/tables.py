@@ -10,13 +10,9 @@ import numpy as np
 from benchmarks.measuring.markdown import NOTHING, table
 from benchmarks.papers.ppjoin.joins import ALGORITHMS, SHARES, THRESHOLDS
 from benchmarks.papers.ppjoin.pages import PERMUTATIONS, chance_to_agree, least_agreeing
-from benchmarks.papers.ppjoin.stages import breakdown
 
 if TYPE_CHECKING:
     from benchmarks.measuring.results import Results
-
-# Seconds that are too few to say what each of many things took.
-NOISE = 0.02
 
 NAMES = {"allpairs": "All-Pairs", "ppjoin": "PPJoin", "ppjoin+": "PPJoin+"}
 
@@ -42,8 +38,6 @@ PAPER_FASTER = {
     ("cosine", "DBLP"): (2.0, 3.0),
     ("cosine", "ENRON"): (1.6, 1.7),
 }
-# Section 7.2: how many of PPJoin's candidates are results.
-PAPER_RESULT_SHARE = {"DBLP": 0.049, "DBLP-3GRAM": 0.0003, "ENRON": 0.381}
 # Table 2: precision and recall of sp, seconds of qa, qp and sp.
 PAPER_PAGES = {
     "0.95": (0.38, 0.11, 41.98, 11.76, 1.00),
@@ -80,17 +74,12 @@ def statistics_table(results: Results) -> str:
 def candidates_table(results: Results) -> str:
     """Lay out Table 1: candidates on titles, and how many times fewer each filter leaves."""
     joins = results["jaccard"]["figures"]["titles, words"]["joins"]
-    long_index = results["jaccard"]["figures"]["titles, words"]["long_index"]
     rows = []
     for threshold, paper in PAPER_CANDIDATES.items():
         ours = [verified(joins[threshold][name]) for name in ALGORITHMS]
-        rows.append((threshold, "paper", None, *paper, None, *_reductions(*paper)))
-        longer = long_index[threshold]
-        rows.append(
-            (threshold, "here", longer, *ours, longer / max(1, ours[1]), *_reductions(*ours))
-        )
-    fewer = ("long / PPJoin", "All-Pairs / PPJoin", "PPJoin / PPJoin+")
-    return table(("t", "", "All-Pairs, long index", *NAMES.values(), *fewer), rows)
+        rows.append((threshold, "paper", *paper, *_reductions(*paper)))
+        rows.append((threshold, "here", *ours, *_reductions(*ours)))
+    return table(("t", "", *NAMES.values(), "All-Pairs / PPJoin", "PPJoin / PPJoin+"), rows)
 
 
 def _reductions(all_pairs: int, ppjoin: int, plus: int) -> tuple[float, float]:
@@ -129,59 +118,6 @@ def faster_table(results: Results) -> str:
             rows.append((measure, name, ours[0], paper[0], ours[1], paper[1]))
     header = ("measure", "collection", "PPJoin", "paper's", "PPJoin+", "paper's")
     return table(header, rows)
-
-
-def stages_table(results: Results) -> str:
-    """Lay out seconds, numbers and nanoseconds of the stages."""
-    rows: list[tuple[object, ...]] = []
-    for name, figures in results["jaccard"]["figures"].items():
-        found = breakdown(figures)
-        rows += [
-            (name, "prepare", found.prepare, None, None),
-            _stage_row(name, "walk the postings", found.walk, found.postings),
-            _stage_row(name, "positional filter", found.position, found.postings),
-            _stage_row(name, "parities and what follows", found.parities, found.postings),
-        ]
-        rows += [
-            _stage_row(name, f"verify, {NAMES[a]}", found.verify[a], found.candidates[a])
-            for a in ALGORITHMS
-        ]
-        candidates = found.candidates["allpairs"]
-        rows.append(_stage_row(name, "verify by whole merges, All-Pairs", found.whole, candidates))
-        rows.append(
-            (
-                *(name, "all but to prepare, PPJoin+ by suffix alone"),
-                *(found.suffix_alone, found.after_suffix_alone, None),
-            )
-        )
-    return table(("collection", "stage", "s", "number", "ns each"), rows)
-
-
-def _stage_row(name: str, stage: str, seconds: float, number: int) -> tuple[object, ...]:
-    return name, stage, seconds, number, seconds / number * 1e9 if seconds > NOISE else None
-
-
-def whole_table(results: Results) -> str:
-    """Lay out the joins at 0.8 as they are, and with every candidate merged whole."""
-    rows: list[tuple[object, ...]] = []
-    for name, figures in results["jaccard"]["figures"].items():
-        found = breakdown(figures)
-        plain = [found.generate(a) + found.verify[a] for a in ALGORITHMS]
-        whole = [found.generate(a) + found.whole_verify(a) for a in ALGORITHMS]
-        paper = PAPER_FASTER["jaccard", figures["role"]]
-        rows.append((name, "as it is, long index", found.long_index, *(None,) * 4))
-        for kind, seconds in (("as it is", plain), ("whole merges", whole)):
-            rows.append(
-                (name, kind, *seconds, *(_ratio(seconds[0], other) for other in seconds[1:]))
-            )
-        rows.append((name, "paper", None, None, None, *paper))
-    faster = ("PPJoin faster", "PPJoin+ faster")
-    header = ("collection", "verification", *(f"{name}, s" for name in NAMES.values()), *faster)
-    return table(header, rows)
-
-
-def _ratio(seconds: float, other: float) -> float | None:
-    return seconds / other if other > 0 else None
 
 
 def growth_table(results: Results) -> str:
