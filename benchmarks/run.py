@@ -18,12 +18,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.alignment import section as alignment
 from benchmarks.corpora import section as corpora
 from benchmarks.cut import section as repeats
-from benchmarks.dedup import cluster, limits
+from benchmarks.dedup import limits
 from benchmarks.dedup import whole as dedup
 from benchmarks.joins import beside_peers as joins
 from benchmarks.joins import edits as edit_joins
-from benchmarks.joins import whole as whole_joins
-from benchmarks.kernels import section as kernels
 from benchmarks.linkage import section as linkage
 from benchmarks.measuring.environments import NEARDUP, REPOSITORY, cache_folder, prepare_neardup
 from benchmarks.measuring.jobs import Settings
@@ -44,7 +42,6 @@ from benchmarks.peers.environments import PEERS, peer_versions
 from benchmarks.presets import section as presets
 from benchmarks.recall import section as recall
 from benchmarks.sketches import section as sketches
-from benchmarks.start import section as start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,14 +70,10 @@ class Section(Protocol):
 # In the order in which they run: recall last, see there.
 SECTIONS: dict[str, Section] = {
     "corpora": corpora,
-    "kernels": kernels,
     "dedup": dedup,
     "peers": peers,
-    "cluster": cluster,
-    "start": start,
     "limits": limits,
     "joins": joins,
-    "whole_joins": whole_joins,
     "edit_joins": edit_joins,
     "linkage": linkage,
     "alignment": alignment,

@@ -40,7 +40,6 @@ Text = dict[str, str]
 Anchor = tuple[int, str, int]
 Pair = tuple[str, str]
 
-PRINTED_EARLY = ("f1818", "fThomas", "f1823")
 TRANSLATIONS = (("asv", "kjv"), ("web", "asv"), ("web", "kjv"), ("ylt", "kjv"))
 # Long texts are looked up for minutes, so of these sets a sample is read.
 PLAYS, BOOKS = 4, 5

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import json
-import shutil
 import statistics
-import subprocess
-import tempfile
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from subprocess import DEVNULL
 from typing import Any
 
-from benchmarks.documents.memory import AnonymousMemory
-from benchmarks.documents.shelf import Collection, Shelf, size_of
+from benchmarks.documents.shelf import Shelf, size_of
 from benchmarks.measuring.figures import MB
-from benchmarks.measuring.jobs import Report, report_of, report_of_script
-from benchmarks.measuring.processes import PROC, Run, combine, run
+from benchmarks.measuring.jobs import Report, report_of_script
+from benchmarks.measuring.processes import Run, combine, run
 from benchmarks.peers.environments import PEERS, peer_versions
-from benchmarks.scale.measure import known_options
 
 Figures = dict[str, Any]
 
 DOCUMENTS = 1_000_000
 GROWTH = (1_000_000, 3_000_000, 10_000_000)
 REPEATS, QUERIES, INSERTIONS = 3, 2000, 40_000
-READERS, READING_SECONDS = 2, 10
-# The index of the warm-up, and the one that memory is compared with.
-SMALL, FEWER = 1000, 10
+# Documents of the index of the warm-up.
+SMALL = 1000
 # Similarities that two libraries round differently.
 _CLOSE = 1e-9
 
@@ -119,48 +111,7 @@ def queries(bench: Bench) -> Figures:
     }
 
 
-def redis(bench: Bench) -> Figures:
-    """Texts looked up one by one among 100,000 documents, beside datasketch on Redis, too."""
-    server = shutil.which("redis-server")
-    if server is None:
-        return {}
-    n_documents = bench.n_documents // FEWER
-    first = bench.look_up(n_documents)
-    in_memory = _look_up_with_datasketch(bench, n_documents)
-    with tempfile.TemporaryDirectory() as folder:
-        socket = Path(folder) / "socket"
-        # Durable within a second, as a user would have it.
-        options = ("--port", "0", "--unixsocket", str(socket), "--dir", folder, "--save", "")
-        process = subprocess.Popen([server, *options, "--appendonly", "yes"], stdout=DEVNULL)
-        try:
-            while not socket.exists() and process.poll() is None:
-                time.sleep(0.01)
-            on_redis = _look_up_with_datasketch(bench, n_documents, f"--redis={socket}")
-            memory = _resident_bytes(process.pid)
-        finally:
-            process.terminate()
-            process.wait()
-    last = bench.look_up(n_documents)
-    found = [report.pop("found") for report in (first, in_memory, on_redis, last)]
-    return {
-        "documents": n_documents,
-        "neardup": [first, last],
-        "datasketch": in_memory,
-        "redis": on_redis,
-        "server_bytes": memory,
-        "both": _compare(found[0][0], found[2][0]),
-        "peers": peer_versions(bench.peers),
-    }
-
-
-def _resident_bytes(pid: int) -> int:
-    """Return the memory of a process; 0 where there is no /proc."""
-    status = PROC / str(pid) / "status"
-    lines = status.read_text().splitlines() if status.exists() else []
-    return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
-
-
-def _look_up_with_datasketch(bench: Bench, n_documents: int, *more: str) -> Report:
+def _look_up_with_datasketch(bench: Bench, n_documents: int) -> Report:
     index = bench.shelf.index(n_documents)
     program = (str(bench.python), "-m", "neardup", "index", "info", str(index), "--json")
     scheme = json.loads(run(program).output)["scheme"]
@@ -171,7 +122,7 @@ def _look_up_with_datasketch(bench: Bench, n_documents: int, *more: str) -> Repo
     return report_of_script(
         bench.peers,
         "peers/datasketch_lookups.py",
-        *map(str, (source, *texts, *options, "--workers=2", *more)),
+        *map(str, (source, *texts, *options, "--workers=2")),
     )
 
 
@@ -203,43 +154,6 @@ def insertions(bench: Bench) -> Figures:
     return {"documents": bench.n_documents, "runs": runs}
 
 
-def against(bench: Bench) -> Figures:
-    """100,000 new documents deduplicated against 1,000,000 and added, and by themselves."""
-    if not {"--against", "--add"} <= known_options(bench.python):
-        return {}
-    collection = bench.shelf.collection(bench.n_documents)
-    fewer = bench.shelf.collection(bench.n_documents // FEWER)
-    runs: dict[str, list[Run]] = {"alone": [], "against": [], "against fewer": []}
-    anonymous: dict[str, int] = {}
-    summaries: dict[str, Report] = {}
-    for turn in range(REPEATS + 1):
-        for name, held in (("alone", None), ("against", collection), ("against fewer", fewer)):
-            with AnonymousMemory() as memory:
-                measured = _deduplicate(bench, collection.new, held)
-            anonymous[name] = memory.peak
-            summaries[name] = report_of(measured)
-            if turn:
-                runs[name].append(measured)
-    return {
-        "documents": bench.n_documents,
-        "fewer": fewer.documents,
-        "input_bytes": collection.new.stat().st_size,
-        "runs": {name: _measured(each) for name, each in runs.items()},
-        "anonymous": anonymous,
-        "removed": {name: each["documents_removed"] for name, each in summaries.items()},
-    }
-
-
-def _deduplicate(bench: Bench, source: Path, held: Collection | None) -> Run:
-    with bench.shelf.empty() as output:
-        command = [str(bench.python), "-m", "neardup", "dedup", str(source), "--json"]
-        command += ["--output", str(output)]
-        if held is None:
-            return run(command)
-        with bench.shelf.copy(held.documents) as index:
-            return run((*command, "--against", str(index), "--add"))
-
-
 def growth(bench: Bench) -> Figures:
     """Indexes of 1 to 10 million documents."""
     cases = []
@@ -269,27 +183,10 @@ def growth(bench: Bench) -> Figures:
     return {"cases": cases}
 
 
-def readers(bench: Bench) -> Figures:
-    """Look-ups of 2 processes, alone and while a third one adds."""
-    texts, _ = bench.shelf.queries(bench.n_documents, bench.n_queries)
-    new = bench.shelf.collection(bench.n_documents).new
-    seconds = max(1, READING_SECONDS // bench.shrink)
-    runs: dict[str, list[Report]] = {"alone": [], "beside a writer": []}
-    for _ in range(REPEATS):
-        for name, options in (("alone", ("--no-writer",)), ("beside a writer", ())):
-            with bench.shelf.copy(bench.n_documents) as folder:
-                arguments = ("--readers", READERS, "--seconds", seconds, *options)
-                runs[name].append(bench.script("readers", folder, texts, new, *arguments))
-    return {"documents": bench.n_documents, "runs": runs}
-
-
 PARTS: dict[str, Callable[[Bench], Figures]] = {
     "build": build,
     "queries": queries,
-    "redis": redis,
     "insertions": insertions,
-    "against": against,
-    "readers": readers,
     "growth": growth,
 }
 

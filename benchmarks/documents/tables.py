@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmarks.documents.parts import FEWER, Figures, median_rate, speed
+from benchmarks.documents.parts import Figures, median_rate, speed
 from benchmarks.measuring.figures import MB, exponent, megabytes
 from benchmarks.measuring.markdown import table
 
@@ -15,8 +15,6 @@ SHARE_OF_TEXT, BYTES_A_DOCUMENT = 0.5, 350
 OPEN_SECONDS, OPEN_SHARE = 0.2, 0.02
 MEDIAN_MS, SLOW_MS, TIMES_DATASKETCH = 0.3, 2.0, 10
 INSERTIONS_A_SECOND = 20_000
-LEAST_SPEED = 0.5
-MORE_MEMORY = 1.1
 QUERY_EXPONENT, BUILD_EXPONENT = 0.1, 1.05
 
 KINDS = ("like a document", "unlike all")
@@ -80,35 +78,6 @@ def queries(figures: Figures) -> str:
     return f"{table((*header, *more, *last_columns), rows)}\n\nPairs found: {both}. {memory}"
 
 
-def redis(figures: Figures) -> str:
-    """Lay out milliseconds of look-ups beside those of datasketch in memory and on Redis."""
-    if not figures:
-        return "Not measured: there is no `redis-server`."
-    rows: list[tuple[object, ...]] = []
-    for number, kind in enumerate(KINDS):
-        own = [each["queries"][number] for each in figures["neardup"]]
-        mean = statistics.mean(each["again"]["median_ms"] for each in own)
-        peers = [("datasketch", "datasketch"), ("datasketch on Redis", "redis")]
-        tools = [("neardup", own[0], mean)]
-        for name, key in peers:
-            found = figures[key]["queries"][number]
-            tools.append((name, found, found["again"]["median_ms"]))
-        for name, found, median in tools:
-            slow, cpu = found["again"]["slow_ms"], found["again_cpu"]["median_ms"]
-            counts = (found["queries"], found["found"], found["found_own"])
-            rows.append((kind, name, *counts, median, slow, cpu, median / mean))
-    header = ("texts", "tool", "number", "found", "own document", "median ms", "99 % within ms")
-    more = ("median CPU ms of the client", "times the median of neardup")
-    both = ", ".join(f"{name} {count:,}" for name, count in figures["both"].items())
-    built = [figures[key]["build_seconds"] for key in ("datasketch", "redis")]
-    told = (
-        f"Pairs found by neardup and on Redis: {both}. The server has "
-        f"{megabytes(figures['server_bytes']):,} MB; building took {built[0]:.0f} s in memory and "
-        f"{built[1]:.0f} s on Redis."
-    )
-    return f"{table((*header, *more), rows)}\n\n{told}"
-
-
 _LATENCIES = ("median_ms", "slow_ms")
 
 
@@ -130,59 +99,6 @@ def insertions(figures: Figures) -> str:
         )
     header = ("call", "into", "documents", "inserted", "a second", "to reach", "reached")
     return table((*header, "a second of CPU", "segments afterwards"), rows)
-
-
-def against(figures: Figures) -> str:
-    """Lay out deduplication against an index, and by itself."""
-    if not figures:
-        return "Not measured: this version of `neardup dedup` has no `--against`."
-    runs = figures["runs"]
-    alone = runs["alone"]
-    rows = []
-    for name, case in runs.items():
-        is_main = name == "against"
-        share, of_cpu = alone["wall"] / case["wall"], alone["cpu"] / case["cpu"]
-        own = figures["anonymous"][name]
-        memory = own / figures["anonymous"]["against fewer"]
-        held = {"alone": None, "against": figures["documents"], "against fewer": figures["fewer"]}
-        rows.append(
-            (
-                *(held[name], figures["removed"][name], case["wall"], case["cpu"]),
-                *(speed(figures["input_bytes"], case["wall"]), share, of_cpu),
-                *((LEAST_SPEED, share >= LEAST_SPEED) if is_main else (None, None)),
-                *(megabytes(case["peak_tree"]), megabytes(own)),
-                *((memory, memory <= MORE_MEMORY) if is_main else (None, None)),
-            )
-        )
-    header = ("documents in the index", "removed", "wall s", "CPU s", "MB/s", "of the speed alone")
-    more = ("the same in CPU", "to reach", "reached", "peak MB")
-    own = ("without mapped files, MB", f"times that of 1/{FEWER}", f"at most {MORE_MEMORY}")
-    return table((*header, *more, *own), rows)
-
-
-def readers(figures: Figures) -> str:
-    """Lay out look-ups of several processes."""
-    rows = []
-    for name, runs in figures["runs"].items():
-        every = [reader for each in runs for reader in each["readers"]]
-        lookups = statistics.median(
-            sum(reader["lookups"] for reader in each["readers"]) / each["seconds"] for each in runs
-        )
-        of_cpu = statistics.median(reader["lookups"] / reader["cpu"] for reader in every)
-        writers = [each["writer"] for each in runs if each["writer"]]
-        inserted = round(median_rate(writers, "insertions", "seconds")) if writers else None
-        seen = min(reader["seen_new"] for reader in every) if writers else None
-        rows.append(
-            (
-                *(name, len(runs[0]["readers"]), round(lookups), round(of_cpu)),
-                statistics.median(reader["median_ms"] for reader in every),
-                statistics.median(reader["slow_ms"] for reader in every),
-                *(sum(reader["missed"] for reader in every), inserted, seen),
-            )
-        )
-    header = ("readers", "processes", "look-ups a second", "of a second of CPU", "median ms")
-    more = ("99 % within ms", "missed", "insertions a second", "new ones seen, least")
-    return table((*header, *more), rows)
 
 
 def growth(figures: Figures) -> str:
@@ -237,9 +153,6 @@ def _exponents(cases: Sequence[dict[str, Any]]) -> str:
 TABLES: dict[str, Callable[[Figures], str]] = {
     "build": build,
     "queries": queries,
-    "redis": redis,
     "insertions": insertions,
-    "against": against,
-    "readers": readers,
     "growth": growth,
 }

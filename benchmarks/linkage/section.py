@@ -18,7 +18,6 @@ Set = dict[str, Any]
 Case = dict[str, Any]
 Outcome = dict[str, Any]
 
-MEASURES = ("jaccard", "cosine", "max-containment", "containment", "edit")
 QUALITY = ("threshold", "precision", "recall", "F1")
 
 _decimals = partial(decimals, places=2)
@@ -39,7 +38,6 @@ def format_table(figures: dict[str, Any]) -> str:
         "The best threshold": _best(sets, "best"),
         "The best threshold, one to one": _best(sets, "one_to_one"),
         "Every threshold": _curves(sets),
-        **{f"Every measure: {name}": _measures(facts) for name, facts in sets.items()},
         "Candidates for a second step": _candidates(sets),
         "With the defaults": _defaults(sets),
     }
@@ -95,22 +93,6 @@ def _curves(sets: dict[str, Set]) -> str:
             cells.append(f"{_decimals(precision)} / {_decimals(recall)}")
         rows.append((_decimals(outcomes[0]["threshold"]), *cells))
     return table(("threshold", *sets), rows)
-
-
-def _measures(facts: Set) -> str:
-    """Lay out the best F1 of each measure and its threshold, for one set."""
-    found = {
-        (case["text"], case["tokens"], case["measure"]): case["best"] for case in facts["cases"]
-    }
-    rows = []
-    for text, tokens in dict.fromkeys((text, tokens) for text, tokens, _ in found):
-        outcomes = [found.get((text, tokens, measure)) for measure in MEASURES]
-        cells = [
-            None if o is None else f"{_f1(o, facts['matches']):.2f} at {o['threshold']:.2f}"
-            for o in outcomes
-        ]
-        rows.append((text, tokens, *cells))
-    return table(("text", "tokens", *MEASURES), rows)
 
 
 def _candidates(sets: dict[str, Set]) -> str:

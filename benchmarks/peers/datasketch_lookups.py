@@ -3,9 +3,7 @@
 ``datasketch_lookups.py DOCUMENTS QUERIES... --bands 16 --rows 6 --threshold 0.8``. Signatures are
 made as in ``datasketch_dedup``. What is compared are the documents' sets of 64-bit hashes of
 shingles, kept in memory as arrays: as exact as ours, and faster than cutting texts again. Building
-takes some minutes for a million documents. With ``--redis SOCKET`` buckets and sets are in the
-Redis that listens there, as they are where an index is to outlive its process. Prints milliseconds
-of queries as JSON.
+takes some minutes for a million documents. Prints milliseconds of queries as JSON.
 """
 
 from __future__ import annotations
@@ -14,7 +12,6 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,15 +57,9 @@ def sketch(block: Block, num_perm: int) -> tuple[list[str], Values, list[Hashes]
 class Index:
     """What a user of datasketch would write to get exact answers."""
 
-    storage: Mapping[str, Any] | None = None
-
     def __init__(self, options: Options) -> None:
         self._num_perm, self._threshold = options.num_perm, options.threshold or 0.0
-        self._lsh = MinHashLSH(
-            num_perm=options.num_perm,
-            params=(options.bands, options.rows),
-            storage_config=self.storage,
-        )
+        self._lsh = MinHashLSH(num_perm=options.num_perm, params=(options.bands, options.rows))
         self._empty = MinHash(
             num_perm=options.num_perm, seed=SEED, hashfunc=xxhash.xxh32_intdigest, scheme=SCHEME
         )
@@ -109,36 +100,6 @@ class Index:
         return found
 
 
-class RedisIndex(Index):
-    """The same with all that is known of documents in Redis, by their ids."""
-
-    def __init__(self, options: Options, socket: str) -> None:
-        import redis
-
-        self.storage = {
-            "type": "redis",
-            "basename": b"lookups",
-            "redis": {"unix_socket_path": socket},
-        }
-        self._redis = redis.Redis(unix_socket_path=socket)
-        super().__init__(options)
-
-    def insert(self, ids: list[str], made: list[LeanMinHash], sets: list[Hashes]) -> None:
-        """Insert a block of documents, many in a message."""
-        with self._lsh.insertion_session(buffer_size=5000) as session:
-            for name, minhash in zip(ids, made, strict=True):
-                session.insert(name, minhash, check_duplication=False)
-        named = zip(ids, sets, strict=True)
-        self._redis.mset({f"set:{name}": own.tobytes() for name, own in named})
-        self.ids += ids
-
-    def documents(self, candidates: list[Any]) -> list[tuple[str, Hashes]]:
-        """Return ids and sets of documents, which are asked for in one message."""
-        sets = self._redis.mget([f"set:{name}" for name in candidates])
-        found = zip(candidates, sets, strict=True)
-        return [(name, np.frombuffer(own, np.uint64)) for name, own in found]
-
-
 def main() -> None:
     """Build the index and look queries up."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -148,14 +109,13 @@ def main() -> None:
     parser.add_argument("--rows", type=int, required=True)
     parser.add_argument("--threshold", type=float, required=True)
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--redis", metavar="SOCKET", help="keep all of it there")
     given = parser.parse_args()
     options = Options(
         given.documents, Path(), given.bands, given.rows, given.threshold, given.workers
     )
     memory = Memory()
     start = time.perf_counter()
-    index = RedisIndex(options, given.redis) if given.redis else Index(options)
+    index = Index(options)
     built = time.perf_counter() - start
     timed = [time_queries(index.query, read_rows(path)) for path in given.queries]
     report = {

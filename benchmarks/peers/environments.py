@@ -29,8 +29,6 @@ REQUIREMENTS = (
     "orjson",
     "numpy",
     "xxhash",
-    # Of datasketch's storage.
-    "redis",
 )
 PEERS = Environment(
     "peers",
@@ -45,7 +43,6 @@ PEERS = Environment(
         "orjson",
         "numpy",
         "xxhash",
-        "redis",
     ),
 )
 STRINGSIMJOIN = Environment(

@@ -10,7 +10,6 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
@@ -22,7 +21,7 @@ from typing import Any
 from benchmarks.measuring.processes import PROC, descendants, run
 
 _LOOK_SECONDS = 0.05
-# Of the summary; those that a version does not have are left out.
+# Of the summary.
 _KEPT_COUNTS = ("documents_in", "documents_removed", "exact_copies", "candidates", "seconds")
 
 
@@ -120,13 +119,6 @@ def _size(folder: Path) -> int:
     return total
 
 
-def known_options(python: Path) -> frozenset[str]:
-    """Return the options that ``neardup dedup`` has."""
-    command = (str(python), "-m", "neardup", "dedup", "--help")
-    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return frozenset(word.strip(",") for word in shown.split() if word.startswith("--"))
-
-
 def measure_dedup(
     python: Path,
     source: Path,
@@ -142,7 +134,7 @@ def measure_dedup(
     source
         File or folder to read.
     options
-        What else the command line has. ``--work`` comes by itself where there is such an option.
+        What else the command line has.
     folder
         For the output and the work folder; what is in it afterwards is removed.
 
@@ -153,13 +145,12 @@ def measure_dedup(
     waited, one minute's mean before it began.
     """
     command = [str(python), "-m", "neardup", "dedup", str(source), "--id-column", "id", *options]
-    has_work = "--work" in known_options(python) and "--work" not in options
-    figures, summary = watch_job(command, folder, has_work=has_work)
+    figures, summary = watch_job(command, folder, has_work="--work" not in options)
     return {
         "options": list(options),
         "input_bytes": _size(source),
         **figures,
-        **{name: summary[name] for name in _KEPT_COUNTS if name in summary},
+        **{name: summary[name] for name in _KEPT_COUNTS},
     }
 
 

@@ -6,13 +6,18 @@ does. Prints seconds of every pass, and what they were for, as JSON.
 
 from __future__ import annotations
 
+import argparse
+import json
+import sys
 import time
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
-from benchmarks.corpora.texts import make_texts
+from benchmarks.corpora.texts import make_texts, read_texts
 from benchmarks.measuring.clocks import Seconds, StageClock
-from benchmarks.measuring.passes import Work, report_passes
 from benchmarks.sketches.vectors import VECTORS, draw_vectors
 from neardup.reading.sign import SLICE_BYTES
 from neardup.sketches.edit.estimate import signature_distances
@@ -23,6 +28,9 @@ from neardup.sketches.smallest import SmallestScheme
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import Texts, WeightedSets
 from neardup.text.shingles import make_shingle_scheme, shingle_lists
+
+# Goes through the texts once; returns seconds by the name of what they were for.
+Work = Callable[[Texts], Seconds]
 
 SHINGLES = make_shingle_scheme("words", ngram=5)
 RABIN = make_shingle_scheme("words", ngram=5, fingerprint="rabin")
@@ -113,8 +121,26 @@ def make_works(texts: Texts) -> tuple[Work, ...]:
 
 def main() -> None:
     """Time passes over a corpus and print them."""
-    what = "Time passes over a corpus and print them."
-    report_passes(what, make_works, 5, pairs=N_PAIRS, vectors=VECTORS)
+    parser = argparse.ArgumentParser(description="Time passes over a corpus and print them.")
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--passes", type=int, default=5)
+    options = parser.parse_args()
+    texts = read_texts(options.corpus)
+    measured: defaultdict[str, list[float]] = defaultdict(list)
+    for work in make_works(texts):
+        work(texts)
+        for _ in range(options.passes):
+            for name, seconds in work(texts).items():
+                measured[name].append(round(seconds, 6))
+    report = {
+        "documents": len(texts),
+        "text_bytes": int(texts.offsets[-1] - texts.offsets[0]),
+        "passes": options.passes,
+        "pairs": N_PAIRS,
+        "vectors": VECTORS,
+        "seconds": measured,
+    }
+    sys.stdout.write(json.dumps(report) + "\n")
 
 
 if __name__ == "__main__":

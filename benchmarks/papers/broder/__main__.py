@@ -51,7 +51,7 @@ def _pairs(options: argparse.Namespace) -> int:
 def _text(options: argparse.Namespace) -> str:
     if options.text is None:
         return fingerprints.made_up_text(options.seed)
-    return str(options.text.read_text(encoding="utf-8")[: fingerprints.SPEED_BYTES])
+    return str(options.text.read_text(encoding="utf-8")[: fingerprints.TEXT_BYTES])
 
 
 def _greedy(options: argparse.Namespace) -> Any:
@@ -66,7 +66,6 @@ PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
     "super_shingles": lambda o: super_shingles.run_super_shingles(_pairs(o), o.seed),
     "order": lambda o: fingerprints.run_order(_trials(o) // 5 * 2),
     "sizes": lambda o: sizes.run_sizes(_text(o), o.seed),
-    "speed": lambda o: fingerprints.run_speed(_text(o)),
     "greedy": _greedy,
     "made_pages": lambda o: web.run_made(web.QUICK_ARTICLES if o.quick else web.ARTICLES, o.seed),
     "documentation": lambda o: web.run_folders(o.pages, QUICK_PAGES if o.quick else None),
@@ -96,7 +95,7 @@ def main() -> None:
     parser = make_parser("broder", str(__doc__))
     parser.add_argument("--licences", type=Path, help="folder with texts.jsonl.xz")
     parser.add_argument("--pages", type=Path, nargs="+", help="folders of HTML pages")
-    parser.add_argument("--text", type=Path, help="text to hash; without it, one is made up")
+    parser.add_argument("--text", type=Path, help="text to cut; without it, one is made up")
     parser.add_argument("--trials", type=int, default=1_000, help="pairs of sets for each share")
     parser.add_argument("--orders", type=int, default=10, help="shuffled orders of texts")
     parser.add_argument("--seed", type=int, default=42)

@@ -1,35 +1,24 @@
-"""Fingerprints: their speed, collisions and order, as docs/papers/broder.md has them."""
+"""Fingerprints and their order, as docs/papers/broder.md has them."""
 
 from __future__ import annotations
 
 import statistics
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.corpora.made_up import draw_text
-from benchmarks.corpora.texts import make_texts
-from benchmarks.measuring.clocks import fastest
 from neardup.kernels.common.hashing import mix_words
 from neardup.text.shingles import (
-    ShingleScheme,
     draw_polynomial,
-    make_shingle_scheme,
     remainder,
-    shingle_lists,
-    shingle_texts,
 )
 
 if TYPE_CHECKING:
     from benchmarks.corpora.lines import Row
     from benchmarks.papers.broder.texts import Hashes
 
-WORDS = 5
-# A window of so many bytes, as a shingle.
-BYTES = 16
-REPEATS = 5
-SPEED_BYTES = 4_000_000
+TEXT_BYTES = 4_000_000
 # Different words of a made-up text.
 VOCABULARY = 5_000
 # Strings that differ in their last bytes, of which two sets share the middle third.
@@ -42,49 +31,7 @@ SAMPLE, BYTE_SAMPLE = 100, 16
 def made_up_text(seed: int) -> str:
     """Make a text up."""
     generator = np.random.default_rng(seed)
-    return draw_text(generator, VOCABULARY, SPEED_BYTES // 5)[:SPEED_BYTES]
-
-
-def run_speed(text: str) -> list[Row]:
-    """Time fingerprints of the shingles of a text, one thread, and count collisions."""
-    table = make_texts([text])
-    size = len(text.encode())
-    rows = []
-    for name, ngram in (("words", WORDS), ("bytes", BYTES)):
-        schemes = {
-            way: make_shingle_scheme(name, ngram=ngram, fingerprint=way)
-            for way in ("mixer", "rabin")
-        }
-        tokens = schemes["mixer"].tokenizer.hash_tokens(table)
-        distinct = _distinct_shingles(text, schemes["mixer"])
-        # Bytes are fingerprinted as they stand.
-        hash_shingles = shingle_texts if name == "bytes" else shingle_lists
-        source = table if name == "bytes" else tokens
-        for way, scheme in schemes.items():
-            found = hash_shingles(source, scheme)
-            rows.append(
-                {
-                    "shingles": f"{ngram} {name}",
-                    "fingerprint": way,
-                    "megabytes_per_second": size
-                    / 1e6
-                    / fastest(partial(hash_shingles, source, scheme), REPEATS),
-                    "number": len(found.values),
-                    "distinct": distinct,
-                    "collisions": distinct - len(np.unique(found.values)),
-                }
-            )
-    return rows
-
-
-def _distinct_shingles(text: str, scheme: ShingleScheme) -> int:
-    """Count different shingles as strings; those of words by the hashes of their tokens."""
-    if scheme.tokenizer.name == "bytes":
-        data = text.encode()
-        return len({data[i : i + scheme.ngram] for i in range(len(data) - scheme.ngram + 1)})
-    table = make_texts([text])
-    tokens = scheme.tokenizer.hash_tokens(table).values.tolist()
-    return len(set(zip(*(tokens[i:] for i in range(scheme.ngram)), strict=False)))
+    return draw_text(generator, VOCABULARY, TEXT_BYTES // 5)[:TEXT_BYTES]
 
 
 def run_order(polynomials: int) -> list[Row]:

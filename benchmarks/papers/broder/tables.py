@@ -31,7 +31,6 @@ def lay_out(results: Results) -> dict[str, str]:
         "far": far_table(),
         "sizes": sizes_table(results["sizes"]),
         "super-shingles": super_shingles_table(results["super_shingles"]),
-        "speed": speed_table(results["speed"]),
         "order": order_table(results["order"]),
         "pages": pages_table(results),
         "origins": origins_table(results["made_pages"]),
@@ -174,24 +173,6 @@ def _shares(values: Iterable[float]) -> str:
     listed = list(values)
     ends = dict.fromkeys(f"{value:.3f}" for value in (min(listed), max(listed)))
     return " to ".join(ends)
-
-
-def speed_table(rows: list[Row]) -> str:
-    """Lay out speed and collisions of fingerprints."""
-    header = ("shingles", "fingerprint", "MB/s", "number", "different", "collisions")
-    names = ("number", "distinct", "collisions")
-    return table(
-        header,
-        (
-            (
-                row["shingles"],
-                row["fingerprint"],
-                round(row["megabytes_per_second"]),
-                *(row[name] for name in names),
-            )
-            for row in rows
-        ),
-    )
 
 
 def order_table(rows: list[Row]) -> str:

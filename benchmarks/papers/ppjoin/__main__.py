@@ -29,7 +29,6 @@ PPJOIN = Paper(
         "faster": tables.faster_table,
         "growth": tables.growth_table,
         "pages": tables.pages_table,
-        "recall": tables.recall_table,
     },
     draw=draw,
 )

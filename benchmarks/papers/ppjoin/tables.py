@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from benchmarks.measuring.markdown import NOTHING, table
+from benchmarks.measuring.markdown import table
 from benchmarks.papers.ppjoin.joins import ALGORITHMS, SHARES, THRESHOLDS
-from benchmarks.papers.ppjoin.pages import PERMUTATIONS, chance_to_agree, least_agreeing
 
 if TYPE_CHECKING:
     from benchmarks.measuring.results import Results
@@ -169,47 +166,3 @@ def pages_table(results: Results) -> str:
         rows.append(("paper", threshold, precision, recall, qa, qp, sp, qa / qp, None))
     times = ("qa, s", "qp, s", "sp, s", "qa / qp")
     return table(("corpus", "t", "precision of sp", "recall of sp", *times, "pairs of qp"), rows)
-
-
-def recall_table(results: Results) -> str:
-    """Lay out why shingles find so few pairs: what must agree, and what to expect."""
-    rows: list[tuple[object, ...]] = []
-    for name, entry in results["pages"]["figures"].items():
-        for threshold, joins in entry["joins"].items():
-            rows.append(
-                (
-                    name,
-                    threshold,
-                    *_agreement(threshold),
-                    joins["qp"]["median_similarity"],
-                    joins["sp"]["expected_recall"],
-                    _spread(joins["sp"]["recalls"]),
-                    joins["sp, words"]["precision"],
-                    joins["sp, words"]["recall"],
-                    joins["sp, share"]["precision"],
-                    joins["sp, share"]["recall"],
-                )
-            )
-    for threshold, paper in PAPER_PAGES.items():
-        nothing = (None,) * 4
-        recall = f"{paper[1]:.2f}"
-        rows.append(("paper", threshold, *_agreement(threshold), None, None, recall, *nothing))
-    shingles = ("of 4 words: precision", "recall", "by share: precision", "recall")
-    agreement = ("must agree", "chance of a pair at t")
-    header = ("corpus", "t", *agreement, "median of pairs", "expected", "recall of sp", *shingles)
-    return table(header, rows)
-
-
-def _spread(values: list[float | None]) -> str:
-    """Write the mean of the values and their range."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return NOTHING
-    return f"{sum(known) / len(known):.2f} ({min(known):.2f} to {max(known):.2f})"
-
-
-def _agreement(threshold: str) -> tuple[str, float]:
-    """Say how many values must agree, and with what probability those of a pair at t do."""
-    least = least_agreeing(threshold)
-    chance = chance_to_agree(np.array([float(threshold)]), least)
-    return f"{least} of {PERMUTATIONS}", float(chance[0])

@@ -1,1 +1,0 @@
-"""Text in memory to signatures: the compiled kernels in one thread."""

@@ -1,1 +1,0 @@
-"""How many look-ups a second the service answers."""

@@ -1,1 +1,0 @@
-"""What a short command waits for."""
