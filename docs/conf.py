@@ -18,8 +18,6 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import reference
 
-from docs.gallery import make as gallery
-
 project = "neardup"
 author = "The neardup developers"
 version = release = __version__
@@ -96,8 +94,6 @@ def show_folders(app: Sphinx, page: str, source: list[str]) -> None:
 def make_pages(app: Sphinx) -> None:
     """Write pages that are not kept as they are, before Sphinx looks what pages there are."""
     reference.write_pages(reference.HERE / reference.FOLDER)
-    for name in gallery.PAGES:
-        gallery.unpack(name)
 
 
 def show_reference(app: Sphinx, page: str, source: list[str]) -> None:

@@ -1,61 +1,83 @@
-"""Makes the pictures of the README from pages of the gallery: python -m docs.gallery.pictures.
+"""Makes the pictures of README.md and docs/editions.md: python -m docs.gallery.pictures.
 
 It needs the group ``browser`` of dependencies.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from docs.gallery.make import HERE, unpack
+import neardup
 from tests.browser.browse import see_page
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples"
+WIDTH = 1000
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A part of a page: what is scrolled to the top, in a window of so many pixels.
+    """A part of a page: the element scrolled to the top, in a window of so many pixels.
 
     ``before`` is a script that is run first.
     """
 
-    page: str
+    make: Callable[[], Any]
     top: str
     height: int
     before: str = "0"
 
 
-# The manuscript beside the revised edition, from their passage on.
-_WITH_MANUSCRIPT = """(() => {
+def licences() -> Any:
+    """Deduplicate licence texts, with an audit."""
+    texts = EXAMPLES / "licences.jsonl.gz"
+    return neardup.report(neardup.deduplicate(texts, threshold="0.9", id_column="id", audit=500))
+
+
+def frankenstein() -> Any:
+    """Align two editions of a novel."""
+    old, new = (EXAMPLES / f"frankenstein-{year}.jsonl" for year in (1818, 1831))
+    found = neardup.align(old, new, preset="editions", id_column="id")
+    return neardup.report(found, old, against=new, id_column="id")
+
+
+# A chapter of 1818 beside one of 1831 that shares a passage, from there on.
+_WITH_CHAPTERS = """(() => {
   const pairs = document.getElementById('reading-pair');
-  pairs.selectedIndex = [...pairs.options].findIndex((e) => /1831.*manuscript/.test(e.text));
+  pairs.selectedIndex = [...pairs.options].findIndex((e) => /1818-i and 1831-ii$/.test(e.text));
   pairs.dispatchEvent(new Event('change'));
   document.getElementById('reading-next').click();
 })()"""
 
 PICTURES = {
-    "dedup": Picture("licences", "#similarities", 940),
-    "passages": Picture("frankenstein", "#reading", 700, _WITH_MANUSCRIPT),
+    "dedup": Picture(licences, "#similarities", 940),
+    "passages": Picture(frankenstein, "#reading", 700, _WITH_CHAPTERS),
 }
-WIDTH = 1000
 
 
 def make_picture(name: str, folder: Path = HERE) -> Path:
-    """Make a picture, and return where it is."""
+    """Make a picture, and return its path."""
     wanted = PICTURES[name]
     # Twice, because a page may do something when it is scrolled.
     scroll = f"document.querySelector('{wanted.top}').scrollIntoView({{ behavior: 'instant' }})"
     path = folder / f"{name}.png"
-    see_page(
-        unpack(wanted.page),
-        scroll,
-        wanted.before,
-        "new Promise((done) => setTimeout(done, 500))",
-        scroll,
-        width=WIDTH,
-        height=wanted.height,
-        picture=path,
-    )
+    with TemporaryDirectory() as own:
+        page = Path(own) / f"{name}.html"
+        page.write_text(wanted.make().html, encoding="utf-8", newline="\n")
+        see_page(
+            page,
+            scroll,
+            wanted.before,
+            "new Promise((done) => setTimeout(done, 500))",
+            scroll,
+            width=WIDTH,
+            height=wanted.height,
+            picture=path,
+        )
     return path
 
 

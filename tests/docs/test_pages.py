@@ -9,14 +9,8 @@ import neardup.spark
 from tests.docs.pages import BENCHMARKS, DOCS, PAPERS, ROOT, links, page, section
 from tests.each import each_of
 
-OTHERS = (
-    *("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md"),
-    "docs/gallery/README.md",
-)
+OTHERS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")
 PAGES = [*(ROOT / name for name in OTHERS), *DOCS, *PAPERS, *BENCHMARKS]
-
-# The site unpacks them.
-MAY_BE_MISSING = {path.with_suffix("") for path in (ROOT / "docs/gallery").glob("*.html.xz")}
 
 
 def anchors(text: str) -> set[str]:
@@ -32,8 +26,6 @@ def test_links__lead_somewhere(path):
             continue
         name, _, anchor = link.partition("#")
         target = (path.parent / name).resolve() if name else path
-        if target in MAY_BE_MISSING and not target.exists():
-            continue
         assert target.exists(), link
         if anchor:
             assert anchor in anchors(target.read_text(encoding="utf-8")), link
