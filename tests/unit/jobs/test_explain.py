@@ -106,18 +106,3 @@ def test_explain__similarity_is_that_of_the_run(options):
         found = result.explain(row["id"], tokenizer=options.get("tokenizer"))
         assert found.comparison.similarity == pytest.approx(row["similarity"])
         assert (found.comparison.shared_bands is None) == ("method" in options)
-
-
-def test_explain__what_cannot_be_compared(tmp_path):
-    for name in "ab":
-        (tmp_path / f"{name}.bin").write_bytes(b"one two three four five six")
-    told = neardup.deduplicate(tmp_path, input_format="bytes").explain("b.bin")
-    assert "documents are bytes" in told.to_text()
-    pairs = neardup.find_pairs(TEXTS, measure="edit", threshold="0.7")
-    told = neardup.choose(pairs, TEXTS).explain(1)
-    assert "is not known, so nothing is compared again" in told.to_text()
-    assert "{-sun-}" in told.to_text()
-    weighed = neardup.deduplicate(TEXTS[:2], against=TEXTS[2:], measure="weighted-jaccard")
-    assert weighed.explain(0).note == ""
-    weighed.summary["scheme"]["frequencies"] = "others"
-    assert "weighed by other documents" in weighed.explain(0).to_text()

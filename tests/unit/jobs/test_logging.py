@@ -6,15 +6,10 @@ import logging
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 import neardup
-from neardup.runs.progress import job_logger
-from neardup.runs.runner import Runner
-from tests.each import each_of
 
 TEXTS = ["a b c d e f g h", "A b c d e f g h!", "i j k l m n o p"]
 
@@ -70,28 +65,6 @@ def test_jobs__ends_of_stages(caplog, name):
     assert [message for message in messages(caplog) if "ends" in message] == expected
 
 
-def test_index__ends_of_stages(caplog, tmp_path):
-    caplog.set_level(logging.INFO, "neardup")
-    index = neardup.PassageIndex.create(tmp_path / "idx", min_tokens=5)
-    index.add(TEXTS)
-    index.search(TEXTS[:1])
-    index.compact()
-    assert [message for message in messages(caplog) if "ends" in message] == [
-        "read: ends after T, documents 3, tokens 24",
-        "search: ends after T, queries 1, passages 2",
-        "compact: ends after T, segments 1",
-    ]
-
-
-def test_details__files_and_filters(caplog, tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_text("a b c\nd e f\n")
-    caplog.set_level(logging.DEBUG, "neardup")
-    neardup.find_pairs(path, lines=True)
-    assert f"read: {path}, 12 bytes" in caplog.messages
-    assert any(message.startswith("join: filters {") for message in caplog.messages)
-
-
 def jobs_of(caplog):
     """Give the ids of jobs in the log, in the order in which they begin, and clear it."""
     ids = list(dict.fromkeys(record.job for record in caplog.records))
@@ -123,42 +96,6 @@ def test_records__have_the_id_of_their_job(caplog, tmp_path):
         assert re.fullmatch(f"{kind}-[0-9a-f]{{8}}", of_call)
         ids.append(of_call)
     assert len(set(ids)) == len(ids)
-
-
-def test_records__of_jobs_in_threads_are_told_apart(caplog):
-    caplog.set_level(logging.INFO, "neardup")
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: neardup.find_pairs(TEXTS), range(8)))
-    of_jobs = {}
-    for record in caplog.records:
-        of_jobs.setdefault(record.job, []).append(record.getMessage().split(" after")[0])
-    assert (
-        list(of_jobs.values()) == [["read: begins", "read: ends", "join: begins", "join: ends"]] * 8
-    )
-
-
-def test_records__of_a_runner_and_its_threads(caplog):
-    """Also of one that is not in a ``with`` block, as that of a command."""
-    caplog.set_level(logging.INFO, "neardup")
-    runner, log = Runner(2), job_logger("neardup.test")
-    with runner.stage("count"):
-        for _ in runner.map(lambda number: log.info("block %d", number), range(20)):
-            pass
-    assert len(caplog.records) == 22
-    assert jobs_of(caplog) == [runner.job]
-
-
-def test_records__outside_of_jobs(caplog):
-    job_logger("neardup.test").warning("one")
-    logging.getLogger("neardup.kernels").warning("another")
-    assert [record.job for record in caplog.records] == ["-", "-"]
-
-
-@each_of("path", sorted(Path(neardup.__file__).parent.rglob("*.py")))
-def test_modules__loggers_note_the_job(path):
-    """But for kernels, which import nothing, and where the logger is made."""
-    made = re.findall(r"= logging\.getLogger\(.+", path.read_text(encoding="utf-8"))
-    assert not made or path.name in ("_compile.py", "progress.py")
 
 
 @pytest.mark.slow

@@ -33,33 +33,6 @@ def test_dedup__shows_what_went():
     assert "&lt;b&gt;a&lt;/b&gt;" in html
 
 
-def test_dedup__nothing_went():
-    html = neardup.deduplicate(TEXTS[3:])._repr_html_()
-    assert "1 kept, 0 removed" in html
-    assert "<table>" not in html
-    assert "<svg" not in html
-
-
-def test_dedup__only_copies_went():
-    """There is nothing to draw, which is said, and rows all the same."""
-    html = neardup.deduplicate([TEXTS[0], TEXTS[2], TEXTS[3]])._repr_html_()
-    assert "<p>No chart: what went are exact copies.</p>" in html
-    assert "<svg" not in html
-    assert html.count("<tr>") == 1 + 1
-
-
-def test_estimate__of_too_few_samples():
-    sketches = neardup.sketch(TEXTS, size=4, kind="smallest")
-    html = neardup.estimate(sketches)._repr_html_()
-    assert "<p>No chart: there is no similarity to draw.</p>" in html
-
-
-def test_dedup__by_pairs_of_which_nobody_knows_copies():
-    pairs = neardup.find_pairs(TEXTS, threshold="0.5")
-    html = neardup.choose(pairs, TEXTS)._repr_html_()
-    assert sum(counts(html)) == 2
-
-
 def test_pairs__chart_and_first_rows():
     rows = [{"id": i, "text": ENGLISH} for i in range(20)]
     html = neardup.find_pairs(rows)._repr_html_()
@@ -70,22 +43,12 @@ def test_pairs__chart_and_first_rows():
     assert "<svg" not in neardup.find_pairs(TEXTS[3:])._repr_html_()
 
 
-def test_align__passages():
-    result = neardup.align([TEXTS[0], TEXTS[1]], min_tokens=20)
-    assert sum(counts(result._repr_html_())) == len(result.passages) > 0
-
-
 def test_estimate_and_clusters():
     sketches = neardup.sketch(TEXTS, kind="smallest")
     result = neardup.estimate(sketches, threshold="0.5")
     assert sum(counts(result._repr_html_())) == len(result) == 3
     clusters = neardup.cluster_sketches(sketches)
     assert sum(counts(clusters._repr_html_())) == clusters.summary["clusters"] == 2
-
-
-def test_cut__lengths_of_spans():
-    result = neardup.cut(TEXTS, min_tokens=20)
-    assert sum(counts(result._repr_html_())) == len(result.removed) > 0
 
 
 @pytest.mark.parametrize("text", ["a b c", "x"])

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.passages.document_pairs import order_pairs
 from tests.examples import examples
 
 PHRASES = [" ".join(f"{kind}{i}é" for i in range(9)) for kind in "abcd"]
 TEXT = st.lists(st.sampled_from([*PHRASES, "...", "x", "\n", "own words"]), max_size=6)
-SIDES = ("query", "doc")
 LEAST = {"min_tokens": 6, "threshold": 0.9}
 
 
@@ -81,40 +78,3 @@ def test_align__summary_of_an_index_with_removed_documents(tmp_path):
         {"query_id": "0", "doc_id": 9, "query_share": 1.0},
     ]
     assert result.document_pairs["doc_share"].to_pylist()[0] == 1.0
-
-
-@examples(20)
-@given(
-    a=st.lists(TEXT.map(" ".join), min_size=1, max_size=4),
-    b=st.none() | st.lists(TEXT.map(" ".join), min_size=1, max_size=3),
-    measure=st.sampled_from(["containment", "doc-containment", "max-containment"]),
-)
-def test_align__summary_of_what_is_contained(a, b, measure):
-    options = {"min_tokens": 5, "idf": "unary", "measure": measure}
-    result = neardup.align(a, b, **options, summary="documents")
-    queries = {str(i): text for i, text in enumerate(a)}
-    documents = queries if b is None else {str(i): text for i, text in enumerate(b)}
-    expected = expected_pairs(result, queries, documents)
-    assert as_set(result.document_pairs.to_pylist()) == as_set(expected)
-    assert len(expected) == result.summary["document_pairs"]
-    assert result.passages == neardup.align(a, b, **options).passages
-
-
-def test_order_pairs():
-    """By the greater of both shares, then by characters, then as they came."""
-    shares = [(0.2, 0.5), (0.9, 0.1), (0.5, 0.5), (0.5, 0.1), (0.5, 0.5)]
-    shared = [(10, 12), (5, 5), (12, 1), (30, 1), (3, 12)]
-    table = pa.table(
-        {
-            "n": range(5),
-            **{f"{side}_share": [row[k] for row in shares] for k, side in enumerate(SIDES)},
-            **{f"{side}_shared": [row[k] for row in shared] for k, side in enumerate(SIDES)},
-        }
-    )
-    assert order_pairs(table)["n"].to_pylist() == [1, 3, 0, 2, 4]
-
-
-def test_align__without_summary():
-    result = neardup.align([PHRASES[0]] * 2, **LEAST)
-    assert result.document_pairs is None
-    assert (len(result.table), result.summary["document_pairs"]) == (1, 1)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.errors import InvalidParameterError
-from tests.each import each_of
 from tests.examples import examples
 
 PHRASES = [" ".join(f"{kind}{i}é" for i in range(9)) for kind in "abcd"]
@@ -62,22 +59,6 @@ def test_align__ignore_as_if_not_written(a, b):
     assert found.summary["ignored_tokens"] == n_words
 
 
-@each_of("measure", ["doc-containment", "max-containment"])
-def test_align__ignore_with_what_is_contained(measure):
-    """What is ignored is neither found nor counted, whichever side is looked up."""
-    own = f"{PHRASES[0]} {TEMPLATE[0]} {PHRASES[1]}"
-    options = {"measure": measure, "min_tokens": 6, "idf": "unary", "summary": "documents"}
-    long = f"{PHRASES[2]} {own} {PHRASES[3]}"
-    found = neardup.align([long, TEMPLATE[0]], [own], ignore=TEMPLATE, **options)
-    [row] = found.passages.to_pylist()
-    assert long[row["query_start"] : row["query_end"]] == own
-    assert (row["doc_start"], row["doc_end"], row["similarity"]) == (0, len(own), 1.0)
-    [pair] = found.document_pairs.to_pylist()
-    assert pair["doc_share"] == 1.0
-    n_words = len(re.findall(r"\w+", TEMPLATE[0]))
-    assert found.summary["ignored_tokens"] == 2 * n_words
-
-
 def test_align__ignore_in_shares():
     """What is ignored is no part of texts: the answers were copied as a whole."""
     first = f"{TEMPLATE[0]} {PHRASES[0]} {TEMPLATE[0]} {PHRASES[1]}"
@@ -103,10 +84,3 @@ def test_align__ignore_with_an_index(tmp_path):
     [pair] = ignoring.document_pairs.to_pylist()
     assert (pair["query_share"], pair["doc_share"]) == (1.0, 1.0)
     assert len(neardup.align([PHRASES[0]], index, ignore=[PHRASES[0]]).passages) == 0
-
-
-def test_align__ignore_of_what_cannot_be_read():
-    with pytest.raises(neardup.InvalidInputError):
-        neardup.align(PHRASES, ignore=7)
-    with pytest.raises(InvalidParameterError):
-        neardup.align(PHRASES, ignore=PHRASES, max_documents="0%")

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
 import neardup
-from neardup import InvalidParameterError, PassageIndex, SketchMismatchError
-from neardup.indexes.manifest import load_manifest, store_manifest
-from neardup.jobs.align.plan import plan_alignment
-from neardup.options.passages import AlignOptions
-from neardup.runs.runner import Runner
+from neardup import InvalidParameterError, PassageIndex
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
 SHUFFLED = "weary and weak, pondered I while dreary midnight a upon once"
@@ -44,47 +39,6 @@ def test_search__order_of_tokens_counts(index, ngram):
     assert [row[0] for row in found[1:]] == ["1"] * (ngram == 1)
 
 
-def test_add__counts_short_documents_by_tokens(index):
-    texts = ["one two three", "one two three four", "one", ""]
-    summary = index.add([{"id": f"more-{i}", "text": text} for i, text in enumerate(texts)]).summary
-    assert (summary["short_documents"], summary["empty_documents"]) == (2, 1)
-    found = index.search(["one two three", "one two three four", ""])
-    assert (found.summary["short_queries"], found.summary["empty_queries"]) == (1, 1)
-
-
-def test_describe__says_it(index, ngram):
-    assert index.info()["scheme"]["ngram"] == ngram
-    assert load_manifest(index.folder).scheme["ngram"] == ngram
-
-
-def test_open__of_before_there_were_shingles(index, ngram):
-    """Their manifest has no ngram; they are as of 1, and stay open from look to look."""
-    manifest = load_manifest(index.folder)
-    scheme = {name: value for name, value in manifest.scheme.items() if name != "ngram"}
-    expected = places(index.search(TEXT, "0.3"))
-    store_manifest(
-        index.folder, replace(manifest, scheme=scheme, generation=manifest.generation + 1)
-    )
-    opened = PassageIndex.open(index.folder)
-    assert opened.info()["scheme"]["ngram"] == 1
-    view = opened._handle.view(Runner(1))
-    assert view.scheme.shingles.ngram == 1
-    if ngram == 1:
-        assert places(opened.search(TEXT, "0.3")) == expected
-        assert opened.add([{"id": "new", "text": "a b c d e f"}]).n_documents == 1
-        assert opened._handle.view(Runner(1)).searchers[0] is view.searchers[0]
-        assert "ngram" not in load_manifest(index.folder).scheme
-        assert places(PassageIndex.open(index.folder).search(TEXT, "0.3")) == expected
-
-
-def test_open__another_ngram(index, ngram):
-    manifest = load_manifest(index.folder)
-    scheme = {**manifest.scheme, "ngram": 70_000}
-    store_manifest(index.folder, replace(manifest, scheme=scheme))
-    with pytest.raises((InvalidParameterError, SketchMismatchError), match="ngram"):
-        PassageIndex.open(index.folder)
-
-
 def test_min_tokens__below_ngram(tmp_path):
     message = r"^min_tokens must be at least ngram, got 4 and 5: a passage of fewer tokens has no"
     with pytest.raises(InvalidParameterError, match=message) as caught:
@@ -108,14 +62,6 @@ def test_align__places_are_those_of_tokens(ngram, min_tokens):
     assert len(places(found)) <= 1
     assert found.summary["min_tokens"] == min_tokens
     assert found.summary["certain_tokens"] <= min_tokens
-
-
-def test_plan__counts_shingles(index, ngram):
-    """A passage of n tokens has n - ngram + 1; between two such there are ngram - 1 more."""
-    view = index._handle.view(Runner(1))
-    plan = plan_alignment(AlignOptions(min_tokens=9, preset="quotations"), view.scheme)
-    assert (plan.min_tokens, plan.chains.gap) == (9 - ngram + 1, 15 + ngram - 1)
-    assert plan.length == plan.search.min_tokens == 4 - ngram + 1
 
 
 def test_align__with_an_index(index, ngram):

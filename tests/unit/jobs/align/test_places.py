@@ -99,32 +99,3 @@ def test_index__lines_of_its_texts(index):
     nothing = index.search(["nothing of the kind " * 9], places=True).passages
     assert (len(nothing), nothing.schema) == (0, found.schema)
     assert found.schema.field("doc_place").type == pa.large_string()
-
-
-def test_index__queries_of_many_blocks(index, path):
-    """Those before a block count, bad rows do not; each begins on a line of its own number."""
-    queries = ["\n" * k + text for k, text in enumerate(SHARED * 3)]
-    rows = [{"id": k, "text": text if k % 3 else None} for k, text in enumerate(queries)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with spilling(400, 500):
-        found = index.search(path, places=True, on_error="skip").passages
-    assert len(set(found["query_place"].to_pylist())) > 3
-    check(found, queries, OTHER)
-
-
-def test_align__only_what_no_marker_precedes_has_a_line():
-    texts = [f"{SHARED[0]}\nGamma {SHARED[1]}", f"zeta: {SHARED[0]}\n\n{SHARED[1]}"]
-    found = neardup.align(texts, min_tokens=12, place_marker="Gamma|zeta", threshold="0.9")
-    [places] = [(row["query_place"], row["doc_place"]) for row in found.passages.to_pylist()]
-    assert places == ("line 1, column 1", "zeta")
-    assert found.summary["marked_places"] == [0, 1]
-    nothing = neardup.align(["a b c"], texts, place_marker="Gamma")
-    assert nothing.summary["marked_places"] == [0, 0]
-
-
-def test_align__where_alone():
-    """Rows that a condition leaves out are no documents."""
-    rows = [{"id": k, "text": t, "n": k} for k, t in enumerate(OWN)]
-    found = neardup.align(rows, OTHER, min_tokens=12, places=True, where="n >= 4").passages
-    assert set(found["query_id"].to_pylist()) <= set(range(4, 12))
-    check(found, OWN, OTHER)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import neardup
-from neardup.errors import InvalidParameterError
 from neardup.options.presets import PRESETS, passages_for
 from tests.each import each_of
 
@@ -53,18 +52,3 @@ def test_align__what_is_given_stands():
     given = neardup.align(TEXTS, TEXTS, threshold="0.4", recall="0.99", min_tokens=9, idf="smooth")
     assert smooth.passages.equals(given.passages)
     assert not smooth.passages.equals(plain.passages)
-
-
-@pytest.mark.slow
-def test_align__an_index_has_its_own(tmp_path):
-    index = neardup.PassageIndex.create(tmp_path / "index", min_tokens=8)
-    index.add(TEXTS)
-    summary = neardup.align(TEXTS, index, preset="rewording").summary
-    assert (summary["threshold"], summary["min_tokens"], summary["gap"]) == (0.4, 8, None)
-    summary = neardup.align(TEXTS, index, preset="quotations").summary
-    assert (summary["threshold"], summary["min_tokens"], summary["gap"]) == (0.6, 8, 15)
-
-
-def test_align__no_such_preset():
-    with pytest.raises(InvalidParameterError, match="preset"):
-        neardup.align(TEXTS, TEXTS, preset="poems")

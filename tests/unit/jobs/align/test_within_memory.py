@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections import Counter
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
@@ -14,11 +13,6 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup import PassageIndex
-from neardup.indexes.segments import Segment
-from neardup.passages.index import OpenPassages
-from neardup.passages.search import SegmentSearcher
-from neardup.runs.exchange import Shuffle
-from neardup.runs.runner import Runner
 from tests.each import each_of
 from tests.examples import examples
 from tests.spilling import spilling
@@ -98,82 +92,3 @@ def test_align__the_same_within_any_memory(files, other, options):
         assert found[2] == expected[2]
 
     check()
-
-
-@pytest.mark.slow
-@each_of("other", ["b", "index", None])
-def test_align__goes_to_files_and_is_forgotten(files, other, monkeypatch):
-    """Passages wait in files, segments take turns, and nothing of them stays in memory.
-
-    With enough memory all stays. Files go as soon as they were read.
-    """
-    done: Counter[str] = Counter()
-    most_files = 0
-
-    def count(kind, name):
-        real = getattr(kind, name)
-
-        def counting(self, *arguments):
-            nonlocal most_files
-            done[name] += 1
-            if kind is Shuffle:
-                folder = self._workspace.work.folder
-                most_files = max(most_files, len(list(folder.glob("passages-*"))))
-            return real(self, *arguments)
-
-        monkeypatch.setattr(kind, name, counting)
-
-    for kind, name in (
-        (Shuffle, "_write_waiting"),
-        (SegmentSearcher, "forget"),
-        (OpenPassages, "leave"),
-        (Segment, "let_go"),
-    ):
-        count(kind, name)
-    with within(1 << 40, 2500):
-        align(files, other, {}, 2)
-    assert done.keys() == {"leave", "let_go"}
-    # That of each segment when it was opened.
-    n_opened, n_left = done["let_go"], done["leave"]
-    done.clear()
-    with within(100, 2500):
-        align(files, other, {}, 2)
-    assert done["_write_waiting"] > 3
-    assert done["forget"] > 3
-    assert done["leave"] > n_left
-    assert done["let_go"] > n_opened + done["forget"] + n_left
-    assert most_files <= 1
-
-
-def test_in_turns__as_many_segments_as_fit(files):
-    index = PassageIndex.open(files["index"])._handle.view(Runner(1))
-    sizes = [searcher.memory_bytes(2) for searcher in index.searchers]
-    assert index.search_bytes(2) == sum(sizes)
-
-    def turns(first, room):
-        return [list(turn) for turn in index.in_turns(first, 2, lambda n_bytes: n_bytes <= room)]
-
-    assert turns(0, 1) == [[0], [1], [2], [3]]
-    assert turns(0, max(sizes[0] + sizes[1], sizes[2] + sizes[3])) == [[0, 1], [2, 3]]
-    assert turns(1, max(sizes[1] + sizes[2], sizes[3])) == [[1, 2], [3]]
-    assert turns(0, sum(sizes)) == [[0, 1, 2, 3]]
-    assert turns(4, 1) == []
-
-
-@pytest.mark.slow
-def test_align__reports_what_is_done(files):
-    """Blocks that are looked up together do not count as done before."""
-    found = []
-
-    def report(stage, done, total):
-        if stage == "align":
-            found.append((done, total))
-
-    with within(3000, 300):
-        neardup.align(files["a"], files["b"], min_tokens=25, progress=report, workers=1)
-    size = files["a"].stat().st_size
-    assert {total for _, total in found} == {size}
-    assert [done for done, _ in found] == sorted({done for done, _ in found})
-    assert found[-1][0] == size
-    # Blocks of 300 bytes alone would be as many.
-    assert len(found) > 2 * size // 300

@@ -73,35 +73,6 @@ def test_compare__empty_texts_are_similar_to_nothing():
     assert neardup.compare("", "")["edit-similarity"].exact == 0
 
 
-def test_compare__equal_texts():
-    result = neardup.compare(OLD, OLD)
-    for measured in result.measures:
-        n = len({*zip(*(words_of(OLD)[i:] for i in range(5)), strict=False)})
-        expected = {"overlap": None, "edit-distance": 0}.get(measured.name, 1)
-        if expected is not None:
-            assert measured.exact == expected
-    assert result["overlap"].exact == n
-    [passage] = result.passages
-    assert (passage.a, passage.b, passage.similarity) == ((0, len(OLD)), (0, len(OLD)), 1)
-    assert (passage.changes_a, passage.changes_b) == ((), ())
-    assert (result.differences.a, result.differences.b) == ((), ())
-    assert (result.differences.share_a, result.differences.share_b) == (1, 1)
-
-
-@pytest.mark.slow
-@each_of("tf", ["binary", "raw", "log", "squared", "saturating"])
-@each_of("idf", ["unary", "standard", "smooth", "probabilistic"])
-def test_compare__weights(tf, idf):
-    result = neardup.compare(OLD, NEW, tf=tf, idf=idf)
-    value, totals = comparison.of_weights(words_of(OLD), words_of(NEW), 1, tf, idf)
-    assert comparison.is_close(result["weighted-jaccard"].exact, value)
-    assert [round(size.weight * 2**20) for size in result.sizes] == totals
-    assert (result.options["tf"], result.options["idf"]) == (tf, idf)
-    [estimated] = result["weighted-jaccard"].estimates
-    if all(totals):
-        assert estimated.low <= value <= estimated.high
-
-
 @pytest.mark.statistics
 def test_compare__intervals_hold_exact_values():
     """Of 95 % intervals over independent texts and seeds at least 85 % hold the exact value."""
@@ -165,18 +136,6 @@ def test_compare__estimates_are_those_of_sketches():
                 assert found.error == row[f"containment_{side}_error"]
 
 
-def test_compare__not_enough_samples():
-    result = neardup.compare(OLD, NEW)
-    [estimated] = result["edit-distance"].estimates
-    assert (estimated.value, estimated.error) == (None, None)
-    assert estimated.low == len(NEW) - len(OLD)
-    assert estimated.high == len(NEW)
-    [estimated] = result["edit-similarity"].estimates
-    assert (estimated.value, estimated.low) == (None, 0)
-    assert result.differences.significance is None
-    assert "not enough samples" in result.to_text(full=True)
-
-
 def test_compare__sketches_that_are_too_small():
     a, b = random_pair(1, n_words=300)
     result = neardup.compare(a, b, size=19)
@@ -198,23 +157,3 @@ def test_compare__edit_limit():
     assert "too long" in result.to_text(full=True)
     assert neardup.compare(a, a, edit_limit=0)["edit-distance"].exact == 0
     assert neardup.compare("", b, edit_limit=0)["edit-distance"].exact == 20
-
-
-@pytest.mark.parametrize(
-    ("options", "distance"),
-    [({}, 2), ({"casefold": True}, 1), ({"strip_accents": True, "casefold": True}, 0)],
-)
-def test_compare__edit_distance_with_normalisation(options, distance):
-    assert neardup.compare("École", "ecole", **options)["edit-distance"].exact == distance - (
-        options == {}
-    )
-
-
-def test_compare__texts_of_the_same_tokens_share_one_passage():
-    text = "one two three four five six seven eight nine ten. " * 4
-    a, b = f"... {text}", text.upper().replace(".", ",")
-    [passage] = neardup.compare(a, b).passages
-    assert (passage.a, passage.b) == ((4, 4 + len(text) - 2), (0, len(text) - 2))
-    assert (passage.similarity, passage.changes_a, passage.changes_b) == (1, (), ())
-    assert len(neardup.compare(a, b, min_tokens=40).passages) == 1
-    assert neardup.compare(a, b, min_tokens=41).passages == ()

@@ -6,13 +6,8 @@ import random
 import re
 from collections import Counter
 
-import numpy as np
-import pytest
-
 import neardup
-from neardup.errors import InvalidParameterError
 from neardup.jobs.compare import compare as compare_passages
-from neardup.jobs.compare.compare import TokenPlaces, find_differences
 from tests.oracles import comparison
 from tests.unit.jobs.compare.two_texts import NEW, OLD, words_of
 
@@ -63,28 +58,6 @@ def test_compare__passages_of_short_texts():
     assert a[slice(*passage.a)] == "one two three four five"
 
 
-@pytest.mark.slow
-def test_compare__options_of_passages(monkeypatch):
-    told, others = [], []
-    align = compare_passages.align
-
-    def spy(*arguments, **options):
-        told.append(options["min_tokens"])
-        others.append(options)
-        return align(*arguments, **options)
-
-    monkeypatch.setattr(compare_passages, "align", spy)
-    for n, m in ((0, 50), (1, 50), (9, 50), (50, 39), (50, 40), (60, 70)):
-        neardup.compare(*(" ".join(f"w{i}" for i in range(k)) for k in (n, m)))
-    neardup.compare("a b c", "a b d", min_tokens=7)
-    # A text without tokens is not aligned.
-    assert told == [1, 4, 19, 20, 20, 7]
-    chosen = {"threshold": "0.7", "tokenizer": "whitespace"}
-    chosen |= {"casefold": True, "unicode_form": "NFC", "strip_accents": True, "workers": 1}
-    neardup.compare("a b c", "a b d", **chosen)
-    assert chosen.items() <= others[-1].items()
-
-
 def test_compare__passages_too_long_for_changes(monkeypatch):
     a, b = (f"{OLD} {x} and {y} {OLD}" for x, y in (("one", "two"), ("three", "four")))
     monkeypatch.setattr(compare_passages, "_MOST_CELLS", 9)
@@ -97,31 +70,3 @@ def test_compare__passages_too_long_for_changes(monkeypatch):
     assert "changed in" not in str(result)
     assert result.html()
     assert neardup.compare(OLD, OLD).passages[0].changes_a == ()
-
-
-def test_compare__bytes_of_one_character():
-    """Bytes of a character that differ on their own are one change."""
-    assert ("\u6f22".encode(), "\u7f23".encode()) == (b"\xe6\xbc\xa2", b"\xe7\xbc\xa3")
-    a, b = (f"abcdefghij{c}abcdefghij" for c in ("\u6f22", "\u7f23"))
-    [passage] = neardup.compare(a, b, tokenizer="bytes").passages
-    assert (passage.changes_a, passage.changes_b) == (((10, 11),), ((10, 11),))
-
-
-def test_find_differences__overlapping_passages():
-    starts = np.arange(0, 50, 5)
-    tokens = TokenPlaces(np.zeros(10, np.uint64), starts, starts + 4)
-    shared = [(5, 19), (10, 14), (15, 29), (40, 44)]
-    assert find_differences(tokens, shared) == (((0, 4), (30, 39), (45, 49)), 0.6)
-    assert find_differences(tokens, []) == (((0, 49),), 0.0)
-    assert find_differences(tokens, [(0, 49)]) == ((), 1.0)
-
-
-def test_compare__nothing_to_align(monkeypatch):
-    """Texts that share no token are not aligned, and what that would refuse is refused."""
-    monkeypatch.setattr("neardup.jobs.compare.compare.align", None)
-    found = neardup.compare("one two three", "four five", min_tokens=2)
-    assert found.passages == ()
-    assert found.differences.a == ((0, 13),)
-    assert found.differences.share_a == found.differences.share_b == 0.0
-    with pytest.raises(InvalidParameterError, match="threshold"):
-        neardup.compare("one", "two", threshold=0)

@@ -18,10 +18,6 @@ def result():
     return neardup.compare(OLD, NEW, ngram=2)
 
 
-def test_repr__one_line(result):
-    assert repr(result) == "CompareResult(jaccard 0.6667, 1 shared passage)"
-
-
 def test_arrow_stream__row_for_each_measure_and_kind(result):
     table = pa.table(result)
     n_rows = sum(max(len(measured.estimates), 1) for measured in result.measures)
@@ -30,12 +26,6 @@ def test_arrow_stream__row_for_each_measure_and_kind(result):
     assert (first["measure"], first["elements"], first["kind"]) == ("jaccard", "set", "minhash")
     assert first["exact"] == result["jaccard"].exact == 8 / 12
     assert "<table>" in result._repr_html_()
-
-
-def test_summary__counts_and_seconds(result):
-    summary = result.summary
-    assert (summary["passages"], summary["options"]["ngram"]) == (1, 2)
-    assert set(summary["seconds"]) == {"measure", "align"}
 
 
 def test_write__by_ending(result, tmp_path):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.errors import InvalidInputError
 from tests.cutting import cut
 from tests.each import each_of
 
@@ -145,34 +145,3 @@ def test_named__what_align_and_cut_return():
 def test_named__tables_that_do_not_fit(table, words):
     with pytest.raises(InvalidInputError, match=words):
         gone(table)
-
-
-def test_named__side_of_a_table_without_sides():
-    with pytest.raises(InvalidInputError, match="no sides query and doc"):
-        gone(named(("x", 0, 4)), side="query")
-
-
-@pytest.mark.parametrize("table", [pa.table({}), named(), aligned()])
-def test_named__nothing(table):
-    assert gone(table) == (TEXTS, [])
-
-
-@each_of(
-    "option", [{"exact": True}, {"unit": "lines"}, {"min_tokens": 9}, {"tokenizer": "bytes"},
-               {"against": TEXTS}, {"casefold": False}, {"seed": 1}]
-)  # fmt: skip
-def test_named__options_that_have_no_effect(option):
-    with pytest.raises(InvalidParameterError, match="has no effect with named_in"):
-        gone(named(("x", 0, 4)), **option)
-
-
-def test_most_repeated__not_what_stays_elsewhere():
-    """Passages that stay in documents that nobody has read are not taken for one."""
-    texts = ["a b c d e f", "g h i j k l"]
-    rows = [
-        {"query_id": "q", "query_start": 0, "query_end": 5, "doc_id": str(k), "doc_start": 0,
-         "doc_end": 5}
-        for k in range(2)
-    ]  # fmt: skip
-    result = neardup.cut(texts, named_in=rows)
-    assert [each["copies"] for each in result.summary["most_repeated"]] == [1, 1]

@@ -29,13 +29,6 @@ def test_cut__whole_tokens(ngram):
     assert (row["kept_start"], row["kept_end"]) == (0, len(SHARED))
 
 
-def test_cut__texts_of_fewer_tokens_stay():
-    """Also where a passage may be a single shingle."""
-    texts = ["a b", "a b", "a b c", "a b c", "a", "a", "", ""]
-    cut = neardup.cut(texts, min_tokens=3, ngram=3)
-    assert cut.removed["id"].to_pylist() == ["3"]
-
-
 def test_cut__ngram_above_min_tokens():
     with pytest.raises(InvalidParameterError, match=r"^min_tokens must be at least ngram, got 4"):
         neardup.cut([SHARED], min_tokens=4, ngram=5)

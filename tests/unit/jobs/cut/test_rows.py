@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cutting import cut
-from tests.each import each_of
 
 NOTICE = 'All "rights", says the naïve owner, are\nreserved; ask 語 for leave 🙂 of use, first.'
 TEXTS = [
@@ -114,16 +113,6 @@ def test_cut__parquet(tmp_path):
     assert skipped.to_pylist() == table.filter(table["text"].is_null()).to_pylist() != []
 
 
-def test_cut__lines(tmp_path):
-    # Blank lines are no rows.
-    lines = [text.replace("\n", " ") for text in TEXTS if text]
-    (tmp_path / "a.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    found = cut(tmp_path / "a.txt", exact=True, min_tokens=10, lines=True)
-    found.write(tmp_path / "out")
-    kept = (tmp_path / "out/kept/a.txt").read_text(encoding="utf-8")
-    assert kept.split("\n") == [*(left.replace("\n", " ") for left in LEFT if left), ""]
-
-
 def test_cut__replacement(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b"".join(json_lines([{**ROWS[0]}, {**ROWS[6]}])))
     _, path = written(tmp_path, "a.jsonl", replacement='["cut"\n] ')
@@ -151,33 +140,3 @@ def test_cut__several_text_columns(tmp_path):
     assert joined[: row["start"]] + joined[row["end"] :] == "A dog Woof"
     first = f"{rows[0]['title']}\n{rows[0]['body']}"
     assert first[row["kept_start"] : row["kept_end"]] == " ".join(words)[:-1]
-
-
-def test_cut__skipped_rows(tmp_path):
-    lines = [*json_lines([ROWS[0]]), b'{"id": "x", "text": 5}\n', *json_lines([ROWS[5]])]
-    (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
-    found, path = written(tmp_path, "a.jsonl", on_error="skip")
-    assert found.summary["skipped_rows"] == 1
-    kept = path.read_bytes().splitlines(keepends=True)
-    assert kept[:1] == lines[:1]
-    assert json.loads(kept[1])["text"] == "Three: "
-    assert (tmp_path / "out/skipped/a.jsonl").read_bytes() == lines[1]
-
-
-@pytest.mark.slow
-@each_of("how", [{"exact": True}, {}, {"unit": "lines"}, {"unit": "paragraphs", "exact": True}])
-@each_of("data", [[], [""], ["", "..."]])
-def test_cut__nothing_to_cut(how, data):
-    table = pa.table({"text": pa.array(data, "string")})
-    found = cut(table, **how)
-    assert found.removed.num_rows == 0
-    assert found.kept.num_rows == len(data)
-    assert found.summary["most_repeated"] == []
-    assert cut(table, against=table, **({"unit": "lines", "exact": True} if "unit" in how else how))
-
-
-@pytest.mark.parametrize("how", [{"exact": True}, {}, {"unit": "lines", "exact": True}])
-def test_cut__against_nothing(how):
-    text = " ".join(map(str, range(60)))
-    assert cut([text, text], **how).removed.num_rows == 1
-    assert cut([text, text], against=[], **how).removed.num_rows == 0

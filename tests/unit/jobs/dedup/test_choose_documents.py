@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 
 import neardup
@@ -78,16 +77,6 @@ def test_choose__foreign_frames():
     assert told(directed) == [("a", "b"), ("c", "b")]
 
 
-def test_choose__numbers_as_ids(tmp_path):
-    rows = [row | {"id": i + 7} for i, row in enumerate(ROWS)]
-    pairs_of(rows).write(tmp_path / "pairs.csv")
-    result = neardup.choose(tmp_path / "pairs.csv", rows, measure="jaccard")
-    assert result.removed["id"].to_pylist() == [8, 9]
-    assert result.removed["id"].type == pa.int64()
-    alone = neardup.choose(pairs_of(rows))
-    assert alone.kept.to_pylist() == [{"id": 7}]
-
-
 def test_choose__what_is_not_known():
     pairs = pairs_of(threshold="0.7")
     result = neardup.choose(pairs, ROWS, clusters="components")
@@ -99,29 +88,6 @@ def test_choose__what_is_not_known():
     assert result.summary["exact_copies"] is None
     assert result.summary["removed_beyond_survivors"] == 1
     assert repr(result) == "DeduplicationResult(4 documents: 2 kept, 2 removed)"
-
-
-def test_choose__skipped_rows(tmp_path):
-    rows = [*ROWS, {"id": None, "text": None}]
-    pairs = pairs_of(rows, on_error="skip")
-    result = neardup.choose(pairs, rows, on_error="skip")
-    assert told(result) == [("b", "a"), ("c", "a")]
-    assert result.summary["documents_in"] == 4
-    assert result.summary["skipped_rows"] == 1
-    result.write(tmp_path / "out")
-    assert result.kept["id"].to_pylist() == ["a", "d"]
-    assert pq.read_table(tmp_path / "out/skipped/data.parquet").to_pylist() == [rows[-1]]
-    assert result.skipped.to_pylist() == [
-        {"file": "data", "row": 5, "reason": "column 'text' is null"}
-    ]
-
-
-def test_choose__minhash():
-    pairs = pairs_of(method="minhash")
-    summary = neardup.choose(pairs, ROWS).summary
-    assert summary["pairs_method"] == "minhash"
-    assert summary["predicted_recall"] == pairs.summary["predicted_recall"]
-    assert summary["scheme"] == pairs.summary["scheme"]
 
 
 def test_choose__distances():
@@ -152,15 +118,6 @@ def test_choose__rows_left_out():
         "that it has all pairs from there on; leave threshold out, or give all pairs as a Parquet "
         "file of `neardup pairs`, which says so"
     )
-
-
-def test_choose__no_pairs():
-    nothing = pairs_of(threshold=1)
-    assert told(neardup.choose(nothing, ROWS)) == []
-    assert len(neardup.choose(nothing).clusters) == 0
-    unmarked = nothing.pairs.replace_schema_metadata(None)
-    result = neardup.choose(unmarked, ROWS, measure="dice")
-    assert result.summary["threshold"] is None
 
 
 @each_of(
@@ -245,27 +202,6 @@ def test_choose__refuses_pairs(pairs, message):
     with pytest.raises(InvalidInputError) as caught:
         neardup.choose(table, ROWS, measure=None if is_marked else "jaccard")
     assert str(caught.value).startswith(message)
-
-
-@each_of(
-    ("option", "value"),
-    [
-        *(("text_column", "body"), ("id_column", "key"), ("input_format", "csv")),
-        *(("encoding", "latin-1"), ("delimiter", ";"), ("lines", True), ("on_error", "skip")),
-        *(("memory", "1GB"), ("work", "folder")),
-    ],
-)
-def test_choose__no_effect_without_data(option, value):
-    with pytest.raises(InvalidParameterError) as caught:
-        neardup.choose(pairs_of(), **{option: value})
-    assert str(caught.value) == f"{option} has no effect without data; leave it out, or give data"
-
-
-@pytest.mark.parametrize("keep", ["longest", "max:score"])
-def test_choose__keep_without_data(keep):
-    with pytest.raises(InvalidParameterError) as caught:
-        neardup.choose(pairs_of(), keep=keep)
-    assert str(caught.value) == f"keep {keep} looks at the documents; give data, or keep first"
 
 
 def test_rethreshold__keeps_the_rule():

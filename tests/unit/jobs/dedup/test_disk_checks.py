@@ -20,20 +20,6 @@ from neardup.stages.plan import plan_deduplication
 N = 2000
 
 
-@pytest.fixture
-def needed(monkeypatch):
-    """Every number of bytes that is required of a disk in turn."""
-    asked = []
-
-    def require(self, n_bytes):
-        asked.append(n_bytes)
-        real(self, n_bytes)
-
-    real = Workspace.require_disk
-    monkeypatch.setattr(Workspace, "require_disk", require)
-    return asked
-
-
 def run(tmp_path, monkeypatch, *, memory: int) -> tuple[dict[str, int], Workspace]:
     """Deduplicate pairs of texts; return the sizes of the files of the work folder by stage."""
     lines = [
@@ -54,36 +40,12 @@ def run(tmp_path, monkeypatch, *, memory: int) -> tuple[dict[str, int], Workspac
     return sizes, workspace
 
 
-@pytest.mark.slow
-def test_disk__required_before_each_exchange(tmp_path, monkeypatch, needed):
-    """What is to come of all documents, of keys, of texts: no more than they then take."""
-    sizes, _ = run(tmp_path, monkeypatch, memory=200_000)
-    signing, keys, texts = needed
-    # Some was written when the rest was known.
-    assert 0.5 * sizes["sign"] < signing < sizes["sign"]
-    assert 0.5 * sizes["keys"] < keys < sizes["keys"]
-    assert 0.4 * sizes["texts"] < texts < 1.5 * sizes["texts"]
-
-
-def test_disk__not_required_in_memory(tmp_path, monkeypatch, needed):
-    assert run(tmp_path, monkeypatch, memory=10**9)[0] == {}
-    assert needed == []
-
-
 def test_disk__too_small(tmp_path, monkeypatch):
     """The run ends when it first puts something into a file, and nothing is left."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
     with pytest.raises(WriteError, match=r"has 1\.0 kB free, and temporary files need \d+ kB"):
         run(tmp_path, monkeypatch, memory=200_000)
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
-
-
-@pytest.mark.slow
-def test_disk__size_of_input_not_known(tmp_path, monkeypatch, needed):
-    """As of URLs: nobody knows how much there is to sign; what follows is known all the same."""
-    monkeypatch.setattr("neardup.files.rawsource.file_size", lambda _: None)
-    run(tmp_path, monkeypatch, memory=200_000)
-    assert len(needed) == 2
 
 
 def test_room__of_an_output(tmp_path, monkeypatch):

@@ -100,20 +100,6 @@ def test_removals__as_all_pairs_say(index, tmp_path, seed):
             assert row["kept_row"] == named[row["kept_id"]]
 
 
-def test_removals__the_same_in_any_order_of_names(index, tmp_path):
-    known, others, own = texts_of(1)
-    index.add(rows_of(known), id_column="id")
-    half = dict(list(others.items())[:15])
-    rest = {name: text for name, text in others.items() if name not in half}
-    paths = [write(tmp_path / "a.jsonl", half), write(tmp_path / "b.jsonl", rest)]
-    tables = [
-        neardup.deduplicate(rows_of(own), against=named, id_column="id").removed
-        for named in ([index.folder, *paths], [*paths, index.folder], [paths[0], index, paths[1]])
-    ]
-    assert tables[0] == tables[1] == tables[2]
-    assert {"a.jsonl", "b.jsonl"} < {*tables[0]["kept_file"].to_pylist()}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("keep", ["first", "longest"])
 def test_files__the_same_for_any_workers_and_memory(index, tmp_path, keep):
@@ -178,43 +164,6 @@ def test_add__what_files_have_goes_also_where_the_index_has_it(index, tmp_path):
     assert found.kept["id"].to_pylist() == ["m"]
 
 
-def test_add__makes_the_index_beside_files(tmp_path):
-    _, others, own = texts_of(4)
-    path = write(tmp_path / "takedown.jsonl", others)
-    named = [tmp_path / "new", path]
-    options = {name: OPTIONS[name] for name in ("threshold", "ngram", "tokenizer", "bands", "rows")}
-    found = neardup.deduplicate(rows_of(own), against=named, id_column="id", add=True, **options)
-    alone = neardup.deduplicate(rows_of(own), against=path, id_column="id", **options)
-    assert found.removed == alone.removed
-    assert len(DocumentIndex.open(tmp_path / "new")) == len(found.kept)
-
-
-@pytest.mark.parametrize("add", [False, True])
-def test_ids__that_several_collections_have(index, tmp_path, add):
-    index.add([{"id": "x", "text": "a b c d e f g h"}], id_column="id")
-    path = write(tmp_path / "takedown.jsonl", {"x": "k l m n o p q r", "y": "one two three"})
-    rows = [
-        {"id": "x", "text": "a b c d e f g h"},
-        {"id": "y", "text": "k l m n o p q r"},
-        {"id": "z", "text": "quite another text than all of these"},
-    ]
-    found = neardup.deduplicate(rows, against=[index, path], id_column="id", add=add)
-    # What the index has itself, with id and text, stays where it is added to.
-    expected = [("x", "index", "against/x"), ("y", "against", "against/x")]
-    assert [row[:3] for row in removed_by(found)] == expected[int(add) :]
-
-
-@pytest.mark.parametrize("add", [False, True])
-def test_ids__of_files_without_documents(index, tmp_path, add):
-    """Whether a list has rows this week does not change what tables call an index and its ids."""
-    index.add([{"id": "1", "text": "a b c d e f g h"}], id_column="id")
-    path = write(tmp_path / "takedown.jsonl", {})
-    rows = [{"id": "1", "text": "h g f e d c b a"}, {"id": "2", "text": "k l m n"}]
-    found = neardup.deduplicate(rows, against=[index, path], id_column="id", add=add)
-    assert [row[:3] for row in removed_by(found)] == [("1", "index", "against/1")]
-    assert found.summary["removed_for_index"] == 1
-
-
 def test_denied__beside_files(index, tmp_path):
     index.add([{"id": "i", "text": "one two three four"}], id_column="id")
     index.remove(["i"], deny=True)
@@ -235,31 +184,6 @@ def test_denied__beside_files(index, tmp_path):
     assert found.summary["documents_denied"] == {"exact": 2, "estimated": 0}
     index.refresh()
     assert (len(index), index.info()["gone_documents"]) == (0, 0)
-
-
-@pytest.mark.parametrize("weighted", [True, False])
-def test_schemes__of_the_index_decide(tmp_path, weighted):
-    """What the files hold is cut and weighed as the index has it."""
-    options = {"threshold": "0.5", "ngram": 2, "with_text": False}
-    if weighted:
-        options = {"threshold": "0.5", "measure": "weighted-jaccard", "idf": "smooth"}
-    index = DocumentIndex.create(tmp_path / "idx", **options)
-    known, others, own = texts_of(6)
-    index.add(rows_of(known), id_column="id")
-    path = write(tmp_path / "takedown.jsonl", others)
-    found = neardup.deduplicate(rows_of(own), against=[index, path], id_column="id")
-    alone = neardup.deduplicate(rows_of(own), against=index, id_column="id")
-    # What went for one of the input may stay, if that goes now.
-    gone = {row[0] for row in removed_by(alone) if row[1] == "against"}
-    assert gone < {row[0] for row in removed_by(found) if row[1] != "input"}
-
-
-def test_refusals__of_two_new_indexes(tmp_path):
-    named = [tmp_path / "new", tmp_path / "newer"]
-    message = f"^against names 2 folders that are not there, {named[0]} and {named[1]}, of which"
-    with pytest.raises(InvalidParameterError, match=message):
-        neardup.deduplicate(["a b c"], against=named, add=True)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_refusals(index, tmp_path):

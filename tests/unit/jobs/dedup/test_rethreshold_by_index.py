@@ -45,27 +45,6 @@ def test_rethreshold__as_by_pairs(make_index, keep, measure):
     assert told(before.rethreshold("0.5", index))
 
 
-def test_rethreshold__documents_of_files(make_index, tmp_path):
-    """Ids are those of files and rows, and a bad row is none of the documents."""
-    (tmp_path / "a.txt").write_bytes(b"\n".join([*(t.encode() for t in TEXTS), b"\xff"]))
-    reading = {"lines": True, "on_error": "skip"}
-    before = neardup.deduplicate(tmp_path / "a.txt", ngram=1, threshold="0.9", **reading)
-    index = make_index([])
-    index.add(tmp_path / "a.txt", **reading)
-    again = before.rethreshold("0.8", index)
-    assert told(again) == [("a.txt:2", "a.txt:1", 5 / 6)]
-    assert again.summary["skipped_rows"] == 1
-
-
-def test_rethreshold__weighted(make_index):
-    options = {"measure": "weighted-jaccard", "idf": "unary"}
-    before = neardup.deduplicate(ROWS, threshold="0.9", **options)
-    found = before.rethreshold("0.5", make_index(**options))
-    assert [row[:2] for row in told(found)] == [
-        row[:2] for row in told(neardup.deduplicate(ROWS, threshold="0.5", **options))
-    ]
-
-
 def test_rethreshold__refuses(make_index, tmp_path):
     before = neardup.deduplicate(ROWS, ngram=1, threshold="0.9")
     index = make_index(ROWS[1:])
@@ -89,8 +68,3 @@ def test_rethreshold__refuses(make_index, tmp_path):
         neardup.deduplicate(ROWS).rethreshold("0.8", index)
     with pytest.raises(InvalidParameterError, match="are by jaccard, got measure dice"):
         neardup.deduplicate(ROWS, measure="dice", ngram=1).rethreshold("0.8", index)
-
-
-def test_rethreshold__no_documents(make_index):
-    result = neardup.deduplicate([], ngram=1).rethreshold("0.9", make_index([]))
-    assert told(result) == []

@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.errors import InvalidParameterError, ReadError
-from neardup.outputs.table_files import write_parquet_parts
+from neardup.errors import ReadError
 from neardup.stages import output
 from neardup.stages.output import open_output
 from tests.spilling import spilling
@@ -88,19 +87,6 @@ def test_write__same_bytes_for_any_workers_and_memory(tmp_path, monkeypatch, fil
         assert (tmp_path / name / "removed.parquet").read_bytes() == expected
 
 
-def test_write__in_parts_and_at_a_url(tmp_path, monkeypatch, files):
-    result = deduplicated(tmp_path)
-    result.write(f"local://{tmp_path}/remote", with_text=True)
-    check(tmp_path / "remote", result, files)
-    monkeypatch.setitem(write_parquet_parts.__kwdefaults__, "part_rows", 150)
-    monkeypatch.setattr(output, "_GROUP_BYTES", 1700)
-    result.write(tmp_path / "out", with_text=True)
-    check(tmp_path / "out", result, files)
-    parts = sorted((tmp_path / "out/removed.parquet").iterdir())
-    sizes = [pq.read_metadata(part).num_rows for part in parts]
-    assert sizes == [150, len(result.removed) - 150]
-
-
 @pytest.mark.parametrize("method", ["minhash", "exact"])
 def test_write__against_an_index(tmp_path, files, method):
     with neardup.DocumentIndex.create(tmp_path / "index", ngram=1) as index:
@@ -108,30 +94,6 @@ def test_write__against_an_index(tmp_path, files, method):
         result = deduplicated(tmp_path, against=index, ngram=None, threshold=None, method=method)
         result.write(tmp_path / "out", with_text=True)
     check(tmp_path / "out", result, files)
-
-
-def test_write__of_pairs_and_nothing(tmp_path, files):
-    options = {"ngram": 1, "threshold": "0.9", "on_error": "skip"}
-    pairs = neardup.find_pairs(tmp_path / "in", **options)
-    result = neardup.choose(pairs, tmp_path / "in", on_error="skip")
-    result.write(tmp_path / "out", with_text=True)
-    check(tmp_path / "out", result, files)
-    with pytest.raises(InvalidParameterError, match="with_text needs the documents"):
-        neardup.choose(pairs).write(tmp_path / "none", with_text=True)
-    neardup.deduplicate(["one", "two"]).write(tmp_path / "nothing", with_text=True)
-    table = pq.read_table(tmp_path / "nothing/removed.parquet")
-    assert (len(table), table.column_names[-2:]) == (0, ["text", "kept_text"])
-
-
-def test_write__bytes(tmp_path):
-    (tmp_path / "in").mkdir()
-    for name in "ab":
-        (tmp_path / "in" / name).write_bytes(b"\xff\x00 some bytes of no text")
-    neardup.deduplicate(tmp_path / "in", input_format="bytes").write(
-        tmp_path / "out", with_text=True
-    )
-    [row] = pq.read_table(tmp_path / "out/removed.parquet").to_pylist()
-    assert row["text"] == row["kept_text"] == b"\xff\x00 some bytes of no text"
 
 
 def test_write__a_file_that_has_changed(tmp_path, files):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -65,11 +64,6 @@ def test_drop__names_that_are_not_there(folder):
     assert found.summary["documents_removed"] == 70
 
 
-def test_drop__bad_rows_are_found(folder):
-    with pytest.raises(InvalidInputError, match=r"0\.jsonl"):
-        drop(folder, IN_MEMORY, on_error="raise")
-
-
 @pytest.mark.parametrize("mask", [0, 1, 2**64 - 1])
 def test_drop__whatever_the_hashes_of_ids(folder, monkeypatch, mask):
     """Digests that begin alike are told apart."""
@@ -88,27 +82,3 @@ def test_drop__whatever_the_hashes_of_ids(folder, monkeypatch, mask):
     assert found.removed["id"].to_pylist() == [
         f"{i}-{j}" for i in range(N_FILES) for j in range(0, N_ROWS, 3)
     ]
-
-
-def test_drop__bad_rows_have_no_id(folder):
-    """Not the empty one either, which a table may name."""
-    pq.write_table(pa.table({"doc_id": [""]}), folder / "empty.parquet")
-    options = DropOptions(on_error="skip", id_column="id", missing="ignore")
-    sources = resolve_paths([str(folder / "0.jsonl")], options)
-    found = drop_documents(sources, str(folder / "empty.parquet"), options, Runner(1), IN_MEMORY)
-    assert found.summary["documents_removed"] == 0
-    assert found.summary["missing_documents"] == 1
-
-
-def test_drop__rows_that_are_bad_are_no_documents(tmp_path):
-    """Though ids that are made of rows name them, too."""
-    (tmp_path / "a.jsonl").write_text('{"text": "x"}\n{"text": 1}\n{"text": "y"}\n')
-    (tmp_path / "named.txt").write_text("a.jsonl:2\na.jsonl:3\n")
-    options = DropOptions(on_error="skip", missing="ignore")
-    sources = resolve_paths([str(tmp_path / "a.jsonl")], options)
-    named = str(tmp_path / "named.txt")
-    names = [source.name for source in sources]
-    (tmp_path / "named.txt").write_text(f"{names[0]}:2\n{names[0]}:3\n")
-    found = drop_documents(sources, named, options, Runner(1), IN_MEMORY)
-    assert found.removed["row"].to_pylist() == [3]
-    assert found.summary["missing_documents"] == 1

@@ -7,24 +7,20 @@ import random
 import shutil
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import neardup
 from neardup import (
     DeniedError,
     DocumentIndex,
-    InvalidInputError,
     InvalidParameterError,
     PassageIndex,
     WriteError,
 )
 from neardup.documents.reading import queries_of_texts
 from neardup.indexes.manifest import load_manifest
-from neardup.runs.runner import Runner
 from tests.document_indexes import check_names
 from tests.faults import at_calls, full_from
-from tests.indexes import tree
 
 WORDS = [f"w{number}" for number in range(2000)]
 
@@ -94,52 +90,6 @@ def test_deny__in_groups_of_any_size(index):
     check_names(index.folder)
 
 
-def test_deny__copies_of_one_text(index):
-    """They are one, whenever they are denied."""
-    rows = [{"id": name, "text": text_of(0)} for name in ("copy", "another")]
-    index.add(rows, id_column="id")
-    assert index.remove(["d0", "copy"], deny=True).n_denied == 1
-    assert index.remove(["another"], deny=True).n_denied == 0
-    assert denied_of(index) == 1
-
-
-def test_deny__by_the_one_that_is_most_similar(index):
-    index.insert("closer", changed(1, 20))
-    index.commit()
-    index.remove(["d1", "d2", "closer"], deny=True)
-    with pytest.raises(DeniedError) as caught:
-        index.insert("x", f"{changed(1, 20)} end")
-    assert caught.value.denied_id == "closer"
-
-
-def test_deny__is_opened_once(index):
-    """Whatever else is added or removed: it may be large."""
-    index.remove(["d1"], deny=True)
-    index.add([{"id": "x", "text": text_of(70)}], id_column="id")
-    before = index._handle.view(Runner(1)).denied
-    index.add([{"id": "y", "text": text_of(71)}], id_column="id")
-    index.compact()
-    assert index._handle.view(Runner(1)).denied is before
-
-
-def test_deny__what_has_no_tokens(index):
-    """It is like nothing, and all such texts would be left out."""
-    index.insert("empty", "...")
-    assert index.remove(["empty", "d0"], deny=True).n_denied == 1
-    index.insert("other", "...")
-    assert "other" in index
-
-
-def test_deny__of_what_was_removed_before(index):
-    """Nothing of it is looked up; who adds it again can deny it."""
-    index.remove(["d0"])
-    with pytest.raises(InvalidInputError, match="the index has no document 'd0'"):
-        index.remove(["d0"], deny=True)
-    index.add(ROWS[:1], id_column="id")
-    assert index.remove(["d0"], deny=True).n_denied == 1
-    assert [each.denied_id for each in index.add(ROWS[:1], id_column="id").denied] == ["d0"]
-
-
 def test_deny__with_what_had_gone_for_it(index):
     """It was compared when it went, so that its digest is proof enough."""
     near = changed(3, 25)
@@ -179,13 +129,6 @@ def test_deny__refused_insertions(index):
     index.commit()
 
 
-def test_deny__found_among_documents_that_are_there(index):
-    """What is compared exactly goes before what is denied."""
-    index.remove(["d0"], deny=True)
-    index.insert("other", changed(0, 60))
-    assert index.insert_if_new("near", changed(0, 58)) == "other"
-
-
 @pytest.mark.parametrize("add", [True, False])
 def test_deny__dedup_against(index, add):
     index.remove(["d0", "d1", "d2"], deny=True)
@@ -220,21 +163,6 @@ def test_deny__dedup_against(index, add):
         assert index.remove(["d1"]).orphans.num_rows == 0
 
 
-def test_deny__dedup_names_it_also_where_another_one_is_more_similar(index):
-    """An estimate is not ranked with what was compared."""
-    index.remove(["d0"], deny=True)
-    words, new = text_of(0).split(), [f"new{place}" for place in range(40)]
-    rows = [
-        {"id": "stays", "text": " ".join([*words[:-40], *new])},
-        {"id": "goes", "text": " ".join([*words[:-22], *new[18:]])},
-    ]
-    found = neardup.deduplicate(rows, against=index.folder, id_column="id")
-    assert found.kept["id"].to_pylist() == ["stays"]
-    assert found.removed["kept_in"].to_pylist() == ["denied-estimated"]
-    alone = neardup.deduplicate(rows, id_column="id", threshold="0.8", ngram=3)
-    assert alone.removed["id"].to_pylist() == ["goes"]
-
-
 @pytest.mark.parametrize("add", [False, True])
 def test_deny__an_equal_text_is_denied_beside_one_that_is_similar(index, add):
     """Also the second time that it comes, when the index knows what it went for."""
@@ -251,37 +179,11 @@ def test_deny__an_equal_text_is_denied_beside_one_that_is_similar(index, add):
         assert found.summary["documents_denied"] == {"exact": 1, "estimated": 0}
 
 
-def test_deny__page_and_explanation_say_where_an_estimate_decided(index, tmp_path):
-    index.remove(["d1"], deny=True)
-    rows = [{"id": "near", "text": changed(1, 8)}, {"id": "other", "text": text_of(70)}]
-    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
-    found = neardup.deduplicate(tmp_path / "in.parquet", against=index.folder, id_column="id")
-    found.write(tmp_path / "out")
-    assert found.removed["kept_in"].to_pylist() == ["denied-estimated"]
-    for page in (neardup.report(found), neardup.report(tmp_path / "out")):
-        assert "no estimate decided" not in page.html
-        assert "1 removed document went for one that was denied" in page.html
-    told = found.explain("near").to_text()
-    assert told.startswith("near was removed in favour of d1, which the index denies: ")
-    assert "an index keeps no text of what was removed and denied" in told
-
-
 def test_deny__dedup_of_all_texts_is_refused(index):
     index.remove(["d0"], deny=True)
     for option in ({"method": "exact"}, {"clusters": "components"}, {"audit": 5}):
         with pytest.raises(InvalidParameterError, match="an index with denied documents, which"):
             neardup.deduplicate(ROWS, against=index.folder, id_column="id", **option)
-
-
-def test_deny__of_nothing_refuses_nothing(index):
-    """Of a document without tokens nothing comes that has to be looked up."""
-    index.insert("empty", "...")
-    assert index.remove(["empty"], deny=True).n_denied == 0
-    assert load_manifest(index.folder).denied is None
-    for option in ({"method": "exact"}, {"clusters": "components"}):
-        found = neardup.deduplicate(ROWS[:2], against=index.folder, id_column="id", **option)
-        assert len(found.removed) == 2
-    check_names(index.folder)
 
 
 @pytest.mark.parametrize(
@@ -310,16 +212,6 @@ def test_deny__in_indexes_of_every_kind(tmp_path, options):
     assert len(index) == 12 - len(expected)
 
 
-def test_deny__numbers_as_ids(tmp_path):
-    index = DocumentIndex.create(tmp_path / "idx", threshold="0.8", ngram=3)
-    index.add([{"id": number, "text": text_of(number)} for number in range(3)], id_column="id")
-    index.remove([1], deny=True)
-    rows = [{"id": number + 10, "text": text_of(number)} for number in range(3)]
-    found = neardup.deduplicate(rows, against=index.folder, id_column="id", add=True)
-    assert found.removed["kept_id"].to_pylist() == [0, 1, 2]
-    assert found.removed["kept_in"].to_pylist() == ["against", "denied-exact", "against"]
-
-
 def test_deny__nothing_of_the_texts_is_kept(index):
     """Neither they nor the hashes of their shingles, which could be tried one by one."""
     texts = pa.array([text_of(0)], pa.large_string())
@@ -341,14 +233,6 @@ def test_deny__is_refused_of_passages(tmp_path):
     with pytest.raises(InvalidParameterError, match="deny has no effect in an index of passages"):
         index.remove(["d0"], deny=True)
     assert "d0" in index
-
-
-def test_deny__an_id_that_is_missing(index):
-    before = tree(index.folder)
-    with pytest.raises(neardup.InvalidInputError, match="no document 'nope'; nothing was removed"):
-        index.remove(["d0", "nope"], deny=True)
-    assert tree(index.folder) == before
-    assert index.remove([], deny=True).n_denied == 0
 
 
 @pytest.mark.damage

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from neardup import DocumentIndex, InvalidInputError, InvalidParameterError
@@ -83,27 +82,6 @@ def test_pending__are_found_as_committed_ones(new, measure, with_text):
     assert trees[1] == trees[2] == trees[3] == trees[0]
 
 
-def test_query__of_directed_containment(new):
-    """The text that is looked up is the first, of which so much is in the document."""
-    index = new(measure="containment", threshold="0.9", num_perm=512, bands=512)
-    index.insert("long", "a b c d e f g h")
-    index.insert("short", "a b")
-    assert index.query("a b c") == [("long", 1.0)]
-    assert index.query("a b c d e f g h") == [("long", 1.0)]
-
-
-def test_query__the_same_without_texts(new):
-    texts = [" ".join(f"w{(n * k) % 11}" for k in range(1, 9)) for n in range(30)]
-    with_texts, without = fill(new(), texts), fill(new(with_text=False), texts)
-    for text in texts:
-        assert with_texts.query(text) == without.query(text)
-    without.commit()
-    for text in texts:
-        assert with_texts.query(text) == without.query(text)
-    assert without.get("d3") == {"id": "d3", "text": None}
-    assert with_texts.get("d3") == {"id": "d3", "text": texts[3]}
-
-
 def test_query__limit_and_threshold(new):
     index = fill(new())
     assert [match.id for match in index.query(TEXTS[0])] == ["d0", "d4", "d1"]
@@ -157,15 +135,6 @@ def test_ids__are_compared_as_text(new):
     index.commit()
     # Now that not all are numbers, none is.
     assert [row["id"] for row in index.documents()] == ["1", "01"]
-
-
-def test_ids__of_a_column_of_uint64(new):
-    index = new()
-    ids = pa.array([2**64 - 1, 3], pa.uint64())
-    index.add(pa.table({"id": ids, "text": ["a b", "c d"]}), id_column="id")
-    assert index.query("a b") == [(2**64 - 1, 1.0)]
-    assert index.get(2**64 - 1)["text"] == "a b"
-    assert index.remove([2**64 - 1]).n_documents == 1
 
 
 @pytest.mark.parametrize("bad", [None, 1.5, True, b"x", ("a",), 2**64, -(2**63) - 1, "\ud800"])
@@ -242,16 +211,6 @@ def test_tokens__lists_and_sets(new):
     assert index.get("set") == {"id": "set", "text": None}
 
 
-def test_insert_if_new__tells_sets_from_lists(new):
-    index = new(ngram=2)
-    index.insert("set", tokens={"one"})
-    assert index.insert_if_new("list", tokens=["one"]) is None
-    assert index.insert_if_new("again", tokens=["one"]) == "list"
-    assert index.insert_if_new("other", tokens={"one"}) == "set"
-    index.commit()
-    assert index.insert_if_new("more", tokens={"one"}) == "set"
-
-
 def test_insertion__of_nothing_lets_go_of_the_lock(new):
     """Nobody would ask for a commit of nothing."""
     index = new()
@@ -265,15 +224,6 @@ def test_insertion__of_nothing_lets_go_of_the_lock(new):
     assert index.commit() == 0
 
 
-def test_commit_every__counts_what_goes_for_others(new):
-    index = DocumentIndex.open(new().folder, commit_every=3)
-    assert index.insert_if_new("a", "one two three four five six seven") is None
-    for name in ("b", "c"):
-        assert index.insert_if_new(name, "one two three four five six seven") == "a"
-    assert len(DocumentIndex.open(index.folder)) == 1
-    assert index.remove(["a"]).orphans["id"].to_pylist() == ["b", "c"]
-
-
 def test_commit_every(new):
     index = DocumentIndex.open(new().folder, commit_every=3)
     reader, other = (DocumentIndex.open(index.folder, refresh=how) for how in ("manual", "auto"))
@@ -284,79 +234,6 @@ def test_commit_every(new):
         counts.append((len(reader), len(other)))
     assert counts == [(0, 0), (0, 0), (3, 3), (3, 3), (3, 3), (6, 6), (6, 6)]
     assert index.commit() == 1
-
-
-def test_documents__pages_of_what_is_there(new):
-    index = fill(new(), [f"text {n}" for n in range(9)])
-    index.commit()
-    index.remove(["d0", "d4"])
-    index.insert("last", "x")
-    ids = [f"d{n}" for n in (1, 2, 3, 5, 6, 7, 8)] + ["last"]
-    for start in range(10):
-        for limit in (1, 3, 20):
-            found = [row["id"] for row in index.documents(start, limit)]
-            assert found == ids[start : start + limit]
-    for wrong in ({"start": -1}, {"limit": 0}, {"start": "1"}):
-        with pytest.raises(InvalidParameterError):
-            index.documents(**wrong)
-
-
-def test_remove__reports_what_had_gone(new):
-    index = fill(new(), TEXTS[:1])
-    assert index.insert_if_new("near", TEXTS[1]) == "d0"
-    assert index.insert_if_new("copy", TEXTS[0]) == "d0"
-    # A copy follows what went, though another one is more like it now.
-    index.insert("rival", TEXTS[1] + " indeed")
-    assert index.insert_if_new("follows", TEXTS[1]) == "d0"
-    index.commit()
-    index.compact()
-    assert index.insert_if_new("follows later", TEXTS[1]) == "d0"
-    removal = index.remove(["d0"])
-    assert sorted(removal.orphans["id"].to_pylist()) == [
-        "copy", "follows", "follows later", "near"
-    ]  # fmt: skip
-    assert set(removal.orphans["kept_id"].to_pylist()) == {"d0"}
-    index.compact()
-    assert index.info()["gone_documents"] == 0
-    # Another document of that id is another one.
-    index.insert("d0", "something else")
-    index.commit()
-    assert index.insert_if_new("near", TEXTS[1]) == "rival"
-    index.commit()
-    assert len(index.remove(["d0"]).orphans) == 0
-
-
-def test_compact__of_everything_removed(new):
-    index = fill(new())
-    index.commit()
-    index.remove([f"d{n}" for n in range(len(TEXTS))])
-    assert index.query(TEXTS[0]) == []
-    assert index.compact().n_segments == 0
-    assert index.documents() == []
-    index.insert("d0", TEXTS[0])
-    index.commit()
-    assert index.query(TEXTS[0]) == [("d0", 1.0)]
-
-
-def test_remove__again_and_again_from_one_segment(new):
-    index = fill(new())
-    index.commit()
-    for number, left in ((0, ["d4", "d1"]), (4, ["d1"]), (1, [])):
-        index.remove([f"d{number}"])
-        assert [match.id for match in index.query(TEXTS[0])] == left
-        assert [match.id for match in DocumentIndex.open(index.folder).query(TEXTS[0])] == left
-
-
-def test_pending__of_weighted_sets_inserted_both_ways(new):
-    """Some were signed when they were asked about, the others only when that was needed."""
-    index = new(measure="weighted-jaccard", tf="raw", idf="unary")
-    index.insert_if_new("a", "one two")
-    index.insert("b", "three four")
-    index.insert_if_new("c", "five six")
-    for _ in range(2):
-        assert [row["text"] for row in index.documents()] == ["one two", "three four", "five six"]
-        assert index.query("three four") == [("b", 1.0)]
-        index.commit()
 
 
 def test_commit__others_wait_for_it(new, monkeypatch):

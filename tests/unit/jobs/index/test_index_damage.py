@@ -18,12 +18,9 @@ from tests.document_indexes import (
     QUERIES,
     WEIGHTED,
     build,
-    index_measure,
     small_pieces,
-    state,
     text_of,
 )
-from tests.each import each_of
 from tests.faults import at_calls
 from tests.indexes import held, tree
 
@@ -186,35 +183,6 @@ def test_change__of_a_damaged_index(made, tmp_path):
         shutil.rmtree(folder)
 
 
-@each_of(("name", "part"), [("entries", 0), ("digests", 0), ("filters", 0), ("blocks", 0)])
-def test_info__finds_what_open_does_not(tmp_path, name, part):
-    folder = tmp_path / "index"
-    index = DocumentIndex.create(folder, **OPTIONS)
-    index.add([{"id": "a", "text": text_of(0)}, {"id": "b", "text": text_of(1)}], id_column="id")
-    path = next(folder.glob(f"segments/*/{name}.npy"))
-    data = bytearray(path.read_bytes())
-    data[-1 - part] ^= 64
-    path.write_bytes(data)
-    opened = DocumentIndex.open(folder)
-    assert len(opened) == 2
-    with pytest.raises(IndexFormatError, match=rf"{name}\.npy: the file is damaged"):
-        opened.info()
-
-
-def test_insert_if_new__a_damaged_digest(tmp_path):
-    """It would take another document of the same shingles, in another order, for the copy."""
-    folder = tmp_path / "index"
-    index = DocumentIndex.create(folder, **OPTIONS)
-    index.add([{"id": "a", "text": "one two"}, {"id": "b", "text": "two one"}], id_column="id")
-    path = next(folder.glob("segments/*/digests.npy"))
-    data = path.read_bytes()
-    path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    with pytest.raises(IndexFormatError, match=r"digests\.npy: the file is damaged"):
-        DocumentIndex.open(folder).insert_if_new("c", "two one")
-    path.write_bytes(data)
-    assert DocumentIndex.open(folder).insert_if_new("c", "two one") == "b"
-
-
 def test_open__what_is_no_index_of_documents(tmp_path):
     documents = DocumentIndex.create(tmp_path / "documents", **OPTIONS)
     passages = PassageIndex.create(tmp_path / "passages", min_tokens=5)
@@ -252,15 +220,3 @@ def test_open__of_a_newer_format(tmp_path):
     path.write_bytes(b" ".join(first) + b"\n" + body)
     with pytest.raises(IndexFormatError, match="the index has format 999"):
         DocumentIndex.open(index.folder)
-
-
-def test_state__is_what_the_damaged_index_holds(tmp_path):
-    """So that the tests above ask what is worth asking."""
-    make(tmp_path / "index", OPTIONS)
-    index = DocumentIndex.open(tmp_path / "index")
-    known = state(N_STEPS, index_measure(OPTIONS))
-    assert [row["id"] for row in index.documents(0, 1000)] == known.ids()
-    info = index.info()
-    assert info["gone_documents"] > 0
-    assert info["removed_documents"] > 0
-    assert info["segments"] > 1

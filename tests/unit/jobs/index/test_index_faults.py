@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup import DocumentIndex, IndexLockedError, WriteError
+from neardup import DocumentIndex, WriteError
 from tests.document_indexes import (
     OPTIONS,
     build,
@@ -134,27 +134,3 @@ def test_commit__again_after_a_failure(tmp_path, monkeypatch, most_in_tail, n_ca
     assert [match.id for match in index.query("one two three")] == ["a", "b"]
     assert index.commit() == 1
     check_names(folder)
-
-
-def test_second_writer(tmp_path):
-    folder = tmp_path / "index"
-    index = DocumentIndex.create(folder, **OPTIONS)
-    other = DocumentIndex.open(folder, timeout=0)
-    index.insert("a", "one two three")
-    rows = [{"id": "b", "text": "x"}]
-    changes = [
-        lambda: other.add(rows, id_column="id"),
-        lambda: other.insert("b", "x"),
-        lambda: other.insert_if_new("b", "x"),
-        lambda: other.remove(["a"]),
-        other.compact,
-    ]
-    for make_change in changes:
-        with pytest.raises(IndexLockedError, match="is being written by this process"):
-            make_change()
-    assert len(other) == 0
-    index.commit()
-    other.add(rows, id_column="id")
-    assert [row["id"] for row in other.documents()] == ["a", "b"]
-    index.refresh()
-    assert len(index) == 2

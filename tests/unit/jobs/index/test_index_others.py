@@ -9,9 +9,7 @@ import time
 
 import pytest
 
-from neardup import DocumentIndex, IndexLockedError, PassageIndex, ReadError, find_pairs
-from neardup.indexes import handle as handle_module
-from neardup.runs.runner import Runner
+from neardup import DocumentIndex, IndexLockedError, PassageIndex, find_pairs
 from tests.document_indexes import OPTIONS, WEIGHTED
 
 TEXT = "one two three four five"
@@ -56,30 +54,6 @@ def test_refresh_auto__of_passages(tmp_path):
     assert [len(manual), len(manual.search("one two three four five"))] == [0, 0]
     manual.refresh()
     assert len(manual) == 1
-
-
-def test_refresh_auto__reads_nothing_where_nothing_has_changed(index, monkeypatch):
-    reads = []
-    load = handle_module.load_manifest
-    monkeypatch.setattr(handle_module, "load_manifest", lambda f: reads.append(f) or load(f))
-    other = DocumentIndex.open(index.folder)
-    reads.clear()
-    for _ in range(5):
-        assert other.query(TEXT) == []
-    assert reads == []
-    # Another file of the same content is read once.
-    manifest = index.folder / "manifest.json"
-    data = manifest.read_bytes()
-    manifest.unlink()
-    with pytest.raises(ReadError, match=r"no index: the folder has no manifest\.json"):
-        other.query(TEXT)
-    manifest.write_bytes(data)
-    reads.clear()
-    view = other._handle.view(Runner(1))
-    for _ in range(5):
-        assert other.query(TEXT) == []
-    assert len(reads) == 1
-    assert other._handle.view(Runner(1)) is view
 
 
 def test_insert__waits_for_the_lock(index):

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from neardup import DocumentIndex
-from neardup.errors import IndexLockedError
 from tests.document_indexes import (
     OPTIONS,
     build,
@@ -112,15 +111,6 @@ def test_threads__that_insert_if_new(tmp_path):
     assert sorted(row["id"] for row in DocumentIndex.open(index.folder).documents()) == sorted(new)
 
 
-def test_search__in_threads_while_documents_wait(tmp_path):
-    index = DocumentIndex.create(tmp_path / "index", **OPTIONS)
-    index.insert("a", TEXT)
-    rows = [{"id": str(n), "text": TEXT} for n in range(20)]
-    found = index.search(rows, id_column="id", workers=4).matches
-    assert found["doc_id"].to_pylist() == ["a"] * 20
-    index.close()
-
-
 def read_until(folder: Path, told: Path, done: Path) -> None:
     """Ask again and again; every answer must be right for a state that was there meanwhile."""
     index = DocumentIndex.open(folder, refresh="manual")
@@ -176,47 +166,6 @@ def test_processes__while_a_writer_adds_removes_and_compacts(tmp_path):
     results = [reader.communicate(timeout=300) for reader in readers]
     assert [err for _, err in results] == [""] * N_READERS
     assert sum(int(out) for out, _ in results) > 2 * N_READERS
-
-
-@pytest.mark.slow
-def test_processes__two_writers(tmp_path):
-    """The second is refused at once, and the first is not disturbed."""
-    folder = tmp_path / "index"
-    index = DocumentIndex.create(folder, **OPTIONS)
-    index.insert("a", TEXT)
-    code = "import neardup, sys; index = neardup.DocumentIndex.open(sys.argv[1], timeout=0)"
-    code += "; index.insert('b', 'x y')"
-    result = subprocess.run(
-        [sys.executable, "-c", code, str(folder)], cwd=ROOT, capture_output=True, text=True
-    )
-    assert IndexLockedError.__name__ in result.stderr
-    assert f"process {os.getpid()}" in result.stderr
-    assert index.commit() == 1
-
-
-WAITING = """
-import neardup, sys
-index = neardup.DocumentIndex.open(sys.argv[1], timeout=60)
-print("ready", flush=True)
-print(index.insert_if_new("b", sys.argv[2]), len(index), flush=True)
-"""
-
-
-@pytest.mark.slow
-def test_processes__one_waits_for_the_other_and_sees_what_it_committed(tmp_path):
-    index = DocumentIndex.create(tmp_path / "index", **OPTIONS)
-    index.insert("a", TEXT)
-    command = [sys.executable, "-c", WAITING, str(index.folder), TEXT]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout.readline() == "ready\n"
-        # It has asked by then, or asks later: the answer is the same.
-        time.sleep(0.5)
-        assert other.poll() is None
-        index.commit()
-        assert other.communicate(timeout=60)[0] == "a 1\n"
-    # It went without a commit, and so did its lock.
-    assert index.insert_if_new("c", "something else") is None
-    index.close()
 
 
 if __name__ == "__main__":

@@ -110,27 +110,6 @@ def test_search__the_nearest(index, top, threshold):
     assert summary["incomplete_queries"] == sum(n < full for n in n_found)
 
 
-def test_search__what_was_missed_is_told(tmp_path):
-    index = DocumentIndex.create(tmp_path / "idx", threshold="0.9", ngram=1)
-    near, far = "a b c d e f g h i j", "a b c k l m n o p q"
-    index.add([{"id": "near", "text": near}, {"id": "far", "text": far}], id_column="id")
-    summary = index.search([near, ""], top=2).summary
-    assert (summary["matches"], summary["least_similarity"]) == (1, 1.0)
-    assert summary["incomplete_queries"] == 1
-    assert index.search([near], top=1).summary["incomplete_queries"] == 0
-    # More are not there.
-    index.remove(["far"])
-    assert index.search([near], top=2).summary["incomplete_queries"] == 0
-
-
-def test_search__nothing_is_near(index):
-    """What is said then is of the threshold of the index."""
-    summary = index.search(["none of these"], top=1).summary
-    assert (summary["matches"], summary["least_similarity"]) == (0, 0.8)
-    assert summary["predicted_recall"] == index.recall_at("0.8")
-    assert "top" not in index.search(["none of these"]).summary
-
-
 @pytest.mark.parametrize("options", [{}, {"top": 2}, {"limit": 1}, {"top": 2, "threshold": "0.4"}])
 def test_search__by_sketches(index, options):
     """Of each what a query by it finds, with the error and the interval that ``estimate`` has."""
@@ -224,22 +203,3 @@ def test_query__sketches_that_do_not_go_with_the_index(index, tmp_path):
             other.search(good)
     empty = neardup.sketch([""], ngram=1, num_perm=16, seed=SEED)
     assert index.query(sketch=empty, threshold=None, limit=5) == []
-
-
-def test_query__what_was_removed_is_not_near(tmp_path):
-    index = DocumentIndex.create(tmp_path / "idx", **SCHEME)
-    index.add([{"id": "a", "text": "w1 w2"}, {"id": "b", "text": "w1 w2 w3"}], id_column="id")
-    sketch = neardup.sketch(["w1 w2"], ngram=1, num_perm=16, seed=SEED)
-    asked = ({"text": "w1 w2"}, {"sketch": sketch})
-    for gone, left in ((None, ["a", "b"]), ("a", ["b"]), ("b", [])):
-        if gone is not None:
-            index.remove([gone])
-        for query in asked:
-            found = index.query(**query, threshold=None, limit=9)
-            assert [match.id for match in found] == left
-
-
-def test_recall_at__is_that_of_the_bands(index):
-    for similarity in ("0.1", "0.5", 0.8, 1):
-        missed = (1 - float(similarity) ** ROWS) ** BANDS
-        assert index.recall_at(similarity) == pytest.approx(1 - missed)

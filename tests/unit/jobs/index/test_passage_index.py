@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import random
 import re
-import threading
-import time
 from dataclasses import replace
 
 import pytest
 
 from neardup import (
     IndexFormatError,
-    IndexLockedError,
     InvalidInputError,
     InvalidParameterError,
-    NeardupError,
     OutputExistsError,
     PassageIndex,
     PassageResult,
     ReadError,
     SketchMismatchError,
 )
-from neardup.indexes.folder import write_lock
 from neardup.indexes.manifest import encode, load_manifest, store_manifest
 from neardup.runs.runner import Runner
-from tests.each import each_of
 from tests.indexes import held, tree
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
@@ -81,49 +75,6 @@ def test_search__text_and_documents(index):
     assert repr(index) == f"PassageIndex({str(index.folder)!r}: 2 documents)"
 
 
-@pytest.mark.parametrize("query", ["", "  ...", "nowhere to be found at all", []])
-def test_search__nothing(index, tmp_path, query):
-    expected = index.search([TEXT]).passages.schema
-    empty = PassageIndex.create(tmp_path / "empty")
-    for each in (index, empty):
-        table = each.search(query).passages
-        assert len(table) == 0
-        assert table.schema == expected
-
-
-def test_search__documents_that_are_short_or_empty(tmp_path):
-    made = PassageIndex.create(tmp_path / "index", min_tokens=4, num_perm=8)
-    addition = made.add(["", "one two three", "one two three four", "\n"])
-    counts = (addition.n_documents, addition.n_empty, addition.n_short, addition.n_tokens)
-    assert counts == (4, 2, 1, 7)
-    for _ in range(2):
-        assert ids_of(made.search("one two three", "0.5")) == ["2"]
-        assert ids_of(made.search("one two three four")) == ["2"]
-        made.compact()
-    assert made.add([]).n_documents == 0
-    assert len(made) == 4
-
-
-def test_search__only_documents_without_tokens(tmp_path):
-    made = PassageIndex.create(tmp_path / "index", min_tokens=1, num_perm=8)
-    made.add(["", "!"])
-    assert len(made.search(["a b c", ""])) == 0
-    assert made.compact().n_segments == 1
-    assert made.remove(["0", "1"]).n_removed == 2
-    assert made.compact().n_segments == 0
-    assert len(made) == 0
-    made.add(["a b c"])
-    assert ids_of(made.search("a b c")) == ["0"]
-
-
-@each_of("idf", ["unary", "standard", "smooth", "probabilistic"])
-def test_add__no_documents_decide_no_frequencies(tmp_path, idf):
-    made = PassageIndex.create(tmp_path / "index", min_tokens=4, num_perm=16, idf=idf)
-    made.add([])
-    made.add([TEXT, *(f"{i}" for i in range(5))])
-    assert ids_of(made.search(TEXT, "1")) == ["0"]
-
-
 def test_search__options_out_of_range(index):
     for threshold in (0, 1.01, "80 %", "nan", None):
         with pytest.raises(InvalidParameterError, match=r"^threshold "):
@@ -141,26 +92,6 @@ def test_search__options_out_of_range(index):
     message = r"^recall 0.9999 is out of reach at threshold 0.1 with 16 hash functions; ask for"
     with pytest.raises(InvalidParameterError, match=message):
         index.search(TEXT, "0.1", recall="0.9999")
-
-
-@each_of(
-    ("options", "message"),
-    [
-        ({"min_tokens": 0}, "min_tokens must lie between 1 and 65,536, got 0"),
-        ({"min_tokens": 65537}, "min_tokens must lie between"),
-        ({"min_tokens": 2.0}, "min_tokens must be a whole number, got 2.0"),
-        ({"num_perm": 7}, "num_perm must lie between 8 and 1,024, got 7"),
-        ({"num_perm": True}, "num_perm must be a whole number, got True"),
-        ({"tf": "bm25"}, "tf must be one of"),
-        ({"idf": "none"}, "idf must be one of"),
-        ({"seed": -1}, "seed must lie between"),
-        ({"tokenizer": "word"}, "tokenizer"),
-    ],
-)
-def test_create__options_out_of_range(tmp_path, options, message):
-    with pytest.raises(NeardupError, match=message):
-        PassageIndex.create(tmp_path / "index", **options)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_create__where_something_is(index, tmp_path):
@@ -201,11 +132,6 @@ def test_open__other_scheme(index, field, value):
         assert list(caught.value.differences) == [field]
 
 
-def test_open__other_tokenizer(index):
-    with pytest.raises(SketchMismatchError, match="tokenizer 'words' and 'whitespace'"):
-        PassageIndex.open(index.folder, tokenizer="whitespace")
-
-
 def test_add__repeated_ids(index):
     before = tree(index.folder)
     twice = [{"id": "new", "text": "a"}, {"id": "new", "text": "b"}]
@@ -225,14 +151,6 @@ def test_add__repeated_ids(index):
             index.add(fresh, id_column="id")
         assert tree(index.folder) == before
     assert ids_of(index.search(TEXT, "1")) == ["raven"]
-
-
-def test_add__bad_rows(index):
-    before = tree(index.folder)
-    rows = [{"id": "x", "text": TEXT}, {"id": "y", "text": 5}]
-    with pytest.raises(InvalidInputError):
-        index.add(rows, id_column="id")
-    assert tree(index.folder) == before
 
 
 def test_remove__unknown_ids(index):
@@ -260,16 +178,6 @@ def test_remove__unknown_ids(index):
     assert ids_of(index.search(TEXT, "1")) == ["raven"]
 
 
-def test_remove__one_after_the_other(index):
-    index.add([f"{TEXT} {i}" for i in range(3)])
-    for n, identifier in enumerate(["1", "0", "2"], 1):
-        assert index.remove([identifier]).n_removed == 1
-        assert len(index) == 5 - n
-        with pytest.raises(InvalidInputError, match=f"no document '{identifier}'"):
-            index.remove([identifier])
-    assert ids_of(index.search(TEXT, "0.5")) == ["raven"]
-
-
 @pytest.mark.slow
 def test_search__windows_wider_than_16_bits(tmp_path):
     words = [f"w{i}" for i in range(200_000)]
@@ -281,52 +189,3 @@ def test_search__windows_wider_than_16_bits(tmp_path):
     (row,) = made.search(" ".join(words[1000:181_000]), "0.99").passages.to_pylist()
     assert (row["doc_id"], row["similarity"]) == ("1", 1.0)
     assert row["doc_end"] - row["doc_start"] == row["query_end"]
-
-
-def test_change__two_writers(index):
-    index = PassageIndex.open(index.folder, timeout=0)
-    before = tree(index.folder)
-    with write_lock(index.folder):
-        for change in (lambda: index.add(["a"]), index.compact, lambda: index.remove(["lake"])):
-            with pytest.raises(IndexLockedError, match=r"is being written by this process, since"):
-                change()
-        # Readers do not mind.
-        assert len(PassageIndex.open(index.folder)) == 2
-    assert tree(index.folder) == before
-    assert index.remove(["lake"]).n_removed == 1
-
-
-def test_search__sees_what_was_opened(index):
-    reader = PassageIndex.open(index.folder, refresh="manual")
-    index.remove(["raven"])
-    index.add(["something else, and no more"])
-    index.compact()
-    assert ids_of(reader.search(TEXT, "1")) == ["raven"]
-    assert ids_of(index.search(TEXT, "1")) == []
-
-
-def test_search__of_several_threads(index):
-    index.add([f"{TEXT} {i}" for i in range(50)])
-    expected = index.search([TEXT] * 40, "0.9", workers=1).passages
-    found = []
-
-    def search() -> None:
-        found.append(index.search([TEXT] * 40, "0.9", workers=2).passages)
-
-    threads = [threading.Thread(target=search) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [expected] * 4
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("tf", ["binary", "raw", "log"])
-def test_search__one_token_over_and_over(tmp_path, tf):
-    made = PassageIndex.create(tmp_path / "index", tf=tf)
-    start = time.process_time()
-    made.add(["a " * 100_000])
-    assert len(made.search("a " * 100)) >= 1
-    # Seconds of processor time, of which compiling may take most.
-    assert time.process_time() - start < 120

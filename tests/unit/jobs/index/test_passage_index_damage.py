@@ -76,16 +76,6 @@ def test_change__of_a_damaged_index(index, tmp_path):
         assert tree(folder) == before
 
 
-@pytest.mark.parametrize("name", ["segments/extra", "removed/x.npy", "extra/x.npy", "note.txt"])
-def test_open__files_of_others(index, tmp_path, name):
-    """What the manifest does not name is not read, and not removed if neardup did not name it."""
-    folder = tmp_path / "index"
-    shutil.copytree(index, folder)
-    (folder / name).write_text("something")
-    assert len(PassageIndex.open(folder)) == 12
-    assert (folder / name).exists()
-
-
 def test_open__a_file_more_in_a_segment(index, tmp_path):
     folder = tmp_path / "index"
     shutil.copytree(index, folder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import random
-from functools import partial
 
 import pytest
 
@@ -79,18 +78,6 @@ def test_where__what_meets_it_of_all_that_is_found(index, condition, holds):
     ]
 
 
-def test_columns__of_what_is_found(index):
-    by_id = {row["id"]: row for row in rows_of(index)}
-    for match in index.query(text_of(5), top=5, with_columns=True):
-        assert match.columns == {name: by_id[match.id][name] for name in COLUMNS}
-    found = index.search([text_of(5), text_of(80)], with_columns=True).table.to_pylist()
-    assert found
-    for row in found:
-        # One type for all, in a table.
-        assert str(by_id[row["doc_id"]]["lang"]) == str(row["doc_lang"])
-        assert float(by_id[row["doc_id"]]["size"]) == float(row["doc_size"])
-
-
 @each_of("where", ["colour = 'red'", "size >", "lang.x.y = 1 and other = 2", ""])
 def test_where__refused(index, where):
     for call in (
@@ -138,13 +125,6 @@ def test_page__behind_a_document_that_is_gone(index):
         index.page(1, cursor=page.cursor)
 
 
-@each_of("cursor", ["", "x", "é", "W10=", "WzEsMiwzXQ==", "WyJhIiwxZTQwMCwiYiJd", "bnVsbA=="])
-def test_page__no_cursor(index, cursor):
-    for call in (index.page, partial(index.query, text_of(0)), partial(index.query, "nothing")):
-        with pytest.raises(InvalidParameterError, match="must be one that an answer like this has"):
-            call(cursor=cursor)
-
-
 @each_of("value", [10**400, float("nan"), float("inf"), True, "1", None, [1]])
 def test_cursor__of_no_number(index, value):
     """None of what JSON has instead of the numbers of a cursor is an error of ours."""
@@ -155,13 +135,6 @@ def test_cursor__of_no_number(index, value):
             forged = json.dumps([*content[:place], value, *content[place + 1 :]])
             with pytest.raises(InvalidParameterError, match="cursor must be one that"):
                 index.query(text_of(5), cursor=base64.urlsafe_b64encode(forged.encode()).decode())
-
-
-def test_cursor__of_no_text(index):
-    content = json.loads(base64.urlsafe_b64decode(index.page(1).cursor))
-    forged = json.dumps([*content[:-1], "\ud800"]).encode()
-    with pytest.raises(InvalidParameterError, match="cursor must be one that"):
-        index.page(1, cursor=base64.urlsafe_b64encode(forged).decode())
 
 
 def test_cursor__of_something_else(index, tmp_path):
@@ -175,17 +148,6 @@ def test_cursor__of_something_else(index, tmp_path):
         other.query(text_of(5), cursor=cursor)
     with pytest.raises(InvalidParameterError, match="of another index"):
         other.page(cursor=index.page(30).cursor)
-
-
-def test_query__page_behind_what_was_replaced(tmp_path):
-    """It comes last then: what was behind it before is not passed over without a word."""
-    index = neardup.DocumentIndex.create(tmp_path / "ties", threshold="0.2", ngram=1)
-    for key in "abc":
-        index.insert(key, "one two three")
-    cursor = index.query("one two three", limit=1).cursor
-    index.replace("a", "one two three")
-    with pytest.raises(InvalidParameterError, match="was replaced"):
-        index.query("one two three", cursor=cursor)
 
 
 @pytest.mark.parametrize("options", [{"limit": 1}, {"top": 4}, {"limit": 1, "where": "size > 2"}])
@@ -227,23 +189,3 @@ def test_query__nothing_twice_and_nothing_passed_over(tmp_path):
     assert cursor is None
     assert len(seen) == len(set(seen))
     assert set(before) - gone <= set(seen)
-
-
-def test_page__looks_at_a_part_of_a_large_index(index, monkeypatch):
-    monkeypatch.setattr("neardup.jobs.index.index._MOST_SEEN", 20)
-    monkeypatch.setattr("neardup.jobs.index.index._SIFTED", 8)
-    cursor, sizes, found = None, [], []
-    while cursor is not None or not sizes:
-        page = index.page(5, cursor=cursor, where="id = 'd80'")
-        cursor = page.cursor
-        sizes.append(len(page.documents))
-        found += page.documents
-    assert [row["id"] for row in found] == ["d80"]
-    assert len(sizes) >= 3
-
-
-def test_page__ends_where_texts_are_long(index):
-    page = index.page(50, most_characters=200)
-    assert 1 <= len(page.documents) < 50
-    assert sum(len(row["text"]) for row in page.documents) <= 200
-    assert len(index.page(50, most_characters=1).documents) == 1

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 from neardup import DocumentIndex, InvalidInputError
-from neardup.documents import values as values_module
 from neardup.documents.pending import Pending
 from tests.document_indexes import OPTIONS
 
@@ -101,19 +100,6 @@ def test_kept__are_given_back_before_and_after_all(index):
     assert [row["b"] for row in index.documents()] == [*range(len(KEPT)), None]
 
 
-def test_kept__together_as_far_as_an_array_goes(index, monkeypatch):
-    """Arrays of strings are no longer than their offsets can say, nor is a single value."""
-    monkeypatch.setattr(values_module, "_LARGEST_CELL", 250)
-    for number in range(10):
-        index.insert(number, f"text {number}", c="x" * 80, b=None)
-    with pytest.raises(InvalidInputError, match=r"it has \d+ bytes, and 250 at most may be kept"):
-        index.insert("bad", "p q", c="x" * 300)
-    runs = list(values_module.runs_of_cells([(pa.array(["x" * 80]),)] * 10))
-    assert runs == [(0, 2), (2, 4), (4, 6), (6, 8), (8, 10)]
-    assert index.commit() == 10
-    assert {row["c"] for row in index.documents()} == {"x" * 80}
-
-
 @pytest.mark.parametrize(
     "column", [pa.array([nested(64)]), pa.array(["x"], pa.string_view())], ids=["deep", "view"]
 )
@@ -122,20 +108,6 @@ def test_add__refuses_types_that_cannot_be_kept(index, column):
     with pytest.raises(InvalidInputError, match=r"column 'c' cannot be kept in an index: \w"):
         index.add(table, id_column="id")
     index.insert("b", "y")
-    assert index.commit() == 1
-
-
-def test_insert__a_tokenizer_that_refuses_a_text(tmp_path):
-    """It does so at once, and those that are there are found and written."""
-
-    def tokenize(text):
-        return [1 / (len(text) - 3), *text.split()][1:]
-
-    index = DocumentIndex.create(tmp_path / "index", **OPTIONS | {"tokenizer": tokenize})
-    index.insert("a", "x y z")
-    with pytest.raises(ZeroDivisionError):
-        index.insert("bad", "x y")
-    assert index.query("x y z") == [("a", 1.0)]
     assert index.commit() == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import neardup
-from neardup.errors import DeniedError, InvalidParameterError, WriteError
+from neardup.errors import WriteError
 from tests.document_indexes import OPTIONS, text_of
 
 OLD, NEW = text_of(0), "entirely other words than there were before"
@@ -48,14 +48,6 @@ def test_replace__wherever_the_old_one_is(index):
     check(index, n_documents=10)
 
 
-def test_replace__what_had_gone_for_the_old_one(index):
-    assert index.insert_if_new("copy", OLD, lang="en") == "d0"
-    orphans = index.replace("d0", NEW, lang="de").orphans.to_pylist()
-    assert [(row["id"], row["kept_id"]) for row in orphans] == [("copy", "d0")]
-    # It does not go for the new one.
-    assert index.insert_if_new("copy too", OLD, lang="en") is None
-
-
 @pytest.mark.parametrize(
     "place",
     ["neardup.documents.additions.store_next", "neardup.documents.additions._add_pending"],
@@ -75,14 +67,3 @@ def test_replace__all_or_nothing(index, monkeypatch, place):
         assert seen.query(OLD)[0].id == "d0"
     index.replace("d0", NEW, lang="de")
     check(index, n_documents=10)
-
-
-def test_replace__refused(index):
-    index.remove(["d9"], deny=True)
-    with pytest.raises(DeniedError):
-        index.replace("d0", text_of(9), lang="de")
-    with pytest.raises(InvalidParameterError, match="keeps no column 'colour'"):
-        index.replace("d0", NEW, colour="red")
-    assert index.get("d0")["text"] == OLD
-    # The write lock is free.
-    neardup.DocumentIndex.open(index.folder).insert("x", "y", lang=None)

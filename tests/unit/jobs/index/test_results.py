@@ -15,7 +15,6 @@ import pytest
 import neardup
 from neardup import InvalidInputError, OutputExistsError, PassageIndex
 from neardup.cli import run
-from neardup.stages.index_changes import RemovalResult
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
 QUERIES = [
@@ -103,37 +102,6 @@ def test_align__summary_is_that_of_the_command(index, queries, tmp_path, capsys)
         assert pq.read_table(tmp_path / f"{kind}.parquet").equals(result.passages)
 
 
-def test_align__options_of_an_index(index):
-    message = "^seed has no effect with an index, which has its own; leave it out"
-    for other in (index, index.folder, str(index.folder)):
-        with pytest.raises(neardup.InvalidParameterError, match=message):
-            neardup.align([TEXT], other, seed=1)
-    # A tokenizer is what a folder may need to be opened; an open index has its own.
-    found = neardup.align([TEXT], index.folder, tokenizer="words")
-    assert len(found) == 1
-    with pytest.raises(neardup.InvalidParameterError, match=r"^tokenizer has no effect with"):
-        neardup.align([TEXT], index, tokenizer="words")
-
-
-def test_align__shortest_passage(tmp_path):
-    """Of documents 50 tokens, though shorter ones are indexed; of an index that is its own."""
-    text = " ".join(f"w{i}" for i in range(45))
-    assert len(neardup.align([text], [text])) == 0
-    assert len(neardup.align([text], [text], min_tokens=45)) == 1
-    made = PassageIndex.create(tmp_path / "index", min_tokens=30)
-    made.add([text])
-    assert len(neardup.align([text], made)) == 1
-    assert len(neardup.align([text], made, min_tokens=46)) == 0
-
-
-def test_align__a_list_of_texts_names_no_index(index, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    found = neardup.align(["index of all"], ["index"], min_tokens=1, threshold="0.3")
-    assert found.passages["doc_id"].to_pylist() == ["0"]
-    with pytest.raises(neardup.ReadError, match="File name too long"):
-        neardup.align([TEXT], "x" * 5000 + ".jsonl")
-
-
 def test_search__a_string_that_names_a_file(index, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("raven.jsonl").write_text(json.dumps({"text": TEXT}) + "\n")
@@ -163,38 +131,3 @@ def test_result__for_other_libraries(index, tmp_path):
         result.write(tmp_path / "hits.jsonl")
     result.write(tmp_path / "hits.jsonl", overwrite=True)
     assert '<th scope="col">doc_text</th>' in result._repr_html_()
-
-
-def test_add__result(index, queries, tmp_path, capsys):
-    result = index.add(queries, id_column="id", on_error="skip")
-    assert repr(result) == "AdditionResult(3 documents: 8 tokens)"
-    counts = (result.n_documents, result.n_tokens, result.n_empty, result.n_short)
-    assert counts == (3, 8, 1, 1)
-    assert [row[:2] for row in result.skipped] == [("queries.jsonl", 2)]
-    other = tmp_path / "other"
-    PassageIndex.create(other, min_tokens=4, num_perm=16)
-    options = ("--id-column", "id", "--on-error", "skip", "--json")
-    told = printed(capsys, "index", "add", other, queries, *options)
-    assert without_seconds(told) == without_seconds(result.summary)
-    assert list(told) == list(result.summary)
-
-
-def test_change__of_an_index(tmp_path):
-    made = PassageIndex.create(tmp_path / "index", min_tokens=2, num_perm=8)
-    for number in range(3):
-        made.add([{"id": f"{number}", "text": f"a b c {number}"}], id_column="id")
-    removal = made.remove(["0", "2"])
-    assert repr(removal) == "RemovalResult(2 documents removed: 1 left)"
-    assert repr(RemovalResult(1, 2)) == "RemovalResult(1 document removed: 2 left)"
-    assert removal.seconds > 0
-    assert {**removal.summary, "seconds": 0} == {"removed": 2, "documents": 1, "seconds": 0}
-    assert made.remove(["1"]).n_documents == 0
-    made.add(["a b c d"])
-    before = made.info()["bytes"]
-    compaction = made.compact()
-    assert (compaction.n_segments, compaction.n_documents) == (1, 1)
-    assert compaction.n_freed_bytes == before - made.info()["bytes"] > 0
-    assert repr(compaction) == (
-        f"CompactionResult(1 document: 1 segment, {compaction.n_freed_bytes:,} bytes freed)"
-    )
-    assert compaction.summary.keys() == {"segments", "documents", "freed_bytes", "seconds"}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
-from neardup import InvalidParameterError, PassageIndex
+from neardup import PassageIndex
 
 
 def rows_of(first: int, n: int) -> list[dict[str, object]]:
@@ -49,36 +47,3 @@ def test_get__every_document(index):
         assert index.get(row["id"]) == row
     for missing in ("d0", "d7", "d39", "", "d", "nothing", 7):
         assert index.get(missing) is None
-
-
-def test_get__whole_numbers_stay_so(tmp_path):
-    index = PassageIndex.create(tmp_path / "index", min_tokens=2)
-    index.add([{"id": 7, "text": "one two"}, {"id": 10, "text": "three four"}])
-    assert index.get(10) == index.get("10") == {"id": 10, "text": "three four"}
-    assert index.documents(1) == [{"id": 10, "text": "three four"}]
-
-
-def test_documents__random_removals(tmp_path):
-    generator = random.Random(5)
-    index = PassageIndex.create(tmp_path / "index", min_tokens=2)
-    expected = rows_of(0, 60)
-    index.add(expected)
-    for _ in range(5):
-        lost = set(generator.sample([row["id"] for row in expected], 9))
-        index.remove(lost)
-        expected = [row for row in expected if row["id"] not in lost]
-        start = generator.randrange(20)
-        assert index.documents(start, 20) == expected[start : start + 20]
-    index.compact()
-    assert index.documents(0, 100) == expected
-
-
-def test_documents__empty_index(tmp_path):
-    index = PassageIndex.create(tmp_path / "index")
-    assert (index.documents(), index.get("a")) == ([], None)
-
-
-@pytest.mark.parametrize("options", [{"start": -1}, {"limit": -1}, {"start": "1"}, {"limit": 1.5}])
-def test_documents__refuses(index, options):
-    with pytest.raises(InvalidParameterError, match=f"^{next(iter(options))} must"):
-        index.documents(**options)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 
-import pyarrow as pa
-import pyarrow.dataset
 import pyarrow.parquet as pq
 
 import neardup
-from neardup.files.resolve import resolve_inputs
 from neardup.stages.pair_ids import METADATA_KEY, read_about
 from tests.each import each_of
 
@@ -36,19 +33,6 @@ def test_about__as_the_summary(options, expected, tmp_path):
         assert (about.documents, about.pairs) == ((3,), len(result))
         assert about.scheme == result.summary["scheme"]
     assert read_about(neardup.find_pairs(TEXTS, TEXTS).pairs.schema.metadata).documents == (3, 3)
-
-
-def test_about__through_whatever_keeps_metadata(tmp_path):
-    result = neardup.find_pairs(TEXTS)
-    path = tmp_path / "pairs.parquet"
-    result.write(path)
-    for pairs in (result, result.pairs, str(path), pa.dataset.dataset(path)):
-        [source] = resolve_inputs(pairs)
-        assert read_about(source.schema_metadata()) is not None
-    result.write(tmp_path / "pairs.csv")
-    for pairs in (tmp_path / "pairs.csv", result.pairs.to_pylist()):
-        [source] = resolve_inputs(pairs)
-        assert read_about(source.schema_metadata()) is None
 
 
 def test_about__of_others():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -12,13 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import neardup
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs import blocked
 from neardup.jobs.pairs.plan import plan_pairs
 from neardup.jobs.pairs.run import find_pairs_in_sources
-from neardup.matching import set_join
-from neardup.matching.join import Costs
 from neardup.options.documents import PairOptions
 from neardup.reading import set_exchange
 from neardup.runs.runner import Runner
@@ -171,20 +167,6 @@ def monkeypatch_once():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("memory", [10_000, pytest.param(2_000, marks=SLOW)])
-def test_pairs__limit_at_any_memory(texts, tmp_path, memory):  # noqa: F811
-    n_pairs = len(find(texts, None, IN_MEMORY, threshold="0.6"))
-    with workspace_of(memory, tmp_path) as workspace:
-        assert len(find(texts, None, workspace, threshold="0.6", limit=n_pairs)) == n_pairs
-    for limit in (n_pairs - 1, 3):
-        with (
-            pytest.raises(neardup.ResultLimitError),
-            workspace_of(memory, tmp_path) as workspace,
-        ):
-            find(texts, None, workspace, threshold="0.6", limit=limit)
-
-
-@pytest.mark.slow
 def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):  # noqa: F811
     """Units that are joined are not joined again, and blocks stay as they were cut."""
     run_unit, joined = blocked.BlockedJoin.run_unit, []
@@ -214,77 +196,3 @@ def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):  # 
     assert len(joined) > 3
     assert again == parts_of(find(texts, None, IN_MEMORY, threshold="0.6"))
     assert not any(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("memory", [300, 10**9])
-def test_pairs__what_weighs_nothing_is_like_its_copies_only(tmp_path, memory):
-    """A word that all documents have weighs nothing by the standard idf."""
-    documents = ["a b", "b a", "a b", "b a a", "a b"]
-    with workspace_of(memory, tmp_path) as workspace:
-        found = find(documents, None, workspace, **OPTIONS["weightless"])
-        pairs = found.pairs.to_pylist()
-    assert [(row["id_a"], row["id_b"]) for row in pairs] == [("0", "2"), ("0", "4"), ("2", "4")]
-    assert found.summary["distinct_records"] == 3
-
-
-@pytest.mark.slow
-def test_pairs__blocks_that_are_too_unlike_do_not_meet(tmp_path, monkeypatch):
-    numbers = counted_units(monkeypatch)
-    rng = random.Random(4)
-    rows = [" ".join(f"w{rng.randrange(40)}" for _ in range(2 ** (k % 8))) for k in range(80)]
-    with workspace_of(20_000, tmp_path) as workspace:
-        found = parts_of(find(rows, None, workspace, threshold="0.9"))
-        n_units = numbers[0]
-        assert found == parts_of(find(rows, None, IN_MEMORY, threshold="0.9"))
-        monkeypatch.setattr(set_join, "_may_meet", lambda *_: True)
-    with workspace_of(20_000, tmp_path) as workspace:
-        assert parts_of(find(rows, None, workspace, threshold="0.9")) == found
-    assert 4 < n_units < numbers[-1] - 3
-
-
-@pytest.mark.slow
-def test_pairs__reports_add_up(texts, tmp_path):  # noqa: F811
-    """Progress never goes back, and ends where all is done."""
-    reports = []
-    options = PairOptions(threshold="0.6", tokenizer="whitespace", ngram=1)
-    plan = plan_pairs(options, other="right", has_other=False)
-    runner = Runner(1, lambda *report: reports.append(report))
-    with workspace_of(12_000, tmp_path) as workspace, runner:
-        find_pairs_in_sources(resolve_inputs(texts, options), None, plan, runner, workspace)
-    shares = [done / total for stage, done, total in reports if stage == "join"]
-    assert len(shares) > 3
-    assert shares == sorted(shares)
-    assert shares[-1] == 1
-
-
-@pytest.mark.parametrize(
-    ("sizes", "memory", "expected"),
-    [
-        ([], 100, [0, 0]),
-        ([3, 3, 3, 3], 1000, [0, 4]),
-        ([3, 3, 3, 3, 3], 70, [0, 2, 4, 5]),
-        ([3, 3, 50, 3, 3], 70, [0, 2, 3, 5]),
-        ([3] * 5, 1, [0, 1, 2, 3, 4, 5]),
-    ],
-)
-def test_cut__any_two_blocks_fit(tmp_path, sizes, memory, expected):
-    """One record at least; of elements that are shared the cost of a distinct one counts less."""
-    with workspace_of(memory, tmp_path) as workspace:
-        found = blocked._cut(np.array(sizes, np.int64), Costs(2, 3, 4), 1, workspace)
-    assert found.tolist() == expected
-    assert blocked._cut(np.array(sizes, np.int64), Costs(2, 3, 4), 1, IN_MEMORY).tolist() == [
-        0,
-        len(sizes),
-    ]
-
-
-@pytest.mark.parametrize("slots", range(1, 60))
-def test_blocks_for__units_for_all(slots):
-    """Two and two blocks are a unit, and any other two."""
-    n = blocked.blocks_for(slots)
-
-    def units(k):
-        return -(-k // 2) + k * (k - 1) // 2 - k // 2
-
-    assert units(n) >= slots
-    assert n == 2 or units(n - 1) < slots

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-from pathlib import Path
 
 import pytest
 
@@ -33,12 +32,6 @@ def test_iter_pairs__are_those_of_the_table(options):
     assert pairs == list(map(neardup.types.Pair, *columns))
 
 
-def test_iter_pairs__ids_have_their_type():
-    rows = [{"id": number, "text": text} for number, text in enumerate(TEXTS)]
-    first = next(neardup.iter_pairs(rows, ngram=1, threshold="0.7"))
-    assert (type(first.id_a), type(first.id_b)) == (int, int)
-
-
 def test_iter_pairs__errors_come_before_the_first_pair():
     with pytest.raises(InvalidParameterError, match="threshold must lie in"):
         neardup.iter_pairs(TEXTS, threshold=80)
@@ -61,11 +54,3 @@ def test_iter_pairs__holds_some_at_a_time():
     assert n == 300 * 299 // 2
     # As values of Python all of them would take some 7 MB.
     assert most < 2_500_000
-
-
-def test_iter_pairs__files_go_with_it(tmp_path: Path):
-    texts = [f"{number} {' '.join(TEXTS[0].split())}" for number in range(200)]
-    pairs = neardup.iter_pairs(texts, ngram=1, memory="16MB", work=tmp_path)
-    next(pairs)
-    del pairs
-    assert not list(tmp_path.rglob("*.arrow"))

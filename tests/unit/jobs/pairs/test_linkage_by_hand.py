@@ -33,15 +33,6 @@ def test_blocking__texts_that_are_near_without_anything_in_common(options):
     assert ids_of(neardup.find_pairs(rows, blocking="city", **options)) == [("0", "3"), ("1", "2")]
 
 
-def test_blocking__one_text_of_several_blocks_is_joined_in_each():
-    rows = [{"text": "one two three", "city": city} for city in "xyxyx"]
-    found = neardup.find_pairs(rows, ngram=1, blocking="city", top=2)
-    assert ids_of(found) == [("0", "2"), ("0", "4")]
-    assert found.summary["distinct_records"] == 2
-    found = neardup.find_pairs(rows, ngram=1, blocking="city", top=1, per_document=True)
-    assert ids_of(found) == [("0", "2"), ("1", "3"), ("2", "0"), ("3", "1"), ("4", "0")]
-
-
 def test_also__every_column_for_itself():
     rows = [
         {"text": "one two", "name": "a", "zip": 7},
@@ -57,15 +48,6 @@ def test_also__every_column_for_itself():
     other = [{"text": "one two", "name": "b", "zip": "7"}, {"text": "one two", "zip": "07"}]
     found = neardup.find_pairs(rows[:1], other, ngram=1, also="zip")
     assert ids_of(found) == [("0", "0")]
-
-
-def test_columns__that_one_of_two_collections_has():
-    left = [{"text": "one two", "price": 3}, {"text": "three", "price": 4}]
-    found = neardup.find_pairs(left, [{"text": "one two"}], ngram=1, with_columns=["price"])
-    assert found.pairs["price_a"].to_pylist() == [3]
-    assert "price_b" not in found.pairs.column_names
-    found = neardup.find_pairs([{"text": "one two"}], left, ngram=1, with_columns=["price"])
-    assert found.pairs["price_b"].to_pylist() == [3]
 
 
 @pytest.mark.parametrize("options", [{"with_columns": ["price"]}, {"also": "price"}], ids=str)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -22,12 +21,6 @@ def test_repr__counts_of_each_collection(result):
     assert repr(two) == "PairResult(1,200 documents and 1 document: 800 pairs)"
 
 
-def test_table__is_the_pairs(result):
-    assert result.table is result.pairs
-    assert len(result) == 1
-    assert pa.table(result).equals(result.pairs)
-
-
 def test_write__a_table_that_is_never_replaced_unasked(result, tmp_path):
     target = tmp_path / "pairs.parquet"
     result.write(target)
@@ -37,11 +30,6 @@ def test_write__a_table_that_is_never_replaced_unasked(result, tmp_path):
     result.write(target, overwrite=True)
 
 
-def test_counts__are_those_of_the_summary(result):
-    assert vars(result.counts) == result.summary["filters"]
-    assert result.counts.results == 1
-
-
 def test_find_pairs__strings_of_a_list_are_texts_whatever_they_name(tmp_path):
     """Also those of a class of their own, as arrays have them, and if they name an index."""
     folder = str(tmp_path / "index")
@@ -49,7 +37,3 @@ def test_find_pairs__strings_of_a_list_are_texts_whatever_they_name(tmp_path):
     given = [np.str_(folder), "one two three four five"]
     found = neardup.find_pairs(["one two three four five"], given)
     assert found.pairs["id_b"].to_pylist() == ["1"]
-
-
-def test_repr__of_one_document():
-    assert repr(neardup.find_pairs(TEXTS[:1])) == "PairResult(1 document: 0 pairs)"

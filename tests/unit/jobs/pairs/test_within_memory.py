@@ -8,7 +8,7 @@ import pytest
 
 import neardup
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.pairs import bucketed, records, rows
+from neardup.jobs.pairs import bucketed, rows
 from neardup.jobs.pairs.plan import plan_pairs
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.options.documents import PairOptions
@@ -95,30 +95,6 @@ def test_pairs__all_where_all_share_a_bucket(texts, tmp_path, measure):
         assert spilled.pairs.to_pylist() == exact.pairs.to_pylist()
 
 
-def test_pairs__component_beyond_memory_in_blocks(texts, tmp_path, monkeypatch):
-    """Blocks are as many as it takes, and count what they compare once."""
-    blocks = []
-    cut = records.cut_runs
-    monkeypatch.setattr(records, "cut_runs", lambda *a: blocks.append([*cut(*a)]) or blocks[-1])
-    with Workspace(20_000, WorkFolder.temporary(tmp_path)) as workspace:
-        spilled = find(texts, None, workspace, **LARGE)
-        assert max(map(len, blocks)) > 2
-        assert spilled.counts == find(texts, None, IN_MEMORY, **LARGE).counts
-
-
-@pytest.mark.slow
-def test_pairs__limit_at_any_memory(texts, tmp_path):
-    n_pairs = len(find(texts, None, IN_MEMORY, **SMALL))
-    for memory in (2000, 20_000):
-        with Workspace(memory, WorkFolder.temporary(tmp_path)) as workspace:
-            assert len(find(texts, None, workspace, limit=n_pairs, **SMALL)) == n_pairs
-        with (
-            pytest.raises(neardup.ResultLimitError),
-            Workspace(memory, WorkFolder.temporary(tmp_path)) as workspace,
-        ):
-            find(texts, None, workspace, limit=n_pairs - 1, **SMALL)
-
-
 @pytest.mark.slow
 def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):
     """Partitions that are joined are not joined again."""
@@ -146,10 +122,3 @@ def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):
     assert before + joined == list(range(len(before) + len(joined)))
     assert again == parts_of(find(texts, None, IN_MEMORY, **SMALL))
     assert not any(tmp_path.iterdir())
-
-
-def test_pairs__nothing_in_common(tmp_path):
-    with Workspace(200, WorkFolder.temporary(tmp_path)) as workspace:
-        result = find(["a b c", "d e f", ""], None, workspace, **SMALL)
-        assert result.pairs.to_pylist() == []
-        assert result.summary["filters"] == {"verified": 0, "results": 0}

@@ -66,21 +66,6 @@ def test_report_of_cut__against_documents_of_the_same_ids(tmp_path):
     assert "<del>" not in html
 
 
-def test_report_of_cut__against_ids_that_begin_with_against(tmp_path):
-    other = [{"id": "against/one", "text": f"Somebody else says: {NOTICE}"}]
-    neardup.cut(DATA[1:], against=other, min_tokens=8, exact=True).write(tmp_path / "cut")
-    html = report_of_cut(tmp_path / "cut", collection(DATA[1:]), collection(other)).html
-    assert "against/one, characters 20 to 103" in html
-    with pytest.raises(InvalidInputError, match="--against does not have, such as 'against/one'"):
-        report_of_cut(tmp_path / "cut", collection(DATA[1:]), collection(DATA[1:]))
-
-
-def test_report_of_cut__nothing_went(tmp_path):
-    neardup.cut(DATA[:1]).write(tmp_path / "cut")
-    report = report_of_cut(tmp_path / "cut", collection(DATA[:1]))
-    assert report.headline == "Nothing was repeated, and nothing was cut"
-
-
 def test_report_of_cut__of_other_inputs(folder):
     with pytest.raises(InvalidInputError, match="INPUT does not have, such as"):
         report_of_cut(folder, collection(DATA[:1]))

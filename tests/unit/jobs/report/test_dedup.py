@@ -15,14 +15,11 @@ import pytest
 
 import neardup
 from neardup.files import parquet
-from neardup.files.jsonlines import JsonLinesSource
 from neardup.jobs.explain import explain_document
 from neardup.jobs.report import dedup
 from neardup.jobs.report.dedup import report_of_dedup, report_of_result
 from neardup.runs.runner import Runner
 from neardup.stages.output import open_output
-from neardup.stages.selection import collections_of
-from neardup.stages.shown import ResultOutcome
 from tests.each import each_of
 
 
@@ -105,66 +102,6 @@ def test_report_of_dedup__admits_what_was_missed(inputs: list[Path], tmp_path: P
     assert "find less than the recall asked for" in text
 
 
-def test_report_of_dedup__says_which_one_of_a_missed_pair_would_have_gone(
-    inputs: list[Path], tmp_path: Path
-) -> None:
-    missing: dict[str, Any] = {"threshold": "0.7", "bands": 1, "rows": 100}
-    pairs = neardup.find_pairs(inputs, threshold="0.7", method="minhash", bands=1, rows=100)
-    results = [
-        (neardup.deduplicate(inputs, **missing), "The later one of each pair would"),
-        (
-            neardup.deduplicate(inputs, keep="longest", **missing),
-            "threshold One of each pair would",
-        ),
-        (neardup.choose(pairs, inputs), "had the table of pairs named it; pairs"),
-    ]
-    for result, said in results:
-        assert said in told(neardup.report(result).html)
-
-
-def test_report_of_dedup__of_components_of_what_lies_in_others(tmp_path: Path) -> None:
-    # What comes first lies in the other one, which is much longer.
-    texts = [numbered(1), numbered(1) + " " + numbered(100)]
-    path = write_input(tmp_path, "in.jsonl", texts)
-    result = neardup.deduplicate(
-        [path], measure="containment", clusters="components", ngram=1, threshold="0.9"
-    )
-    assert result.summary["documents_removed"] == 1
-    text = told(neardup.report(result).html)
-    assert "words of one of the two are also in the other" in text
-    assert "that one lies in the removed one instead, or other documents connect the two" in text
-    assert "In some lies the one that stays" in text
-
-
-def test_report_of_dedup__a_short_document_may_come_first(tmp_path: Path) -> None:
-    # All of the first lies in the second, which is no reason for the first to go.
-    texts = [numbered(1), f"{numbered(1)} {numbered(900)}"]
-    path = write_input(tmp_path, "in.jsonl", texts)
-    neardup.deduplicate([path], measure="containment", threshold="0.7").write(tmp_path / "out")
-    text = told(page_of(tmp_path / "out"))
-    assert text.startswith("Deduplication: None of 2 documents removed")
-    assert "no two of them reach the threshold" not in text
-    assert "none that should have gone" in text
-
-
-def test_report_of_dedup__of_bytes_compares_no_text(tmp_path: Path) -> None:
-    folder = tmp_path / "files"
-    folder.mkdir()
-    for n in range(3):
-        (folder / f"{n}.bin").write_bytes(bytes(range(256)) + bytes([n]))
-    result = neardup.deduplicate(folder, input_format="bytes", threshold="0.5")
-    result.write(tmp_path / "out")
-    text = told(page_of(tmp_path / "out"))
-    assert text.startswith("Deduplication: 2 of 3 documents removed")
-    assert "documents are bytes" in text
-
-
-def test_report_of_dedup__is_the_same_each_time(inputs: list[Path], tmp_path: Path) -> None:
-    for name, workers in (("a", 1), ("b", 2)):
-        neardup.deduplicate(inputs, threshold="0.7", workers=workers).write(tmp_path / name)
-    assert page_of(tmp_path / "a") == page_of(tmp_path / "b")
-
-
 def test_report_of_result__is_that_of_the_folder(inputs: list[Path], tmp_path: Path) -> None:
     result = neardup.deduplicate(inputs, threshold="0.75", audit=3)
     with Runner(1, None) as runner:
@@ -192,26 +129,6 @@ def test_report_of_result__of_texts_in_memory_and_an_index(tmp_path: Path) -> No
     assert "<del>" not in page
 
 
-def test_report_of_dedup__shows_texts_of_another_collection(
-    inputs: list[Path], tmp_path: Path
-) -> None:
-    other = write_input(tmp_path, "other.jsonl", [numbered(200), numbered(100, "elsewhere")])
-    result = neardup.deduplicate(inputs, against=other, threshold="0.7")
-    with Runner(1, None) as runner:
-        page = report_of_result(result, runner).html
-    assert re.search("<del>word120</del>.*?<ins>elsewhere</ins>", page, re.DOTALL)
-    # Documents that stay were compared with each other, not with those of the other collection.
-    assert "Did documents stay that are alike? A few may have." in told(page)
-
-
-@pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
-def test_report_of_dedup__reads_every_output_format(
-    inputs: list[Path], tmp_path: Path, output_format: Any
-) -> None:
-    neardup.deduplicate(inputs, threshold="0.7").write(tmp_path / "out", format=output_format)
-    assert "<del>two</del>" in page_of(tmp_path / "out")
-
-
 @each_of(
     ("texts", "title", "said"),
     [
@@ -229,17 +146,6 @@ def test_report_of_dedup__of_next_to_nothing(
     text = told(page_of(tmp_path / "out"))
     assert text.startswith(f"Deduplication: {title}")
     assert said in text
-
-
-def test_report_of_dedup__everything_may_go_for_another_collection(
-    inputs: list[Path], tmp_path: Path
-) -> None:
-    result = neardup.deduplicate(inputs[:1], against=inputs[:1], id_column="")
-    result.write(tmp_path / "out")
-    text = told(page_of(tmp_path / "out"))
-    assert text.startswith("Deduplication: All 5 documents removed")
-    assert "of those for the other collection 5" in text
-    assert "the texts of the other collection are not in the output" in text
 
 
 @pytest.mark.parametrize(
@@ -285,23 +191,6 @@ def test_report_of_dedup__decided_by_pairs(inputs: list[Path], tmp_path: Path) -
     assert "Removals were decided by a table of pairs" in text
 
 
-@pytest.mark.parametrize("ids", [("against/a", "a"), ("a", "against/a"), ("a", "b")])
-def test_report_of_result__ids_may_begin_as_those_of_the_other_collection(
-    tmp_path: Path, ids: tuple[str, str]
-) -> None:
-    # "a" of the other collection is against/a in the table, as the input has an "a", too.
-    other = tmp_path / "other.jsonl"
-    texts = [numbered(100, "elsewhere"), numbered(900)]
-    rows = [{"id": name, "text": text} for name, text in zip(ids, texts, strict=True)]
-    other.write_text("\n".join(map(json.dumps, rows)))
-    result = neardup.deduplicate(
-        [{"id": "a", "text": numbered(100)}], against=other, threshold="0.7"
-    )
-    assert result.removed["kept_id"].to_pylist() == ["against/a"]
-    page = neardup.report(result).html
-    assert re.search("<del>word120</del>.*?<ins>elsewhere</ins>", page, re.DOTALL)
-
-
 @pytest.mark.parametrize(("most", "n"), [(900, 3), (600, 2), (100, 0)])
 def test_report_of_dedup__compares_texts_up_to_a_number_of_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, n: int
@@ -318,54 +207,6 @@ def test_report_of_dedup__compares_texts_up_to_a_number_of_bytes(
             assert f"the first {n} documents that stay were compared" in text
         else:
             assert "not looked for: the first document that stays is too long" in text
-
-
-def test_report_of_dedup__of_ids_alone(tmp_path: Path) -> None:
-    rows = [{"id": name, "text": text} for name, text in (("a", "x y z v"), ("b", "x y z w"))]
-    result = neardup.choose(neardup.find_pairs(rows, ngram=1, threshold="0.5"))
-    result.write(tmp_path / "out")
-    pages = neardup.report(result).html, page_of(tmp_path / "out")
-    for page, where in zip(pages, ("the result lists", "list"), strict=True):
-        text = told(page)
-        assert "No text is shown: only ids of the documents are known." in text
-        assert "not looked for: only ids of the documents are known" in text
-        assert f"{where} the ids, and no document was touched" in text
-        assert "unchanged" not in text
-        assert "explain" not in text
-
-
-def test_report_of_dedup__converted_rows_are_not_unchanged(tmp_path: Path) -> None:
-    path = tmp_path / "in.csv"
-    path.write_text("text,n\na b c d,1\na b c d,2\n")
-    result = neardup.deduplicate([path])
-    result.write(tmp_path / "same")
-    result.write(tmp_path / "converted", format="jsonl")
-    assert "are unchanged in kept/" in told(page_of(tmp_path / "same"))
-    text = told(page_of(tmp_path / "converted"))
-    assert "unchanged" not in text
-    assert (
-        "All 2 documents are in kept/ and removed/ of the output folder, written as jsonl" in text
-    )
-
-
-def test_report_of_result__names_no_files_that_there_are_not(tmp_path: Path) -> None:
-    path = tmp_path / "in.jsonl"
-    path.write_text('{"text": "a b"}\n{"text": "a b"}\n{}\n')
-    text = told(neardup.report(neardup.deduplicate([path], on_error="skip")).html)
-    assert "result.explain(id)" in text
-    assert "1 bad row could not be read; the summary names them." in text
-    for name in ("FOLDER", "removed.parquet", "summary.json", "output folder"):
-        assert name not in text
-
-
-def test_report_of_dedup__decided_by_pairs_of_edit_distances(
-    inputs: list[Path], tmp_path: Path
-) -> None:
-    pairs = neardup.find_pairs(inputs, measure="edit", threshold="0.9")
-    neardup.choose(pairs, inputs).write(tmp_path / "out")
-    text = told(page_of(tmp_path / "out"))
-    assert "removed as duplicates 4" in text
-    assert "edit is no measure by which sets of shingles are compared" in text
 
 
 def test_report_of_dedup__hostile_texts_and_ids_are_text(tmp_path: Path) -> None:
@@ -405,33 +246,3 @@ def test_report_of_dedup__does_not_depend_on_how_tables_are_read(
         monkeypatch.setattr(parquet, name, rows)
     assert page_of(tmp_path / "out") == page
     assert explained() == before
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [1, 8_192])
-def test_blocks__are_read_where_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
-) -> None:
-    """All of one side, from files and tables in blocks of any size."""
-    generator = np.random.default_rng(3)
-    texts = [" ".join(generator.choice(list("abcdef"), 5)) for _ in range(120)]
-    paths = [write_input(tmp_path, f"{n}.jsonl", texts[n::3]) for n in range(3)]
-    result = neardup.deduplicate(paths, ngram=1, threshold="0.7")
-    result.write(tmp_path / "out")
-    for name in ("_MIN_ROWS", "_MAX_ROWS"):
-        monkeypatch.setattr(parquet, name, rows)
-    monkeypatch.setitem(JsonLinesSource.__init__.__kwdefaults__, "block_bytes", 200 * rows)
-    goes = np.array(result.clusters["is_duplicate"].to_pylist())
-    in_order = [
-        json.loads(line)["text"] for path in paths for line in path.read_text().splitlines()
-    ]
-    own, _ = collections_of(result)
-    for outcome in (open_output(tmp_path / "out"), ResultOutcome(result, own)):
-        for side in ("kept", "removed"):
-            found = {
-                number: text
-                for numbers, texts in outcome.blocks(side)
-                for number, text in zip(numbers.tolist(), texts.to_pylist(), strict=True)
-            }
-            wanted = np.flatnonzero(goes == (side == "removed")).tolist()
-            assert found == {number: in_order[number] for number in wanted}

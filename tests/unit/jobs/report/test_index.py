@@ -9,7 +9,6 @@ import pytest
 import neardup
 from neardup.errors import IndexFormatError, InvalidParameterError
 from neardup.indexes.history import HISTORY
-from tests.browser.index_pages import index_page
 
 
 def rows_of(page: str, label: str) -> list[list[str]]:
@@ -60,31 +59,6 @@ def test_page__of_an_index(index):
     assert neardup.report(str(index.folder)).html == report.html
 
 
-def test_page__what_the_history_does_not_tell(index):
-    """An older neardup has kept none, or has changed the index since."""
-    path = index.folder / HISTORY
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[1:]))
-    assert "does not tell of 5 documents that came: before it began" in index.report().html
-    path.write_bytes(b"".join(lines[:2] + lines[3:]))
-    assert "does not tell of 1 document that went: before it" in index.report().html
-    path.unlink()
-    page = index.report().html
-    assert "does not tell of 6 documents" in page
-    assert "The history of the index is empty" in page
-
-
-def test_page__of_many_changes():
-    page = index_page("seen", 290, 120)
-    changes = rows_of(page, "Changes of the index")
-    assert len(changes) == 201
-    # One in six puts segments together, which is told of no document.
-    assert changes[0][:2] == ["until 2026-11-22 10:15:49", "42 changes"]
-    assert len(rows_of(page, "What became of what came, by addition")) == 24
-    assert len(rows_of(page, "Segments of the index")) == 100
-    assert "The last 100 of 120." in page
-
-
 def test_page__of_an_index_of_passages(tmp_path):
     index = neardup.PassageIndex.create(tmp_path / "p", min_tokens=5, num_perm=16)
     assert "Nothing was added yet." in index.report().html
@@ -101,16 +75,6 @@ def test_page__of_an_index_of_passages(tmp_path):
     assert "1 document came and 1 went again, removed." in page
     for text in ("went for others<", "denied<", "that went for others", "denied in all"):
         assert text not in page
-
-
-def test_page__without_additions(index):
-    """Such as of an index that an older neardup has made, and this one has shrunk."""
-    path = index.folder / HISTORY
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(each for each in lines if b'"remove"' in each))
-    page = index.report().html
-    assert len(rows_of(page, "Changes of the index")) == 2
-    assert "by addition" not in page
 
 
 def test_report__refuses_what_has_no_effect(index, tmp_path):

@@ -6,8 +6,6 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.files.streams import LocalDestination
-from neardup.outputs.summary_file import write_summary
 from neardup.stages.tables import kind_of_folder, kind_of_table
 from tests.each import each_of
 
@@ -53,15 +51,3 @@ def test_kind_of_folder(tmp_path):
     assert kind_of_folder(f"file://{tmp_path}/cut") == "cut"
     assert kind_of_folder(str(tmp_path)) is None
     assert kind_of_folder("memory://tables/pairs.parquet") is None
-
-
-def test_kind_of_folder__of_drop(tmp_path):
-    write_summary(LocalDestination(tmp_path), {"named_documents": 3}, {})
-    with pytest.raises(InvalidInputError, match="make a report of that table"):
-        kind_of_folder(str(tmp_path))
-
-
-def test_kind_of_folder__that_is_damaged(tmp_path):
-    (tmp_path / "summary.json").write_text("{")
-    with pytest.raises(InvalidInputError, match=r"its summary\.json is no JSON; name a folder"):
-        kind_of_folder(str(tmp_path))

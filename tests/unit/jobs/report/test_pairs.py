@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import tracemalloc
 from html import unescape
 from unittest.mock import patch
 
@@ -16,14 +14,10 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.files import parquet
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
-from neardup.files.tableblocks import TableBlock
 from neardup.jobs.report.report import report_of_pairs
-from neardup.outputs import ranking
 from neardup.outputs.table_rows import TableRows
-from neardup.reports.page import MOST_OF_NAME
 from neardup.reports.pairs.judgements import read_judgements
 from neardup.reports.pairs.table import MOST_LISTED, PairsTable, partners_of
 from neardup.runs import totals
@@ -32,7 +26,6 @@ from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from neardup.stages.tables import Collection
 from tests.each import each_of
 from tests.oracles.evaluation import figures
-from tests.spilling import spilling
 
 LEFT = [
     {"id": "f1", "text": "art delis restaurant", "city": "la"},
@@ -52,9 +45,6 @@ RIGHT_PAIRS = [("f1", "z1"), ("f2", "z2"), ("f3", "z3"), ("f4", "z9")]
 
 def collection(rows):
     return Collection([MemorySource(pa.Table.from_pylist(rows))], ColumnNames(id="id"))
-
-
-RIGHT_WITH_KIND = [{**row, "kind": False} for row in RIGHT]
 
 
 def labels_of(pairs, **more):
@@ -98,34 +88,6 @@ def test_report__says_what_was_found():
     assert "To see the texts" not in text
 
 
-def test_report__names_columns_of_equal_values():
-    """Also in a table that was written and read again, which has its own summary only."""
-    left = [{**row, "city": "la" if row["id"] == "f2" else "ny"} for row in LEFT]
-    right = [{**row, "city": "ny"} for row in RIGHT]
-    result = found(left, right, also="city")
-    text = text_of(page_of(result, left, right))
-    assert "pairs of different city are left out" in text
-    assert "is missing" not in text
-    n = len(result)
-    assert n < result.summary["pairs_before_also"] == 6
-    assert f"Pairs of different city are not here: {n} of 6 stay." in text
-    about = json.loads(result.table.schema.metadata[b"neardup.pairs"])
-    assert (about["also"], about["pairs_before_also"]) == (["city"], 6)
-
-
-def test_report__counts_documents_outside_blocks():
-    left = [{**row, "city": None if row["id"] == "f2" else "ny"} for row in LEFT]
-    right = [{**row, "city": "ny"} for row in RIGHT]
-    text = text_of(page_of(found(left, right, blocking="city"), left, right))
-    assert "no pair is missing there. Pairs of different city, or of none, are not here" in text
-    assert "are not here; 1 document has none." in text
-
-
-def test_report__is_the_same_each_time():
-    result = found()
-    assert page_of(result) == page_of(result)
-
-
 def test_report__without_texts():
     text = text_of(page_of(found(), None, None))
     assert "neardup report TABLE INPUT --against OTHER -o PAGE.html" in text
@@ -134,20 +96,6 @@ def test_report__without_texts():
     text = text_of(page_of(found(with_columns=["text", "city"]), None, None))
     assert "To see the texts" not in text
     assert "text: blue moon grill city: ny" in text
-
-
-def test_report__without_a_summary():
-    """As of a CSV file, which says nothing but its rows."""
-    result = found()
-    assert "the table does not say by which measure" in text_of(rendered(result.table))
-
-
-@pytest.mark.parametrize("has_texts", [False, True])
-def test_report__ids_without_end_are_shortened(has_texts):
-    sides = [[{**row, "id": "y" * 5000 + row["id"]} for row in rows] for rows in (LEFT, RIGHT)]
-    page = page_of(found(*sides), *(sides if has_texts else (None, None)))
-    assert "y…" in page
-    assert "y" * MOST_OF_NAME not in page
 
 
 @each_of(
@@ -178,20 +126,6 @@ def test_report__of_estimates(kind):
     text = text_of(page_of(result))
     assert "among 4 and 5 documents" in text
     assert ("Similarities are estimates" in text) == (kind != "edit")
-
-
-def test_report__of_matches_in_an_index(tmp_path):
-    index = neardup.DocumentIndex.create(tmp_path / "index", ngram=1, threshold="0.4")
-    index.add(RIGHT)
-    text = text_of(page_of(index.search(LEFT)))
-    assert "matches" in text
-    assert "blue moon bar" in text
-
-
-def test_report__nothing_found():
-    text = text_of(page_of(found(threshold="1", right=RIGHT[1:])))
-    assert "0 similar pairs" in text
-    assert "No pair was found, so there is no similarity to show." in text
 
 
 def test_labels__figures_as_counted():
@@ -247,28 +181,6 @@ def test_labels__that_say_which_are_wrong():
     assert "Pairs without a label are left out." in text
 
 
-def test_labels__what_keeps_right_pairs_out():
-    """What a lower threshold cannot bring back is named."""
-    left = [{**row, "kind": row["id"] == "f1"} for row in LEFT]
-    result = found(left, RIGHT_WITH_KIND, blocking="kind", one_to_one=True)
-    text = text_of(page_of(result, left, RIGHT_WITH_KIND, labels=labels_of(RIGHT_PAIRS)))
-    assert "All documents of equal kind were compared, exactly: no pair of those asked for" in text
-    assert "Pairs of different kind, or of none, are not here." in text
-    assert (
-        "they are less similar than 0.2 or of different kind or of documents that a more similar "
-        "one has taken." in text
-    )
-    assert "chosen by these very labels" in text
-
-
-def test_labels__of_one_collection_in_either_order():
-    rows = [*LEFT, {"id": "f9", "text": "art delis", "city": "la"}]
-    result = found(rows, None)
-    text = text_of(page_of(result, rows, None, labels=labels_of([("f9", "f1")])))
-    assert "labels have 1 right pairs" in text
-    assert "0 of them (0 %) are not in the table" in text
-
-
 @pytest.mark.parametrize(
     ("labels", "error"),
     [
@@ -280,16 +192,6 @@ def test_labels__of_one_collection_in_either_order():
 def test_labels__errors(labels, error):
     with pytest.raises(InvalidInputError, match=error):
         page_of(found(), labels=labels)
-
-
-def test_similarities_that_are_no_numbers__are_not_known():
-    columns = {"id_a": ["x", "x", "y"], "id_b": ["y", "z", "z"]}
-    pages = []
-    for unknown in (None, float("nan")):
-        table = pa.table(columns | {"similarity": pa.array([0.75, unknown, 0.5], pa.float64())})
-        pages.append(rendered(table, labels=labels_of([("x", "y"), ("x", "z")])))
-    assert pages[0] == pages[1]
-    assert "nan" not in text_of(pages[1]).split()
 
 
 @pytest.mark.parametrize("block_rows", [3, 1000])
@@ -317,52 +219,6 @@ def test_report__does_not_depend_on_how_the_table_is_read(tmp_path, block_rows, 
         )
         assert workspace.work.n_done > 0
     assert found_again.html == page
-
-
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
-def test_report__of_a_file_in_small_blocks(tmp_path, monkeypatch, suffix):
-    left, right = ([{**row, "n": n} for n, row in enumerate(rows)] for rows in (LEFT, RIGHT))
-    result = found(left, right, with_columns=["text", "n"])
-    path = tmp_path / f"pairs.{suffix}"
-    result.write(path)
-    page = neardup.report(path, left, against=right).html
-    for name in ("_MIN_ROWS", "_MAX_ROWS"):
-        monkeypatch.setattr(parquet, name, 2)
-    with spilling(memory=300, block=60):
-        assert neardup.report(path, left, against=right).html == page
-
-
-def made_up(numbers):
-    """Return pairs: one document has a fiftieth of them, and one pair in four is equal."""
-    a = np.where(numbers % 50 == 0, 0, numbers)
-    ids_a, ids_b = (pa.array(each).cast(pa.string()) for each in (a, -numbers // 2))
-    similarities = np.where(numbers % 4 == 0, 1.0, 0.8 + (numbers * 7919 % 1999) / 1e4)
-    return pa.table({"id_a": ids_a, "id_b": ids_b, "similarity": similarities})
-
-
-@pytest.mark.slow
-def test_report__memory_does_not_grow_with_rows(tmp_path, monkeypatch):
-    """Five times as many pairs, made as they are asked for; more partitions take a little."""
-    monkeypatch.setattr(ranking, "_AT_ONCE", 4096)
-    monkeypatch.setattr(ranking, "_BITS", 8)
-    monkeypatch.setattr(totals, "_LEAST", 1024)
-
-    def peak_of(n_rows):
-        def blocks():
-            for start in range(0, n_rows, 1024):
-                numbers = np.arange(start, min(start + 1024, n_rows))
-                yield TableBlock(made_up(numbers), start + 1)
-
-        rows = TableRows(made_up(np.arange(1)).schema, n_rows, blocks)
-        with Workspace(200_000, WorkFolder.temporary(tmp_path)) as workspace, Runner(1) as runner:
-            tracemalloc.start()
-            report_of_pairs(rows, None, None, None, runner, workspace)
-            _, peak = tracemalloc.get_traced_memory()
-            tracemalloc.stop()
-        return peak
-
-    peak_of(2_000)
-    assert peak_of(40_000) < 2 * peak_of(8_000)
 
 
 def expected_partners(ids_a, ids_b, *, two_sided):

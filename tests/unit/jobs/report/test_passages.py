@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 import pyarrow as pa
 import pytest
 
@@ -62,26 +59,11 @@ def test_gather_passages__of_one_collection(files):
         assert b.endswith("wisdom of all")
 
 
-def test_gather_passages__documents_are_in_the_order_of_the_input(files):
-    table = neardup.align(files, min_tokens=10).passages
-    turned = table.take(list(reversed(range(len(table)))))
-    assert turned["query_id"][0].as_py() != table["query_id"][0].as_py()
-    passages, _ = gather(turned, collection(files))
-    assert [document.file for document in passages.documents] == ["0.txt", "2.txt", "3.txt"]
-
-
 def test_gather_passages__of_two_collections(files):
     table = neardup.align(TEXTS[2:], files, min_tokens=10).passages
     passages, counts = gather(table, collection(TEXTS[2:]), collection(files))
     assert (passages.is_one, counts) == (False, (2, 4))
     assert {d.file for d in passages.documents} == {None, "0.txt", "2.txt", "3.txt"}
-
-
-def test_gather_passages__ids_that_are_numbers(files):
-    rows = [{"id": 7, "text": TEXTS[0]}, {"id": 3, "text": TEXTS[2]}]
-    table = neardup.align(rows, min_tokens=10).passages
-    passages, _ = gather(table, collection(rows))
-    assert [document.id for document in passages.documents] == ["7", "3"]
 
 
 def test_report_of_passages__without_texts(files):
@@ -105,22 +87,6 @@ def test_report_of_passages__says_the_rule(files):
     assert f"the least alike of those found has a similarity of {least:.4f}." in found
 
 
-def test_report_of_passages__of_an_empty_table(files):
-    table = neardup.align(["one", "two"]).passages
-    report = report_of_passages(table, Runner(1), collection(files), summary={"min_tokens": 50})
-    assert report.headline == "No shared passages"
-
-
-def test_report_of_passages__carries_the_texts_once(files):
-    table = neardup.align(files, min_tokens=10).passages
-    html = report_of_passages(table, Runner(1), collection(files)).html
-    data = json.loads(re.search(r'id="reading-data">(.*?)</script>', html)[1])
-    assert sorted(document["text"] for document in data["documents"]) == sorted(
-        [TEXTS[0], TEXTS[2], TEXTS[3]]
-    )
-    assert len(data["pairs"]) == 3
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -134,14 +100,6 @@ def test_report_of_passages__of_other_documents(files, change, message):
     row |= {"doc_id": "2.txt", "doc_start": 0, "doc_end": 5} | change
     with pytest.raises(InvalidInputError, match=message):
         gather(pa.Table.from_pylist([row]), collection(files))
-
-
-def test_report_of_passages__of_another_table(files):
-    with pytest.raises(InvalidInputError, match="no column 'query_id'"):
-        gather(pa.table({"id_a": ["x"]}), collection(files))
-    strings = pa.table({name: ["x"] for name in COLUMNS[:6]})
-    with pytest.raises(InvalidInputError, match="'query_start' holds other things"):
-        gather(strings, collection(files))
 
 
 ITEMS = [{"id": "times", "text": SHARED}, {"id": "none", "text": "What is nowhere at all? " * 4}]
@@ -168,13 +126,6 @@ def test_report_of_passages__of_a_search(files, found):
     assert report.headline == "1 of 2 test items was found"
     # Alone it may be anything.
     assert "shared passage" in report_of_passages(passages, Runner(1)).headline
-
-
-def test_report_of_passages__tables_that_are_none_of_a_search(files):
-    table = neardup.align(files, min_tokens=10).passages
-    assert not looks_like_search(table)
-    assert not looks_like_search(table.slice(0, 0))
-    assert not looks_like_search(pa.table({"id": ["x"]}))
 
 
 def test_looks_like_search__by_the_places_of_each_query():

@@ -57,12 +57,6 @@ def test_part_in_two__spreads_most(numbers):
     assert float(reviewing.spread(values, found)) >= float(best) * (1 - 8 * width) - 1e-12
 
 
-@pytest.mark.parametrize("values", [[0.5], [0.7, 0.7, 0.7]])
-def test_part_in_two__of_equal_ones(values):
-    rows = TableRows.of_table(pairs_of(values))
-    assert part_in_two(pairs_table(rows, None, IN_MEMORY)) == values[0]
-
-
 @pytest.mark.parametrize("value", [0.9, 0.3, 1 - 2**-53])
 @pytest.mark.parametrize("steps", [1, 2, 600])
 def test_part_in_two__of_values_that_differ_by_rounding(value, steps):
@@ -72,7 +66,6 @@ def test_part_in_two__of_values_that_differ_by_rounding(value, steps):
     assert value <= part_in_two(pairs_table(rows, None, IN_MEMORY)) <= others[-1]
 
 
-TURNED = {"id_a": ["a1", "b1"], "id_b": ["b1", "a1"]}
 SIMILARITIES = [0.2, 0.9, 0.5, 0.45, 0.95, 0.25]
 
 
@@ -113,14 +106,6 @@ def test_review__of_two_collections_sides_are_not_exchanged():
     assert [pair[5] for pair in content(page)["pairs"]] == [0, 2, 0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("words", [["yes", None], [None, "yes"]])
-@pytest.mark.parametrize("ids", [{"id_a": ["a1"] * 2, "id_b": ["b1"] * 2}, TURNED])
-def test_review__a_row_without_a_word_undoes_none(ids, words):
-    """As in two files of labels, one after the other, for parts of the pairs."""
-    page = neardup.review(pairs_of(SIMILARITIES), labels=pa.table(ids | {"label": words}))
-    assert {pair[0]: pair[5] for pair in content(page)["pairs"] if pair[5]} == {"a1": 1}
-
-
 def test_review__fields_of_both():
     pairs = pa.table(
         {"id_a": ["s2", "s3", "s1"], "id_b": ["o1", "o3", "o9"], "similarity": [0.4, 1.0, 0.3],
@@ -139,26 +124,6 @@ def test_review__fields_of_both():
     assert "Some documents are not in the files named" in page.html
     chosen = neardup.review(pairs, OURS, against=THEIRS, with_columns=["year", "name"], **columns)
     assert content(chosen)["fields"] == ["year", "title"]
-
-
-def test_review__fields_of_the_table():
-    pairs = pairs_of([0.5, 0.6], year_a=[1, None], year_b=[1, 2], similarity_title=[0.3, None])
-    found = content(neardup.review(pairs))
-    assert (found["fields"], found["facts"]) == (["year"], ["similarity_title"])
-    assert [pair[3] for pair in found["pairs"]] == [["1"], [[[], [["2"]]]]]
-    assert [pair[4] for pair in found["pairs"]] == [[0.3], [None]]
-    page = neardup.review(pairs_of([0.5]))
-    assert content(page)["fields"] == []
-    assert "name the documents: neardup review PAIRS INPUT" in page.html
-
-
-def test_review__bad_rows(tmp_path):
-    path = tmp_path / "rows.jsonl"
-    path.write_text('{"id": "a0", "meta": {"year": 1}}\n{broken\n{"id": "b0"}\n')
-    with pytest.raises(InvalidInputError, match="row 2"):
-        neardup.review(pairs_of([0.5]), path)
-    page = neardup.review(pairs_of([0.5]), path, on_error="skip", with_columns="meta.year")
-    assert [pair[3] for pair in content(page)["pairs"]] == [[[[["1"]], []]]]
 
 
 def test_review__long_texts_are_cut_to_their_differences():
@@ -187,14 +152,6 @@ def test_review__key_is_of_the_content():
     assert len({first, other, limited, labelled}) == 4
 
 
-def test_review__by_distance():
-    found = neardup.find_pairs(["kitten", "sitten", "sitting"], max_distance=4)
-    page = neardup.review(found, ["kitten", "sitten", "sitting"])
-    assert content(page)["facts"][content(page)["ranked_by"]] == "distance"
-    assert content(page)["pivot"] < 0
-    assert "nearest to distance " in page.html
-
-
 def test_review__of_estimates_and_matches(tmp_path):
     texts = [{"id": f"d{k}", "text": f"one two three four {k}"} for k in range(3)]
     estimates = neardup.estimate(neardup.sketch(texts, ngram=1), threshold="0.3")
@@ -204,14 +161,6 @@ def test_review__of_estimates_and_matches(tmp_path):
     hits = index.search(texts)
     assert len(shown(neardup.review(hits, texts, against=texts))) == len(hits.table)
     index.close()
-
-
-def test_review__of_nothing():
-    page = neardup.review(pairs_of([]))
-    assert repr(page) == "Report(0 pairs to judge)"
-    assert "The table has no pair." in page.html
-    unknown = neardup.review(pairs_of([0.5, np.nan]))
-    assert "1 row of the table without a similarity are left out" in unknown.html
 
 
 def test_review__refuses():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -73,32 +72,6 @@ def test_estimate__empty_and_short_texts(kind):
         assert (rows[2, 3]["containment_a"], rows[2, 3]["containment_b"]) == (1, 1)
 
 
-def test_estimate__texts_without_enough_symbols():
-    """Nothing is told but what the lengths say."""
-    texts = ["", "", "short", "x" * 11, "y" * 40]
-    sketches = neardup.sketch(texts, kind="edit", compression=1)
-    assert sketches.rows.lengths.tolist() == [0, 0, 5, 11, 40]
-    result = neardup.estimate(sketches)
-    for row in result.pairs.to_pylist():
-        lengths = [len(texts[int(row[name])]) for name in ("id_a", "id_b")]
-        assert (row["low"], row["high"]) == (max(lengths) - min(lengths), max(lengths))
-        assert {row[name] for name in ("distance", "similarity", "significance")} == {None}
-    assert result.summary["unusable_pairs"] == 10
-    assert len(neardup.estimate(sketches, threshold="0.000000001").pairs) == 0
-
-
-@pytest.mark.parametrize("n", [19, 20])
-def test_estimate__enough_samples(n):
-    """Of a sketch that is not whole."""
-    text = " ".join(f"w{i}" for i in range(50))
-    sketches = neardup.sketch([text, text + " more"], kind="smallest", size=n, ngram=1)
-    result = neardup.estimate(sketches)
-    [row] = result.pairs.to_pylist()
-    assert row["samples"] == n
-    assert (row["similarity"] is None) == (row["low"] is None) == (n < 20)
-    assert result.summary["unusable_pairs"] == (n < 20)
-
-
 def test_estimate__every_share_reaches_itself():
     """Also where a quotient times its divisor is less than the dividend, as 1 / 49 * 49."""
     for num_perm in (49, 98, 103, 107, 128):
@@ -140,50 +113,3 @@ def test_estimate__too_many_pairs(monkeypatch):
     assert len(neardup.estimate(sketches, threshold=1).pairs) == 6
     monkeypatch.setattr(pipeline, "MOST_PAIRS", 6)
     assert len(neardup.estimate(sketches).pairs) == 6
-
-
-@each_of(
-    ("options", "message"),
-    [
-        ({"threshold": 0}, r"threshold must lie in \(0, 1\], got 0"),
-        ({"threshold": "80"}, r"threshold must lie in \(0, 1\], got 80; write 0.8 for 80 %"),
-        ({"limit": 0}, "limit must be at least 1, got 0"),
-        ({"workers": 0}, "workers must be at least 1, got 0"),
-    ],
-)
-def test_estimate__refuses(options, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        neardup.estimate(neardup.sketch(["a"]), **options)
-
-
-def test_estimate__files_and_sketches_alike(tmp_path):
-    sketches = neardup.sketch(["one two", "one two three"], ngram=1)
-    sketches.write(tmp_path / "a.parquet")
-    path = tmp_path / "a.parquet"
-    expected = neardup.estimate(sketches, sketches).pairs
-    for one, other in ((path, sketches), (sketches, str(path)), (str(path), Path(path))):
-        assert neardup.estimate(one, other).pairs == expected
-    assert len(expected) == 4
-
-
-def test_estimate__progress_and_summary():
-    seen = []
-    sketches = neardup.sketch(["one two", "one two"], progress=lambda *call: seen.append(call))
-    assert {stage for stage, _, _ in seen} == {"sketch"}
-    assert seen[-1][1] == seen[-1][2]
-    seen.clear()
-    result = neardup.estimate(
-        sketches, threshold="0.5", workers=1, progress=lambda *call: seen.append(call)
-    )
-    assert [call for call in seen if call[0] != "bucket"] == [
-        ("join", 2, 2),
-        ("estimate", 1, 1),
-        ("estimate", 1, 1),
-    ]
-    assert result.summary["threshold"] == 0.5
-    assert result.summary["documents"] == [2]
-    assert set(result.summary["seconds"]) == {"estimate"}
-    seen.clear()
-    samples = neardup.sketch(["one two", "one two", "three"], kind="smallest")
-    neardup.cluster_sketches(samples, progress=lambda *call: seen.append(call))
-    assert seen == [("cluster", 3, 3)]

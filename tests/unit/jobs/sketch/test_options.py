@@ -127,11 +127,6 @@ def test_sketch__refuses(options, message):
     assert str(caught.value).startswith(message)
 
 
-def test_sketch__options_are_checked_before_files_are_looked_for():
-    with pytest.raises(InvalidParameterError):
-        neardup.sketch("no/such/file", size=1)
-
-
 @each_of(
     ("kind", "options"),
     [
@@ -150,23 +145,3 @@ def test_sketch__ends_of_ranges(kind, options):
     sketches = neardup.sketch(["some text", "some text "], kind=kind, **options)
     assert {name: sketches.scheme[name] for name in options} == options
     assert len(neardup.estimate(sketches).pairs) == 1
-
-
-def test_sketch__defaults():
-    assert neardup.sketch([]).scheme | {"unicode_version": ""} == {
-        "kind": "minhash",
-        "num_perm": 128,
-        "seed": 42,
-        "tokenizer": "words",
-        "ngram": 5,
-        "occurrences": "set",
-        "casefold": True,
-        "unicode_form": None,
-        "strip_accents": False,
-        "hash_version": 1,
-        "unicode_version": "",
-    }
-    assert neardup.sketch([], kind="weighted").scheme["ngram"] == 1
-    assert neardup.sketch([], kind="smallest").scheme["size"] == 256
-    assert neardup.sketch([], kind="modulo").scheme["size"] == 100
-    assert neardup.sketch([], kind="edit").scheme["casefold"] is False

@@ -55,24 +55,6 @@ def test_sketches__summary(sketches, tmp_path):
     }
 
 
-def test_sketches__seconds_of_counting():
-    counted = neardup.sketch(["a b", "b c"], kind="weighted", idf="smooth")
-    assert set(counted.summary["seconds"]) == {"count", "sketch"}
-
-
-def test_sketches__are_an_arrow_stream(sketches):
-    table = pa.table(sketches)
-    assert table == sketches.to_arrow() == sketches.table
-    assert neardup.Sketches.from_arrow(table).ids.equals(sketches.ids)
-
-
-def test_sketches__in_a_notebook(sketches):
-    shown = sketches._repr_html_()
-    assert "Sketches(smallest: 2 documents)" in shown
-    assert "&lt;b&gt;a&lt;/b&gt;" in shown
-    assert "<b>" not in shown
-
-
 @each_of("call", [neardup.estimate, neardup.cluster_sketches, Sketches.read])
 @each_of("data", [["a text"], None, 5])
 def test_sketches__of_what_is_none(call, data):
@@ -123,13 +105,3 @@ def test_estimate_result__is_a_table(sketches, tmp_path):
         "workers",
         "seconds",
     }
-
-
-def test_cluster_result__is_a_table(sketches, tmp_path):
-    result = neardup.cluster_sketches(sketches)
-    assert isinstance(result, TableResult)
-    assert repr(result) == "ClusterResult(2 documents: 1 cluster)"
-    assert pa.table(result) == result.table == result.clusters
-    result.write(tmp_path / "clusters.csv")
-    assert (tmp_path / "clusters.csv").read_text().count("\n") == 3
-    assert set(result.summary["seconds"]) == {"cluster"}

@@ -8,16 +8,6 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.sketches.registry import KIND_NAMES
-from tests.each import each_of
-
-
-def test_sketch__an_id_twice():
-    rows = [{"id": name, "text": "x"} for name in ("a", "b", "a", "b")]
-    with pytest.raises(InvalidInputError) as caught:
-        neardup.sketch(rows, id_column="id")
-    where = "was used before, in data, row 1; ids must differ"
-    assert str(caught.value) == f"data, row 3: id 'a' {where}"
 
 
 def test_sketch__an_id_in_two_files(tmp_path):
@@ -48,12 +38,6 @@ def test_sketch__bad_rows():
     assert len(neardup.sketch([{"text": None}], on_error="skip")) == 0
 
 
-def test_sketch__from_files(tmp_path):
-    (tmp_path / "a.txt").write_text("one\ntwo\n")
-    (tmp_path / "b.txt").write_text("three\n")
-    assert neardup.sketch(tmp_path, lines=True).ids.to_pylist() == ["a.txt:1", "a.txt:2", "b.txt:1"]
-
-
 def test_sketch__idf_from_other_documents():
     texts, reference = ["a b c", "a b d"], ["a", "a b", "c", "d d"]
     options = {"kind": "weighted", "idf": "standard"}
@@ -69,41 +53,3 @@ def test_sketch__idf_from_other_documents():
     assert list(caught.value.differences) == ["frequencies"]
     again = neardup.sketch(["a b c"], idf_from=reference, **options)
     assert neardup.estimate(other, again).pairs["similarity"][0].as_py() == 1.0
-
-
-def test_sketch__idf_from_files_of_lines(tmp_path):
-    """Read as the documents are."""
-    (tmp_path / "reference.txt").write_text("a\na b\nc\nd d\n")
-    options = {"kind": "weighted", "idf": "standard"}
-    expected = neardup.sketch(["a b c"], idf_from=["a", "a b", "c", "d d"], **options)
-    for reference in (tmp_path / "reference.txt", str(tmp_path / "reference.txt")):
-        found = neardup.sketch(["a b c"], idf_from=reference, lines=True, **options)
-        assert found.scheme == expected.scheme
-        assert found.rows.totals.tolist() == expected.rows.totals.tolist()
-
-
-@pytest.mark.slow
-@each_of("kind", KIND_NAMES)
-@each_of(
-    ("option", "one", "other"),
-    [
-        ({"casefold": True}, "Straße", "STRASSE"),
-        ({"unicode_form": "NFC"}, "caf\u00e9", "cafe\u0301"),
-        ({"strip_accents": True}, "café", "cafe"),
-    ],
-)
-def test_sketch__normalisation(kind, option, one, other):
-    """What is folded away makes no difference, and without the option it does."""
-    more = {"compression": 1, "neighbourhood": 2} if kind == "edit" else {}
-    plain = {"casefold": False, "unicode_form": None}
-
-    def tables(options):
-        return [
-            neardup.sketch([{"text": f"{text} " * 9}], kind=kind, **options, **more).to_arrow()
-            for text in (one, other)
-        ]
-
-    folded = tables(plain | option)
-    assert folded[0] == folded[1]
-    told = tables(plain)
-    assert told[0] != told[1]

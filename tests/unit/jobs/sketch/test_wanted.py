@@ -63,21 +63,6 @@ def test_estimate__containment_has_a_direction(texts):
     assert pairs_of(found) == [("chapter", "book"), ("page", "book")]
 
 
-def test_estimate__a_kind_s_own_measure_by_its_name(texts):
-    for kind, measure in (
-        ("minhash", "jaccard"),
-        ("weighted", "weighted-jaccard"),
-        ("smallest", "jaccard"),
-        ("modulo", "jaccard"),
-        ("edit", "edit"),
-    ):
-        sketches = neardup.sketch(texts, kind=kind, id_column="id")
-        plain = neardup.estimate(sketches, threshold=0.2)
-        named = neardup.estimate(sketches, measure=measure, threshold=0.2)
-        assert named.pairs == plain.pairs
-        assert named.summary["measure"] == plain.summary["measure"] == measure
-
-
 @each_of(
     ("kind", "options", "message"),
     [
