@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.documents import blocks
-from neardup.matching.join import cut_runs
 from neardup.tables import Texts
 from tests.arrays import make_texts
 from tests.each import each_of
@@ -52,27 +49,6 @@ def test_unpack__gives_what_was_packed(rows, lead, with_user, data):
     assert user == (None if table is None else table.take(pa.array(chosen, pa.int64())))
     twice = blocks.join_cells([taken[0], columns[0], taken[0]])
     assert cells(twice) == cells(taken[0]) + cells(columns[0]) + cells(taken[0])
-
-
-def test_pack__one_cell_of_many_megabytes():
-    huge = "x" * 5_000_000
-    packed, raw_size = blocks.pack([make_texts(["a"]), make_texts([huge])], None)
-    assert blocks.unpack(packed, raw_size).cell(1, 0).tobytes() == huge.encode()
-    assert len(packed) < 10_000
-
-
-@given(st.lists(st.integers(0, 3 * blocks.BLOCK_BYTES), max_size=20))
-def test_cut__as_few_blocks_as_go(sizes):
-    """Each is below the size, or has one row; no row goes into the block before."""
-    runs = cut_runs(np.array(sizes, np.int64), blocks.BLOCK_BYTES)
-    bounds = [0, *(stop for _, stop in runs)]
-    assert bounds[0] == 0
-    assert bounds[-1] == len(sizes)
-    for start, stop in pairwise(bounds):
-        assert start < stop
-        assert sum(sizes[start:stop]) <= blocks.BLOCK_BYTES or stop - start == 1
-        if stop < len(sizes):
-            assert sum(sizes[start : stop + 1]) > blocks.BLOCK_BYTES
 
 
 @each_of(

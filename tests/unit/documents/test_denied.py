@@ -61,18 +61,6 @@ def test_estimates__of_pairs_below_the_threshold(name, threshold):
                 assert np.abs(found / exact - 1).max() < 0.03
 
 
-def test_estimates__of_sets_of_unlike_sizes():
-    """Filters are folded to the smaller one's bits."""
-    generator = random.Random(2)
-    a, b = drawn(generator, 250, 245, 270)
-    filters = filters_of(a, b)
-    assert filters.offsets.tolist() == [0, 8, 24]
-    pair = np.array([0]), np.array([1])
-    (found,) = denied.estimate_pairs(filters, *pair, make_measure("jaccard", "0.7"))
-    assert abs(found - 245 / 275) < 0.02
-    assert denied._compare(filters, 0, 1)[0] == 512
-
-
 def test_estimates__of_few_shingles_are_doubtful():
     """Ten of eleven alike: a pair below the threshold would look so too often."""
     generator = random.Random(3)
@@ -81,9 +69,3 @@ def test_estimates__of_few_shingles_are_doubtful():
         filters_of(a, b), np.array([0]), np.array([1]), make_measure("jaccard", "0.8")
     )
     assert np.isnan(found).all()
-
-
-def test_estimates__where_filters_tell_nothing():
-    assert denied.can_estimate(make_measure("jaccard", "0.5"))
-    for name in ("containment", "max-containment", "weighted-jaccard"):
-        assert not denied.can_estimate(make_measure(name, "0.5"))

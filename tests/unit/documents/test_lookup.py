@@ -86,26 +86,3 @@ def test_find__digests_that_begin_alike(tmp_path, n):
             assert len(found.copies[0]) == len(found.gone) == number
             assert found.candidates[0].tolist() == list(range(n))
         index.commit()
-
-
-def test_insert_if_new__what_a_copy_went_for_came_back_later(tmp_path):
-    """A document of the same id that came in after it is another one."""
-    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
-    index.insert("a", "a b c d")
-    assert index.insert_if_new("b", "a b c d e") == "a"
-    index.commit()
-    index.remove(["a"])
-    index.insert("a", "quite another one")
-    assert index.insert_if_new("c", "a b c d e") is None
-
-
-def test_check__of_all_pages_asks_too(tmp_path):
-    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
-    index.add([{"id": 1, "text": TEXT}])
-
-    def ask() -> None:
-        raise TimeoutError
-
-    with asking(ask), pytest.raises(TimeoutError):
-        index.info()
-    assert index.info()["documents"] == 1

@@ -135,13 +135,6 @@ def test_insert_if_new__knows_a_mapping_again(new, options):
     assert index.insert_if_new("list", tokens=["a"] * 10 + ["b"] * 8) == "closer"
 
 
-def test_query__adds_up_equal_shingles(new):
-    """A string and a whole number of the same bytes have one hash, in a mapping as in a list."""
-    index, same = new(WEIGHTED), int.from_bytes(b"8 bytes.", "little")
-    index.insert("x", tokens=["8 bytes.", same, same, "b"])
-    assert index.query(tokens={"8 bytes.": 1, same: 2, "b": 1}) == [("x", 1.0)]
-
-
 BAD = [math.nan, math.inf, -math.inf, -1, 0, -0.0, True, np.True_, 2**24 + 1, 10**400, 10**5000]
 BAD += [1e-9, 5e-324, "2", None, [1], 1j, Decimal("sNaN"), Decimal("1e9999"), Fraction(10**400)]
 
@@ -158,13 +151,6 @@ def test_refuses__numbers_that_count_nothing(new, options):
             assert "\n" not in str(found.value)
             assert len(str(found.value)) < 300
     assert index.commit() == 1
-
-
-def test_insert__as_many_as_there_may_be(new):
-    for options, words in ((NUMBERED, {"a": 2**20 - 1, "b": 1}), (WEIGHTED, {"a": 2**24})):
-        index = new(options)
-        index.insert("x", tokens=words)
-        assert len(index) == 1
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 
 import neardup
-from neardup.runs.runner import Runner
 
 WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
@@ -37,21 +35,3 @@ def test_contains(index, most):
             fresh.insert(59, "another text")
         fresh.insert(30, "the place is free again")
         fresh.insert("59a", "not a number")
-
-
-def test_list_ids__as_arrow_gives_them(index):
-    index.insert(60, "a text of its own")
-    with index._session.shared() as view:
-        documents = np.array([60, 3, 59, 3, 21])
-        assert view.list_ids(documents) == view.ids_of(documents).to_pylist() == [60, 3, 59, 3, 21]
-    index.insert("b", "another one")
-    with index._session.shared() as view:
-        assert view.list_ids(np.array([61, 3])) == ["b", "3"]
-    index.close()
-
-
-def test_query__gives_ids_of_their_type(index):
-    text = rows(41, 42)[0]["text"]
-    assert index.query(text, limit=1) == [(41, 1.0)]
-    view = index._handle.view(Runner(1))
-    assert view.list_ids(np.empty(0, np.int64)) == []

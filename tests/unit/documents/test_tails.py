@@ -12,9 +12,8 @@ from neardup import DocumentIndex
 from neardup.documents.lookup import find_hits
 from neardup.documents.one_text import make_query
 from neardup.documents.pending import Pending
-from neardup.errors import IndexFormatError
 from neardup.indexes.manifest import load_manifest
-from tests.document_indexes import OPTIONS, WEIGHTED, check_names, text_of
+from tests.document_indexes import OPTIONS, WEIGHTED, check_names
 
 
 @pytest.fixture(autouse=True)
@@ -76,14 +75,6 @@ def test_tail__gives_what_was_put_in(tmp_path, options):
         assert index.info()["gone_documents"] == 1
         index.compact()
         assert logs(index.folder) == []
-
-
-def test_tail__ids_that_are_numbers(tmp_path):
-    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
-    for number in (3, 7):
-        index.insert(number, text_of(number))
-        index.commit()
-    assert [row["id"] for row in DocumentIndex.open(index.folder).documents()] == [3, 7]
 
 
 def test_tail__a_view_stays_what_it_is(tmp_path):
@@ -152,17 +143,3 @@ def test_tail__what_a_killed_writer_left_behind_it(tmp_path):
     assert log.stat().st_size == load_manifest(index.folder).tail.file.size
     assert [row["id"] for row in index.documents()] == ["a", "b"]
     index.info()
-
-
-def test_tail__counts_that_do_not_fit(tmp_path):
-    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
-    index.insert("a", "one two three")
-    with patch.object(Pending, "pack", lambda *_: b""):
-        assert index.commit() == 1
-    assert len(DocumentIndex.open(index.folder)) == 0
-    index.insert("a", "one two three")
-    whole = Pending.pack
-    with patch.object(Pending, "pack", lambda *given: 2 * whole(*given)):
-        index.commit()
-    with pytest.raises(IndexFormatError, match="does not hold what the manifest says"):
-        DocumentIndex.open(index.folder)

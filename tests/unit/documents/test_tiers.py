@@ -33,19 +33,6 @@ def test_count_to_merge__equal_ones_behind_a_larger_one():
     assert count_to_merge([*larger, 8000, *[1000] * (FANOUT - 1)]) == 0
 
 
-def test_count_to_merge__small_ones_in_front_go_with_a_larger_one():
-    assert count_to_merge([*[10] * (FANOUT - 1), 100_000]) == FANOUT
-    assert count_to_merge([*[10] * (FANOUT - 2), 100_000]) == 0
-
-
-def test_growth__large_segments_are_left_alone():
-    sizes, most, written = grow([1000] * 100, [1_000_000])
-    assert sizes[0] == 1_000_000
-    # Twice at most up to 65,536 documents.
-    assert written <= 2 * 100 * 1000
-    assert most <= 1 + 2 * FANOUT
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_growth__stays_within_what_is_promised(seed):
     rng = random.Random(seed)

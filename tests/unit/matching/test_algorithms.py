@@ -39,16 +39,6 @@ def test_choose_algorithm__by_sizes():
     assert choose_algorithm(unlike, MEASURES["jaccard"].parse("0.9")) == "ppjoin+"
 
 
-def test_choose_algorithm__few_bits_for_long_sets():
-    sizes = np.full(9, 60_000, np.int64)
-    assert choose_algorithm(sizes, MEASURES["jaccard"].parse("0.99")) == "ppjoin+"
-    assert choose_algorithm(sizes, MEASURES["jaccard"].parse("0.9")) == "ppjoin"
-
-
-def test_choose_algorithm__nothing():
-    assert choose_algorithm(np.empty(0, np.int64), MEASURES["dice"].parse("0.5")) == "ppjoin+"
-
-
 @each_of(
     ("lengths", "n_words"),
     [([], 1), ([32], 1), ([33], 2), ([10, 56], 2), ([64], 2), ([65], 4), ([5000], 64)],

@@ -72,12 +72,6 @@ def test_list_full_keys__components_that_look_alike():
     assert sorted(documents_by_key(lists)) == [[*range(0, 20, 2)], [*range(1, 20, 2)]]
 
 
-def test_list_full_keys__leaves_the_keys_as_they_are():
-    keys = np.array([[3], [1], [3]], np.uint64)
-    keys.flags.writeable = False
-    assert list_full_keys(keys, np.zeros(3, np.int64)).keys.tolist() == [0, 0]
-
-
 @pytest.mark.parametrize(("most", "n_bands"), [(4, 2), (3, 3), (2, 1)])
 def test_list_full_keys__as_many_as_numbers_of_32_bits(monkeypatch, most, n_bands):
     """Each band of these has a key that two documents share."""

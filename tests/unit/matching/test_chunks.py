@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.matching import rare_elements
 from neardup.matching.measures import Jaccard
 from neardup.matching.survivors import choose_in_chunks
 from tests.unit.matching.runs import Runs
@@ -53,24 +52,3 @@ def test_choose_in_chunks__in_one_bucket_later_chunks_read_survivors_again():
     assert (removals.keepers == np.where(goes, np.arange(60) - 1, -1)).all()
     later_chunks = 9 - np.arange(60) // 6
     assert runs.n_reads.tolist() == np.where(goes, 1, 1 + later_chunks).tolist()
-
-
-def test_choose_in_chunks__what_shares_no_key_is_not_read():
-    runs = Runs([0, 1, 50, 1, 70, 2])
-    keys = [[1, 7], [2, 7], [3, 3], [2, 8], [4, 4], [5, 9]]
-    removals = choose(runs, keys, n_fixed=2, capacity=0)
-    assert removals.keepers.tolist() == [-1, -1, -1, 1, -1, -1]
-    assert runs.n_reads.tolist() == [0, 1, 0, 1, 0, 0]
-
-
-def test_choose_in_chunks__reports_steps(monkeypatch):
-    monkeypatch.setattr(rare_elements, "STEP", 4)
-    runs, reports = Runs(np.arange(20) * 100), []
-    choose(runs, np.ones((20, 1)), n_fixed=5, capacity=100, progress=reports.append)
-    assert reports == [4, 5, 9, 11, 15, 17, 20]
-
-
-@pytest.mark.parametrize("n_bands", [0, 1])
-def test_choose_in_chunks__nothing(n_bands):
-    removals = choose(Runs([]), np.empty((0, n_bands)), capacity=10)
-    assert len(removals.keepers) == len(removals.similarities) == removals.n_compared == 0

@@ -3,9 +3,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
-from neardup.matching import rare_elements
 from neardup.matching.measures import Jaccard
 from neardup.matching.survivors import choose_in_chunks, join_in_chunks
 from tests.unit.matching.runs import Runs
@@ -42,15 +40,3 @@ def test_join_in_chunks__one_cluster_is_not_compared_again():
     assert removals.keepers.tolist() == [-1] + [0] * 99
     # To score them, each chunk of six with the one that stays.
     assert runs.n_reads.tolist() == [17] + [1] * 99
-
-
-def test_join_in_chunks__reports_steps(monkeypatch):
-    monkeypatch.setattr(rare_elements, "STEP", 4)
-    reports: list[int] = []
-    join(Runs(np.arange(20) * 100), np.ones((20, 1)), capacity=100, progress=reports.append)
-    assert reports == [4, 6, 10, 12, 16, 18, 20]
-
-
-@pytest.mark.parametrize("n_bands", [0, 1])
-def test_join_in_chunks__nothing(n_bands):
-    assert len(join(Runs([]), np.empty((0, n_bands)), capacity=10).keepers) == 0

@@ -45,10 +45,3 @@ def test_evaluation__best_and_round(found, n_more):
     assert result.best == scores.index(max(scores))
     for place in range(len(result)):
         assert result.at(result.round_threshold(place)) == place
-
-
-def test_round_threshold__no_more_digits_than_needed():
-    result = evaluated([(2 / 3, True), (0.64, False), (0.6, True)], 2)
-    assert [result.round_threshold(place) for place in range(3)] == [0.66, 0.64, 0.6]
-    distances = evaluated([(-1.0, True), (-3.0, False)], 1)
-    assert [distances.round_threshold(place) for place in range(2)] == [-1.0, -3.0]

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.matching import join
-from neardup.matching.join import salt, salt_sets, salt_tokens
-from neardup.tables import ShingleSets, TokenLists, WeightedSets
+from neardup.matching.join import salt, salt_sets
+from neardup.tables import WeightedSets
 from tests.arrays import make_sets
 
 hashes = st.integers(0, 2**64 - 1)
@@ -48,16 +48,3 @@ def test_salt__equal_only_with_equal_keys():
     values = np.array([5, 5, 6, 2**64 - 1], np.uint64)
     salted = salt(values, np.array([1, 2, 1, 7], np.uint64))
     assert salted.tolist() == [6, 7, 7, 6]
-
-
-def test_salt_tokens__each_document_by_its_key():
-    lists = TokenLists(np.array([1, 2, 1], np.uint64), np.array([0, 2, 2, 3]))
-    found = salt_tokens(lists, np.array([10, 20, 30], np.uint64))
-    assert found.values.tolist() == [11, 12, 31]
-    assert found.offsets.tolist() == [0, 2, 2, 3]
-    assert lists.values.tolist() == [1, 2, 1]
-
-
-def test_salt_sets__none():
-    nothing = ShingleSets(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64))
-    assert len(salt_sets(nothing, np.empty(0, np.uint64))) == 0

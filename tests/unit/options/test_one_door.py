@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import itertools
 import json
 from functools import partial
 from importlib.util import find_spec
@@ -155,15 +154,6 @@ def both_ways(job, options):
         yield True
 
 
-def doubles(job):
-    """Yield each two mistakes that do not speak of the same option, and are not one together."""
-    for first, second in itertools.combinations(MISTAKES[job], 2):
-        if not first.keys() & second.keys():
-            together = first | second
-            if together.keys() != {"threshold", "measure"} and together.get("top") != 3:
-                yield together
-
-
 def check(job, options, capsys):
     for has_other in both_ways(job, options):
         said = said_by_command(job, options, has_other=has_other, capsys=capsys)
@@ -184,13 +174,6 @@ def test_mistakes__which_comes_first(job, inputs, capsys):
             together = options | {"against_id_column": "key"}
             said = said_by_command(job, together, has_other=False, capsys=capsys)
             assert said == said_by_function(job, together, has_other=False), options
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("job", MISTAKES)
-def test_mistakes__each_two(job, inputs, capsys):
-    for options in doubles(job):
-        check(job, options, capsys)
 
 
 # Options that only Spark refuses.

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.options.kinds import Choice, Flag, Switch, Whole
+from neardup.options.kinds import Whole
 from neardup.options.option import Options, argument, but, option, takes
 
 
@@ -73,22 +73,10 @@ def test_options__are_checked_values():
         Ball(is_round=None)
 
 
-def test_options__part_leaves_what_is_not_given_to_the_other_class():
-    assert Ball(size=4, tint="blue").part(Colour) == Colour(tint="blue")
-    assert Shape(size=4).part(Ball, tint="blue") == Ball(size=4, is_round=False, tint="blue")
-
-
 def test_known__what_a_class_adds_comes_first_and_changes_are_its_own():
     assert list(Throw.known) == ["target", "force", "size", "is_round", "tint", "is_light"]
     assert (Shape.known["size"].help, Ball.known["size"].help) == ("How large.", "How wide.")
     assert (Shape.known["is_round"].default, Throw.known["is_round"].default) == (False, True)
-
-
-def test_known__kinds_follow_from_types():
-    assert type(Shape.known["is_round"].kind) is Flag
-    assert type(Colour.known["is_light"].kind) is Switch
-    assert isinstance(Shape.known["size"].kind, Whole)
-    assert not isinstance(Throw.known["target"].kind, Choice)
 
 
 def test_takes__arguments_become_one_value():

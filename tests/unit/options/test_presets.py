@@ -12,12 +12,11 @@ from neardup.options.documents import DedupOptions, DocumentSchemeOptions, PairO
 from neardup.options.kinds import Choice
 from neardup.options.passages import (
     AlignOptions,
-    AlignSchemeOptions,
     CutOptions,
     PassageOptions,
     SearchOptions,
 )
-from neardup.options.presets import PRESETS, PresetOptions
+from neardup.options.presets import PRESETS
 from tests.each import each_of
 
 JOBS = (
@@ -76,12 +75,6 @@ def test_presets__what_is_given_wins(job):
             )
 
 
-@each_of("job", JOBS)
-def test_presets__nothing_without_one(job):
-    assert job.usual({}) == job.usual({"preset": None}) == {}
-    assert job().describe_preset() == {}
-
-
 def test_preset__of_a_default_that_is_typed():
     """The index's usual threshold is 0.8, and its usual tokenizer words."""
     made = DocumentSchemeOptions(preset="ocr", threshold="0.8", tokenizer="words")
@@ -110,28 +103,6 @@ def test_preset__hash_functions_where_there_are_bands():
     assert PairOptions(preset="ocr", method="minhash").num_perm == 512
     assert DedupOptions(preset="ocr").num_perm == 512
     assert DedupOptions(preset="ocr", method="exact").num_perm is None
-
-
-def test_preset__survives_in_parts():
-    """What a preset has chosen is given to the parts of a job; what wins there wins here."""
-    found = CutOptions(preset="ocr", min_tokens=40).part(PassageOptions)
-    assert (found.min_tokens, found.ngram, found.tokenizer) == (40, 5, "characters")
-
-
-def test_cut__exact_takes_what_is_equal():
-    found = CutOptions(preset="ocr", exact=True)
-    assert (found.threshold, found.ngram, found.tokenizer) == (None, None, "characters")
-
-
-def test_cut__units_are_shorter_than_passages():
-    of_lines = CutOptions(preset="ocr", unit="lines")
-    assert of_lines.min_tokens < CutOptions(preset="ocr").min_tokens
-
-
-def test_align__fills_in_later():
-    """An index may decide some of it, which is known after options are made."""
-    assert AlignSchemeOptions(preset="ocr").tokenizer is None
-    assert not issubclass(AlignOptions, PresetOptions)
 
 
 @each_of(

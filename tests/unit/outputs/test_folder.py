@@ -30,12 +30,6 @@ def test_new_folder__appears_at_the_end(tmp_path):
     assert listing(tmp_path) == ["out", "out/a"]
 
 
-def test_new_folder__in_new_folders(tmp_path):
-    with new_folder(tmp_path / "x" / "y" / "out") as folder:
-        (folder / "a").write_text("new")
-    assert listing(tmp_path) == ["x", "x/y", "x/y/out", "x/y/out/a"]
-
-
 def write_and_fail(target: Path, error: BaseException, *, overwrite: bool = False) -> None:
     with new_folder(target, overwrite=overwrite) as folder:
         (folder / "a").write_text("new")
@@ -130,24 +124,6 @@ def test_new_folder__names_the_output_not_the_temporary_folder(tmp_path):
     assert str(caught.value) == message
 
 
-def test_new_folder__errors_of_inputs_pass(tmp_path):
-    with pytest.raises(ReadError, match=r"^a\.jsonl: gone$"), new_folder(tmp_path / "out"):
-        raise ReadError("gone", path="a.jsonl")
-
-
-def test_new_folder__permissions_are_those_of_any_new_folder(tmp_path):
-    (tmp_path / "plain").mkdir()
-    with new_folder(tmp_path / "out"):
-        pass
-    assert (tmp_path / "out").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
-@pytest.mark.parametrize("name", ["out", "x/y/out"])
-def test_check_output__leaves_nothing(tmp_path, name):
-    check_output(tmp_path / name, overwrite=False)
-    assert listing(tmp_path) == []
-
-
 def test_check_output__relative(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     check_output(Path("out"), overwrite=False)
@@ -177,13 +153,6 @@ def test_check_output__is_no_folder(tmp_path, kind):
     for overwrite in (False, True):
         with pytest.raises(WriteError, match="is not a folder; the output is a folder"):
             check_output(target, overwrite=overwrite)
-
-
-def test_check_output__below_a_file(tmp_path):
-    (tmp_path / "file").write_text("")
-    for name in ("file/out", "file/x/out"):
-        with pytest.raises(WriteError, match="Not a directory; nothing was written"):
-            check_output(tmp_path / name, overwrite=False)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")

@@ -42,20 +42,6 @@ def test_headers_of__another_table(columns):
     assert headers_of(columns) == columns
 
 
-@pytest.mark.parametrize(
-    "columns",
-    [
-        [],
-        ["document", "similarity"],
-        ["first document", "text"],
-        ["document", "cluster", "text"],
-        ["id_a", "id_b", "shingles in common"],
-    ],
-)
-def test_names_of__another_table(columns):
-    assert names_of(columns) == columns
-
-
 @pytest.mark.parametrize("table", headers._TABLES, ids=lambda table: table.known_by[0])
 def test_names_of__a_table_that_people_have_changed(table):
     names = [*reversed(table.words), "label"]
@@ -63,8 +49,3 @@ def test_names_of__a_table_that_people_have_changed(table):
     assert found == [*(table.words[name] for name in names[:-1]), "label"]
     assert names_of(found) == names
     assert names_of([table.words[name] for name in table.known_by]) == list(table.known_by)
-
-
-def test_words__have_no_separator_of_fields():
-    """The separator of a table that was saved as CSV is found in its header."""
-    assert [word for word in WORDS if set(word) & set(",;|\t\"'\n")] == []

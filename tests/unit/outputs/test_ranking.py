@@ -51,7 +51,3 @@ def test_values__as_sorted(values, step):
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1), st.integers(1, 9))
 def test_median__as_sorted(values, step):
     assert ranking_of(values, step).median(len(values)) == statistics.median(values)
-
-
-def test_median__of_nothing():
-    assert math.isnan(ranking_of([], 1).median(0))

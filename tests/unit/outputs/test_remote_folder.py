@@ -78,24 +78,12 @@ def test_new_remote_folder__another_run_takes_over(memory):
     assert sorted(memory.find("/x/out")) == ["/x/out/_SUCCESS", "/x/out/kept/theirs.jsonl"]
 
 
-def test_check_remote_folder__leaves_no_trace(memory):
-    check_remote_folder(URL, overwrite=False)
-    assert not memory.exists("/x/out")
-
-
 def test_check_remote_folder__exists(memory):
     write()
     with pytest.raises(OutputExistsError, match=r"^memory://x/out exists; .* overwrite=True$"):
         check_remote_folder(URL, overwrite=False)
     check_remote_folder(URL, overwrite=True)
     assert memory.exists("/x/out/_SUCCESS")
-
-
-def test_check_remote_folder__complete_although_it_says_started(memory):
-    write()
-    memory.pipe_file("/x/out/_STARTED", b'{"neardup": "1"}')
-    with pytest.raises(OutputExistsError, match=r"^memory://x/out exists; "):
-        check_remote_folder(URL, overwrite=False)
 
 
 def test_check_remote_folder__unfinished(memory):
@@ -126,25 +114,6 @@ def test_check_remote_folder__foreign_files(memory, files, overwrite):
     with pytest.raises(OutputExistsError, match=f"such as {min(files)}; choose another name"):
         check_remote_folder(URL, overwrite=overwrite)
     assert len(memory.find("/x/out")) == len(files)
-
-
-def test_check_remote_folder__foreign_file_in_an_output(memory):
-    write()
-    memory.pipe_file("/x/out/letter.txt", b"")
-    with pytest.raises(OutputExistsError, match=r"such as letter\.txt; choose another name"):
-        check_remote_folder(URL, overwrite=True)
-
-
-def test_check_remote_folder__is_a_file(memory):
-    memory.pipe_file("/x/out", b"")
-    with pytest.raises(WriteError, match="memory://x/out is not a folder"):
-        check_remote_folder(URL, overwrite=True)
-
-
-@pytest.mark.parametrize("url", ["memory://", "memory:///"])
-def test_check_remote_folder__no_name(memory, url):
-    with pytest.raises(WriteError, match="is no place for an output; add a name to it"):
-        check_remote_folder(Url(url), overwrite=True)
 
 
 def test_check_apart_remote():

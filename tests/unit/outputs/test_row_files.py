@@ -63,29 +63,6 @@ def test_write_rows__each_to_its_side(tmp_path, source, stays):
     assert content(tmp_path / "out") == (kept, removed)
 
 
-def test_write_rows__reports_every_row(tmp_path, source):
-    counts: list[int] = []
-    flags = np.ones(10, np.bool_)
-    write_rows(
-        source, numbered(source), as_it_is, sides(flags), out(tmp_path), "same", counts.append
-    )
-    assert len(counts) > 2
-    assert sum(counts) == 10
-
-
-def test_write_rows__no_rows(tmp_path, source):
-    write_rows(
-        source,
-        iter([]),
-        as_it_is,
-        sides(np.empty(0, np.bool_)),
-        out(tmp_path),
-        "same",
-        lambda _: None,
-    )
-    assert content(tmp_path / "out") == (b"", b"")
-
-
 def test_write_rows__converted(tmp_path, source):
     flags = np.arange(10) < 4
     write_rows(
@@ -101,27 +78,6 @@ def test_write_rows__converted(tmp_path, source):
     removed = pq.read_table(tmp_path / "out/removed/sub/a.parquet")
     assert kept["text"].to_pylist() == [str(i) for i in range(4)]
     assert removed["text"].to_pylist() == [str(i) for i in range(4, 10)]
-
-
-@pytest.mark.parametrize("bad", [None, 0, 1, 9])
-def test_write_rows__bad_rows_are_not_converted(tmp_path, source, bad):
-    flags = np.arange(10) < 4
-    folder = out(tmp_path)
-    write_rows(
-        source,
-        numbered(source),
-        as_it_is,
-        sides(flags, bad),
-        folder,
-        "parquet",
-        lambda _: None,
-    )
-    kept = pq.read_table(tmp_path / "out/kept/sub/a.parquet")
-    assert kept["text"].to_pylist() == [str(i) for i in range(4) if i != bad]
-    skipped = tmp_path / "out/skipped"
-    assert skipped.exists() == (bad is not None)
-    if bad is not None:
-        assert (skipped / "sub/a.jsonl").read_bytes() == ROWS[bad]
 
 
 def test_write_rows__closes_its_files_when_reading_fails(tmp_path, source):

@@ -8,12 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.errors import InvalidInputError, WriteError
+from neardup.errors import WriteError
 from neardup.files.streams import LocalDestination as Local
 from neardup.outputs import table_files
 from neardup.outputs.table_files import (
-    PART_ROWS,
-    ROW_GROUP_ROWS,
     part_name,
     write_parquet_part,
     write_parquet_parts,
@@ -49,11 +47,6 @@ def test_write_parquet_parts__one_file_as_arrow_writes_it(tmp_path, n):
     assert names(tmp_path) == ["expected.parquet", "t.parquet"]
 
 
-def test_write_parquet_parts__no_batches(tmp_path):
-    write_parquet_parts([], rows(0).schema, Local(tmp_path / "t.parquet"))
-    assert pq.read_table(tmp_path / "t.parquet").equals(rows(0))
-
-
 @each_of(
     ("n", "parts"),
     [
@@ -77,14 +70,6 @@ def test_write_parquet_parts__a_folder_beyond_one_part(tmp_path, n, parts):
     assert pq.read_table(target).equals(table)
 
 
-def test_write_parquet_parts__readers_take_the_folder(tmp_path):
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    table = rows(13)
-    write_parquet_parts([table], table.schema, Local(tmp_path / "t.parquet"), part_rows=6)
-    assert pandas.read_parquet(tmp_path / "t.parquet")["row"].tolist() == list(range(13))
-    assert polars.read_parquet(tmp_path / "t.parquet")["row"].to_list() == list(range(13))
-
-
 @pytest.mark.parametrize("batch_rows", [7, 777, 59_999])
 def test_write_parquet_parts__pages_do_not_end_with_batches(tmp_path, batch_rows):
     """Only columns that fill a page or more show where batches have been cut."""
@@ -94,16 +79,6 @@ def test_write_parquet_parts__pages_do_not_end_with_batches(tmp_path, batch_rows
     batches = table.to_batches(max_chunksize=batch_rows)
     write_parquet_parts(batches, table.schema, Local(tmp_path / "cut"))
     assert (tmp_path / "cut").read_bytes() == (tmp_path / "whole").read_bytes()
-
-
-def test_write_parquet_parts__dictionaries_do_not_show(tmp_path):
-    table = pa.table({"file": pa.array(["a", "b", None, "c"]).dictionary_encode()})
-    part, same = table[1:3], pa.table({"file": pa.array(["b", None]).dictionary_encode()})
-    for name, batches in {"one": [part], "two": [same], "cut": [part[:1], same[1:]]}.items():
-        write_parquet_parts(batches, table.schema, Local(tmp_path / name))
-    written = {(tmp_path / name).read_bytes() for name in ("one", "two", "cut")}
-    assert len(written) == 1
-    assert pq.read_table(tmp_path / "one").to_pydict() == {"file": ["b", None]}
 
 
 def test_write_parquet_parts__groups(tmp_path, monkeypatch):
@@ -122,11 +97,6 @@ def test_write_parquet_parts__groups(tmp_path, monkeypatch):
     assert groups(tmp_path / "full") == [4, 4, 4]
 
 
-def test_write_parquet_parts__sizes():
-    """Full groups fill a part, so that parts hold as many groups as one file of these rows."""
-    assert PART_ROWS % ROW_GROUP_ROWS == 0
-
-
 def test_write_parquet_parts__takes_batches_when_it_needs_them(tmp_path, monkeypatch):
     """What has been written is let go before the next batch is made."""
     monkeypatch.setattr(table_files, "ROW_GROUP_ROWS", 100)
@@ -143,16 +113,6 @@ def test_write_parquet_parts__takes_batches_when_it_needs_them(tmp_path, monkeyp
     write_parquet_parts(batches(), rows(0).schema, Local(tmp_path / "t"), part_rows=10_000)
     assert most < whole / 4
     assert pq.read_table(tmp_path / "t").equals(rows(20_000))
-
-
-def test_write_parquet_parts__errors_of_batches_come_through(tmp_path):
-    def batches():
-        yield rows(3)
-        message = "the input is gone"
-        raise InvalidInputError(message)
-
-    with pytest.raises(InvalidInputError, match="the input is gone"):
-        write_parquet_parts(batches(), rows(0).schema, Local(tmp_path / "t"), part_rows=2)
 
 
 def test_write_parquet_parts__fails_at_any_call(tmp_path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,10 +45,3 @@ def test_take__reads_no_block_without_a_row_and_checks_what_it_reads():
     assert checked.take(np.array([17, 6, 8])).num_rows == 3
     assert seen == [5, 15]
     assert rows.forward("n").take(np.array([3, 20]))["n"].to_pylist() == [3]
-
-
-@pytest.mark.parametrize("names", [(), ("text",)])
-def test_take__nothing(names):
-    found = TableRows.of_table(TABLE).take(np.empty(0, int), *names)
-    assert found.schema.names == list(names or TABLE.column_names)
-    assert len(found) == 0

@@ -83,22 +83,6 @@ def test_write_csv__spelling():
     assert as_csv(coded) == b'"a"\n"x"\n"y"\n"x"\n'
 
 
-class Slow(io.BytesIO):
-    """Takes some bytes at a time, as a pipe without a buffer does."""
-
-    def write(self, data) -> int:
-        return super().write(data[:5])
-
-
-@pytest.mark.parametrize("write", [write_csv, write_json_lines])
-def test_write__all_of_it(write):
-    table = pa.table({"id": [f"d{i}" for i in range(10)], "x": [0.5] * 10})
-    slow, fast = Slow(), io.BytesIO()
-    write(table, slow)
-    write(table, fast)
-    assert slow.getvalue() == fast.getvalue()
-
-
 @given(TABLES)
 def test_write_json_lines__values_come_back(table):
     stream = io.BytesIO()

@@ -26,7 +26,3 @@ def test_target_of__url(url):
     assert isinstance(target, Url)
     assert (str(target), target.suffix) == (url, ".csv")
     assert target_of(target) == target
-
-
-def test_target_of__url_without_a_name():
-    assert target_of("s3://") == Url("s3://")

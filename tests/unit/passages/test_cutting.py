@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 
 from neardup.passages import cut_block
-from neardup.passages.cut_forms import Documents
 from tests.cutting import cut_similar, dense_case
 
 
@@ -46,22 +44,6 @@ def test_cutter__what_a_cut_has_joined():
     assert rows == [(2, 0, 64, 1, 0, 24, 1.0), (2, 12, 52, 0, 0, 40, 1.0)]
 
 
-def test_cutter__a_joint_on_the_side_that_stays():
-    rng = random.Random(4)
-    halves, inner = words(rng, 24), words(rng, 40)
-    joined = [*halves[:12], *inner, *halves[12:]]
-    rows = cut_similar([inner, joined, halves], 20, "0.9")
-    assert rows == [(1, 12, 52, 0, 0, 40, 1.0), (2, 0, 24, 1, 0, 64, 1.0)]
-
-
-def test_cutter__others_stay():
-    rng = random.Random(5)
-    passage, other = words(rng, 30), words(rng, 30)
-    rows = cut_similar([passage, passage + other, other], 20, "0.8", others=[passage])
-    # What two of the first ones have is no reason.
-    assert rows == [(0, 0, 30, 3, 0, 30, 1.0), (1, 0, 30, 3, 0, 30, 1.0)]
-
-
 @pytest.mark.parametrize("n_documents", [3, 4])
 def test_cutter__enough_texts(n_documents):
     rng = random.Random(6)
@@ -84,28 +66,6 @@ def test_cutter__most_of_a_passage_counts():
     rows = cut_similar(texts, 20, "0.8", min_documents=4)
     # 25 of 60 are not most, 25 of 40 are.
     assert [row[0] for row in rows] == [2, 3]
-
-
-def boilerplate(n):
-    rng = random.Random(8)
-    notice = words(rng, 40)
-    return [[*words(rng, 60), *notice, *words(rng, 30)] for _ in range(n)]
-
-
-def test_cutter__what_repeats_is_indexed_once(monkeypatch):
-    """Twice as many copies cost twice as many comparisons, whatever the size of a block."""
-    candidates, compared = Documents.candidates, []
-
-    def counted(documents, form, hits, own=None):
-        compared.extend(np.unique(hits.documents).tolist())
-        return candidates(documents, form, hits, own)
-
-    monkeypatch.setattr(Documents, "candidates", counted)
-    for n in (20, 40, 80):
-        compared.clear()
-        rows = cut_similar(boilerplate(n), 20, "0.8", block=400)
-        assert [row[:1] + row[3:6] for row in rows] == [(k, 0, 60, 100) for k in range(1, n)]
-        assert len(compared) < 2 * n
 
 
 @pytest.mark.parametrize("block", [1, 200, 10_000])
@@ -162,9 +122,3 @@ def test_cutter__periodic_text(monkeypatch, most_back, period):
         assert similarity >= 0.5
         for other in rows:
             assert other[2] <= kept_start or kept_stop <= other[1]
-
-
-def test_cutter__no_texts():
-    assert cut_similar([], 20, "0.8") == []
-    assert cut_similar([[], []], 20, "0.8") == []
-    assert cut_similar([[]], 20, "0.8", others=[[1] * 50]) == []

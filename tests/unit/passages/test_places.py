@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import neardup
 from neardup.errors import InvalidParameterError
 from neardup.passages.places import Placer
-from tests.each import each_of
 from tests.oracles.places import line_and_column
 from tests.strategies import any_text
 
@@ -69,21 +68,9 @@ def check_marker(pattern, text):
     return found
 
 
-@each_of("pattern", PATTERNS.values(), ids=PATTERNS)
-def test_marker__one_behind_the_other(pattern):
-    text = "none yet\nGen 1:1 Gen 1:2 <a> abc =\nAct IV\ufdd0 <>\nScene 2 x\ncHapter 1 <b>\nEx 12:3"
-    assert check_marker(pattern, text + "\nabc = ü🙂 Gen 3:4\nAct I")
-
-
 @given(st.sampled_from(sorted(PATTERNS)), marked_texts)
 def test_marker__the_last_one_at_or_before(name, text):
     check_marker(PATTERNS[name], text)
-
-
-def test_marker__long_names_are_cut_and_in_one_line():
-    text = "[" + "word \n" * 40 + "] rest"
-    [name] = Placer(r"\[([^\]]*)\]").markers(text)[1]
-    assert name == "word " * 16 + "…"
 
 
 def test_marker__no_regular_expression():

@@ -11,7 +11,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.reading.first_pass import find_copies, part_of
+from neardup.reading.first_pass import find_copies
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
@@ -55,10 +55,3 @@ def test_find_copies__as_a_dictionary_finds_them(documents, cuts, memory, data):
         for each in (IN_MEMORY, workspace):
             found = find_copies(batches_of(documents, cuts, each), n, array, each)
             assert found.tolist() == expected
-
-
-@given(st.lists(st.integers(0, 2**64 - 1)), st.integers(1, 1000))
-def test_part_of__equal_ranges(values, n_parts):
-    parts = part_of(np.array(values, np.uint64), n_parts).tolist()
-    assert parts == [(value >> 32) * n_parts >> 32 for value in values]
-    assert all(0 <= part < n_parts for part in parts)

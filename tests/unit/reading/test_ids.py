@@ -12,13 +12,7 @@ from neardup.errors import InvalidInputError
 from neardup.files import id_table as ids_module
 from neardup.files import ids as files_ids
 from neardup.files.ids import check_unique
-from neardup.files.resolve import resolve_paths
-from neardup.files.rows import ColumnNames
-from neardup.options.groups import InputOptions
-from neardup.reading.first_pass import list_documents
 from neardup.reading.texts import IdLookup
-from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
 from tests.catalogues import COLUMNS, Ids, make_catalogue
 
 parts = st.lists(st.lists(st.none() | st.integers(-3, 10), max_size=6), max_size=5)
@@ -63,18 +57,3 @@ def test_lookup__takes_ids_forwards_and_back(parts, calls):
         found = lookup.take(np.array(documents, np.int64))
         assert found.type == pa.int64()
         assert found.to_pylist() == [values[d] for d in documents]
-
-
-def test_lookup__ids_of_files_without_them(tmp_path):
-    for name, n in (("a", 3), ("b", 0), ("c", 2), ("d", 1)):
-        (tmp_path / f"{name}.txt").write_text("line\n" * n)
-    options = InputOptions(lines=True)
-    sources = resolve_paths([str(tmp_path)], options)
-    catalogue = list_documents(sources, ColumnNames(), IN_MEMORY, Runner(1))
-    every = [each for _, ids in catalogue.id_slices() for each in ids.to_pylist()]
-    assert every == ["a.txt:1", "a.txt:2", "a.txt:3", "c.txt:1", "c.txt:2", "d.txt:1"]
-    lookup = IdLookup(catalogue)
-    for wanted in ([5], [0, 2, 3, 5], [], [1, 1, 4]):
-        found = lookup.take(np.array(wanted, np.int64))
-        assert found.type == pa.large_string()
-        assert found.to_pylist() == [every[document] for document in wanted]

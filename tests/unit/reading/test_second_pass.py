@@ -7,14 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
 import neardup
-from neardup.errors import ReadError
-from neardup.reading.second_pass import parts_again
-from neardup.tables import Texts
 from tests.each import each_of
 
 TEXTS = ["a b c d e f g h", "A b c d e f g h i", "j k"]
@@ -92,40 +87,3 @@ def test_second_pass__a_text_that_is_gone(tmp_path, job, later, options):
 def test_second_pass__other_rows(tmp_path, job, later):
     with pytest.raises(neardup.ReadError, match="the file has changed since it was first read; ru"):
         run(job, tmp_path / "a.jsonl", later)
-
-
-@each_of(
-    "options",
-    [{"ngram": 2, "threshold": "0.5"}, {"max_distance": 3}, {"measure": "weighted-jaccard"}],
-)
-def test_find_pairs__reads_once(tmp_path, options):
-    """Of the exact join all is in memory by then."""
-    path = tmp_path / "a.jsonl"
-    write(path, TEXTS)
-    expected = neardup.find_pairs(path, **options)
-    report = changed_once_read(path, ["x"])
-    found = neardup.find_pairs(path, **options, progress=report)
-    assert found.pairs.to_pylist() == expected.pairs.to_pylist()
-    assert json.loads(path.read_text()) == {"text": "x"}
-
-
-def arrays(*lists):
-    return [np.array(each, np.int64) for each in lists]
-
-
-def test_parts_again():
-    texts = Texts.from_arrow(pa.array(["", "ab\nçd", "", "é"]).slice(1))
-    parts = parts_again(texts, *arrays([0, 0, 2], [0, 3, 0], [2, 6, 2]), "a file")
-    assert parts.to_arrow().to_pylist() == ["ab", "çd", "é"]
-
-
-@pytest.mark.parametrize(
-    ("start", "stop"),
-    [(0, 7), (7, 7), (4, 6), (0, 4)],
-    ids=["ends behind", "begins behind", "begins within a letter", "ends within a letter"],
-)
-def test_parts_again__of_another_text(start, stop):
-    texts = Texts.from_arrow(pa.array(["ab\nçd", "more"]))
-    with pytest.raises(ReadError, match="has changed") as caught:
-        parts_again(texts, *arrays([0], [start], [stop]), "a file")
-    assert caught.value.path == "a file"

@@ -34,12 +34,6 @@ def test_texts_by_id__of_a_column(tmp_path):
     assert found == {"x": FoundText("one", "a.jsonl", 1), "z": FoundText("three", "b.jsonl", 1)}
 
 
-@pytest.mark.parametrize("ids", [[7], ["7"]])
-def test_texts_by_id__numbers(tmp_path, ids):
-    path = write(tmp_path / "a.jsonl", [{"id": 6, "text": "six"}, {"id": 7, "text": "seven"}])
-    assert look_up([path], BY_DEFAULT, ids) == {"7": FoundText("seven", "a.jsonl", 2)}
-
-
 def test_texts_by_id__ids_made_of_places(tmp_path):
     path = write(tmp_path / "a.jsonl", [{"text": f"text {i}"} for i in range(5)])
     found = look_up([path], BY_DEFAULT, ["a.jsonl:2", "a.jsonl:5"])
@@ -49,19 +43,8 @@ def test_texts_by_id__ids_made_of_places(tmp_path):
     }
 
 
-def test_texts_by_id__another_column_and_several_of_text(tmp_path):
-    path = write(tmp_path / "a.jsonl", [{"key": "k", "a": "one", "b": "two"}])
-    found = look_up([path], ColumnNames(("a", "b"), "key"), ["k"])
-    assert found["k"].text == "one\ntwo"
-
-
 def test_texts_by_id__bad_rows(tmp_path):
     path = write(tmp_path / "a.jsonl", [{"id": "x"}, {"id": "y", "text": "two"}])
     with pytest.raises(InvalidInputError, match="'text'"):
         look_up([path], BY_DEFAULT, ["y"])
     assert look_up([path], BY_DEFAULT, ["x", "y"], skip_bad=True)["y"].text == "two"
-
-
-def test_texts_by_id__of_nobody_reads_nothing(tmp_path):
-    path = write(tmp_path / "a.jsonl", [{"id": "x"}])
-    assert look_up([path], BY_DEFAULT, []) == {}

@@ -10,9 +10,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from neardup.errors import InvalidParameterError, OutputExistsError, WriteError
+from neardup.errors import OutputExistsError
 from neardup.reports.compare import Link, Page, render_comparison
-from neardup.reports.page import check_page_file, write_page
+from neardup.reports.page import write_page
 from tests.each import each_of
 
 
@@ -101,27 +101,6 @@ def test_render_page__parts_are_the_passages(seed):
             assert ("many" in kinds) == (len(numbers) > 1)
 
 
-def test_render_page__the_last_begun_passage_decides():
-    links = [Link((0, 9), (0, 9), 1.0, [(4, 5)]), Link((3, 6), (3, 6), 1.0, [(3, 4)])]
-    read = Reader(page_of(("0123456789", "0123456789"), links))
-    assert read.parts["a"] == [
-        (["part", "c0"], ["1"], "012"),
-        (["part", "c1", "many", "new"], ["1", "2"], "3"),
-        (["part", "c1", "many"], ["1", "2"], "4"),
-        (["part", "c1", "many"], ["1", "2"], "5"),
-        (["part", "c0"], ["1"], "678"),
-    ]
-    assert [piece for *_, piece in read.parts["b"]] == ["012", "345", "678"]
-
-
-def test_render_page__colours_come_round():
-    links = [Link((i, i + 1), (i, i + 1), 1.0) for i in range(13)]
-    read = Reader(page_of(("x" * 13, "y" * 13), links))
-    colours = [kinds[1] for kinds, *_ in read.parts["a"]]
-    assert len(set(colours)) == 12
-    assert colours[12] == colours[0]
-
-
 def test_render_page__loads_nothing():
     hostile = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
     read = Reader(page_of((hostile, hostile), [Link((0, 9), (2, 9), 1.0)], (hostile, hostile)))
@@ -138,15 +117,6 @@ def test_render_page__loads_nothing():
         assert f"{tag}-src 'sha256-{digest}'" in policy
     assert policy.startswith("default-src 'none';")
     assert not re.search(r"https?:|url\(|@import|unsafe", policy + read.raw["style"])
-
-
-def test_render_page__ids_are_unique():
-    links = [Link((0, 5), (0, 5), 1.0), Link((0, 5), (1, 3), 1.0)]
-    read = Reader(page_of(("abcde", "abcde"), links))
-    ids = [own["id"] for _, own in read.tags if "id" in own]
-    assert len(ids) == len(set(ids))
-    labels = [own["aria-label"] for own in read.marks.values()]
-    assert labels[0] == "Passage 1 of 2: go to it in text B"
 
 
 def test_render_page__what_html_cannot_hold():
@@ -169,16 +139,3 @@ def test_write_page__appears_whole(tmp_path):
         write_page("\ud800", target, overwrite=True)
     assert target.read_text() == "new"
     assert list(tmp_path.iterdir()) == [target]
-
-
-@pytest.mark.parametrize("name", ["page.txt", "page", "page.html.gz"])
-def test_check_page_file__ending(tmp_path, name):
-    with pytest.raises(InvalidParameterError, match=r"must end in \.html, \.htm, got"):
-        check_page_file(tmp_path / name, overwrite=False)
-
-
-def test_check_page_file__no_place(tmp_path):
-    with pytest.raises(WriteError, match="No such file or directory"):
-        check_page_file(tmp_path / "no" / "page.html", overwrite=False)
-    check_page_file(tmp_path / "page.htm", overwrite=False)
-    assert list(tmp_path.iterdir()) == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,21 +40,3 @@ def test_find_moved__what_stays_is_the_heaviest_in_one_order(spans):
         span for span, moved in zip(spans, find_moved(*arrays(spans)), strict=True) if not moved
     ]
     assert heaviest(stays) == sum(span[1] + span[3] for span in stays) == heaviest(spans)
-
-
-@pytest.mark.parametrize(
-    ("spans", "moved"),
-    [
-        ([(0, 5, 0, 5), (10, 5, 10, 5)], [False, False]),
-        # The longer of two that cross has stayed.
-        ([(0, 5, 10, 5), (10, 9, 0, 9)], [True, False]),
-        ([(0, 5, 20, 5), (10, 5, 30, 5), (20, 5, 0, 5)], [False, False, True]),
-    ],
-)
-def test_find_moved__cases(spans, moved):
-    assert find_moved(*arrays(spans)).tolist() == moved
-
-
-def test_find_moved__nothing():
-    nothing = np.empty(0, np.int64)
-    assert find_moved(nothing, nothing, nothing, nothing).tolist() == []

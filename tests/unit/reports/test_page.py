@@ -12,8 +12,7 @@ import pytest
 from jinja2 import ChoiceLoader, DictLoader
 
 from neardup.reports import page as pages
-from neardup.reports.page import Report, data_block, is_figure, percent, render_page
-from tests.each import each_of
+from neardup.reports.page import Report, data_block, render_page
 
 TEMPLATE = """{% extends "base.html" %}{% import "parts.html" as parts %}
 {% block head %}{{ parts.head("test", title, [text], [(text, text, "gone")]) }}{% endblock %}
@@ -90,10 +89,6 @@ def test_render_page__no_address_but_places_within(render):
     assert "https://" not in html
 
 
-def test_render_page__same_values_give_the_same_page(render):
-    assert render("text") == render("text")
-
-
 def test_data_block__is_json_whatever_it_holds():
     block = data_block("data", {"id": HOSTILE, "n": [1, 2.5, None]})
     inside = re.fullmatch(r'<script type="application/json" id="data">(.*)</script>\n', block)
@@ -107,14 +102,6 @@ def test_data_block__refuses_what_is_no_json():
         data_block("data", float("nan"))
 
 
-@each_of(
-    ("share", "text"),
-    [(0, "0 %"), (1, "100 %"), (0.5, "50.0 %"), (1e-9, "below 0.1 %"), (1 - 1e-9, "above 99.9 %")],
-)
-def test_percent__is_all_or_nothing_only_if_it_is(share, text):
-    assert percent(share) == text
-
-
 def test_report__in_a_notebook_is_a_frame_of_its_own(tmp_path):
     report = Report("<p title='x'>page</p>", "all & nothing")
     frame = report._repr_html_()
@@ -123,24 +110,3 @@ def test_report__in_a_notebook_is_a_frame_of_its_own(tmp_path):
     assert repr(report) == "Report(all & nothing)"
     report.write(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text() == report.html
-
-
-@each_of(
-    ("cell", "expected"),
-    [
-        (3, True),
-        (0.5, True),
-        ("1,234", True),
-        ("0.8 to 0.85", True),
-        ("99.9 %", True),
-        ("99.9\u00a0%", True),
-        ("above 99.9 %", True),
-        ("3.4 MB", True),
-        ("3com-microcode.RULE", False),
-        ("2024-01-02", False),
-        ("a", False),
-        ("", False),
-    ],
-)
-def test_figure__is_a_number_and_no_id_that_begins_as_one(cell, expected):
-    assert is_figure(cell) is expected

@@ -57,13 +57,6 @@ def test_equal_words__of_long_texts(monkeypatch, changed):
     assert sum(block.n for block in blocks) >= 0.97 * whole
 
 
-def test_equal_words__too_long_without_anything_in_common(monkeypatch):
-    monkeypatch.setattr(differences, "_AT_ONCE", 10)
-    monkeypatch.setattr(differences, "_MOST", 10)
-    a, b = ["x", *"abcd" * 5, "y"], ["x", *"dcba" * 5, "y"]
-    assert equal_words(a, b) == [(0, 0, 1), (21, 21, 1)]
-
-
 @each_of(
     ("text", "found"),
     [

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import pytest
-
-from neardup.errors import InvalidParameterError
 from neardup.sketches.modulo import ModuloScheme
 from neardup.sketches.samples import sketch_sets
 from neardup.sketches.smallest import SmallestScheme
@@ -94,39 +91,3 @@ def test_sketch_sets__modulus_by_distinct_shingles():
     found = sketch(lists, ModuloScheme())
     assert found.sizes.tolist() == [199, 200, 100, 399, 400]
     assert found.moduli.tolist() == [1, 2, 1, 2, 4]
-
-
-@pytest.mark.parametrize("size", [0, -1, 2**20 + 1])
-def test_schemes__size_out_of_range(size):
-    for scheme in (SmallestScheme, ModuloScheme):
-        with pytest.raises(InvalidParameterError, match="size must lie between 1 and 1,048,576"):
-            scheme(size=size)
-
-
-@pytest.mark.parametrize("seed", [-1, 2**64])
-def test_schemes__seed_out_of_range(seed):
-    for scheme in (SmallestScheme, ModuloScheme):
-        with pytest.raises(InvalidParameterError, match="seed must lie between 0 and 2\\^64 - 1"):
-            scheme(seed=seed)
-
-
-@pytest.mark.parametrize("modulus", [0, -2, 2**32 + 1])
-def test_modulo_scheme__modulus_out_of_range(modulus):
-    with pytest.raises(InvalidParameterError, match="modulus must lie between 1 and 2\\^32"):
-        ModuloScheme(modulus)
-
-
-def test_schemes__ends_of_the_ranges():
-    sketch([[1]], SmallestScheme(2**20, 2**64 - 1))
-    sketch([[1]], SmallestScheme(1, 0))
-    found = sketch([range(9)], ModuloScheme(2**32, 2**20, 2**64 - 1))
-    assert found.moduli.tolist() == [2**32]
-    sketch([[1]], ModuloScheme(None, 2**20, 0))
-    sketch([[1]], ModuloScheme(1, 1, 0))
-
-
-def test_schemes__describe():
-    assert SmallestScheme(7, 8).describe() == {"kind": "smallest", "size": 7, "seed": 8}
-    bounded = {"kind": "modulo", "modulus": None, "size": 100, "seed": 42}
-    assert ModuloScheme().describe() == bounded
-    assert ModuloScheme(6, 7).describe() == {**bounded, "modulus": 6, "size": None}

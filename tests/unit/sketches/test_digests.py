@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-import numpy as np
 import pyarrow as pa
-import pytest
 
 import neardup
-from neardup.errors import SketchFormatError
 from neardup.sketches.kind import (
-    RememberingTokenizer,
     digest_texts,
     digest_tokens,
     to_column,
@@ -21,7 +17,7 @@ from neardup.tables import Texts
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
 from tests.each import each_of
 from tests.oracles.hashing import mix
-from tests.unit.sketches.sketch_tables import KINDS, kinds, make, with_column
+from tests.unit.sketches.sketch_tables import KINDS, make
 
 TEXTS = ["One two three", "one  two, three", "one two threes", "three two one", "", "...", "x" * 99]
 
@@ -46,17 +42,6 @@ def test_digest_texts__by_definition():
         expected = [blake2b(s.encode(), digest_size=16, key=key).digest() for s in strings]
         column = pa.array(["before", *strings], pa.large_string()).slice(1)
         assert to_column(digest_texts(Texts.from_arrow(column), seed)).to_pylist() == expected
-
-
-def test_remembering_tokenizer__keeps_the_last_texts_only():
-    plain = make_shingle_scheme(ngram=1).tokenizer
-    kept = RememberingTokenizer(plain)
-    first, second = texts_of(["a b"]), texts_of(["c d e"])
-    for texts in (first, second, first):
-        found = kept.hash_tokens(texts)
-        assert found.values.tolist() == plain.hash_tokens(texts).values.tolist()
-        assert kept.hash_tokens(texts) is found
-    assert (kept.name, kept.is_bytewise) == (plain.name, plain.is_bytewise)
 
 
 @each_of("kind", KINDS)
@@ -91,30 +76,6 @@ def test_estimate__nearly_identical_is_told_apart():
         first, second = neardup.estimate(own, other).pairs.to_pylist()
         assert (first["similarity"] > 0.99, first["exact_copy"]) == (True, False)
         assert (second["similarity"], second["exact_copy"]) == (1, True)
-
-
-@kinds
-def test_digests__depend_on_the_seed(kind):
-    one, other = (neardup.sketch(["a b c d"], **KINDS[kind] | {"seed": s}) for s in (1, 2))
-    assert one.digests != other.digests
-    assert one.digests == neardup.sketch(["a b c d"], **KINDS[kind] | {"seed": 1}).digests
-
-
-@kinds
-def test_digests__follow_their_documents(kind, tmp_path):
-    sketches = make(kind)
-    assert sketches.digests.null_count == 0
-    sketches.write(tmp_path / "s.parquet")
-    assert Sketches.read(tmp_path / "s.parquet").digests == sketches.digests
-
-
-def test_sketches__refuse_other_digests():
-    table = make("smallest").to_arrow()
-    with pytest.raises(SketchFormatError):
-        Sketches.from_arrow(table.drop_columns(["digest"]))
-    for wrong in (pa.array([b"x"] * 40), pa.array(np.zeros(40)), pa.array(["x" * 16] * 40)):
-        with pytest.raises(SketchFormatError):
-            Sketches.from_arrow(with_column(table, "digest", wrong))
 
 
 def test_sketches__without_digests():

@@ -10,61 +10,6 @@ from neardup.sketches.edit.kind import pack_letters, unpack_letters
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.tables import EditSignatures
 from tests.arrays import make_texts
-from tests.each import each_of
-
-
-@each_of(
-    ("options", "message"),
-    [
-        ({"compression": 0}, "compression must lie between 1 and 1,048,576, got 0"),
-        ({"compression": 2**20 + 1}, "compression must lie .* got 1,048,577"),
-        ({"neighbourhood": 0}, "neighbourhood must lie between 1 and 256, got 0"),
-        ({"neighbourhood": 257}, "neighbourhood must lie .* got 257"),
-        ({"letters": 1}, "letters must lie between 2 and 4,294,967,296, got 1"),
-        ({"letters": 2**32 + 1}, "letters must lie .* got 4,294,967,297"),
-        ({"hash": "sum", "residue": -1}, "residue must lie between 0 and 99, got -1"),
-        ({"hash": "sum", "residue": 100}, "residue must lie between 0 and 99, got 100"),
-        ({"seed": -1}, "seed must lie between 0 and .* got -1"),
-        ({"seed": 2**64}, "seed must lie"),
-        ({"hash": "crc"}, "hash must be 'mixed' or 'sum', got 'crc'"),
-        ({"residue": 3}, "residue has no effect with hash='mixed', got 3; leave it out"),
-    ],
-    ids=str,
-)
-def test_edit_scheme__refuses(options, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        EditScheme(**options)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"compression": 1, "neighbourhood": 1, "letters": 2, "seed": 0},
-        {"compression": 2**20, "neighbourhood": 256, "letters": 2**32, "seed": 2**64 - 1},
-        {"hash": "sum", "residue": 99},
-    ],
-    ids=str,
-)
-def test_edit_scheme__takes_the_ends_of_ranges(options):
-    scheme = EditScheme(**options)
-    described = scheme.describe()
-    assert described["kind"] == "edit"
-    assert options.items() <= described.items()
-    assert EditScheme(**{k: v for k, v in described.items() if k != "kind"}) == scheme
-    edit_signatures(make_texts(["text" * 100]), scheme)
-
-
-def test_edit_scheme__defaults():
-    assert EditScheme().describe() == {
-        "kind": "edit",
-        "compression": 100,
-        "neighbourhood": 12,
-        "hash": "mixed",
-        "letters": 2**32,
-        "residue": 0,
-        "seed": 42,
-    }
-
 
 # Written down once: signatures on disk must stay what they are.
 KNOWN = [

@@ -3,9 +3,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import pytest
 
-from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.sketches.intervals import estimate_shares
 from neardup.sketches.modulo import ModuloScheme, estimate_containment
 from neardup.sketches.samples import (
@@ -50,14 +48,6 @@ def test_estimate_containment__broders_permutations():
     assert found.n_samples.tolist() == [4, 4, 2, 4]
 
 
-@pytest.mark.parametrize("scheme", [SmallestScheme(4), ModuloScheme(5), ModuloScheme()])
-def test_estimate_resemblance__empty_sets_resemble_nothing(scheme):
-    sketches = sketch([[], list(range(400)), []], scheme)
-    found = estimate_resemblance(sketches, sketches, rows(0, 1, 0), rows(1, 0, 2), scheme)
-    assert found.values.tolist() == found.low.tolist() == found.high.tolist() == [0, 0, 0]
-    assert found.is_usable().all()
-
-
 def test_estimate_containment__few_samples_are_told():
     """Of a short text in a long one little is known: the value stands, and is marked."""
     scheme = ModuloScheme()
@@ -69,60 +59,6 @@ def test_estimate_containment__few_samples_are_told():
     assert found.is_usable(1).tolist() == [True] * 3
     assert found.values[0] == 1
     assert found.low[0] < 0.9
-
-
-def test_estimate_resemblance__without_samples_nothing_is_known():
-    scheme = ModuloScheme(2**32)
-    sketches = sketch([[1, 2, 3]], scheme)
-    found = estimate_resemblance(sketches, sketches, rows(0), rows(0), scheme)
-    assert np.isnan([found.values[0], found.errors[0]]).all()
-    assert (found.low[0], found.high[0], found.n_samples[0]) == (0, 1, 0)
-    assert not found.is_usable()[0]
-    assert len(found) == 1
-
-
-def test_estimate_resemblance__no_pairs():
-    scheme = SmallestScheme()
-    found = estimate_resemblance(*[sketch([], scheme)] * 2, rows(), rows(), scheme)
-    assert len(found) == 0
-
-
-def test_estimate_resemblance__rows_that_are_not_there():
-    scheme = SmallestScheme()
-    one, other = sketch([[1], [2]], scheme), sketch([[1]], scheme)
-    with pytest.raises(InvalidParameterError, match="left must be rows of 2 sketches, got 0 to 2"):
-        estimate_resemblance(one, other, rows(0, 2), rows(0, 0), scheme)
-    with pytest.raises(InvalidParameterError, match="right must be rows of 1 sketches, got 0 to 1"):
-        estimate_resemblance(one, other, rows(0, 1), rows(0, 1), scheme)
-    with pytest.raises(InvalidParameterError, match="right must be rows of 1 sketches, got -1"):
-        estimate_resemblance(one, other, rows(0), rows(-1), scheme)
-    with pytest.raises(InvalidParameterError, match="one row for each pair, got 1, 2"):
-        estimate_resemblance(one, other, rows(0), rows(0, 0), scheme)
-
-
-@each_of(
-    ("made", "used", "moduli"),
-    [
-        (ModuloScheme(3), ModuloScheme(5), (5, 3)),
-        (ModuloScheme(3), ModuloScheme(), (None, 3)),
-        (ModuloScheme(4), SmallestScheme(), (1, 4)),
-        (ModuloScheme(size=1), ModuloScheme(1), (1, 8)),
-    ],
-)
-def test_estimate_resemblance__unlike_moduli(made, used, moduli):
-    good, bad = sketch([[]] * 3, SmallestScheme()), sketch([range(9)] * 3, made)
-    for pair in ((good, bad), (bad, good)) if used != ModuloScheme(5) else ((bad, bad),):
-        with pytest.raises(SketchMismatchError) as caught:
-            estimate_resemblance(*pair, rows(0), rows(0), used)
-        assert caught.value.differences == {"modulus": moduli}
-
-
-@pytest.mark.parametrize(("size", "used"), [(5, 4), (5, 6), (9, 3)])
-def test_estimate_resemblance__unlike_sizes(size, used):
-    sketches = sketch([range(9), range(3)], SmallestScheme(size))
-    with pytest.raises(SketchMismatchError) as caught:
-        estimate_resemblance(sketches, sketches, rows(0), rows(0), SmallestScheme(used))
-    assert caught.value.differences == {"size": (used, size)}
 
 
 def test_estimate_shares__errors():

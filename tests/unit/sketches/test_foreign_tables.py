@@ -50,13 +50,6 @@ def test_from_arrow__foreign_metadata(about, message):
     assert str(caught.value).startswith(message)
 
 
-def test_from_arrow__no_metadata():
-    for metadata in (None, {}, {b"other": b"{}"}):
-        table = make("minhash").to_arrow().replace_schema_metadata(metadata)
-        with pytest.raises(SketchFormatError, match=rf"^{NOT_SKETCHES}$"):
-            Sketches.from_arrow(table)
-
-
 @each_of(
     ("kind", "fields", "message"),
     [
@@ -162,14 +155,6 @@ def test_from_arrow__columns_that_are_none(kind, columns):
         Sketches.from_arrow(table)
 
 
-def test_from_arrow__columns_of_another_kind():
-    for kind, other in (("minhash", "smallest"), ("modulo", "edit"), ("edit", "letters")):
-        table = make(kind).to_arrow()
-        foreign = make(other).to_arrow()
-        with pytest.raises(SketchFormatError, match=COLUMNS):
-            Sketches.from_arrow(foreign.replace_schema_metadata(table.schema.metadata))
-
-
 def test_from_arrow__sums_that_wrap_around():
     """Sixteen numbers of symbols that take 2^64 bytes together, which is 0 in 64 bits."""
     table = make("letters").to_arrow().slice(0, 16)
@@ -192,17 +177,3 @@ def test_from_arrow__offsets_that_are_none():
         bad = pa.Array.from_buffers(pa.large_list(pa.uint64()), 2, buffers, children=[values])
         with pytest.raises(SketchFormatError, match=COLUMNS):
             Sketches.from_arrow(with_column(table, "sketch", bad))
-
-
-def test_from_arrow__list_views():
-    """Their offsets may be in any order."""
-    table = make("smallest").to_arrow()
-    views = pa.array(table["sketch"].to_pylist(), pa.large_list_view(pa.uint64()))
-    with pytest.raises(SketchFormatError, match=COLUMNS):
-        Sketches.from_arrow(with_column(table, "sketch", views))
-
-
-def test_from_arrow__ids_twice():
-    table = make("minhash").to_arrow()
-    with pytest.raises(SketchFormatError, match=r"^an id comes twice; ids must differ, make"):
-        Sketches.from_arrow(pa.concat_tables([table, table.slice(3, 1)]))

@@ -3,14 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.modulo import ModuloScheme
 from neardup.sketches.samples import sketch_sets
 from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import ShingleLists
 from tests.arrays import ragged
-from tests.each import each_of
 
 
 def sketch(lists, scheme):
@@ -65,28 +63,6 @@ def test_cluster_greedily__with_some_that_are_like_no_other():
         assert found.representatives.tolist() == expected.representatives.tolist()
 
 
-@each_of(("n", "room_bytes"), [(9, None), (9, 4000), (40, 1500), (40, 0), (40, 100_000), (0, 100)])
-def test_cluster_greedily__says_how_far_it_is(n, room_bytes):
-    """The work ahead changes with each pass that is needed, and all is done at the end alone."""
-    scheme = SmallestScheme(2000)
-    # Each shares half of its elements with the next. Of two large ones only one has room, and
-    # then all that are left have.
-    large = {10: range(10_000, 12_000), 11: range(11_000, 13_000)}
-    parts = [sketch([large.get(k, range(10 * k, 10 * k + 20))], scheme) for k in range(n)]
-    told = []
-    cluster_greedily(
-        lambda number: parts[number:],
-        scheme,
-        0.4,
-        room_bytes=room_bytes,
-        report=lambda *how_far: told.append(how_far),
-    )
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert all(done < total for done, total in told[:-1])
-    assert all(done == total for done, total in told[-1:])
-    assert len(told) >= n
-
-
 @pytest.mark.parametrize("scheme", [SmallestScheme(), ModuloScheme(), ModuloScheme(1)])
 def test_cluster_greedily__popular_values_are_those_of_the_original(scheme):
     """Copies with errors of their own tell together what the original was."""
@@ -130,29 +106,3 @@ def test_cluster_greedily__sketches_of_unlike_moduli():
         lists = [[range(190), range(210)][d] for d in order]
         found = cluster_greedily(sketch(lists, scheme), scheme, "0.8")
         assert found.clusters.tolist() == [0, 0]
-
-
-def test_cluster_greedily__whole_sets_join_whatever_their_size():
-    scheme = SmallestScheme()
-    assert cluster_greedily(sketch([[1, 2]] * 2, scheme), scheme, 1).clusters.tolist() == [0, 0]
-
-
-def test_cluster_greedily__nothing():
-    found = cluster_greedily(sketch([], SmallestScheme()), SmallestScheme(), "0.5")
-    assert len(found) == len(found.clusters) == 0
-
-
-@each_of("threshold", [0, 1.5, "x", -1])
-def test_cluster_greedily__threshold_out_of_range(threshold):
-    with pytest.raises(InvalidParameterError, match="threshold must"):
-        cluster_greedily(sketch([], SmallestScheme()), SmallestScheme(), threshold)
-
-
-def test_cluster_greedily__other_errors():
-    sketches = sketch([range(500)], ModuloScheme(3))
-    with pytest.raises(InvalidParameterError, match="representative must be first or popular"):
-        cluster_greedily(sketches, ModuloScheme(3), 0.5, representative="last")
-    with pytest.raises(InvalidParameterError, match="min_samples must be 1 or more, got 0"):
-        cluster_greedily(sketches, ModuloScheme(3), 0.5, min_samples=0)
-    with pytest.raises(SketchMismatchError):
-        cluster_greedily(sketches, SmallestScheme(), 0.5)

@@ -11,8 +11,7 @@ import pytest
 import neardup
 from neardup.errors import ReadError, SketchFormatError
 from neardup.stages.sketches import Sketches
-from tests.each import each_of
-from tests.unit.sketches.sketch_tables import NOT_SKETCHES, kinds, make, same, with_about
+from tests.unit.sketches.sketch_tables import NOT_SKETCHES, kinds, make, same
 
 
 def read_or_refused(path):
@@ -79,32 +78,6 @@ def test_read__truncated(kind, tmp_path):
             Sketches.read(path)
 
 
-@pytest.mark.damage
-@kinds
-def test_read__overwritten_stretches(kind, tmp_path):
-    sketches, path = make(kind), tmp_path / "a.parquet"
-    sketches.write(path)
-    data = path.read_bytes()
-    generator = random.Random(kind)
-    for _ in range(100):
-        start = generator.randrange(len(data))
-        junk = generator.randbytes(generator.randint(1, 30))
-        path.write_bytes((data[:start] + junk + data[start + len(junk) :])[: len(data)])
-        found = read_or_refused(path)
-        assert found is None or same(found, sketches)
-
-
-@each_of("content", [b"", b"PAR1", b"id,text\n1,one\n", b"PAR1" * 9, b"{}"])
-def test_read__no_parquet(content, tmp_path):
-    path = tmp_path / "a.parquet"
-    path.write_bytes(content)
-    for read in (Sketches.read, neardup.estimate):
-        with pytest.raises(SketchFormatError) as caught:
-            read(path)
-        message = f"{path}: not a Parquet file, or a damaged one; make it with neardup sketch"
-        assert (str(caught.value), caught.value.path) == (message, str(path))
-
-
 def test_read__foreign_parquet(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"id": ["a"], "text": ["one"]}), path)
@@ -112,22 +85,3 @@ def test_read__foreign_parquet(tmp_path):
         with pytest.raises(SketchFormatError) as caught:
             read(path)
         assert (str(caught.value), caught.value.path) == (f"{path}: {NOT_SKETCHES}", str(path))
-
-
-def test_read__newer_format(tmp_path):
-    path = tmp_path / "a.parquet"
-    about = {"format": 2, "scheme": {"kind": "minhash"}}
-    pq.write_table(with_about(make("minhash").to_arrow(), about), path)
-    with pytest.raises(SketchFormatError, match=r"a\.parquet: sketches of format 2, this"):
-        Sketches.read(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "says"), [("none.parquet", "No such file or directory"), ("folder", "Is a directory")]
-)
-def test_read__nothing_there(name, says, tmp_path):
-    (tmp_path / "folder").mkdir()
-    for read in (Sketches.read, neardup.estimate):
-        with pytest.raises(ReadError) as caught:
-            read(tmp_path / name)
-        assert str(caught.value) == f"{tmp_path / name}: cannot be read: {says}"

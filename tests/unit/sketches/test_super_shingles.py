@@ -16,20 +16,6 @@ from tests.each import each_of
 from tests.unit.sketches.samples import rows
 
 
-@each_of(
-    ("options", "message"),
-    [
-        ((0, 1, 1), "groups and rows must be 1 or more, got 0 and 1"),
-        ((1, 0, 1), "groups and rows must be 1 or more, got 1 and 0"),
-        ((6, 14, 0), "least must lie between 1 and the 6 groups, got 0"),
-        ((6, 14, 7), "least must lie between 1 and the 6 groups, got 7"),
-    ],
-)
-def test_super_shingle_rule__out_of_range(options, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        SuperShingleRule(*options)
-
-
 def test_super_shingle_rule__of_84_min_hashes():
     """Two of six groups of fourteen, as Broder and others used it on the Web."""
     found = [SuperShingleRule().probability(r) for r in (0.8, 0.9, 0.95, 0.99)]

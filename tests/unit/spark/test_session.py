@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import stat
@@ -12,7 +11,6 @@ from types import SimpleNamespace
 import pytest
 
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
-from neardup.spark import session
 from neardup.spark.session import check_java, cluster_of, current_cluster
 from neardup.version import pip_install
 from tests.each import each_of
@@ -54,13 +52,6 @@ def test_check_java__none(tmp_path, monkeypatch):
         check_java()
 
 
-@each_of("package", ["py4j", "neardup"])
-def test_is_not_of_interrupt(package):
-    """What is said of Ctrl-C is the line of the command."""
-    record = logging.makeLogRecord({"pathname": f"/lib/{package}/java_gateway.py"})
-    assert session._is_not_of_interrupt(record) == (package != "py4j")
-
-
 def test_current_cluster__without_pyspark(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(MissingExtraError, match=re.escape(pip_install("spark"))):
@@ -72,41 +63,6 @@ def test_current_cluster__spark_connect(monkeypatch):
     monkeypatch.setenv("SPARK_REMOTE", "sc://localhost")
     with pytest.raises(EngineError, match=r"SPARK_REMOTE is set; .*run the program on the cluster"):
         current_cluster()
-
-
-@pytest.mark.parametrize("has_java", [False, True])
-def test_current_cluster__java_that_begins_compiles_once(monkeypatch, has_java):
-    """One that somebody else has started, or configures, is left alone."""
-    began_with = {}
-
-    class FakeContext:
-        _active_spark_context = None
-        master, defaultParallelism = "local[2]", 2
-        getConf = staticmethod(lambda: SimpleNamespace(get={}.get))
-
-        @classmethod
-        def getOrCreate(cls, configuration):
-            began_with.update(configuration)
-            return cls()
-
-    class FakeConf(dict):
-        def setAppName(self, name):
-            self["name"] = name
-            return self
-
-        set = dict.__setitem__
-
-    pyspark = pytest.importorskip("pyspark")
-    monkeypatch.setattr(pyspark, "SparkContext", FakeContext)
-    monkeypatch.setattr(pyspark, "SparkConf", FakeConf)
-    monkeypatch.setattr(session, "check_java", lambda: None)
-    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
-    if has_java:
-        monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
-    assert current_cluster().slots == 2
-    names = [] if has_java else ["driver", "executor"]
-    options = {f"spark.{each}.defaultJavaOptions": "-XX:TieredStopAtLevel=1" for each in names}
-    assert began_with == {"name": "neardup", **options}
 
 
 @pytest.mark.parametrize("found", [None, "local", object()])
@@ -133,9 +89,3 @@ def test_cluster_of__memory_of_a_task(master, settings, expected):
     )
     cluster = cluster_of(SimpleNamespace(_sc=context))
     assert (cluster.slots, cluster.task_bytes) == (4, expected)
-
-
-def test_bytes_of__units():
-    sizes = ["512", "512m", "512mb", "1g", "2T", "64k"]
-    found = [session._bytes_of(size) >> 10 for size in sizes]
-    assert found == [512 << 10, 512 << 10, 512 << 10, 1 << 20, 2 << 30, 64]

@@ -62,36 +62,6 @@ def test_cut_tasks__all_rows_in_order(tmp_path, monkeypatch, slots, least):
     assert all(len({piece.collection for piece in task}) == 1 for task in found)
 
 
-def test_cut_tasks__long_source_in_stretches(tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "_LEAST_BYTES", 1000)
-    [source] = sources_of(tmp_path, [2000])
-    found = cut_tasks([[source]], 4)
-    assert len(found) == 4
-    n_rows = [len(rows_of([[source]], [task])) for task in found]
-    assert sum(n_rows) == 2000
-    assert min(n_rows) > 400
-    [whole] = cut_tasks([[source]], 4, are_whole=True)
-    assert len(whole) == 1
-
-
-def test_cut_tasks__short_sources_together(tmp_path):
-    sources = sources_of(tmp_path, [1] * 50)
-    assert [len(task) for task in cut_tasks([sources], 2)] == [50]
-    for source in sources:
-        source.size = None
-    assert [len(task) for task in cut_tasks([sources], 2)] == [1] * 50
-
-
-def test_cut_tasks__files_have_whole_paths(tmp_path, monkeypatch):
-    write(tmp_path / "a.jsonl", 3)
-    monkeypatch.chdir(tmp_path)
-    [[piece]] = cut_tasks([resolve_paths(["a.jsonl"])], 1)
-    assert piece.location == "a.jsonl"
-    assert piece.source.origin == str(tmp_path / "a.jsonl")
-    monkeypatch.chdir("/")
-    assert len(rows_of([], [(piece,)])) == 3
-
-
 def test_cut_tasks__refuses_data_in_memory():
     with pytest.raises(InvalidInputError, match="not data in memory; name paths or URLs"):
         cut_tasks([resolve_inputs(["a text"])], 1)

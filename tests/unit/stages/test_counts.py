@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -96,38 +95,6 @@ def test_count_pairs(own, other, data, n_listed):
     else:
         rest = {"groups": len(expected) - n_listed, "documents_removed": len(gone) - sum(sizes)}
         assert found["other_pairs"] == rest
-
-
-@pytest.mark.parametrize("n_files", [1, 126, 127, 128, 40_000])
-def test_count_documents__of_as_many_files_as_fit_into_a_byte_and_more(n_files):
-    """Of each file one document, behind three of no file; the last one goes."""
-
-    class Documents:
-        sources = tuple(
-            SimpleNamespace(name=f"f{i}", has_lasting_rows=True) for i in range(n_files)
-        )
-        source_starts = np.arange(3, n_files + 4)
-
-        def __len__(self):
-            return n_files + 3
-
-    documents = np.ones(n_files + 3, np.bool_)
-    groups = Groups.of_files(Documents())
-    assert groups.count(documents).tolist() == [*[1] * n_files, 3]
-    stays = documents.copy()
-    stays[-1] = False
-    counted = count_documents(groups, documents, stays)["counts"]
-    gone = [each["file"] for each in counted if each["documents_removed"]]
-    assert gone == [f"f{n_files - 1}"]
-
-
-def test_count_pairs__of_documents_without_groups():
-    numbers = np.array([1]), np.array([0])
-    found = count_pairs(groups([-1, -1]), groups([]), *numbers)
-    expected = {"file": None, "kept_file": None, "kept_in": "input", "documents_removed": 1}
-    assert found["pairs"] == [expected]
-    found = count_pairs(groups([-1, -1]), groups([-1]), *numbers)
-    assert found["pairs"] == [expected | {"kept_in": "against"}]
 
 
 @pytest.fixture

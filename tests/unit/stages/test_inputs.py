@@ -30,14 +30,6 @@ def test_describe_inputs__what_gives_access_is_left_out():
     assert (described["against_files"], described["against"]) == (0, [])
 
 
-def test_describe_inputs__lists_some_of_many():
-    described = describe_inputs([], [source(f"{i}.txt", f"in/{i}.txt") for i in range(300)])
-    assert described["against_files"] == 300
-    assert described["against"] == [
-        {"name": f"{i}.txt", "origin": f"in/{i}.txt"} for i in range(100)
-    ]
-
-
 def test_summary__inputs_and_reading(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a", "b"):
@@ -71,21 +63,3 @@ def test_summary__inputs_and_reading(tmp_path, monkeypatch):
     written = json.loads(Path("out/summary.json").read_text())
     assert written == result.summary
     assert written["output_format"] == "parquet"
-
-
-def test_summary__an_index_is_one_input(tmp_path):
-    with neardup.DocumentIndex.create(tmp_path / "index") as index:
-        summary = neardup.deduplicate(ROWS, against=index).summary
-    assert summary["against_files"] == 1
-    assert summary["against"] == [{"name": "index", "origin": str((tmp_path / "index").resolve())}]
-    assert summary["inputs"] == [{"name": "data", "origin": None}]
-
-
-def test_summary__of_pairs_and_of_another_threshold():
-    pairs = neardup.find_pairs(ROWS, ngram=1)
-    chosen = neardup.choose(pairs, ROWS)
-    again = chosen.rethreshold("0.9", pairs)
-    for summary in (chosen.summary, again.summary):
-        assert summary["inputs"] == [{"name": "data", "origin": None}]
-        assert summary["reading"]["text_column"] == "text"
-        assert summary["against"] == []

@@ -82,59 +82,6 @@ def test_texts(tmp_path, monkeypatch, expected, output_format, block_bytes):
     assert found == expected
 
 
-def test_texts__many_at_once_in_any_order(tmp_path, expected):
-    neardup.deduplicate(tmp_path / "in", on_error="skip").write(tmp_path / "out")
-    output = open_output(tmp_path / "out")
-    for side in ("kept", "removed"):
-        for file in output.documents.files:
-            clusters = whole(output.clusters).to_pylist()
-            goes = side == "removed"
-            here = [row for row in clusters if row["file"] == file and row["is_duplicate"] == goes]
-            rows = [row["row"] for row in here][::-1] * 2
-            assert output.texts(side, file, rows) == [expected[file, row] for row in rows]
-
-
-def test_texts__ids_of_a_column_and_several_texts(tmp_path):
-    rows = [{"id": i * 10, "title": f"t {i % 3}", "body": f"words of {i % 3}"} for i in range(9)]
-    columns = {"text_column": ["title", "body"], "ngram": 1}
-    neardup.deduplicate(rows, **columns).write(tmp_path / "out")
-    output = open_output(tmp_path / "out")
-    assert output.texts("removed", "data", [5]) == ["t 1\nwords of 1"]
-    every = np.arange(len(rows))
-    assert output.ids(every).to_pylist() == [str(row["id"]) for row in rows]
-    assert output.documents.went(every).tolist() == [row["id"] > 20 for row in rows]
-
-
-@pytest.mark.parametrize("output_format", ["same", "parquet", "jsonl"])
-def test_texts__html(tmp_path, output_format):
-    """Of tables the HTML is written, of pages their text."""
-    (tmp_path / "in").mkdir()
-    page = "<p>one two three four &amp; five</p>"
-    (tmp_path / "in/a.html").write_text(page)
-    (tmp_path / "in/b.jsonl").write_text(f'{{"text": "{page}"}}\n{{"text": "<b>six</b>"}}\n')
-    result = neardup.deduplicate(tmp_path / "in", input_format="html")
-    result.write(tmp_path / "out", format=output_format)
-    output = open_output(tmp_path / "out")
-    found = [output.texts("kept", *place) for place in (("a.html", [1]), ("b.jsonl", [2]))]
-    found.append(output.texts("removed", "b.jsonl", [1]))
-    assert [[text.strip() for text in texts] for texts in found] == [
-        ["one two three four & five"],
-        ["six"],
-        ["one two three four & five"],
-    ]
-
-
-def test_texts__files_of_another_encoding_and_bytes(tmp_path):
-    (tmp_path / "in").mkdir()
-    for name in ("a", "b"):
-        (tmp_path / f"in/{name}.txt").write_bytes("käse".encode("latin-1"))
-    how = {"latin": {"encoding": "latin-1"}, "bytes": {"input_format": "bytes"}}
-    for name, options in how.items():
-        neardup.deduplicate(tmp_path / "in", **options).write(tmp_path / name)
-    assert open_output(tmp_path / "latin").texts("removed", "b.txt", [1]) == ["käse"]
-    assert open_output(tmp_path / "bytes").texts("removed", "b.txt", [1]) == ["k\\xe4se"]
-
-
 @pytest.mark.parametrize("at", ["", "local://"])
 def test_open_output__of_parts_and_at_a_url(tmp_path, monkeypatch, expected, at):
     monkeypatch.setitem(write_parquet_parts.__kwdefaults__, "part_rows", 18 if not at else 1000)
@@ -146,16 +93,6 @@ def test_open_output__of_parts_and_at_a_url(tmp_path, monkeypatch, expected, at)
     assert output.texts("kept", "a.jsonl.gz", [3]) == [TEXTS[1]]
     with pytest.raises((ReadError, InvalidInputError)):
         open_output(f"{at}{tmp_path}/in")
-
-
-def test_open_output__nothing_removed(tmp_path):
-    neardup.deduplicate(["one", "two"]).write(tmp_path / "out")
-    output = open_output(tmp_path / "out")
-    assert (len(output.removed), output.documents.went(np.arange(2)).tolist()) == (
-        0,
-        [False, False],
-    )
-    assert output.texts("removed", "data", []) == []
 
 
 def test_open_output__refusals(tmp_path):
@@ -201,29 +138,3 @@ def test_output__changed_since(tmp_path, expected):
         InvalidInputError, match=r"clusters\.parquet is not the table that was written"
     ):
         _ = open_output(tmp_path / "copy").documents
-
-
-def test_output__other_ids(tmp_path):
-    rows = [{"id": name, "text": f"text {i}"} for i, name in enumerate("abc")]
-    neardup.deduplicate(rows).write(tmp_path / "out", format="jsonl")
-    (tmp_path / "out/kept/data.jsonl").write_text('{"id": "b", "text": "text 0"}\n')
-    with pytest.raises(InvalidInputError, match="has been changed since"):
-        open_output(tmp_path / "out").texts("kept", "data", [1])
-
-
-@pytest.mark.parametrize("output_format", ["same", "jsonl"])
-def test_texts__of_data_in_memory(output_format, tmp_path):
-    """They are called data, in a file that has the ending of what it is."""
-    texts = ["one two three four five six", "One two three four five six!", "another one"]
-    result = neardup.deduplicate([*texts, None], on_error="skip")
-    result.write(tmp_path / "out", format=output_format)
-    assert result.removed.select(["file", "kept_file"]).to_pylist() == [
-        {"file": "data", "kept_file": "data"}
-    ]
-    assert result.summary["skipped"][0]["file"] == "data"
-    ending = "parquet" if output_format == "same" else "jsonl"
-    names = {path.name for path in (tmp_path / "out/kept").iterdir()}
-    assert names == {f"data.{ending}"}
-    output = open_output(tmp_path / "out")
-    assert output.texts("removed", "data", [2]) == texts[1:2]
-    assert output.texts("kept", "data", [1, 3]) == texts[::2]

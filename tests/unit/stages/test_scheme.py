@@ -51,18 +51,6 @@ def test_restore_scheme__keys_and_sets_as_of_the_run(options):
             assert list(scheme.shared_bands(one, other)) == shared
 
 
-def test_shared_bands__none_without_tokens():
-    scheme = restore_scheme(neardup.deduplicate(TEXTS).summary)
-    assert scheme.shared_bands("", "") == scheme.shared_bands(TEXTS[0], "") == ()
-
-
-def test_restore_scheme__exact_has_no_bands():
-    result = neardup.deduplicate(TEXTS, method="exact")
-    scheme = restore_scheme(result.summary)
-    assert scheme.banding is None
-    assert scheme.shared_bands(*TEXTS[:2]) is None
-
-
 def test_restore_scheme__tokenizer_needed_or_not():
     summary = neardup.deduplicate(TEXTS, tokenizer=cut).summary
     with pytest.raises(InvalidParameterError, match=r"cut, which is not among what was written"):
@@ -82,10 +70,3 @@ def test_restore_scheme__other_unicode_version_is_no_reason():
     summary["scheme"]["hash_version"] = 0
     with pytest.raises(SketchMismatchError, match="hash_version"):
         restore_scheme(summary)
-
-
-def test_restore_scheme__none_of_unknown_shingles():
-    summary = neardup.deduplicate(TEXTS).summary
-    assert restore_scheme(summary | {"scheme": None}) is None
-    assert restore_scheme(summary | {"measure": "edit"}) is None
-    assert restore_scheme(summary | {"threshold": None}) is None

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.outputs.table_files import write_parquet_parts
 from neardup.stages import selection
-from neardup.stages.selection import in_batches
 
 TABLES = ("removed", "clusters")
 
@@ -48,35 +44,3 @@ def test_write__tables_are_those_of_the_result(tmp_path, monkeypatch, result, at
     assert keepers == [f"{row['kept_file']}:{row['kept_row']}" for row in rows]
     assert len(rows) == 17
     assert len(result.clusters) == 19
-
-
-def test_write__tables_beyond_a_part_are_folders(tmp_path, monkeypatch, result):
-    monkeypatch.setitem(write_parquet_parts.__kwdefaults__, "part_rows", 18)
-    result.write(tmp_path / "out")
-    assert (tmp_path / "out/removed.parquet").is_file()
-    assert sorted(path.name for path in (tmp_path / "out/clusters.parquet").iterdir()) == [
-        "part-00000.parquet",
-        "part-00001.parquet",
-    ]
-    assert pq.read_table(tmp_path / "out/clusters.parquet").equals(result.clusters)
-    before = sorted(tmp_path.rglob("*"))
-    result.write(tmp_path / "out", overwrite=True)
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_in_batches__rows_are_made_when_they_are_read(monkeypatch):
-    monkeypatch.setattr(selection, "ROWS_AT_ONCE", 2)
-    asked = []
-
-    def rows_of(documents):
-        asked.append(documents.tolist())
-        return pa.table({"n": documents})
-
-    reader = in_batches(rows_of, np.arange(5))
-    assert reader.schema == pa.schema({"n": pa.int64()})
-    assert asked == [[]]
-    assert reader.read_next_batch().to_pydict() == {"n": [0, 1]}
-    assert asked == [[], [0, 1]]
-    assert reader.read_all().to_pydict() == {"n": [2, 3, 4]}
-    of_mask = in_batches(rows_of, np.array([True, False, False, True, True]))
-    assert of_mask.read_all().to_pydict() == {"n": [0, 3, 4]}

@@ -50,28 +50,10 @@ def test_read_table__without_a_row(tmp_path, suffix):
         assert table.column_names[:3] == ["id_a", "id_b", "similarity"]
 
 
-def test_read_table__of_memory():
-    given = pa.table({"id_a": ["x"], "id_b": ["y"], "similarity": [0.5]})
-    assert read_table(given, Runner(1))[0].to_pylist() == given.to_pylist()
-
-
 def test_read_table__what_is_no_number(tmp_path):
     (tmp_path / "pairs.csv").write_text("id_a,id_b,similarity\nx,y,much\n")
     with pytest.raises(InvalidInputError, match="'similarity' holds values that are no numbers"):
         read_table(tmp_path / "pairs.csv", Runner(1))
-
-
-def test_read_table__what_is_not_known(tmp_path):
-    (tmp_path / "pairs.csv").write_text("id_a,id_b,similarity,overlap\nx,y,,\nx,z,0.5,3\n")
-    table, _ = read_table(tmp_path / "pairs.csv", Runner(1))
-    assert table["similarity"].to_pylist() == [None, 0.5]
-    assert table["overlap"].to_pylist() == [None, 3]
-
-
-def test_open_labels__measures_are_any_text():
-    given = pa.table({"id_a": ["x"], "id_b": ["y"], "low": ["rather"], "similarity": ["much"]})
-    labels = open_labels(given, Runner(1))
-    assert labels.pairs() == [("x", "y")]
 
 
 @pytest.mark.parametrize("read", [read_table, open_labels])
@@ -79,19 +61,6 @@ def test_read_table__without_an_id(read):
     given = pa.table({"id_a": ["x", "y"], "id_b": ["y", None], "similarity": [0.5, 0.5]})
     with pytest.raises(InvalidInputError, match="row 2 has no 'id_b'"):
         read(given, Runner(1))
-
-
-def test_read_table__without_a_place(tmp_path):
-    names = "query_id,query_start,query_end,doc_id,doc_start,doc_end"
-    (tmp_path / "passages.csv").write_text(f"{names}\nx,0,9,y,,9\n")
-    with pytest.raises(InvalidInputError, match="row 1 has no 'doc_start'"):
-        read_table(tmp_path / "passages.csv", Runner(1))
-
-
-def test_read_table__the_first_column_that_is_wrong(tmp_path):
-    (tmp_path / "pairs.csv").write_text("id_a,id_b,high,low,similarity\nx,y,a,b,c\n")
-    with pytest.raises(InvalidInputError, match="'high' holds values that are no numbers"):
-        read_table(tmp_path / "pairs.csv", Runner(1))
 
 
 def test_open_table__names_rows_of_later_blocks(tmp_path, monkeypatch):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import pytest
 
 import neardup
@@ -12,7 +10,6 @@ from neardup.indexes.stored import check_restored
 from neardup.text import code
 from neardup.text.code import cut_programs
 from neardup.text.shingles import make_shingle_scheme
-from tests.arrays import make_texts
 from tests.each import each_of
 from tests.oracles.programs import program_tokens
 
@@ -97,11 +94,6 @@ def test_code__needs_a_language(name, problem):
         neardup.deduplicate(["a"], preset="code")
 
 
-def test_code__names_of_one_language_are_one():
-    schemes = [make_shingle_scheme(f"code:{name}") for name in ("python", "py", "Python")]
-    assert {scheme.tokenizer.name for scheme in schemes} == {"code:python"}
-
-
 @pytest.mark.slow
 @each_of("language", SAMPLES)
 def test_cut_programs__as_oracle(language):
@@ -176,13 +168,6 @@ def test_code__of_passages_and_documents():
     [passage] = neardup.align(programs[:1], programs[1:], **options).passages.to_pylist()
     assert passage["doc_id"] == "0"
     assert RENAMED[passage["doc_start"] : passage["doc_end"]].startswith("import")
-
-
-def test_code__travels():
-    made = make_shingle_scheme("code:python").tokenizer
-    texts, tokenizer = make_texts([C]), pickle.loads(pickle.dumps(made))
-    expected = made.hash_tokens(texts)
-    assert tokenizer.hash_tokens(texts).values.tolist() == expected.values.tolist()
 
 
 def test_code__an_index_knows_by_which_lexers(tmp_path, monkeypatch):

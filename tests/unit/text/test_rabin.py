@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.errors import InvalidParameterError
 from neardup.text.shingles import draw_polynomial, make_shingle_scheme, shingle_lists, shingle_texts
-from tests.arrays import make_texts, unragged
+from tests.arrays import make_texts
 from tests.each import each_of
 
 # As published: seeds and polynomials, byte strings and fingerprints under seed 42.
@@ -48,47 +47,6 @@ def test_shingle_texts__known_answers_of_bytes(string, fingerprint):
 def test_shingle_texts__known_answers_of_words(text, fingerprint):
     found = shingle_texts(make_texts([text]), rabin(ngram=5))
     assert found.values.tolist() == [fingerprint]
-
-
-@pytest.mark.parametrize("seed", [-1, 2**64])
-def test_make_shingle_scheme__seed_out_of_range(seed):
-    with pytest.raises(InvalidParameterError, match="seed must lie between 0 and"):
-        rabin(seed=seed)
-
-
-def test_make_shingle_scheme__unknown_fingerprints():
-    with pytest.raises(InvalidParameterError, match="must be mixer or rabin, got 'md5'"):
-        make_shingle_scheme(fingerprint="md5")
-    with pytest.raises(InvalidParameterError, match="_bits must be 32, 40 or 64, got 48"):
-        make_shingle_scheme(fingerprint_bits=48)
-
-
-def test_make_shingle_scheme__only_rabin_has_a_seed():
-    assert make_shingle_scheme(seed=1) == make_shingle_scheme()
-    assert rabin(seed=1) != rabin() == rabin(seed=42)
-
-
-def test_describe__what_is_not_as_usual():
-    assert "fingerprint" not in make_shingle_scheme().describe()
-    described = rabin(fingerprint_bits=40).describe()
-    assert (described["fingerprint"], described["fingerprint_bits"]) == ("rabin", 40)
-
-
-@each_of("tokenizer", ["bytes", "words"])
-@each_of("bits", [32, 40, 64])
-def test_shingle_texts__empty_and_short_texts(tokenizer, bits):
-    scheme = rabin(tokenizer, ngram=3, fingerprint_bits=bits)
-    found = shingle_texts(make_texts(["", "a", "", "a b c d"]), scheme)
-    sizes = [len(row) for row in unragged(found.values, found.offsets)]
-    assert sizes == [0, 1, 0, {"bytes": 5, "words": 2}[tokenizer]]
-    nothing = shingle_texts(make_texts([]), scheme)
-    assert nothing.offsets.tolist() == [0]
-
-
-def test_shingle_texts__seeds_give_different_fingerprints():
-    texts = make_texts(["one two three"])
-    one, other = (shingle_texts(texts, rabin(ngram=2, seed=seed)).values for seed in (1, 2))
-    assert not set(one.tolist()) & set(other.tolist())
 
 
 @pytest.mark.parametrize("bits", [32, 64])

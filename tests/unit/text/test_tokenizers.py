@@ -38,19 +38,6 @@ def tokenizer_file(tmp_path_factory):
     return path
 
 
-def test_file_tokenizer__ids_of_the_library(tokenizer_file):
-    """All ids of a text, without the cutting and filling that the file asks for."""
-    library = tokenizers.Tokenizer.from_file(str(tokenizer_file))
-    library.no_truncation()
-    library.no_padding()
-    expected = [
-        [hash_bytes(i.to_bytes(8, "little")) for i in library.encode(text).ids] for text in TEXTS
-    ]
-    lists = make_tokenizer(tokenizer_file, KEEP_CASE).hash_tokens(make_texts(TEXTS, lead="é"))
-    assert unragged(lists.values, lists.offsets) == expected
-    assert len(expected[0]) > 3
-
-
 def test_file_tokenizer__name_follows_the_content(tokenizer_file, tmp_path):
     changed = tmp_path / "tokenizer.json"
     changed.write_text(tokenizer_file.read_text() + "\n")
@@ -100,26 +87,6 @@ def test_function_tokenizer__strings_and_numbers():
     assert lists.values.tolist() == expected
 
 
-def test_function_tokenizer__gets_folded_text():
-    seen = []
-
-    def collect(text: str) -> list[str]:
-        seen.append(text)
-        return text.split()
-
-    normalisation = Normalisation(casefold=True, strip_accents=True, unicode_form="NFKC")
-    make_tokenizer(collect, normalisation).hash_tokens(make_texts(["ÉTÉ ﬁn"]))
-    assert seen == ["ete fin"]
-
-
-def test_function_tokenizer__same_words_as_the_kernel():
-    """A token is hashed by its bytes, whoever has cut it."""
-    text = make_texts(["one two threefourfivesix"])
-    by_kernel = make_tokenizer("whitespace", KEEP_CASE).hash_tokens(text)
-    by_function = make_tokenizer(str.split, KEEP_CASE).hash_tokens(text)
-    assert by_kernel.values.tolist() == by_function.values.tolist()
-
-
 @each_of(
     ("result", "message"),
     [
@@ -134,13 +101,6 @@ def test_function_tokenizer__other_results(result, message):
     tokenizer = make_tokenizer(lambda text: result, KEEP_CASE)
     with pytest.raises(neardup.InvalidParameterError, match=f"^{message}"):
         tokenizer.hash_tokens(make_texts(["a"]))
-
-
-def test_make_tokenizer__unknown():
-    with pytest.raises(neardup.InvalidParameterError, match=r"^tokenizer must be one of words, "):
-        make_tokenizer("letters", KEEP_CASE)
-    with pytest.raises(neardup.InvalidParameterError, match=r"leave out casefold, or choose"):
-        neardup.deduplicate(["a"], tokenizer="bytes", casefold=True)
 
 
 def located(function, text, normalisation=KEEP_CASE):

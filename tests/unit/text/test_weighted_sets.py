@@ -11,14 +11,13 @@ from neardup.text.shingles import make_shingle_scheme
 from neardup.text.weighting import (
     INVERSE_FREQUENCIES,
     TERM_FREQUENCIES,
-    DocumentFrequencies,
     WeightedScheme,
     Weighting,
     count_documents,
     frequency_lists,
     weighted_sets,
 )
-from tests.arrays import as_uint64, make_texts, ragged
+from tests.arrays import make_texts, ragged
 from tests.each import each_of
 from tests.oracles import weighted as oracle
 from tests.oracles.hashing import hash_shingle, hash_token
@@ -95,15 +94,6 @@ def test_weighted_sets__as_oracle(tf, idf, ngram):
     assert len(sets) == 60
 
 
-@each_of("tf", TERM_FREQUENCIES)
-def test_weighted_sets__unary_needs_no_frequencies(tf):
-    strings = make_strings(1, 30)
-    scheme = make_shingle_scheme("words", ngram=2)
-    weighting = WeightedScheme(Weighting(tf, "unary"))
-    sets = weighted_sets(tokens_of(strings, scheme), scheme, weighting)
-    assert as_dicts(sets) == expected_sets(strings, strings, tf, "unary", 2)
-
-
 @pytest.mark.parametrize("occurrences", ["set", "numbered"])
 def test_weighted_sets__slices_of_a_collection_give_the_same(occurrences):
     strings = make_strings(2, 80)
@@ -131,17 +121,6 @@ def test_weighted_sets__counts_of_another_collection():
         assert as_dicts(sets) == expected_sets(strings, collection, "raw", idf, 1)
 
 
-@pytest.mark.parametrize("idf", ["standard", "probabilistic"])
-def test_weighted_sets__what_all_documents_have_weighs_nothing(idf):
-    strings = ["the", "the the", "the cat", "the dog", "THE cat"]
-    scheme = make_shingle_scheme("words", ngram=1)
-    weighting = WeightedScheme(Weighting("raw", idf), frequencies_of(strings, scheme))
-    sets = weighted_sets(tokens_of(strings, scheme), scheme, weighting)
-    assert sets.sizes.tolist() == [0, 0, 1, 1, 1]
-    assert (sets.totals > 0).tolist() == [False, False, True, True, True]
-    assert as_dicts(sets) == expected_sets(strings, strings, "raw", idf, 1)
-
-
 def test_weighted_sets__heaviest():
     """A weight is 2^30 at most, and sums of many are exact."""
     n = 40_000
@@ -153,26 +132,6 @@ def test_weighted_sets__heaviest():
     )
     five, six, seven = (hash_shingle([token]) for token in (5, 6, 7))
     assert as_dicts(sets) == [{five: 2**50, six: 2**20}, {five: 2**50}, {seven: 2**20}]
-
-
-@each_of("strings", [[], [""], ["", " ", "."]])
-@each_of("idf", INVERSE_FREQUENCIES)
-def test_weighted_sets__no_tokens(strings, idf):
-    scheme = make_shingle_scheme("words", ngram=2)
-    frequencies = frequencies_of(strings, scheme)
-    assert (len(frequencies), frequencies.n_documents) == (0, len(strings))
-    weighting = WeightedScheme(Weighting("raw", idf), frequencies)
-    sets = weighted_sets(tokens_of(strings, scheme), scheme, weighting)
-    assert len(sets) == len(strings)
-    assert sets.sizes.tolist() == sets.totals.tolist() == [0] * len(strings)
-    assert len(sets.values) == len(sets.weights) == 0
-
-
-@each_of("idf", INVERSE_FREQUENCIES)
-def test_weighted_scheme__needs_frequencies(idf):
-    frequencies = DocumentFrequencies(as_uint64([]), np.empty(0, np.int64), 0)
-    assert WeightedScheme(Weighting("raw", idf)).needs_frequencies == (idf != "unary")
-    assert WeightedScheme(Weighting("raw", idf), frequencies).needs_frequencies == (idf != "unary")
 
 
 @pytest.mark.parametrize("ngram", [1, 3])

@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-import math
-import random
 from decimal import Decimal
 from itertools import pairwise, product
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import InvalidParameterError
 from neardup.kernels.text import weights
 from neardup.tables import TokenLists
 from neardup.text.weighting import (
@@ -21,7 +17,7 @@ from neardup.text.weighting import (
     count_documents,
     term_frequencies,
 )
-from tests.arrays import as_uint64, ragged, random_words
+from tests.arrays import as_uint64, ragged
 from tests.each import each_of
 from tests.oracles import weighted as oracle
 
@@ -45,31 +41,6 @@ def test_weighting__counts_only(tf, idf):
     assert weighting.counts_only == ((tf, idf) in {("raw", "unary"), ("binary", "unary")})
     assert weighting.describe() == {"tf": tf, "idf": idf}
     assert weighting == Weighting(tf, idf)
-
-
-def test_weighting__counts_by_default():
-    assert Weighting() == Weighting("raw", "unary")
-
-
-def test_weighting__unknown_names():
-    with pytest.raises(InvalidParameterError, match=r"^tf must be one of binary, raw, .*'rwa'$"):
-        Weighting("rwa")
-    with pytest.raises(InvalidParameterError, match=r"^idf must be one of unary, .*got 'none'$"):
-        Weighting("raw", "none")
-    with pytest.raises(InvalidParameterError, match=r"^tf must be one of .*got 'none'$"):
-        term_frequencies("none", 3)
-    with pytest.raises(InvalidParameterError, match=r"^idf must be one of .*got 'none'$"):
-        frequencies_of({}, 0).idf_of(as_uint64([]), "none")
-    with pytest.raises(InvalidParameterError, match=r"^highest must not be negative, got -1$"):
-        term_frequencies("raw", -1)
-
-
-def test_term_frequencies__by_hand():
-    assert term_frequencies("binary", 3).tolist() == [0, 1, 1, 1]
-    assert term_frequencies("raw", 3).tolist() == [0, 1, 2, 3]
-    assert term_frequencies("squared", 3).tolist() == [0, 1, 4, 9]
-    assert term_frequencies("log", 1).tolist() == [0, 0.6931471805599453]
-    assert term_frequencies("saturating", 2).tolist() == pytest.approx([0, 1, 1.375])
 
 
 @each_of("tf", TERM_FREQUENCIES)
@@ -99,33 +70,6 @@ def test_idf_of__as_oracle(idf, total):
         assert abs(Decimal(value) - exact) <= Decimal("2.3e-16") * (1 + exact), (n, total)
 
 
-def test_idf_of__by_hand():
-    tokens = as_uint64([10, 20, 30, 40])
-    frequencies = frequencies_of({10: 4, 20: 2, 30: 1}, 4)
-    # All of four documents have the first, none the last, which counts as one.
-    ln2, ln3, ln4, ln5 = (math.log(x) for x in (2, 3, 4, 5))
-    approx = pytest.approx
-    assert frequencies.idf_of(tokens, "unary").tolist() == [1, 1, 1, 1]
-    assert frequencies.idf_of(tokens, "standard").tolist() == approx([0, ln2, ln4, ln4])
-    assert frequencies.idf_of(tokens, "smooth").tolist() == approx(
-        [1 + ln2, 1 + ln3, 1 + ln5, 1 + ln5]
-    )
-    assert frequencies.idf_of(tokens, "probabilistic").tolist() == approx([0, 0, ln3, ln3])
-    assert frequencies.idf_of(as_uint64([]), "smooth").tolist() == []
-
-
-@each_of(("idf", "expected"), [("unary", 1), ("standard", 0), ("smooth", 1), ("probabilistic", 0)])
-def test_idf_of__no_documents(idf, expected):
-    assert count_documents([]).idf_of(as_uint64([5, 5]), idf).tolist() == [expected] * 2
-
-
-def test_counts_of__known_and_unknown_tokens():
-    frequencies = frequencies_of({5: 2, 9: 3, 2**64 - 1: 1}, 3)
-    tokens = as_uint64([0, 5, 6, 9, 9, 10, 2**64 - 1])
-    assert frequencies.counts_of(tokens).tolist() == [0, 2, 0, 3, 3, 0, 1]
-    assert len(frequencies) == 3
-
-
 def blocks_of(documents, cuts, lead=0):
     bounds = [0, *sorted(cuts), len(documents)]
     for start, stop in pairwise(bounds):
@@ -146,20 +90,6 @@ def test_count_documents__as_oracle_however_they_are_cut(documents, cuts, lead):
     assert frequencies.hashes.tolist() == sorted(set(frequencies.hashes.tolist()))
     assert frequencies.n_documents == len(documents)
     assert (frequencies.hashes.dtype, frequencies.counts.dtype) == (np.uint64, np.int64)
-
-
-def test_count_documents__long_documents_in_many_blocks():
-    generator = random.Random(4)
-    words = random_words(generator, 400)
-    documents = [generator.choices(words, k=generator.randint(0, 200)) for _ in range(120)]
-    frequencies = count_documents(blocks_of(documents, range(0, 120, 3)))
-    assert as_dict(frequencies) == oracle.document_frequencies(documents)
-
-
-def test_count_documents__leaves_the_tokens_as_they_are():
-    values, offsets = ragged([[9, 3, 9], [1]])
-    count_documents([TokenLists(values, offsets)])
-    assert values.tolist() == [9, 3, 9, 1]
 
 
 @each_of(("tf", "idf"), ALL)

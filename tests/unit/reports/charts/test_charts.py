@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -17,10 +16,8 @@ from neardup.reports.charts import (
     Scale,
     bars,
     curves,
-    element,
     histogram,
     matrix,
-    short_count,
     shortened,
     ticks,
     told_apart,
@@ -54,13 +51,6 @@ def test_histogram__heights_are_counts():
     assert {float(mark["y2"]) for mark in marks} == {float(below["y1"]) + 4}
 
 
-def test_histogram__marks_a_value_where_it_is():
-    chart = a_histogram(marked=(0.9, "threshold"))
-    [line] = drawn(chart, "line", "mark-line")
-    second = drawn(chart, "rect", "bar")[1]
-    assert float(line["x1"]) == pytest.approx(float(second["x"]) - 1, abs=0.02)
-
-
 def test_histogram__by_logarithms_shows_a_single_one():
     chart = histogram(
         "h",
@@ -75,13 +65,6 @@ def test_histogram__by_logarithms_shows_a_single_one():
     )
     first, second = (float(bar["height"]) for bar in drawn(chart, "rect", "bar"))
     assert first / second == pytest.approx(math.log10(200_000) / math.log10(2), rel=0.02)
-
-
-@pytest.mark.parametrize("counts", [[], [0, 0, 0]])
-def test_histogram__of_nothing(counts):
-    edges = list(range(len(counts) + 1)) or [0]
-    chart = histogram("h", "t", "d", [*edges, edges[-1] + 1], [*counts, 0], x_title="", y_title="")
-    assert drawn(chart, "rect", "bar") == []
 
 
 def test_curves__points_and_what_was_measured():
@@ -158,21 +141,6 @@ def test_told_apart__different_labels_stay_different(labels, most):
         assert shown.strip("…") in label
 
 
-def test_matrix__many_columns_are_scrolled():
-    names = [f"n{k}" for k in range(40)]
-    square = [[1] * 40] * 40
-    chart = matrix("m", "t", "d", names, names, square, row_title="r", column_title="c")
-    width = float(re.search(r'width="([\d.]+)"', str(chart.svg))[1])
-    assert chart.is_wide
-    assert width > 40 * 16 > WIDTH
-    cells = drawn(chart, "rect", "cell")
-    assert max(float(cell["x"]) + float(cell["width"]) for cell in cells) < width
-    few = matrix(
-        "m", "t", "d", names[:9], names[:9], [[1] * 9] * 9, row_title="r", column_title="c"
-    )
-    assert not few.is_wide
-
-
 @given(st.floats(0, 1e9), st.floats(0, 1e9), st.booleans())
 def test_ticks__are_round_and_within(one, other, is_log):
     low, high = sorted((one, other))
@@ -190,15 +158,6 @@ def test_scale__keeps_order(value, high, is_log):
     assert scale(0) == 10
     assert scale(high) == pytest.approx(20)
     assert scale(value) <= scale(value + 1)
-
-
-def test_small_things():
-    assert [short_count(n) for n in (0, 5, 999, 1500, 20_000, 3_000_000)] == [
-        "0", "5", "999", "1.5k", "20k", "3M"
-    ]  # fmt: skip
-    assert element("text", HOSTILE, x=1.0, class_="a") == (
-        '<text x="1" class="a">&lt;/svg&gt;&lt;script&gt;&quot;&#x27;&amp;</text>'
-    )
 
 
 @each_of(

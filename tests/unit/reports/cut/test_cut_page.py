@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from neardup.outputs.table_rows import TableRows
 from neardup.reports.cut import CutTable, cut_report, wanted_rows
-from neardup.reports.page import MOST_OF_NAME
 
 NOTICE = "All rights reserved, whatever they are."
 TEXTS = [f"One. {NOTICE}", f"{NOTICE} Two.", f"Three. {NOTICE} And on.", "Four is four is four."]
@@ -67,25 +66,6 @@ def test_groups__are_by_what_stays():
     assert [group.text for group in groups] == [NOTICE, ""]
 
 
-def test_groups__are_ranked_by_copies_before_characters():
-    stops = (20, 30, 1013)
-    longer = make_table([(*row[:2], stop, *row[3:]) for row, stop in zip(ROWS, stops, strict=True)])
-    assert [group.n_characters for group in longer.groups] == [43, 1000]
-    assert longer.n_groups == 2
-
-
-def test_groups__have_no_text_of_another_summary():
-    summary = SUMMARY | {"most_repeated": [{"copies": 7, "text": "another"}]}
-    assert [group.text for group in make_table(summary=summary).groups] == ["", ""]
-
-
-def test_cut_report__ids_without_end_are_shortened():
-    table = make_table(ids=[f"{'y' * 5000}d{k}" for k in range(4)])
-    html = cut_report(table, "Name the inputs.").html
-    assert "y…" in html
-    assert "y" * MOST_OF_NAME not in html
-
-
 def test_cut_report__what_was_repeated_most():
     report = cut_report(make_table(), "Name the inputs.")
     assert report.headline == "3 spans cut out of 3 of 5 documents"
@@ -118,14 +98,3 @@ def test_cut_report__without_texts():
     assert NOTICE in html
     assert "Before and after" not in html
     assert wanted_rows(table) == [0, 2, 1]
-
-
-def test_cut_report__nothing_went():
-    summary = SUMMARY | {"documents_cut": 0, "spans": 0, "characters_removed": 0}
-    report = cut_report(
-        CutTable(TableRows.of_table(make_table().rows.schema.empty_table()), summary),
-        "Name the inputs.",
-    )
-    assert report.headline == "Nothing was repeated, and nothing was cut"
-    assert "--min-tokens" in report.html
-    assert "Name the inputs." not in report.html

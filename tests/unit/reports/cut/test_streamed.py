@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from unittest.mock import patch
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.tableblocks import TableBlock
 from neardup.outputs.table_rows import TableRows
 from neardup.reports import cut
 from neardup.reports.cut import CutTable, cut_report
@@ -92,47 +90,3 @@ def test_cut_report__does_not_depend_on_how_rows_are_read(tmp_path, block_rows):
         streamed = TableRows.of_table(table, block_rows=block_rows)
         assert cut_report(CutTable(streamed, summary, workspace), "").html == page
         assert workspace.work.n_done > 0
-
-
-@pytest.mark.slow
-def test_cut_report__memory_does_not_grow_with_rows(tmp_path, monkeypatch):
-    """Of four times as many spans, half of them for one document, made as they are asked for."""
-    monkeypatch.setattr(totals, "_LEAST", 1024)
-    text = pa.string()
-
-    def made_up(numbers):
-        zeros, kept = np.zeros_like(numbers), np.where(numbers % 2, 0, numbers)
-        columns = [
-            *(pa.array(numbers).cast(text), zeros, zeros + 50),
-            *(pa.array(kept).cast(text), zeros + numbers % 7, zeros + 50),
-            *(0.8 + numbers % 20 / 100, pa.array(zeros).cast(text), numbers + 1),
-            pa.array(["input"] * len(numbers)),
-        ]
-        return pa.table(columns, SCHEMA)
-
-    def peak_of(n_rows):
-        def blocks():
-            for start in range(0, n_rows, 1024):
-                numbers = np.arange(start, min(start + 1024, n_rows))
-                yield TableBlock(made_up(numbers), start + 1)
-
-        summary = {"documents_in": 9, "documents_cut": 9, "characters_removed": 9}
-        with Workspace(200_000, WorkFolder.temporary(tmp_path)) as workspace:
-            tracemalloc.start()
-            cut_report(CutTable(TableRows(SCHEMA, n_rows, blocks), summary, workspace), "")
-            _, peak = tracemalloc.get_traced_memory()
-            tracemalloc.stop()
-        return peak
-
-    peak_of(1000)
-    assert peak_of(32_000) < 1.2 * peak_of(8_000)
-
-
-def test_groups__of_places_that_meet_are_two():
-    """Also where only one of them is repeated enough to be listed."""
-    starts = (0, 0, 4)
-    lines = [(own, (0, 4), ("a", (start, 4), "input"), 1.0) for own, start in enumerate(starts)]
-    table = CutTable(TableRows.of_table(pa.Table.from_pylist(rows_of(lines), SCHEMA)), {})
-    with patch.object(cut, "MOST_GROUPS", 1):
-        assert [group.places for group in table.groups] == [[0, 1]]
-    assert table.n_groups == 2

@@ -32,15 +32,6 @@ def test_count_clusters__lists_the_largest_first() -> None:
     assert [(b.label, b.n_clusters) for b in found.bins] == [("1", 3), ("2", 1), ("3", 1)]
 
 
-def test_count_clusters__lists_some_members_of_some() -> None:
-    rows = [(n, 10_000 + n % 7, 0.9, False) for n in range(70)]
-    table = removed_table(rows, ids=pa.int64())
-    found = count(table, n_kept=7, n_largest=3, n_members=4)
-    assert [c.kept_id for c in found.largest] == ["10000", "10001", "10002"]
-    assert [m.id for m in found.largest[1].members] == ["1", "8", "15", "22"]
-    assert [(b.label, b.n_clusters) for b in found.bins][-1] == ("10 to 19", 7)
-
-
 def test_count_clusters__tells_the_same_id_of_two_collections() -> None:
     rows = [("a", "k", 0.9, False)]
     both = pa.concat_tables([removed_table(rows), removed_table(rows, against=True)])
@@ -48,21 +39,6 @@ def test_count_clusters__tells_the_same_id_of_two_collections() -> None:
     assert [(c.kept_in, c.n_removed) for c in found.largest] == [("input", 1), ("against", 1)]
     # The keeper of the other collection is none of those that stay here.
     assert found.n_single == 2
-
-
-def test_count_clusters__of_nothing() -> None:
-    found = count(removed_table([]), n_kept=0)
-    assert (found.n_single, found.n_clusters, list(found.largest)) == (0, 0, [])
-    assert [(b.label, b.n_clusters) for b in found.bins] == [("1", 0)]
-
-
-@pytest.mark.slow
-def test_count_clusters__bins_widen() -> None:
-    rows = [(str(n), "k", 1.0, True) for n in range(1_999)]
-    found = count(removed_table(rows), n_kept=1)
-    labels = [b.label for b in found.bins]
-    assert labels[-4:] == ["200 to 499", "500 to 999", "1,000 to 1,999", "2,000 to 4,999"]
-    assert found.bins[-1].n_clusters == 1
 
 
 @pytest.mark.parametrize("clusters", ["survivors", "components"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from neardup.reports.dedup.model import NAMELESS, OTHERS, exchange_of
+from neardup.reports.dedup.model import OTHERS, exchange_of
 
 
 def counts(*pairs: tuple[str | None, str | None, str, int], others: int = 0) -> dict[str, Any]:
@@ -35,20 +35,8 @@ def test_exchange_of__tells_collections_and_names_apart() -> None:
     assert found.n_left_out == 9
 
 
-def test_exchange_of__what_has_no_name() -> None:
-    found = exchange_of(counts((None, None, "input", 5)))
-    assert (found.removed_from, found.kept_in) == ([NAMELESS], [NAMELESS])
-    assert not found.is_picture
-    assert found.sentence == "All removed documents went for one of the same file."
-
-
 def test_exchange_of__puts_the_smaller_ones_together() -> None:
     pairs = [(f"f{n}", "x", "input", n + 1) for n in range(10)]
     found = exchange_of(counts(*pairs), most=4)
     assert found.removed_from == found.kept_in == ["f8", "f9", "x", OTHERS]
     assert found.counts == [[0, 0, 9, 0], [0, 0, 10, 0], [0, 0, 0, 0], [0, 0, 36, 0]]
-
-
-def test_exchange_of__nothing() -> None:
-    found = exchange_of(counts())
-    assert (found.counts, found.is_picture, found.sentence) == ([], False, "")

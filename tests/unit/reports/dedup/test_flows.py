@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from neardup.reports.dedup.model import NAMELESS, OTHERS, Flow, Flows, flows_of, shorten_flows
+from neardup.reports.dedup.model import NAMELESS, OTHERS, Flow, Flows, flows_of
 from tests.each import each_of
 
 
@@ -30,15 +30,6 @@ def test_flows_of__has_a_row_for_each_name() -> None:
     assert [row.share for row in found.rows] == [0.1, 0.2, 0.3]
 
 
-def test_flows_of__pairs_knows_no_copies() -> None:
-    assert flows_of(counts(["x"], copies=False)).rows == [Flow("x", 10, 1, None)]
-
-
-def test_flows_of__nothing() -> None:
-    assert flows_of(counts([])).rows == []
-    assert Flow("x", 0, 0, 0).share == 0
-
-
 @each_of("most", [3, 4, 5, 40])
 def test_flows_of__sums_up_the_others(most: int) -> None:
     found = flows_of(counts(["a", "b", "c", "d"], others=6), most=most)
@@ -48,16 +39,3 @@ def test_flows_of__sums_up_the_others(most: int) -> None:
     assert sum(row.n_in for row in found.rows) == 90
     assert sum(row.n_removed for row in found.rows) == 17
     assert sum(row.n_copies or 0 for row in found.rows) == 5
-
-
-def test_shorten_flows__sums_up_what_lost_least() -> None:
-    rows = [Flow(f"f{n}", 10, n % 5, 1) for n in range(10)]
-    found = shorten_flows(Flows(rows), 4)
-    assert [row.name for row in found.rows] == ["f3", "f4", "f9", OTHERS]
-    assert sum(row.n_in for row in found.rows) == 100
-    assert found.rows[-1] == Flow(OTHERS, 70, 9, 7)
-    assert found.n_others == 7
-    # Once more, as a chart does.
-    again = shorten_flows(found, 3)
-    assert [row.name for row in again.rows] == ["f4", "f9", OTHERS]
-    assert again.n_others == 8

@@ -27,14 +27,3 @@ def test_curve_of__has_what_the_summary_promises(measure: str) -> None:
     assert curve.audit is not None
     assert curve.audit.n_documents == 10
     assert curve.audit.low <= curve.audit.recall <= curve.audit.high
-
-
-def test_curve_of__an_exact_run_is_none() -> None:
-    assert curve_of(neardup.deduplicate(_TEXTS, method="exact").summary) is None
-
-
-def test_curve_of__an_audit_that_saw_nothing_has_none() -> None:
-    texts = ["one two three four five six", "seven eight nine ten eleven twelve"]
-    curve = curve_of(neardup.deduplicate(texts, audit=2).summary)
-    assert curve is not None
-    assert curve.audit is None

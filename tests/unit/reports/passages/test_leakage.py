@@ -46,13 +46,6 @@ def test_leakage_report__what_stands_around(make_passages):
     assert re.search("<ins>cows *</ins>", html)
 
 
-def test_leakage_report__items_by_file(make_passages):
-    passages = make_passages([*ITEMS, *CORPUS], ROWS, is_one=False, files=FILES)
-    html = leakage_report(passages, About()).html
-    assert "<title>y.jsonl: items 2</title>" in html
-    assert "<title>x.jsonl: items 1</title>" in html
-
-
 def test_leakage_report__says_what_is_left_out(make_passages, monkeypatch):
     monkeypatch.setattr(leakage, "MOST_SHOWN", 1)
     passages = make_passages([*ITEMS, *CORPUS], ROWS, is_one=False, files=FILES)
@@ -60,16 +53,3 @@ def test_leakage_report__says_what_is_left_out(make_passages, monkeypatch):
     assert "The 1 least alike are shown with their texts, of 2." in html
     assert html.count('<details class="item"') == 1
     assert wanted_texts(passages) == [1, 3]
-
-
-def test_leakage_report__nothing_found(make_passages):
-    report = leakage_report(make_passages([], [], is_one=False), About({"queries": 7}))
-    assert report.headline == "No test item was found"
-    assert ("items not found", "7") in re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", report.html)
-
-
-def test_leakage_report__without_texts(make_passages):
-    passages = make_passages([None] * 4, ROWS, is_one=False, lengths=[40] * 4)
-    html = leakage_report(passages, About(how_to_give_texts="Name the documents.")).html
-    assert "Name the documents." in html
-    assert '<details class="item"' not in html

@@ -38,20 +38,6 @@ def test_make_listing(make_passages):
     assert make_listing(make_passages(texts, []), None) is None
 
 
-def test_make_listing__leads_to_the_reading_view(make_passages):
-    texts = ["a b c d", "b a d c", "c d"]
-    rows = [(0, 4, 7, 1, 4, 7, 1), (0, 4, 7, 2, 0, 3, 1), (0, 0, 3, 1, 0, 3, 1)]
-    passages = make_passages(texts, rows)
-    reading = make_reading(passages)
-    found = make_listing(passages, reading).data
-    for row in found["passages"]:
-        pair = reading.data["pairs"][row[9]]
-        names = [reading.data["documents"][number]["name"] for number in pair["documents"]]
-        assert names == [found["names"][row[0]], found["names"][row[3]]]
-        assert pair["passages"][row[10] - 1]["places"] == [row[1:3], row[4:6]]
-    assert [row[9:] for row in make_listing(passages, None).data["passages"]] == [[None, None]] * 3
-
-
 @pytest.mark.parametrize("most", [1, 2, 3, 5])
 def test_make_listing__the_longest(make_passages, monkeypatch, most):
     monkeypatch.setattr(module, "MOST_PASSAGES", most)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from neardup.reports.differences import find_moved
-from neardup.reports.passages import leakage, page
+from neardup.reports.passages import leakage
 from neardup.reports.passages.drawings import strips
 
 
@@ -66,19 +66,6 @@ def test_best__is_the_beginning_of_the_ranking(make_passages, seed):
     assert as_rows(passages.known_pairs) == expected
     assert passages.n_pairs == len(expected)
     assert passages.n_characters == sum(max(pair[2:4]) for pair in expected)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_best__of_documents_with_other_numbers(make_passages, seed):
-    """As after they are put in the order of the input."""
-    rows, numbers = random_rows(seed), [3, 1, 4, 0, 2]
-    moved = [(numbers[q], a, b, numbers[d], c, e, s) for q, a, b, d, c, e, s in rows]
-    passages = make_passages(["x" * 100] * 5, rows, numbers=np.array(numbers))
-    assert as_rows(passages.best(4)) == ranked(moved)[:4]
-    described = dict(passages.describe(passages.best(4)))
-    assert [(described[k].query, described[k].doc) for k in range(4)] == [
-        pair[:2] for pair in ranked(moved)[:4]
-    ]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -158,18 +145,3 @@ def test_leakage__best_places_of_each_item(make_passages, seed, monkeypatch):
         (len(mine), len({place[1] for place in mine})) for mine in expected
     ]
     assert (found.n, found.n_documents) == (len(items), len({row[3] for row in rows}))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_choose_examples__by_the_ranks_of_similarities(make_passages, seed):
-    rng = random.Random(seed)
-    rows = [
-        (0, 0, rng.randrange(5, 90), 1, 0, 9, rng.choice([0.5, 0.6, 0.7, float("nan")]))
-        for _ in range(30)
-    ]
-    passages = make_passages(["x y " * 25] * 2, rows)
-    order = sorted(range(30), key=lambda row: (rows[row][6] if rows[row][6] < 1 else 1.0, row))
-    expected = [order[0], order[1], order[15]]
-    longest = max(range(30), key=lambda row: rows[row][2])
-    shown = [f"characters 0 to {rows[row][2]}" for row in dict.fromkeys([*expected, longest])]
-    assert [example.place_a for example in page.choose_examples(passages)] == shown

@@ -60,11 +60,3 @@ def test_make_reading__takes_pairs_while_there_is_room(make_passages):
     ranked = passages.best(3)
     ends = zip(ranked.queries.tolist(), ranked.docs.tolist(), strict=True)
     assert [most.place_of(*pair) for pair in ends] == [0, 1, None]
-
-
-def test_make_reading__moved_passages(make_passages):
-    texts = ["x" * 100, "x" * 100]
-    rows = [(0, 50, 70, 1, 0, 20, 1), (0, 0, 40, 1, 40, 80, 1)]
-    [pair] = make_reading(make_passages(texts, rows)).data["pairs"]
-    assert [passage["moved"] for passage in pair["passages"]] == [False, True]
-    assert [passage["places"][0] for passage in pair["passages"]] == [[0, 40], [50, 70]]

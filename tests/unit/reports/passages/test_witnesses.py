@@ -72,29 +72,3 @@ def test_gather_witnesses__chapters_of_one_edition_are_one_column(gather):
     [group] = gather(BASE, BASE.replace("and", "or"), *parts, files=files)
     assert group.names == ["d0", "d1", "d2, d3"]
     assert gather(BASE, *parts, files=["first.txt", "second.txt", "second.txt"]) == []
-
-
-def test_gather_witnesses__two_texts_are_no_group(gather):
-    assert gather(BASE, BASE) == []
-
-
-def test_gather_witnesses__without_texts(make_passages):
-    rows = [(0, 0, 90, 1, 0, 90, 1.0), (0, 0, 90, 2, 0, 90, 1.0)]
-    assert gather_witnesses(make_passages([None] * 3, rows, lengths=[90] * 3)) == []
-
-
-def test_gather_witnesses__moved_stretches_are_said_to_be(make_passages):
-    turned = "".join([*SENTENCES[3:], *SENTENCES[:3]])
-    half = len("".join(SENTENCES[:3]))
-    rest = len(BASE) - half
-    rows = [
-        (0, 0, half, 1, rest, len(BASE), 1.0),
-        (0, half, len(BASE), 1, 0, rest, 1.0),
-        (0, 0, len(BASE), 2, 0, len(BASE), 1.0),
-    ]
-    [group] = gather_witnesses(make_passages([BASE, turned, BASE], rows))
-    marked = [row.cells[1].has_moved for row in group.rows if row.cells]
-    assert any(marked)
-    for row in group.rows:
-        if row.cells:
-            assert shown(row.cells[1]).strip() == shown(row.cells[0]).strip()
