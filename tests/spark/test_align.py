@@ -24,24 +24,14 @@ CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "two": (("own", "other.jsonl"), {"with_text": True}),
     "one": (("own",), {"summary": "documents"}),
     "within": (("own",), {"within": True, "max_documents": 4, "with_text": True}),
-    "some documents": (("own", "other.jsonl"), {"max_documents": "10%"}),
-    "containment": (("own", "other.jsonl"), {"measure": "containment", "threshold": "0.5"}),
-    "either": (("own",), {"measure": "max-containment", "threshold": "0.5", "max_documents": 5}),
     "exchanged": (
         ("own", "other.jsonl"),
         {"measure": "doc-containment", "threshold": "0.6", "summary": "documents"},
     ),
-    "weighed": (("own", "other.jsonl"), {"idf": "smooth", "ngram": 2}),
-    "few": (("own", "few.jsonl"), {"measure": "containment", "threshold": "0.5"}),
     "hits": (("own",), {"hits": 3, "num_perm": 16}),
     "ignored": (("own", "other.jsonl"), {"ignore": "form.txt", "summary": "documents"}),
-    "without ids": (("own", "other.jsonl"), {"id_column": "", "against_id_column": ""}),
-    "rewording": (("own",), {"preset": "rewording"}),
     "places": (("own", "other.jsonl"), {"place_marker": r"(c\d+)", "with_text": True}),
-    "places in one": (("own",), {"places": True, "measure": "max-containment", "threshold": "0.5"}),
-    "places in an index": (("own", "index"), {"places": True}),
     "index": (("own", "index"), {"max_documents": 4, "hits": 2, "summary": "documents"}),
-    "index, all windows": (("own", "index"), {"with_text": True}),
 }
 
 
@@ -134,12 +124,7 @@ def test_options(in_process, texts, few_tokens, name):
     assert len(check(in_process, texts, *CASES[name])[0]) > 5
 
 
-@pytest.mark.parametrize("name", ["within", "exchanged", "index"])
-def test_on_executors(session, texts, few_tokens, name):
-    assert len(check(session, texts, *CASES[name])[0]) > 5
-
-
-@pytest.mark.parametrize("name", ["one", "some documents"])
+@pytest.mark.parametrize("name", ["one", "within"])
 def test_memory_of_a_task(in_process, texts, few_tokens, monkeypatch, name):
     """Segments take turns, and queries are put together."""
     from neardup.spark import session as sessions
@@ -166,24 +151,6 @@ def test_bad_rows(in_process, texts, tmp_path, few_tokens):
     skipping = {"on_error": "skip", "min_tokens": 25}
     found = check(in_process, tmp_path, ("data.jsonl",), skipping)
     assert found[2]["skipped_rows"] == 1
-
-
-def test_files_of_two_folders_that_are_called_alike(in_process, tmp_path):
-    for folder in ("modern", "folio"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "a.txt").write_text(" ".join(f"word{n}" for n in range(60)))
-    passages, _, _ = check(in_process, tmp_path, ("modern", "folio"), {})
-    [row] = passages.select(["query_id", "doc_id"]).to_pylist()
-    assert row == {"query_id": "a.txt", "doc_id": "folio/a.txt"}
-
-
-def test_next_to_nothing(in_process, tmp_path):
-    (tmp_path / "none.jsonl").write_text("")
-    (tmp_path / "one.txt").write_text("one text of a few words, and no more than these")
-    neardup.PassageIndex.create(tmp_path / "index")
-    for names in (["none.jsonl"], ["none.jsonl", "one.txt"], ["one.txt", "none.jsonl"]):
-        check(in_process, tmp_path, tuple(names), {"max_documents": 3})
-    check(in_process, tmp_path, ("one.txt", "index"), {})
 
 
 def test_an_index_that_executors_do_not_see(in_process, texts, monkeypatch, tmp_path):
@@ -220,12 +187,3 @@ def test_killed(session, texts, tmp_path, monkeypatch, few_tokens, stage, victim
     replace_stage(monkeypatch, f"looked_up_passages.{stage}", dies_once, str(mark), victim)
     check(session, texts, *CASES["two"])
     assert mark.exists()
-
-
-def test_command__refuses(texts, tmp_path, capsys):
-    """The command itself is run with all jobs, in ``test_runtimes``."""
-    words = ["align", str(texts / "own"), "-o", str(tmp_path / "out.csv"), "--engine", "spark"]
-    assert neardup.cli.run([*words, "--workers", "2"]) == 1
-    said = capsys.readouterr().err
-    assert "--workers" in said
-    assert "--engine" in said

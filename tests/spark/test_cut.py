@@ -6,7 +6,6 @@ import gc
 import gzip
 import json
 import random
-import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
@@ -27,35 +26,20 @@ from tests.spilling import spilling
 
 CUT: dict[str, Any] = {"job": "cut", "exact": True, "min_tokens": 3}
 OPTIONS: dict[str, dict[str, Any]] = {
-    "lines": {"unit": "lines"},
-    "paragraphs": {"unit": "paragraphs", "min_tokens": 1, "replacement": "[…]"},
-    "longest": {"unit": "lines", "keep": "longest"},
     "by number": {"unit": "lines", "keep": "max:score", "min_documents": 3},
-    "menus": {"unit": "paragraphs", "min_documents": 4, "keep": "shortest"},
-    "without ids": {"unit": "lines", "id_column": "", "tokenizer": "characters"},
     "two columns": {"unit": "lines", "text_column": ["text", "more"]},
-    "passages": {"min_tokens": 6},
     "passages, longest": {"min_tokens": 5, "keep": "longest", "replacement": "…"},
     "passages, menus": {"min_tokens": 6, "keep": "max:score", "min_documents": 3},
-    "passages, two columns": {"min_tokens": 6, "text_column": ["text", "more"], "id_column": ""},
 }
 # Of lines and paragraphs; the pool has few words, so that many lines are similar.
 SIMILAR: dict[str, dict[str, Any]] = {
-    "lines": {"threshold": "0.5"},
-    "longest": {"threshold": "0.6", "keep": "longest", "recall": "0.95"},
     "by number": {"threshold": "0.5", "keep": "max:score", "min_documents": 3},
     "paragraphs": {"unit": "paragraphs", "threshold": "0.5", "min_tokens": 1, "ngram": 2},
-    "characters": {"threshold": "0.7", "tokenizer": "characters", "id_column": ""},
-    "two columns": {"threshold": "0.5", "text_column": ["text", "more"], "replacement": "[…]"},
 }
 # Of passages of any similarity.
 PASSAGES: dict[str, dict[str, Any]] = {
-    "first": {},
-    "longest": {"keep": "longest", "replacement": "…", "threshold": "0.7"},
     "by number": {"keep": "max:score", "min_documents": 3},
     "by min-hashes": {"recall": "0.9", "num_perm": 16},
-    "shingles": {"ngram": 2, "id_column": ""},
-    "two columns": {"text_column": ["text", "more"], "keep": "shortest"},
 }
 # What tasks run, and those to which rows come in any order.
 STAGES = ("read._read", "equal_units._send_units", "equal_units._settle", "equal_units._send_gone")
@@ -73,8 +57,6 @@ KINDS: dict[str, dict[str, Any]] = {
     "similar passages": {"unit": "passages", "exact": False, "min_tokens": 8},
 }
 kinds = pytest.mark.parametrize("kind", KINDS)
-# Similar lines are looked for in one collection.
-against_others = pytest.mark.parametrize("kind", ["lines", "passages", "similar passages"])
 
 
 def make_rows(n: int, seed: int) -> list[dict[str, Any]]:
@@ -130,18 +112,6 @@ def test_options(in_process, texts, tmp_path, small_tasks, name):
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
-def test_sentences(in_process, tmp_path, small_tasks):
-    draw = random.Random(3)
-    few = ["One day.", "Two nights!", "Three?", "And four\n"]
-    texts = [" ".join(draw.choices(few, k=draw.randrange(9))) for _ in range(400)]
-    rows = [{"id": number, "text": text} for number, text in enumerate(texts)]
-    (tmp_path / "a.jsonl").write_bytes(json_lines(rows))
-    data, options = str(tmp_path / "a.jsonl"), CUT | {"unit": "sentences"}
-    expected = run_threads(data, tmp_path / "threads", **options)
-    assert summary_of(expected)["spans"] > 500
-    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
-
-
 @pytest.mark.parametrize("name", SIMILAR)
 def test_similar_units(in_process, texts, tmp_path, small_tasks, name):
     common = {"unit": "lines", "exact": False, "ngram": 1}
@@ -158,34 +128,6 @@ def test_similar_passages(in_process, texts, tmp_path, small_tasks, name):
     data, options = str(texts / "few"), CUT | {"exact": False, "min_tokens": 8} | PASSAGES[name]
     expected = run_threads(data, tmp_path / "threads", **options)
     assert summary_of(expected)["spans"] > 50
-    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
-
-
-@against_others
-def test_against(in_process, texts, tmp_path, small_tasks, kind):
-    what = {"min_tokens": 6} | KINDS[kind]
-    data, options = str(texts / "few"), CUT | what | {"against": str(texts / "other")}
-    expected = run_threads(data, tmp_path / "threads", **options)
-    alone = run_threads(data, tmp_path / "alone", **CUT | what)
-    assert 0 < summary_of(expected)["spans"] < summary_of(alone)["spans"]
-    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
-
-
-@against_others
-def test_against_none(in_process, texts, tmp_path, kind):
-    """Nothing goes, though lines are repeated."""
-    data, options = str(texts / "few"), CUT | KINDS[kind] | {"against": str(texts / "none")}
-    expected = run_threads(data, tmp_path / "threads", **options)
-    assert summary_of(expected)["spans"] == 0
-    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
-
-
-@pytest.mark.parametrize("text", ["", "only one line of words\n"])
-@kinds
-def test_next_to_nothing(in_process, tmp_path, text, kind):
-    (tmp_path / "data.txt").write_text(text)
-    data, options = str(tmp_path / "data.txt"), CUT | KINDS[kind]
-    expected = run_threads(data, tmp_path / "threads", **options)
     assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
 
 
@@ -217,15 +159,6 @@ def test_memory_of_a_task_and_of_the_driver(
         assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
     gc.collect()
     assert not (tmp_path / "work").exists()
-
-
-def test_output_at_a_url_and_converted(session, texts, tmp_path):
-    data, options = str(texts / "own"), {"exact": True, "unit": "lines"}
-    url = f"local://{tmp_path}"
-    neardup.cut(data, **options).write(tmp_path / "threads", format="parquet")
-    neardup.spark.cut(session, data, **options).write(f"{url}/spark", format="parquet")
-    (tmp_path / "spark/_SUCCESS").unlink()
-    assert_same(tmp_path / "spark", tmp_path / "threads")
 
 
 def test_rows_in_any_order(session, texts, tmp_path, small_tasks, monkeypatch):
@@ -334,34 +267,3 @@ def test_refuses__data_in_memory_and_an_index(in_process, texts, tmp_path):
         neardup.spark.cut(
             in_process, str(texts / "own"), against=tmp_path / "index", exact=True, unit="lines"
         )
-
-
-def command(*words: str) -> subprocess.CompletedProcess[str]:
-    line = [sys.executable, "-W", "ignore", "-m", "neardup", "cut", *words, "--engine", "spark"]
-    return subprocess.run(line, capture_output=True, text=True, check=False)
-
-
-def test_command(spark_home, texts, tmp_path):
-    data, options = str(texts / "own"), CUT | {"unit": "lines"}
-    run_threads(data, tmp_path / "threads", **options)
-    words = ["--exact", "--unit", "lines", "--min-tokens", "3", "-o", str(tmp_path / "out")]
-    done = command(data, *words, "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["engine"] == "spark"
-    assert_same(tmp_path / "out", tmp_path / "threads")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "threads"]
-
-
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (["--named-in", "spans.jsonl"], "--named-in"),
-        (["--exact", "--unit", "lines", "--workers", "2"], "--workers"),
-        (["--exact", "--unit", "lines", "--fresh"], "--fresh"),
-    ],
-)
-def test_command__refuses(texts, tmp_path, words, named):
-    done = command(str(texts / "own"), "-o", str(tmp_path / "out"), *words)
-    assert done.returncode == 1
-    assert named in done.stderr
-    assert "--engine" in done.stderr

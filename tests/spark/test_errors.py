@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 
-import pyarrow.parquet as pq
 import pytest
 
 import neardup
@@ -46,14 +45,6 @@ def test_bad_row(session, collection, tmp_path, monkeypatch, small_tasks, line):
     assert expected[0] is InvalidInputError
     assert "a.jsonl, row 401" in expected[1]
     assert message_of(neardup.spark.deduplicate, session, "data") == expected
-
-
-def test_damaged_file(in_process, tmp_path, small_tasks, collection):
-    data = (collection / "own/b.jsonl.gz").read_bytes()
-    (tmp_path / "b.jsonl.gz").write_bytes(data[: len(data) // 2])
-    expected = message_of(neardup.deduplicate, str(tmp_path))
-    assert expected[0] is ReadError
-    assert message_of(neardup.spark.deduplicate, in_process, str(tmp_path)) == expected
 
 
 def test_changed_file(in_process, collection, tmp_path, monkeypatch):
@@ -146,19 +137,6 @@ def test_command__in_an_environment_that_is_not_activated(spark_home, collection
     assert (done.returncode, json.loads(done.stdout)["engine"]) == (0, "spark")
     assert "ERROR" not in done.stderr
     assert "\tat " not in done.stderr
-
-
-def test_command__rows_that_do_not_fit(spark_home, tmp_path):
-    """Executors find them when they first read the rows, each by the schema of the file."""
-    rows = [{"text": f"text {i}", "n": "x" if i in (2, 9) else i} for i in range(12)]
-    data = tmp_path / "a.jsonl"
-    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    words = [str(data), "--engine", "spark", "--format", "parquet", "-o", str(tmp_path / "out")]
-    done = command(*words, "--on-error", "skip")
-    assert done.returncode == 0, done.stderr
-    assert pq.read_table(tmp_path / "out/skipped.parquet")["row"].to_pylist() == [3, 10]
-    kept = pq.read_table(tmp_path / "out/kept/a.parquet")["n"].to_pylist()
-    assert kept == [i for i in range(12) if i not in (2, 9)]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 import neardup
 import neardup.spark
-from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError
+from neardup.errors import InvalidInputError, NeardupError
 from tests.spark.collection import make_rows
 from tests.spark.mishaps import dies_once, replace_stage
 from tests.spark.runs import assert_same, files_of, run_spark, run_threads, summary_of
@@ -22,7 +22,6 @@ from tests.spark.runs import assert_same, files_of, run_spark, run_threads, summ
 # Of the index, and of the run.
 OPTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "default": ({}, {}),
-    "longest": ({"threshold": "0.6"}, {"keep": "longest", "threshold": "0.7"}),
     "containment": ({"measure": "containment", "columns": ["origin"]}, {"keep": "shortest"}),
     "weighted": ({"measure": "weighted-jaccard", "threshold": "0.7", "with_text": False}, {}),
 }
@@ -97,20 +96,11 @@ def test_against(in_process, data, tmp_path, small_tasks, name):
     denied = summary_of(expected)["documents_denied"]
     # Also where what is denied is like others that are there, as it is by weights.
     assert denied["exact"] > 0
-    assert (denied["estimated"] > 0) == (name in ("default", "longest"))
+    assert (denied["estimated"] > 0) == (name == "default")
     assert_same(run_spark(in_process, str(data / "own"), tmp_path / "spark", **options), expected)
 
 
-def test_tables_only(in_process, data, tmp_path, small_tasks):
-    found, expected = tmp_path / "spark", tmp_path / "threads"
-    neardup.deduplicate(str(data / "own"), workers=2).write(expected, tables_only=True)
-    on_spark = neardup.spark.deduplicate(in_process, str(data / "own"))
-    on_spark.write(found, tables_only=True)
-    assert not (found / "kept").exists()
-    assert_same(found, expected)
-
-
-@pytest.mark.parametrize("name", ["default", "containment", "weighted"])
+@pytest.mark.parametrize("name", OPTIONS)
 def test_add(in_process, data, tmp_path, name):
     of_index, options = OPTIONS[name]
     index = make_index(tmp_path / "index", **of_index)
@@ -168,14 +158,6 @@ def test_index_that_is_not_seen(in_process, data, tmp_path, monkeypatch):
     monkeypatch.setattr(against.Path, "absolute", lambda path: path / "elsewhere")
     with pytest.raises(NeardupError, match="executors do not see the index"):
         neardup.spark.deduplicate(in_process, str(data / "own"), against=index)
-
-
-def test_refuses__what_reads_all_texts_of_an_index(in_process, data, tmp_path):
-    index, own = make_index(tmp_path / "idx"), str(data / "own")
-    with pytest.raises(InvalidParameterError, match="clusters needs all documents"):
-        neardup.spark.deduplicate(in_process, own, against=index, clusters="components")
-    with pytest.raises(InvalidParameterError, match="add"):
-        neardup.spark.deduplicate(in_process, own, add=True)
 
 
 @pytest.mark.kills

@@ -116,29 +116,6 @@ def test_stopped_and_run_again(run, tmp_path, name):
     assert not (tmp_path / "work").exists()
 
 
-def test_says_what_is_done(run, tmp_path):
-    work = "--work", str(tmp_path / "work")
-    job = JOBS["dedup, against"]
-    with watched() as tasks:
-        run(job, tmp_path / "whole", *work)
-    n_read = sum(each.startswith("read.") for each in tasks)
-    for n_done, expected in [
-        (n_read - 1, f"{n_read - 1} of {n_read} tasks of read are done"),
-        (
-            n_read + 1,
-            f"{n_read} of {n_read} tasks of read and 1 of {len(tasks) - n_read} tasks of choose "
-            "are done",
-        ),
-    ]:
-        with watched(n_done):
-            run(job, tmp_path / "out", *work)
-        _, said = run(job, tmp_path / f"out-{n_done}", *work)
-        # Another name of the output is another run of the same question.
-        assert said.startswith(
-            f"going on with a run that was stopped: {expected}; --fresh starts over\n"
-        )
-
-
 def stop(run, tmp_path: Path, n_done: int, job: Job = DEDUP, **how: Any) -> Path:
     """Stop a run after so many tasks, and return its work folder."""
     with watched(n_done):
@@ -168,10 +145,7 @@ def flipped(data: bytes) -> bytes:
 DAMAGE = {
     "a bit": flipped,
     "half": lambda data: data[: len(data) // 2],
-    "one byte less": lambda data: data[:-1],
-    "one byte more": lambda data: data + b"x",
     "nothing": lambda _: b"",
-    "something else": lambda _: b"no pickle at all",
     "fewer rows": lambda data: data[:-12] + (0).to_bytes(8, "big") + data[-4:],
 }
 
@@ -184,16 +158,6 @@ def test_damaged_task_is_done_again(run, tmp_path, expected, damage):
     done, _ = go_on(run, tmp_path)
     assert path.name in done
     assert len([each for each in done if each.startswith("read")]) < len(done)
-    assert answer_in(tmp_path / "out") == expected
-
-
-def test_task_under_the_name_of_another(run, tmp_path, expected):
-    folder = stop(run, tmp_path, 3)
-    one, two, *_ = sorted(folder.glob("read.*"))
-    two.write_bytes(one.read_bytes())
-    done, _ = go_on(run, tmp_path)
-    assert two.name in done
-    assert one.name not in done
     assert answer_in(tmp_path / "out") == expected
 
 
@@ -222,15 +186,6 @@ def never(rows: Iterator[int]) -> Iterator[int]:
 
 def whole(rows: Iterable[Any]) -> Iterator[Any]:
     return iter([*rows, LAST])
-
-
-ENDED: list[bool] = []
-
-
-def watching_end(rows: Iterator[Any]) -> Iterator[Any]:
-    """Note whether somebody has seen that nothing follows."""
-    yield from rows
-    ENDED.append(True)
 
 
 def tasks_in(stage: KeptStage) -> list[str]:
@@ -267,21 +222,6 @@ def test_rows_that_end_early(stage):
     assert tasks_in(stage) == []
 
 
-def test_rows_that_are_not_wanted(stage):
-    def first(rows: Iterator[int]) -> Iterator[int]:
-        yield next(rows)
-
-    rows = watching_end(whole(range(5)))
-    assert list(stage.rows(first, nothing_failed, 0, rows)) == [0]
-    assert ENDED.pop()
-    # All rows are taken in any case: Spark ends a worker that leaves some.
-    rows = whole(range(5))
-    assert list(stage.rows(never, nothing_failed, 0, rows)) == [0]
-    assert next(rows, None) is None
-    with pytest.raises(_LostRowsError):
-        list(stage.rows(first, nothing_failed, 1, iter(range(5))))
-
-
 def test_failed_task_is_not_kept(stage):
     rows = stage.rows(numbers, lambda row: row == 3, 1, whole(range(5)))
     assert list(rows) == list(range(5))
@@ -301,22 +241,6 @@ def test_what_rows_follow_from(tmp_path):
         assert list(stage.rows(numbers, nothing_failed, 0, whole([9]))) == [9]
 
 
-def test_stages_of_one_name(tmp_path):
-    with SharedWork.open(tmp_path, "out", {"inputs": []}) as work:
-        work.lay_out(2)
-        for n in range(3):
-            rows = work.stage("join", 2, []).rows(numbers, nothing_failed, 0, whole([n]))
-            assert list(rows) == [n]
-
-
-def test_rows_that_do_not_fit_into_memory(stage, monkeypatch):
-    monkeypatch.setattr("neardup.spark.work._IN_MEMORY", 10)
-    monkeypatch.setattr("neardup.spark.work._BLOCK", 7)
-    rows = [bytes([n]) * n * 50 for n in range(20)]
-    assert list(stage.rows(numbers, nothing_failed, 0, whole(rows))) == rows
-    assert list(stage.rows(never, nothing_failed, 0, whole([]))) == rows
-
-
 def test_folder_that_executors_do_not_see(stage):
     (Path(stage.location) / "key.json").unlink()
     with pytest.raises(WriteError, match=r"the executors do not see .*; choose a folder that all"):
@@ -334,14 +258,6 @@ def test_other_executors_take_the_same_tasks(run, tmp_path):
     assert said.startswith("going on with a run that was stopped: 3 of 4 tasks of read are done")
     assert sorted(before + done) == sorted(tasks)
     assert answer_in(tmp_path / "out") == answer_in(tmp_path / "whole") == answer_in(tmp_path / "x")
-
-
-def test_fresh(run, tmp_path, expected):
-    stop(run, tmp_path, 3)
-    done, said = go_on(run, tmp_path, "--fresh")
-    assert said == ""
-    assert "read.1.0-of" in " ".join(done)
-    assert answer_in(tmp_path / "out") == expected
 
 
 def test_fresh__needs_a_place(run, tmp_path):
@@ -373,22 +289,7 @@ def test_changed_input(run, tmp_path, collections):
     assert json.loads((tmp_path / "out/out/summary.json").read_text())["documents_in"] == 51
 
 
-def test_align_ignores_other_text(run, tmp_path):
-    """What decides the passages beside both collections."""
-    ignored = tmp_path / "ignored.jsonl"
-    ignored.write_text('{"id": "t", "text": "one two three four five six seven eight nine"}\n')
-    job = replace(JOBS["align"], command=f"{JOBS['align'].command} --ignore {ignored}")
-    stop(run, tmp_path, 1, job)
-    ignored.write_text('{"id": "t", "text": "nine eight seven six five four three two one one"}\n')
-    done, said = go_on(run, tmp_path, job=job)
-    assert said.endswith("ignored.jsonl; starting over\n")
-    assert "ignore changed since: " in said
-    assert "read.1.0-of" in " ".join(done)
-
-
-@pytest.mark.parametrize(
-    "name", ["align, index", "search, passages", "search, documents", "pairs, index"]
-)
+@pytest.mark.parametrize("name", ["align, index", "pairs, index"])
 def test_changed_index(run, tmp_path, collections, name):
     """One that was changed is another input."""
     kind = "idx" if " idx" in JOBS[name].command else "passages"
@@ -400,27 +301,6 @@ def test_changed_index(run, tmp_path, collections, name):
     assert "index changed since: " in said
     assert said.endswith("starting over\n")
     assert ".1.0-of" in " ".join(done)
-
-
-def test_threads_start_over(run, tmp_path, capsys, expected):
-    folder = stop(run, tmp_path, 3)
-    words = [*DEDUP.arguments(tmp_path / "out"), "--work", str(tmp_path / "work")]
-    assert neardup.cli.run(words) == 0
-    said = capsys.readouterr().err
-    assert said.startswith(f"a run that was stopped left {folder}: engine was spark, is not given;")
-    assert answer_in(tmp_path / "out") == expected
-    assert list((tmp_path / "work").iterdir()) == []
-
-
-def test_bad_row(run, tmp_path):
-    """Whoever mends it has another input."""
-    lines = [json.dumps({"id": str(n), "text": f"text {n} " * 50}) for n in range(20)]
-    (tmp_path / "a.jsonl").write_text("\n".join([*lines, "no JSON"]))
-    job = Job(f"dedup {tmp_path / 'a.jsonl'}")
-    code, said = run(job, tmp_path / "out", "--work", str(tmp_path / "work"))
-    assert code == 1
-    assert "a.jsonl, row 21" in said
-    assert not (tmp_path / "work").exists()
 
 
 def test_two_at_once(run, tmp_path, collections):
@@ -519,17 +399,6 @@ def test_url(run, tmp_path, expected, memory):
     assert list((tmp_path / "out").iterdir()) == [tmp_path / "out/out"]
 
 
-def test_url__other_options(run, tmp_path, memory):
-    work = "--work", "memory://work"
-    with watched(2):
-        run(DEDUP, tmp_path / "out", *work)
-    code, said = run(DEDUP, tmp_path / "out", *work, "--keep", "longest")
-    assert code == 0
-    assert "a run that was stopped left memory://work/.out.neardup-work-" in said
-    assert "options changed since: keep was first, is longest" in said
-    assert memory.find("/") == []
-
-
 def test_url__later_run_takes_over(memory):
     key = {"inputs": []}
     one = SharedWork.open(Url("memory://work"), "out", key)
@@ -544,25 +413,3 @@ def test_url__later_run_takes_over(memory):
     two.stage("read", 2, [])
     two.remove()
     assert memory.find("/") == []
-
-
-def test_url__other_run_at_work(memory):
-    """One with other options that may be at work stays."""
-    one = SharedWork.open(Url("memory://work"), "out", {"options": {"keep": "first"}})
-    two = SharedWork.open(Url("memory://work"), "out", {"options": {"keep": "last"}})
-    assert two.remove_stale() == []
-    one._place.leave()
-    assert two.remove_stale() == two.stale or two.stale == []
-    two.remove()
-    assert memory.find("/") == []
-
-
-def test_url__of_threads(run, tmp_path, collections, monkeypatch, capsys):
-    monkeypatch.chdir(collections)
-    words = [*DEDUP.arguments(tmp_path), "--work", "memory://work"]
-    assert neardup.cli.run(words) == 1
-    said = capsys.readouterr().err
-    assert said == (
-        "error: --work is a folder of this machine, unless a command writes a file or folder with "
-        "--engine spark; name one\n"
-    )

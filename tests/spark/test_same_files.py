@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,16 +12,10 @@ import neardup.spark
 from tests.spark.runs import assert_same, run_spark, run_threads
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "default": {},
-    "longest": {"keep": "longest", "threshold": 0.7},
-    "by number": {"keep": "max:score"},
     "by origin": {"keep": "priority:origin=book,mail"},
     "components": {"clusters": "components", "threshold": 0.6},
-    "containment": {"measure": "containment", "keep": "longest"},
     "numbered": {"occurrences": "numbered", "ngram": 2},
-    "weighted": {"measure": "weighted-jaccard", "threshold": 0.7},
     "without ids": {"id_column": ""},
-    "other id": {"id_column": "id", "tokenizer": "characters", "threshold": 0.9},
 }
 
 
@@ -33,32 +26,11 @@ def test_options(in_process, collection, tmp_path, small_tasks, name):
     assert_same(run_spark(in_process, data, tmp_path / "spark", **OPTIONS[name]), expected)
 
 
-@pytest.mark.parametrize("clusters", ["survivors", "components"])
-def test_against(in_process, collection, tmp_path, small_tasks, clusters):
-    data, options = str(collection / "own"), {"clusters": clusters, "keep": "shortest"}
-    options |= {"against": str(collection / "other")}
-    expected = run_threads(data, tmp_path / "threads", **options)
-    summary = json.loads((expected / "summary.json").read_text())
-    assert summary["removed_for_against"]
-    assert_same(run_spark(in_process, data, tmp_path / "spark", **options), expected)
-
-
 def test_as_many_partitions_as_tasks(session, collection, tmp_path):
     """Spark must not take rows for placed because the numbers are the same."""
     data, options = str(collection / "own"), {"against": str(collection / "other")}
     expected = run_threads(data, tmp_path / "threads", **options)
     assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
-
-
-@pytest.mark.parametrize("n_partitions", [1, 7, 40])
-def test_partitions_of_the_session(session, collection, tmp_path, n_partitions):
-    data = str(collection / "own")
-    expected = run_threads(data, tmp_path / "threads")
-    session.conf.set("spark.sql.shuffle.partitions", n_partitions)
-    try:
-        assert_same(run_spark(session, data, tmp_path / "spark"), expected)
-    finally:
-        session.conf.unset("spark.sql.shuffle.partitions")
 
 
 def test_bad_rows_are_skipped(in_process, collection, tmp_path, small_tasks):
@@ -87,19 +59,6 @@ def test_next_to_nothing(in_process, tmp_path, text):
     data = str(tmp_path / "data.jsonl")
     expected = run_threads(data, tmp_path / "threads")
     assert_same(run_spark(in_process, data, tmp_path / "spark"), expected)
-
-
-def test_relative_path(session, collection, tmp_path, monkeypatch):
-    monkeypatch.chdir(collection)
-    expected = run_threads("own", tmp_path / "threads")
-    assert_same(run_spark(session, "own", Path("found")), expected)
-
-
-def test_converted(in_process, collection, tmp_path):
-    data = str(collection / "own")
-    neardup.deduplicate(data).write(tmp_path / "threads", format="parquet")
-    neardup.spark.deduplicate(in_process, data).write(tmp_path / "spark", format="parquet")
-    assert_same(tmp_path / "spark", tmp_path / "threads")
 
 
 def test_with_text(in_process, collection, tmp_path):

@@ -13,26 +13,20 @@ import pytest
 
 import neardup
 import neardup.spark
-from neardup.errors import InvalidInputError, NeardupError
+from neardup.errors import NeardupError
 from tests.spark.conftest import cut_small
 
 PASSAGES: dict[str, dict[str, Any]] = {
-    "best": {"threshold": "0.5"},
     "texts": {"threshold": "0.4", "with_text": True},
-    "everything": {"threshold": "0.6", "recall": "1"},
-    "hits": {"threshold": "0.6", "hits": 5},
     "containment": {"threshold": "0.6", "measure": "containment"},
     "places": {"threshold": "0.5", "place_marker": r"(c\d+)", "with_text": True},
     "some": {"threshold": "0.5", "where": "number < 30"},
-    "without ids": {"threshold": "0.5", "id_column": ""},
 }
 DOCUMENTS: dict[str, dict[str, Any]] = {
     "all": {},
-    "threshold": {"threshold": "0.5"},
     "limit": {"limit": 2},
     "top": {"top": 3},
     "top of some": {"top": 1, "doc_where": "number > 9", "with_columns": True},
-    "some": {"where": "number < 30", "id_column": ""},
 }
 
 
@@ -124,13 +118,6 @@ def test_documents(in_process, folder, few_tokens, name):
     assert found.summary["empty_queries"] > 0
 
 
-@pytest.mark.parametrize(
-    ("kind", "options"), [("passages", PASSAGES["texts"]), ("documents", DOCUMENTS["top"])]
-)
-def test_on_executors(session, folder, few_tokens, kind, options):
-    check(session, folder, kind, options)
-
-
 def test_slots(folder, few_tokens, monkeypatch):
     """However many tasks there are, and in whatever order their rows come."""
     pytest.importorskip("pyspark")
@@ -175,46 +162,6 @@ def test_bad_rows(in_process, folder, few_tokens, tmp_path, kind):
     assert said[0] == said[1]
     found = check(in_process, tmp_path, kind, {"on_error": "skip"})
     assert found.summary["skipped_rows"] == 1
-
-
-@pytest.mark.parametrize("kind", ["passages", "documents"])
-def test_next_to_nothing(in_process, tmp_path, kind):
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own/none.jsonl").write_text("")
-    make = {"passages": neardup.PassageIndex, "documents": neardup.DocumentIndex}[kind]
-    index = make.create(tmp_path / kind)
-    check(in_process, tmp_path, kind, {})
-    (tmp_path / "own/one.txt").write_text("one text of a few words, and no more than these")
-    check(in_process, tmp_path, kind, {})
-    index.add(["a document of some other words"])
-    check(in_process, tmp_path, kind, {})
-
-
-@pytest.mark.parametrize("kind", ["passages", "documents"])
-def test_an_index_that_executors_do_not_see(in_process, folder, monkeypatch, kind):
-    from neardup.spark import against, stored_passages
-
-    def unseen(index: Path) -> None:
-        see(index.parent / "elsewhere")
-
-    see = against.check_seen
-    for module in (against, stored_passages):
-        monkeypatch.setattr(module, "check_seen", unseen)
-    search = getattr(neardup.spark, f"search_{kind}")
-    with pytest.raises(NeardupError, match="executors do not see the index"):
-        search(in_process, folder / kind, str(folder / "own"))
-
-
-@pytest.mark.parametrize("kind", ["passages", "documents"])
-def test_refuses(in_process, folder, tmp_path, kind):
-    search = partial(getattr(neardup.spark, f"search_{kind}"), in_process)
-    with pytest.raises(InvalidInputError, match="not data in memory"):
-        search(folder / kind, ["a text"])
-    other = "documents" if kind == "passages" else "passages"
-    with pytest.raises(NeardupError, match=f"is an index of {other}"):
-        search(folder / other, str(folder / "own"))
-    with pytest.raises(NeardupError, match="no index"):
-        search(tmp_path / "missing", str(folder / "own"))
 
 
 def test_sees_what_was_inserted(in_process, folder, tmp_path):

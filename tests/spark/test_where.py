@@ -9,7 +9,6 @@ import pytest
 
 import neardup
 import neardup.spark
-from neardup.errors import InvalidInputError
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.spark import cluster
 from tests.spark.runs import assert_same, summary_of
@@ -53,20 +52,3 @@ def test_where(in_process, data, tmp_path, job):
     summary = summary_of(tmp_path / "spark")
     assert summary["skipped_rows"] == 3
     assert 100 < summary["filtered_rows"] == 3 * 79 - summary["documents_in"] < 220
-
-
-def test_where__of_pairs_and_passages(in_process, data):
-    options = {"where": WHERE, "on_error": "skip"}
-    expected = neardup.find_pairs(data, threshold=0.5, ngram=1, **options)
-    found = neardup.spark.find_pairs(in_process, str(data), threshold=0.5, ngram=1, **options)
-    assert found.table.equals(expected.table)
-    assert found.summary["filtered_rows"] == expected.summary["filtered_rows"] > 100
-    expected = neardup.align(data, min_tokens=4, **options)
-    found = neardup.spark.align(in_process, str(data), min_tokens=4, **options)
-    assert found.table.equals(expected.table)
-    assert found.summary["filtered_rows"] == expected.summary["filtered_rows"] > 100
-
-
-def test_where__error(in_process, data):
-    with pytest.raises(InvalidInputError, match="no column 'stauts'"):
-        neardup.spark.deduplicate(in_process, str(data), where="stauts = 1")
