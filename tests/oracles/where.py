@@ -24,6 +24,11 @@ _OPERATORS = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_NEGATED = {
+    "null": (" is ", " is not "),
+    "is": (" is ", " is not "),
+    **{kind: (f" {kind} ", f" not {kind} ") for kind in ("in", "between", "like", "ilike")},
+}
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
@@ -139,7 +144,10 @@ def to_sql(condition: tuple[Any, ...]) -> str:
     """Write a condition down, as it is given to neardup."""
     kind, *parts = condition
     if kind == "not":
-        return f"not ({to_sql(parts[0])})"
+        inner = to_sql(parts[0])
+        # Written inside of the comparison, as people do: x not like 'a%', x is not null.
+        operator = _NEGATED.get(parts[0][0])
+        return inner.replace(*operator, 1) if operator else f"not ({inner})"
     if kind in ("and", "or"):
         return f"({to_sql(parts[0])}) {kind} ({to_sql(parts[1])})"
     if kind == "null":

@@ -51,6 +51,23 @@ _WORDS = frozenset(
 )
 _MOST_CALLS = 6
 
+# Parts of the parser's nodes that a condition evaluates, by class. A node with any other part set
+# is refused, so that no version of the parser can add a flag that is ignored.
+_NEGATABLE = ("Like", "ILike", "Is", "In", "Between")
+_EVALUATED: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("Paren", "Not", "Neg", "Lower", "Upper", "Length", "Boolean"), ("this",)),
+    **dict.fromkeys(("EQ", "NEQ", "LT", "LTE", "GT", "GTE", "And", "Or"), ("this", "expression")),
+    **dict.fromkeys(("Like", "ILike", "Is"), ("this", "expression", "negate")),
+    "In": ("this", "expressions", "negate"),
+    "Between": ("this", "low", "high", "negate"),
+    "Null": (),
+    "Literal": ("this", "is_string"),
+    "Identifier": ("this", "quoted"),
+    "Column": ("this", "table", "db", "catalog"),
+    "Dot": ("this", "expression"),
+    "Bracket": ("this", "expressions"),
+}
+
 
 def _parse(text: str) -> Any:
     """Parse a condition; all words that it does not know are names.
@@ -102,7 +119,9 @@ class Condition:
         self.text = text
         compiler = _Compiler(text)
         try:
-            self._holds = compiler.condition(_parse(text))
+            parsed = _parse(text)
+            compiler.check_parts(parsed)
+            self._holds = compiler.condition(parsed)
         except RecursionError:
             raise _refused("it is nested too deep", text) from None
         except SqlglotError as error:
@@ -216,8 +235,26 @@ class _Compiler:
         self._text = text
         self.columns: dict[str, None] = {}
 
+    def check_parts(self, parsed: Any) -> None:
+        """Raise for any part of the condition that would not be evaluated."""
+        for node in parsed.walk():
+            evaluated = _EVALUATED.get(type(node).__name__)
+            if evaluated is None or any(
+                value for name, value in node.args.items() if name not in evaluated
+            ):
+                raise self._unknown(node)
+
     def condition(self, node: Any) -> _Holds:
-        """Return what says where a part of the condition is true, false, or null."""
+        """Return the function that evaluates a part of the condition to true, false or null."""
+        import pyarrow.compute as pc
+
+        holds = self._plain_condition(node)
+        if type(node).__name__ in _NEGATABLE and node.args.get("negate"):
+            return lambda rows: pc.invert(holds(rows))
+        return holds
+
+    def _plain_condition(self, node: Any) -> _Holds:
+        """Return the same as ``condition``, without the negation that a comparison may have."""
         import pyarrow.compute as pc
         from sqlglot import exp
 
@@ -248,7 +285,7 @@ class _Compiler:
         if kind is exp.In and node.expressions:
             a, values = self.value(node.this), [self.value(each) for each in node.expressions]
             return lambda rows: _any_equal(a(rows), [each(rows) for each in values])
-        if kind is exp.Between and not node.args.get("symmetric"):
+        if kind is exp.Between:
             a, low, high = map(self.value, (node.this, node.args["low"], node.args["high"]))
             return lambda rows: pc.and_kleene(
                 _compare(pc.greater_equal, a(rows), low(rows)),

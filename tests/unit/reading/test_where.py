@@ -9,9 +9,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sqlglot import exp
 
+from neardup.errors import InvalidParameterError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
+from neardup.reading import where
 from neardup.reading.where import Condition
 from tests.each import each_of
 from tests.oracles import where as oracle
@@ -88,3 +91,38 @@ def test_rows_that_cannot_be_read__meet_all_conditions(tmp_path):
     source = DelimitedSource(str(path), path.name)
     expected = [True, True, True, True, False, *[False, True] * 20]
     assert met(source, ("=", X, ("constant", 1))) == expected
+
+
+def test_not__inside_of_a_comparison_and_around_it(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"x": "ab"}\n{"x": "cd"}\n{"x": null}\n')
+    source = JsonLinesSource(str(path), path.name)
+    [block] = source.blocks()
+    for comparison in ("like 'a%'", "ilike 'A%'", "in ('ab')", "between 'a' and 'b'"):
+        for condition in (f"x not {comparison}", f"not x {comparison}", f"not (x {comparison})"):
+            assert Condition(condition).of(source, block).tolist() == [False, True, False]
+
+
+def test_every_part_of_the_parser__is_evaluated_or_refused(monkeypatch):
+    """Any argument of any node that is set, and that no evaluation takes into account."""
+    conditions = [
+        "not (a = 1 or b <> 2) and c < 3 and d <= 4 and e > 5 and f >= -6",
+        "a like 'x' and b ilike 'y' and c in (1, 2) and d between 3 and 4 and e is null",
+        "lower(a) = 'x' and upper(b) = 'y' and length(c) = 1 and d is true and x.y[0] = z.a.b.c.d",
+    ]
+    refused = set()
+    for condition in conditions:
+        for i, node in enumerate(where._parse(condition).walk()):
+            for name in {*node.arg_types, "of_a_later_version"} - {*_evaluated(node)}:
+                parsed = where._parse(condition)
+                list(parsed.walk())[i].args[name] = exp.to_identifier("set")
+                monkeypatch.setattr(where, "_parse", lambda _, parsed=parsed: parsed)
+                with pytest.raises(InvalidParameterError, match="is none of comparisons"):
+                    Condition(condition)
+                monkeypatch.undo()
+                refused.add((type(node).__name__, name))
+    assert {("Between", "symmetric"), ("Length", "binary"), ("In", "query")} <= refused
+
+
+def _evaluated(node):
+    return where._EVALUATED[type(node).__name__]
