@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from itertools import product
 
 import numba
 import numpy as np
@@ -53,6 +54,59 @@ def oracle_tokens(strings, kind="words", options=PLAIN):
 def characters():
     sample = [*EDGES, *range(0, 0x110000, STRIDE)]
     return [chr(c) for c in sample if not 0xD800 <= c < 0xE000]
+
+
+# One of each class that a character may have in words, by its part in them.
+IN_WORDS = {
+    "letter": "a",
+    "digit": "1",
+    "underscore": "_",
+    "space": " ",
+    "symbol": "❤",
+    "unspaced": "葛",
+    "nonspacing mark": "\u0301",
+    "spacing mark": "\u0903",
+    "enclosing mark": "\u20e3",
+    "mark of an unspaced script": "\u0e34",
+    "variation selector": "\ufe0f",
+    "soft hyphen": "\u00ad",
+    "joiner": "\u200d",
+}
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_hash_tokens__runs_of_every_class(n):
+    strings = ["".join(run) for run in product(IN_WORDS.values(), repeat=n)]
+    assert first_difference(kernel_tokens(strings), oracle_tokens(strings)) is None
+
+
+@pytest.mark.slow
+def test_hash_tokens__every_character_beside_every_class():
+    for around in IN_WORDS.values():
+        strings = [f"{around}{c}{around}" for c in characters()]
+        assert first_difference(kernel_tokens(strings), oracle_tokens(strings)) is None
+
+
+@each_of(
+    "text, words",
+    [
+        # A mark after a letter or digit is part of the word.
+        ("e\u0301a 1\u20e3", ["e\u0301a", "1\u20e3"]),
+        # After anything else it is ignored, and separates nothing.
+        ("\u0301a \u2764\ufe0f #\ufe0f\u20e3 _\u0301b", ["a", "_b"]),
+        # Format characters and variation selectors are ignored everywhere.
+        ("e\u00adbook e\u200b\u200dbook e\u2060\ufeffbook", ["ebook"] * 3),
+        ("e\u00ad\u0301", ["e\u0301"]),
+        ("葛\U000e0100城", ["葛", "城"]),
+        # A letter of an unspaced script is a token with its marks.
+        ("\u0e01\u0e34\u0e48\u0e02a\u0301", ["\u0e01\u0e34\u0e48", "\u0e02", "a\u0301"]),
+        ("か\u3099き", ["か\u3099", "き"]),
+        # Emoji have no tokens, joined, coloured or flags.
+        ("👩\u200d👧 👍🏽 🏴\U000e0067\U000e007f", []),
+    ],
+)
+def test_hash_tokens__marks_and_format_characters(text, words):
+    assert kernel_tokens([text]) == [[hash_token(word.encode()) for word in words]]
 
 
 def test_hash_characters__as_many_as_folds_have():

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import cache
 
-from tests.oracles.tokens import Options, fold, is_unspaced, is_word_part
+from tests.oracles.tokens import Options, fold, roles_in_words
 
 Places = list[tuple[str, int, int]]
 
@@ -99,32 +99,31 @@ def locate(text: str, kind: str, options: Options) -> list[tuple[bytes, int, int
 def cut(characters: Places, kind: str, options: Options) -> list[tuple[bytes, int, int]]:
     """Give the tokens of characters, each with its place, that of the characters it is made of."""
     tokens: list[tuple[str, int, int]] = []
-    grows = adheres = False  # the last token takes up characters; or those that fold to nothing
-    inside = in_lines("".join(character for character, _, _ in characters))
-    for (character, start, stop), is_inside in zip(characters, inside, strict=True):
-        separates = stands_alone = False
-        if kind == "words":
-            separates, stands_alone = not is_word_part(character), is_unspaced(character)
-        elif kind == "whitespace":
-            separates = character.isspace() or character == "\0"
-        elif kind == "lines":
-            separates = not is_inside
-        else:
-            stands_alone = True
-        folded = fold(character, options)
-        if separates:
+    grows = adheres = False  # the last token takes up letters; or characters that fold to nothing
+    text = "".join(character for character, _, _ in characters)
+    if kind == "words":
+        roles = roles_in_words(text)
+    elif kind == "whitespace":
+        roles = ["gap" if c.isspace() or c == "\0" else "part" for c in text]
+    elif kind == "lines":
+        roles = ["part" if is_inside else "gap" for is_inside in in_lines(text)]
+    else:
+        roles = ["alone"] * len(text)
+    for (character, start, stop), role in zip(characters, roles, strict=True):
+        folded = "" if role == "nothing" else fold(character, options)
+        if role == "gap":
             grows = adheres = False
         elif not folded:
             if adheres:
                 last = tokens[-1][1]
                 tokens = [(t, s, stop if s == last else e) for t, s, e in tokens]
-        elif grows and not stands_alone:
+        elif role == "mark" or (role == "part" and grows):
             token, token_start, _ = tokens[-1]
             tokens[-1] = (token + folded, token_start, stop)
         else:
             parts = folded if kind == "characters" else [folded]
             tokens += [(part, start, stop) for part in parts]
-            grows, adheres = not stands_alone, True
+            grows, adheres = role == "part", True
     return [(token.encode(), start, stop) for token, start, stop in tokens]
 
 

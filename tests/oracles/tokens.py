@@ -55,8 +55,38 @@ def is_unspaced(character: str) -> bool:
     return any(first <= ord(character) <= last for first, last in UNSPACED)
 
 
-def is_word_part(character: str) -> bool:
-    return character == "_" or unicodedata.category(character)[0] in "LMN"
+# Marks that only choose a glyph or a line break.
+INVISIBLE_MARKS = {0x034F, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F}
+INVISIBLE_MARKS |= {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+
+
+def is_mark(character: str) -> bool:
+    return unicodedata.category(character)[0] == "M"
+
+
+def is_invisible(character: str) -> bool:
+    return ord(character) in INVISIBLE_MARKS or unicodedata.category(character) == "Cf"
+
+
+def roles_in_words(text: str) -> list[str]:
+    """Give the part of each character in words.
+
+    A ``gap``, ``part`` of a word, ``alone`` as a letter of an unspaced script, a ``mark`` of the
+    letter or digit before it, or ``nothing``.
+    """
+    roles = []
+    takes_marks = False
+    for character in text:
+        is_letter = unicodedata.category(character)[0] in "LN"
+        if is_invisible(character) or (is_mark(character) and not takes_marks):
+            roles.append("nothing")
+        elif is_mark(character):
+            roles.append("mark")
+        else:
+            takes_marks = is_letter
+            role = "alone" if is_unspaced(character) else "part"
+            roles.append(role if is_letter or character == "_" else "gap")
+    return roles
 
 
 def fold_all(text: str, options: Options) -> str:
@@ -81,22 +111,19 @@ def tokenize(text: str, kind: str, options: Options) -> list[bytes]:
     if kind == "lines":
         lines = [fold_all(line.rstrip(), options) for line in split_lines(text)]
         return [line.encode() for line in lines if line]
-    tokens, current = [], ""
-    for character in text:
-        if kind == "words":
-            separates = not is_word_part(character)
-            stands_alone = is_unspaced(character)
-        else:
-            # Zero bytes are used to separate tokens, so U+0000 has to be white space.
-            separates = character.isspace() or character == "\0"
-            stands_alone = False
-        folded_character = "" if separates else fold(character, options)
-        if separates or (stands_alone and folded_character):
+    tokens, current, is_alone = [], "", False
+    if kind == "words":
+        roles = roles_in_words(text)
+    else:
+        # Zero bytes are used to separate tokens, so U+0000 has to be white space.
+        roles = ["gap" if c.isspace() or c == "\0" else "part" for c in text]
+    for character, role in zip(text, roles, strict=True):
+        folded = "" if role in ("gap", "nothing") else fold(character, options)
+        if role == "gap" or (folded and (role == "alone" or (role == "part" and is_alone))):
             tokens.append(current)
-            current = ""
-        if stands_alone:
-            tokens.append(folded_character)
-        else:
-            current += folded_character
+            current, is_alone = "", False
+        if folded and role != "mark":
+            is_alone = role == "alone"
+        current += folded
     tokens.append(current)
     return [token.encode() for token in tokens if token]

@@ -19,6 +19,7 @@ from neardup.kernels.text.folding import (
     CLASS_SHIFT,
     IGNORED,
     LENGTH_SHIFT,
+    MARK,
     SEPARATOR,
     SEVERAL,
     SINGLE,
@@ -30,9 +31,9 @@ from neardup.text.normalise import Normalisation
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Blocks of scripts that are written without spaces between words: each of their letters, marks and
-# digits is a token. Han, kana and bopomofo with their extensions; Thai, Lao, Myanmar, Khmer; Tai
-# scripts of the same tradition; halfwidth kana.
+# Blocks of scripts that are written without spaces between words: each of their letters and digits
+# is a token, together with the marks after it. Han, kana and bopomofo with their extensions; Thai,
+# Lao, Myanmar, Khmer; Tai scripts of the same tradition; halfwidth kana.
 UNSPACED_BLOCKS = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
@@ -54,6 +55,14 @@ UNSPACED_BLOCKS = (
     (0xFF66, 0xFF9F),  # halfwidth Katakana
     (0x1AFF0, 0x1B16F),  # kana extensions and supplements
     (0x20000, 0x33479),  # CJK extensions B to J and compatibility supplement
+)
+
+# Marks that only choose a glyph or a line break (Default_Ignorable_Code_Point of Unicode): the
+# combining grapheme joiner, Khmer inherent vowels, variation selectors.
+IGNORED_MARKS = (
+    *(0x034F, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F),
+    *range(0xFE00, 0xFE10),
+    *range(0xE0100, 0xE01F0),
 )
 
 _N_CODE_POINTS = 0x110000
@@ -139,14 +148,21 @@ def _between_line_ends() -> Bytes:
 
 
 def _words() -> Bytes:
-    """Return the parts of code points where tokens are words, or letters of unspaced scripts."""
+    """Return the parts of code points where tokens are words, or letters of unspaced scripts.
+
+    By rule WB4 of Unicode's word boundaries (UAX 29) marks and format characters never separate.
+    """
     classes = np.full(_N_CODE_POINTS, SEPARATOR, np.uint8)
     classes[ord("_")] = WORD
     for row in _rows():
         if row.isalpha():
             classes[ord(row[0]) : ord(row[-1]) + 1] = WORD
         else:
-            classes[[ord(c) for c in row if unicodedata.category(c)[0] in "LMN"]] = WORD
+            categories = {ord(c): unicodedata.category(c) for c in row}
+            classes[[c for c, category in categories.items() if category[0] in "LN"]] = WORD
+            classes[[c for c, category in categories.items() if category[0] == "M"]] = MARK
+            classes[[c for c, category in categories.items() if category == "Cf"]] = IGNORED
+    classes[list(IGNORED_MARKS)] = IGNORED
     for first, last in UNSPACED_BLOCKS:
         block = classes[first : last + 1]
         block[block == WORD] = SINGLE

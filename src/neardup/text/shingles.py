@@ -245,10 +245,9 @@ def shorten(lists: ShingleLists, bits: int) -> ShingleLists:
     return ShingleLists(values, lists.offsets)
 
 
-# Version of all hash definitions in docs/hashing.md; raise it when any of them changes. Of single
-# characters whose case is folded it is another: each character of a fold is a token since then.
-HASH_VERSION = 1
-FOLDED_CHARACTERS_VERSION = 2
+# Version of all hash definitions in docs/hashing.md; raise it when any of them changes, or the
+# rules by which texts are cut into tokens.
+HASH_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -281,11 +280,6 @@ class ShingleScheme:
         ShingleOptions.known["ngram"].given(self.ngram)
         ShingleOptions.known["occurrences"].given(self.occurrences)
 
-    @property
-    def _hash_version(self) -> int:
-        is_folded = self.tokenizer.name == "characters" and self.normalisation.casefold
-        return FOLDED_CHARACTERS_VERSION if is_folded else HASH_VERSION
-
     def describe(self) -> dict[str, object]:
         """Give all that decides the sets, as plain values, for schemes and summaries."""
         return {
@@ -293,7 +287,7 @@ class ShingleScheme:
             **self.normalisation.describe(),
             "ngram": self.ngram,
             "occurrences": self.occurrences,
-            "hash_version": self._hash_version,
+            "hash_version": HASH_VERSION,
             "unicode_version": unicodedata.unidata_version,
             **self.fingerprints.describe(),
         }

@@ -10,7 +10,6 @@ import tokenizers
 import neardup
 from neardup.kernels.common.hashing import hash_bytes
 from neardup.text.normalise import Normalisation
-from neardup.text.shingles import make_shingle_scheme
 from neardup.text.tokenizers import load_file_tokenizer, make_tokenizer
 from neardup.version import pip_install
 from tests.arrays import make_texts, unragged
@@ -184,12 +183,3 @@ def test_characters__places_of_folded_letters():
     _, spans = tokenizer.locate_tokens(make_texts(["aß\u0130b"]))
     places = list(zip(spans.starts.tolist(), spans.stops.tolist(), strict=True))
     assert places == [(0, 1), (1, 3), (1, 3), (3, 5), (3, 5), (5, 6)]
-
-
-def test_characters__hash_version_of_folded_ones():
-    """Equal descriptions mean equal hashes: those that have changed say so."""
-    for tokenizer in ("characters", "words", "whitespace"):
-        for casefold in (False, True):
-            scheme = make_shingle_scheme(tokenizer, casefold=casefold).describe()
-            is_other = casefold and tokenizer == "characters"
-            assert scheme["hash_version"] == (2 if is_other else 1)

@@ -1,8 +1,8 @@
 """Cut texts into tokens by character tables: UTF-8 in, folded tokens separated by zero bytes out.
 
 The tables (built in ``neardup.text.characters`` from ``unicodedata``) say for every code point
-whether it separates tokens, belongs to one, is a token by itself, or is passed over, and which
-UTF-8 bytes stand for it after folding.
+whether it separates tokens, belongs to one, is a token by itself, belongs to the letter before it,
+or is ignored, and which UTF-8 bytes stand for it after folding.
 
 Eight bytes at a time, as one 64-bit word with the first byte lowest.
 
@@ -60,9 +60,10 @@ def ascii_end(data: ConstBytes, start: Int, end: Int) -> np.int64:
 
 
 # An entry of the code point table: folded bytes in the low 56 bits (first byte lowest), their
-# number in bits 56 to 59, the class in bits 60 to 62. SEVERAL is for what folds to more than one
-# character, each of them a token, and only in tables where all characters are tokens.
-SEPARATOR, WORD, SINGLE, IGNORED, SEVERAL = 0, 1, 2, 3, 4
+# number in bits 56 to 59, the class in bits 60 to 62. A MARK belongs to the letter or digit before
+# it, and is ignored after anything else. SEVERAL is for a character that folds to more than one,
+# each of them a token, and only in tables where all characters are tokens.
+SEPARATOR, WORD, SINGLE, IGNORED, SEVERAL, MARK = 0, 1, 2, 3, 4, 5
 LENGTH_SHIFT, CLASS_SHIFT = np.uint64(56), np.uint64(60)
 _LOW4, _BYTE = np.uint64(15), np.uint64(255)
 # First bytes of characters of so many bytes, and of more, are these and above.
@@ -81,6 +82,8 @@ GROWTH, SLACK = 3, 16
 _RANGES = 5
 # Bytes that go through the ranges together; fewer are looked up one by one.
 _BLOCK = 32
+# The only character of words that is neither a letter nor a digit: it takes no marks.
+_UNDERSCORE = 0x5F
 
 
 @inlined
@@ -189,6 +192,8 @@ def fold_texts(
     for doc in range(offsets.shape[0] - 1):
         folded_offsets[doc] = out
         i, end = offsets[doc], offsets[doc + 1]
+        # Class of the letter or digit that a mark would belong to; SEPARATOR if there is none.
+        base = np.int64(SEPARATOR)
         while i < end:
             if data[i] < 128:
                 n = ascii_end(data, i, end) - i
@@ -203,25 +208,34 @@ def fold_texts(
                         folded[np.uint64(out + k)] = ascii_table[data[np.uint64(i + k)]]
                 i += n
                 out += n
+                last_byte = data[i - 1]
+                takes_marks = ascii_table[last_byte] != 0 and last_byte != _UNDERSCORE
+                base = np.int64(WORD if takes_marks else SEPARATOR)
                 continue
             code_point, length = decode(data, i)
             i += length
             entry = table[code_point]
             kind = np.int64(entry >> CLASS_SHIFT)
-            if kind == IGNORED:
+            if kind == IGNORED or (kind == MARK and base == SEPARATOR):
                 continue
             if kind == SEPARATOR:
+                base = kind
                 folded[out] = 0
                 out += 1
                 continue
-            if kind == SINGLE:
-                folded[out] = 0
-                out += 1
+            if kind == MARK:
+                # The token goes on: a separator after it is taken back.
+                out -= np.int64(base == SINGLE)
+            else:
+                base = kind
+                if kind == SINGLE:
+                    folded[out] = 0
+                    out += 1
             for _ in range(np.int64((entry >> LENGTH_SHIFT) & _LOW4)):
                 folded[out] = np.uint8(entry & _BYTE)
                 entry >>= _8
                 out += 1
-            if kind == SINGLE:
+            if base == SINGLE:
                 folded[out] = 0
                 out += 1
         folded[out] = 0

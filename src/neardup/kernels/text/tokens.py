@@ -1,7 +1,7 @@
 """Tokens of folded texts: a 64-bit hash for each, their places, and those of lines and the like.
 
-Places are byte positions, counted from the start of each text, ``stops`` exclusive. Characters
-that fold to nothing belong to the token that they stand in or directly behind.
+Places are byte positions, counted from the start of each text, ``stops`` exclusive. Marks, and
+characters that are ignored, belong to the token that they are in or directly after.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from neardup.kernels.text.folding import (
     CLASS_SHIFT,
     IGNORED,
     LENGTH_SHIFT,
+    MARK,
     SEPARATOR,
     SEVERAL,
     SINGLE,
@@ -314,7 +315,7 @@ def locate_tokens(
                     n_begun += 1
                     inside = np.int64(1)
                 continue
-            if kind == IGNORED:
+            if kind in (IGNORED, MARK):
                 if inside == 0 and n_begun > first and stops[n_begun - 1] == at:
                     stops[n_begun - 1] = i - origin
                 continue
