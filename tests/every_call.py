@@ -69,7 +69,6 @@ CASES = {
     "sketch": Case("sketch in.jsonl -o out.parquet", ("out.parquet",)),
     "estimate": Case("estimate sketches.parquet -o out.csv", ("out.csv",)),
     "report": Case("report earlier -o page.html", ("page.html",)),
-    "explain": Case("explain earlier d1"),
     "build documents": Case(
         "index build new in.jsonl --kind documents", ("new",), "index compact new"
     ),
