@@ -93,7 +93,7 @@ JOBS: dict[str, Job] = {
         "align a.jsonl --against passages", keeps_tasks=False, on_spark=True, output="found.jsonl"
     ),
     "search, passages": Job(
-        "search passages a.jsonl --threshold 0.3",
+        "search passages a.jsonl --threshold 0.1 --recall 1",
         keeps_tasks=False,
         on_spark=True,
         output="found.jsonl",
