@@ -90,14 +90,13 @@ def of_documents(folder: Path) -> Iterator[Any]:
 def of_sketches(_: Path) -> Iterator[Any]:
     for kind in ("smallest", "minhash", "edit"):
         yield neardup.sketch(ROWS, kind=kind, **SKIP)
-    yield neardup.sketch(GOOD, kind="smallest", blocks=100, **WHERE)
-    yield neardup.sketch(GOOD)[:2]
+    yield neardup.sketch(GOOD, kind="smallest", **WHERE)
 
 
 def of_estimates(_: Path) -> Iterator[Any]:
     sketches = neardup.sketch(GOOD, kind="minhash")
     yield neardup.estimate(sketches, sketches, super_shingles=1)
-    yield neardup.estimate(neardup.sketch(GOOD, kind="smallest", blocks=100), threshold=0.5)
+    yield neardup.estimate(neardup.sketch(GOOD, kind="smallest"), threshold=0.5)
 
 
 def of_clusters(_: Path) -> Iterator[Any]:
