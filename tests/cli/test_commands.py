@@ -137,8 +137,29 @@ def test_commands__same_options():
         assert dedup[name].type.to_info_dict() == plan[name].type.to_info_dict()
 
 
-@each_of("option", ["where", "keep"])
-def test_commands__a_condition_is_given_once(run, option):
-    outcome = run("dedup", "in.jsonl", "-o", "out", f"--{option}", "first", f"--{option}=longest")
+@each_of(
+    "option, first, second, remedy",
+    [
+        ("--where", "a = 1", "b = 2", "join conditions by and"),
+        ("--keep", "first", "longest", "part keys by commas"),
+        ("-o", "out", "other", "name one, and run the command again for the other"),
+        ("--threshold", "0.8", "0.8", "give it once"),
+        ("--ngram", "3", "5", "give it once"),
+        ("--id-column", "id", "name", "give it once"),
+    ],
+)
+def test_commands__an_option_is_given_once(run, option, first, second, remedy):
+    outcome = run("dedup", "in.jsonl", option, first, option, second)
     assert outcome.code == 2
-    assert f"--{option} is given twice, and takes one value; " in outcome.err
+    assert f"{option} is given twice, and takes one value; {remedy}" in outcome.err
+
+
+def test_commands__a_flag_and_its_opposite_are_refused(run):
+    outcome = run("dedup", "in.jsonl", "-o", "out", "--casefold", "--no-casefold")
+    assert outcome.code == 2
+    assert "--casefold is given twice, and takes one value; give it once" in outcome.err
+
+
+def test_commands__a_plain_flag_may_be_repeated(run, write_texts):
+    write_texts("in.jsonl", ["a b c d e f"])
+    assert run("dedup", "in.jsonl", "-o", "out", "--quiet", "--quiet").code == 0

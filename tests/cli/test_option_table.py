@@ -85,7 +85,11 @@ def test_option__out_of_range_before_inputs(run, here, command):
 def test_option__of_the_wrong_type(run, in_folder, command):
     for option, value in cases(misspelt, command):
         flags = " / ".join(f"'{flag}'" for flag in option.spelling)
-        outcome = run(*ARGUMENTS[command].split(), f"{option.spelling[-1]}={value}")
+        flag = option.spelling[-1]
+        arguments = ARGUMENTS[command].split()
+        if flag in arguments:
+            del arguments[(i := arguments.index(flag)) : i + 2]
+        outcome = run(*arguments, f"{flag}={value}")
         assert (outcome.code, outcome.out) == (2, "")
         assert f"Error: Invalid value for {flags}: '{value}' is not " in outcome.err
 

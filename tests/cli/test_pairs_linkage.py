@@ -54,6 +54,17 @@ def test_blocking(run, here, guides):
     assert ids_of("q.csv") == [("f1", "z1"), ("f2", "z1"), ("f3", "z2")]
 
 
+def test_blocking__no_document_of_a_block_has_a_token(run, here, write_file):
+    rows = [{"text": "", "city": "x"}, {"text": "some words", "city": None}]
+    write_file("in.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    for options in ([], ["--method", "minhash"], ["--measure", "edit"], ["--memory", "16MB"]):
+        outcome = run(
+            "pairs", "in.jsonl", "--blocking", "city", *options, "-o", "p.csv", "--overwrite"
+        )
+        assert outcome.code == 0, outcome.err
+        assert ids_of("p.csv") == []
+
+
 def test_blocking__values_are_compared_as_text(run, here, write_file):
     """Whatever formats say of their types, also where a column of numbers has gaps."""
     texts = [{"text": "one two", "zip": 7}, {"text": "one two", "zip": None}]
@@ -192,8 +203,7 @@ def test_errors(run, guides, arguments, error):
 def test_index__is_read_as_documents(run, here, guides, option):
     """Looking up knows of no blocks, nor of pairs that compete; so all texts are compared."""
     keep = ("--keep-column", "city", "--keep-column", "name")
-    reading = ("--text-column", "name", "--ngram", "1")
-    assert run("index", "build", "idx", "b.csv", "--kind", "documents", *reading, *keep).code == 0
+    assert run("index", "build", "idx", "b.csv", "--kind", "documents", *OPTIONS, *keep).code == 0
     outcome = run(
         "pairs", "a.csv", "--against", "idx", *OPTIONS, *option.split(), "-o", "p.csv", "--json"
     )

@@ -51,8 +51,7 @@ class TableOption(click.Option):
         self.entry = entry
 
 
-# Of other options the last one counts, as is usual; these are for one condition after the other, or
-# for one file after the other.
+# What to do in place of giving an option twice, where that is more than to give it once.
 _JOINED = {
     "where": "join conditions by and",
     "keep": "part keys by commas",
@@ -78,13 +77,20 @@ class TableCommand(click.Command):
         return rest
 
     def _check_given_once(self, ctx: click.Context, args: list[str]) -> None:
-        """Raise where a condition or an output is given twice, of which one would be dropped."""
+        """Raise if an option that takes one value has two, of which one would be dropped."""
         _, _, order = self.make_parser(ctx).parse_args(list(args))
-        for name, remedy in _JOINED.items():
-            given = [each for each in order if each.name == name]
-            if len(given) > 1:
-                message = f"{given[0].opts[0]} is given twice, and takes one value; {remedy}"
+        given = set[str]()
+        for each in order:
+            if not isinstance(each, click.Option) or each.multiple:
+                continue
+            # A plain flag means the same however often it is given.
+            if each.is_flag and not each.secondary_opts:
+                continue
+            if each.name in given:
+                remedy = _JOINED.get(str(each.name), "give it once")
+                message = f"{each.opts[0]} is given twice, and takes one value; {remedy}"
                 raise click.UsageError(message, ctx)
+            given.add(str(each.name))
 
     def _take_settings(self, ctx: click.Context) -> dict[str, Setting]:
         """Set options that the command line lacks; return them by their keys in the file."""

@@ -303,6 +303,12 @@ class PairOptions(
         return _names(self.with_columns)
 
     @property
+    def is_of_edits(self) -> bool:
+        """Whether texts are compared by their edit distances."""
+        usual = "edit" if self.max_distance is not None else "jaccard"
+        return (self.measure or usual) == "edit"
+
+    @property
     def may_look_up(self) -> bool:
         """Whether an index can be looked up in; other options need all of its texts."""
         needs_all = (

@@ -147,6 +147,8 @@ class SetExchange:
         ``sizes`` and ``extents`` are theirs. What is in memory may go once ``are_all`` that will
         be read.
         """
+        if not len(documents):
+            return self.only_sizes(sizes, extents)
         offsets = offsets_of(sizes)
         columns = {"values": np.empty(int(offsets[-1]), np.uint64)}
         if self._is_weighted:

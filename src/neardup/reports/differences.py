@@ -323,11 +323,6 @@ class SideBySide:
     is_whole: bool
 
 
-def say_same_words(text_a: str, text_b: str) -> str:
-    """Say of two texts of the same words whether something else differs: a ``+``, a space, case."""
-    return "no word differs" if text_a == text_b else "no word differs, other characters do"
-
-
 def side_by_side(text_a: str, text_b: str, *, context: int | None = CONTEXT) -> SideBySide:
     """Compare two texts word by word, without regard to case and to what stands between words.
 

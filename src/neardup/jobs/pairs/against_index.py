@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from neardup.documents.index import OpenDocuments
 from neardup.documents.lookup import LookedUp, LookUp
-from neardup.documents.scheme import check_alike
+from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
+from neardup.jobs.pairs.plan import PairPlan, plan_pairs
 from neardup.jobs.pairs.rows import ROWS_SHARE
 from neardup.matching.bucket_join import BucketJoinCounts
 from neardup.matching.join import check_limit
+from neardup.matching.measures import Hamming
 from neardup.options.documents import PairOptions
 from neardup.options.option import no_effect
 from neardup.reading.where import describe_filtered
@@ -70,6 +72,36 @@ class _Counts:
         self.n_pairs += len(found.hits)
 
 
+def plan_with_texts(options: PairOptions, scheme: DocumentScheme, other: str) -> PairPlan:
+    """Plan a join with all texts of an index, which decides how texts are compared.
+
+    Without a threshold it is that of the index, with ``top`` any. Hamming distances are of the
+    sets that the index has. ``other`` is as of ``plan_pairs``.
+    """
+    options.check_no_preset()
+    if options.idf_from is not None:
+        raise _fixed_weights()
+    if options.measure == Hamming.name:
+        check_alike(options.but(measure=None), scheme)
+    else:
+        check_alike(options, scheme)
+        threshold = options.threshold
+        if options.top is None:
+            threshold = scheme.measure_at(threshold).threshold
+        options = options.but(measure=scheme.measure.name, threshold=threshold)
+    options = options.but(occurrences=scheme.shingles.occurrences)
+    plan = plan_pairs(options, other=other, has_other=True)
+    reading = replace(plan.reading, shingles=scheme.shingles)
+    if reading.weighted:
+        reading = replace(reading, weighted=scheme.weighted)
+    return replace(plan, reading=reading)
+
+
+def _fixed_weights() -> InvalidParameterError:
+    where = "with an index, whose weights stay as they are"
+    return no_effect("idf_from", where, "name files with against", "against")
+
+
 def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
     """Check what goes with an index, which decides all but the threshold."""
     for name in _OF_JOINS:
@@ -81,8 +113,7 @@ def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
     options.check_no_other("with an index", "name files with against", "against")
     weights_for(options, index.scheme.measure)
     if options.idf_from is not None:
-        where = "with an index, whose weights stay as they are"
-        raise no_effect("idf_from", where, "name files with against", "against")
+        raise _fixed_weights()
     check_alike(options, index.scheme)
     return index.scheme.measure_at(options.threshold)
 

@@ -103,7 +103,7 @@ def plan_pairs(options: PairOptions, *, other: str, has_other: bool) -> PairPlan
 
 def _plan(options: PairOptions) -> PairPlan:
     options = options.but(method=options.method or "exact")
-    name = options.measure or ("jaccard" if options.max_distance is None else _EDIT)
+    name = _EDIT if options.is_of_edits else options.measure or "jaccard"
     kind = _KINDS.get(name)
     _check_exclusive(options, kind)
     _check_effects(options, kind)

@@ -312,16 +312,26 @@ class PairJob:
         self._data, self._against, self._idf_from = data, against, idf_from
         self._named = against if named is None else named
         self.index = self.plan = None
-        if against is not None and options.may_look_up:
+        if against is not None:
             # What knows indexes takes long to import, and most runs have one collection.
             from neardup.documents.other import index_among, own_tokenizer
 
-            self.index = index_among(self._named, own_tokenizer(options.tokenizer))
-        if self.index is None:
-            has_other = against is not None
-            self.plan = plan_pairs(options, other=other, has_other=has_other)
-        else:
-            options.check_no_preset()
+            tokenizer = options.tokenizer
+            # Edit distances compare texts, whatever the index has cut them into; the tokenizer of a
+            # preset was not given.
+            if options.is_of_edits or options.preset is not None:
+                tokenizer = own_tokenizer(tokenizer)
+            index = index_among(self._named, tokenizer)
+            if index is not None and options.may_look_up:
+                options.check_no_preset()
+                self.index = index
+                return
+            if index is not None and not options.is_of_edits:
+                from neardup.jobs.pairs.against_index import plan_with_texts
+
+                self.plan = plan_with_texts(options, index.view(Runner(1)).scheme, other)
+                return
+        self.plan = plan_pairs(options, other=other, has_other=against is not None)
 
     @cached_property
     def left(self) -> Inputs:
