@@ -8,9 +8,9 @@ import tempfile
 
 import pytest
 
+from neardup.engine.workspaces import key_of
 from neardup.files.resolve import resolve_paths
 from neardup.options.documents import DedupOptions
-from neardup.stages.workspaces import key_of
 from tests.archives import ENDINGS, archive_of
 
 FIRST = b'{"id": "1", "text": "one two three four five six"}\n'

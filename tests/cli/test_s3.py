@@ -255,8 +255,8 @@ def test_s3__interrupt(run, s3, bucket, names, monkeypatch, good):
 
 def test_s3__tasks_of_executors(s3, bucket, names):
     """A task is there when it is complete; one that is given up leaves no upload behind."""
+    from neardup.engine.spark.work import LAST, SharedWork
     from neardup.outputs.targets import Url
-    from neardup.spark.work import LAST, SharedWork
 
     def made(rows):
         yield from rows

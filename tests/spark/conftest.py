@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a folder with Spark in it, in which executors may write."""
     pyspark = pytest.importorskip("pyspark", reason="needs the extra spark")
-    from neardup.spark.session import check_java
+    from neardup.engine.spark.session import check_java
 
     try:
         check_java()
@@ -81,7 +81,7 @@ def session(spark_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def in_process(monkeypatch: pytest.MonkeyPatch) -> InProcess:
     """Give a session that works in this process, for tests that need no Spark of their own."""
     pytest.importorskip("pyspark", reason="needs the extra spark")
-    from neardup.spark import cluster
+    from neardup.engine.spark import cluster
     from tests.spark.in_process import InProcess
 
     monkeypatch.setattr(cluster.gc, "freeze", lambda: None)
@@ -102,7 +102,7 @@ def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def cut_small(monkeypatch: pytest.MonkeyPatch, of_task: int, of_block: int) -> None:
     """Cut files into tasks and blocks of so many bytes."""
-    from neardup.spark import cluster
+    from neardup.engine.spark import cluster
 
     found = cluster._for_others
 

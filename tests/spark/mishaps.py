@@ -17,30 +17,40 @@ from typing import Any
 # Functions of the engine that tasks run, in the order of the stages.
 STAGES = (
     *(
-        "read._read",
-        "decide._send",
-        "decide._meet",
-        "decide._send_bands",
-        "decide._meet_bands",
+        "engine.spark.read._read",
+        "spark.decide._send",
+        "spark.decide._meet",
+        "spark.decide._send_bands",
+        "spark.decide._meet_bands",
     ),
-    *("decide._send_keys", "decide._sieve", "decide._send_texts", "decide._decide"),
-    "write._write",
+    *(
+        "spark.decide._send_keys",
+        "spark.decide._sieve",
+        "spark.decide._send_texts",
+        "spark.decide._decide",
+    ),
+    "engine.spark.write._write",
 )
 # Those to which Spark brings rows, in an order that is up to it.
-MEETING = ("decide._meet", "decide._meet_bands", "decide._sieve", "decide._decide")
+MEETING = (
+    "spark.decide._meet",
+    "spark.decide._meet_bands",
+    "spark.decide._sieve",
+    "spark.decide._decide",
+)
 
 
 def replace_stage(
     monkeypatch: Any, stage: str, wrapper: Callable[..., Any], *arguments: Any
 ) -> None:
     """Put a wrapper, with some arguments, around a stage."""
-    monkeypatch.setattr(f"neardup.spark.{stage}", partial(wrapper, stage, *arguments))
+    monkeypatch.setattr(f"neardup.{stage}", partial(wrapper, stage, *arguments))
 
 
 def _found(stage: str) -> Callable[..., Iterator[Any]]:
     """Return a stage as executors have it, where nothing is replaced."""
-    module, name = stage.split(".")
-    function: Callable[..., Iterator[Any]] = getattr(import_module(f"neardup.spark.{module}"), name)
+    module, _, name = stage.rpartition(".")
+    function: Callable[..., Iterator[Any]] = getattr(import_module(f"neardup.{module}"), name)
     return function
 
 

@@ -17,9 +17,10 @@ import pytest
 
 import neardup
 import neardup.spark
+from neardup.engine.spark import cluster
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ReadError
 from neardup.jobs.cut import equal_passages, passages
-from neardup.spark import cluster, decide
+from neardup.spark import decide
 from tests.spark.mishaps import dies_once, replace_stage, shuffled
 from tests.spark.runs import assert_same, run_spark, run_threads, summary_of
 from tests.spilling import spilling
@@ -42,12 +43,21 @@ PASSAGES: dict[str, dict[str, Any]] = {
     "by min-hashes": {"recall": "0.9", "num_perm": 16},
 }
 # What tasks run, and those to which rows come in any order.
-STAGES = ("read._read", "equal_units._send_units", "equal_units._settle", "equal_units._send_gone")
-STAGES += ("write._write",)
-OF_PASSAGES = ("equal_passages._send_samples", "equal_passages._look_at")
-OF_PASSAGES += ("spans._read_again",)
-OF_SIMILAR = ("similar_passages._give_tokens",)
-OF_SIMILAR_UNITS = ("similar_units._tell_units", "similar_units._only_units", "decide._send_texts")
+STAGES = (
+    "engine.spark.read._read",
+    "spark.equal_units._send_units",
+    "spark.equal_units._settle",
+    "spark.equal_units._send_gone",
+)
+STAGES += ("engine.spark.write._write",)
+OF_PASSAGES = ("spark.equal_passages._send_samples", "spark.equal_passages._look_at")
+OF_PASSAGES += ("spark.spans._read_again",)
+OF_SIMILAR = ("spark.similar_passages._give_tokens",)
+OF_SIMILAR_UNITS = (
+    "spark.similar_units._tell_units",
+    "spark.similar_units._only_units",
+    "spark.decide._send_texts",
+)
 
 # What is cut of ``few``, or of all, of each kind.
 KINDS: dict[str, dict[str, Any]] = {
@@ -148,7 +158,7 @@ def test_memory_of_a_task_and_of_the_driver(
     in_process, texts, tmp_path, small_tasks, monkeypatch, kind
 ):
     """What does not fit goes to files, and is settled in passes; samples go to more partitions."""
-    from neardup.spark import session as sessions
+    from neardup.engine.spark import session as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 5_000)
     folder, memory = ("few", 120_000) if kind == "similar passages" else ("own", 30_000)
@@ -164,8 +174,8 @@ def test_memory_of_a_task_and_of_the_driver(
 def test_rows_in_any_order(session, texts, tmp_path, small_tasks, monkeypatch):
     data, options = str(texts / "own"), CUT | {"unit": "lines", "keep": "longest"}
     expected = run_threads(data, tmp_path / "threads", **options)
-    replace_stage(monkeypatch, "equal_units._settle", shuffled, 1)
-    replace_stage(monkeypatch, "equal_units._send_gone", shuffled, 2)
+    replace_stage(monkeypatch, "spark.equal_units._settle", shuffled, 1)
+    replace_stage(monkeypatch, "spark.equal_units._send_gone", shuffled, 2)
     assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
 
 

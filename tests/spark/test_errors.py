@@ -67,7 +67,7 @@ def test_changed_file(in_process, collection, tmp_path, monkeypatch):
 
 
 def test_other_version(session, collection, monkeypatch):
-    monkeypatch.setattr("neardup.spark.cluster.__version__", "0.0.1")
+    monkeypatch.setattr("neardup.engine.spark.cluster.__version__", "0.0.1")
     kind, message = message_of(neardup.spark.deduplicate, session, str(collection / "own"))
     assert kind is EngineError
     assert "install the same version everywhere" in message
@@ -81,7 +81,7 @@ def test_data_in_memory(in_process, data):
 
 def test_folder_of_the_driver_alone(session, collection, tmp_path, monkeypatch):
     """Executors that write elsewhere would leave an output without rows."""
-    from neardup.spark import write
+    from neardup.engine.spark import write
 
     result = neardup.spark.deduplicate(session, str(collection / "own"))
     monkeypatch.setattr(write, "_ATTEMPTS", ".only-here")

@@ -55,7 +55,7 @@ IN_BUCKETS: dict[str, dict[str, Any]] = {
 }
 OPTIONS |= IN_BUCKETS
 # What tasks run, and those to which rows come in any order.
-STAGES = ("read._read", "exact_pairs._send_sets", "exact_pairs._join")
+STAGES = ("engine.spark.read._read", "spark.exact_pairs._send_sets", "spark.exact_pairs._join")
 
 
 def make_rows(n: int, seed: int) -> list[dict[str, Any]]:
@@ -119,7 +119,7 @@ def test_options(in_process, records, small_tasks, name):
 @pytest.mark.parametrize("name", ["jaccard", "weighted", "minhash by block"])
 def test_memory_of_a_task_and_of_the_driver(in_process, records, small_tasks, monkeypatch, name):
     """Many blocks, of sets that go to files."""
-    from neardup.spark import session as sessions
+    from neardup.engine.spark import session as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 150_000)
     check(in_process, records, **OPTIONS[name])
@@ -140,7 +140,7 @@ def test_equal_texts_of_different_blocks(in_process, tmp_path, monkeypatch):
 
 def test_a_component_over_the_memory_of_a_task(in_process, records, small_tasks, monkeypatch):
     """Its records are joined block against block."""
-    from neardup.spark import session as sessions
+    from neardup.engine.spark import session as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 10_000)
     check(in_process, records, **IN_BUCKETS["minhash by block"])
@@ -196,7 +196,7 @@ def test_limit(in_process, records):
 
 
 def test_rows_in_any_order(session, records, small_tasks, monkeypatch):
-    replace_stage(monkeypatch, "exact_pairs._join", shuffled_behind_first, 1)
+    replace_stage(monkeypatch, "spark.exact_pairs._join", shuffled_behind_first, 1)
     check(session, records, **OPTIONS["jaccard"])
 
 

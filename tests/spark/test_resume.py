@@ -21,9 +21,9 @@ import pytest
 
 import neardup
 import neardup.cli
+from neardup.engine.spark.work import LAST, KeptStage, SharedWork, _LostRowsError
 from neardup.errors import WriteError
 from neardup.outputs.targets import Url
-from neardup.spark.work import LAST, KeptStage, SharedWork, _LostRowsError
 from tests.runtimes import JOBS, Job, answer_in, write_collections
 from tests.spark.conftest import cut_small
 from tests.spark.in_process import InProcess
@@ -45,8 +45,8 @@ def collections(tmp_path_factory):
 @pytest.fixture
 def run(in_process, collections, monkeypatch, capsys):
     """Run a job on a Spark of this process, and give its code and what it said of errors."""
-    from neardup.spark import session
-    from neardup.spark.session import cluster_of
+    from neardup.engine.spark import session
+    from neardup.engine.spark.session import cluster_of
 
     current = {"slots": 4}
     monkeypatch.chdir(collections)
@@ -323,7 +323,7 @@ def test_executors(session, collections, tmp_path, monkeypatch, capsys, expected
     with patch("neardup.spark.decide.find_components", side_effect=KeyboardInterrupt):
         assert neardup.cli.run(words) == 130
     n_read = len(list(kept_in(tmp_path / "work").glob("read.*")))
-    replace_stage(monkeypatch, "read._read", not_again)
+    replace_stage(monkeypatch, "engine.spark.read._read", not_again)
     capsys.readouterr()
     assert neardup.cli.run(words) == 0
     said = capsys.readouterr().err
@@ -361,7 +361,7 @@ def test_executor_killed(session, collection, tmp_path, monkeypatch, small_tasks
     data, out = str(collection / "own"), tmp_path / "out"
     run_threads(data, tmp_path / "threads")
     mark = tmp_path / "was-killed"
-    replace_stage(monkeypatch, "read._read", dies_once, str(mark), victim)
+    replace_stage(monkeypatch, "engine.spark.read._read", dies_once, str(mark), victim)
     words = ["dedup", data, "-o", str(out), "--engine", "spark", "--work", str(tmp_path / "work")]
     assert neardup.cli.run(words) == 0
     assert mark.exists()

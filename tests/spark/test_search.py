@@ -121,7 +121,7 @@ def test_documents(in_process, folder, few_tokens, name):
 def test_slots(folder, few_tokens, monkeypatch):
     """However many tasks there are, and in whatever order their rows come."""
     pytest.importorskip("pyspark")
-    from neardup.spark import cluster
+    from neardup.engine.spark import cluster
     from tests.spark.in_process import InProcess
 
     monkeypatch.setattr(cluster.gc, "freeze", lambda: None)
@@ -139,7 +139,7 @@ def test_slots(folder, few_tokens, monkeypatch):
 
 def test_memory_of_a_task(in_process, folder, few_tokens, monkeypatch):
     """Segments take turns, and queries are put together."""
-    from neardup.spark import session as sessions
+    from neardup.engine.spark import session as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 30_000)
     check(in_process, folder, "passages", PASSAGES["texts"])

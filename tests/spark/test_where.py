@@ -9,8 +9,8 @@ import pytest
 
 import neardup
 import neardup.spark
+from neardup.engine.spark import cluster
 from neardup.files.jsonlines import JsonLinesSource
-from neardup.spark import cluster
 from tests.spark.runs import assert_same, summary_of
 
 WHERE = "status = 200 and meta.lang like 'e%'"

@@ -21,6 +21,8 @@ from neardup.runs.display import Display
 
 if TYPE_CHECKING:
     from neardup.cli.configuration import Setting
+    from neardup.engine.spark.cluster import Cluster
+    from neardup.engine.spark.work import SharedWork
     from neardup.files.inputs import Inputs
     from neardup.files.rows import Source
     from neardup.options.groups import AgainstOptions
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from neardup.results import TableResult
     from neardup.runs.runner import Runner
     from neardup.runs.work import LastingWork, Workspace
-    from neardup.spark.cluster import Cluster
-    from neardup.spark.work import SharedWork
 
 OptionsT = TypeVar("OptionsT", bound=Options)
 
@@ -112,13 +112,13 @@ class Call:
         if "output_format" in self._values and is_standard_output(self.output):
             message = "with engine spark output is a folder, into which tasks write; name one"
             raise InvalidParameterError(message, "output", "engine")
-        from neardup.spark.session import check_pyspark
+        from neardup.engine.spark.session import check_pyspark
 
         check_pyspark()
 
     def cluster(self) -> Cluster:
         """Return the executors, which keep what they work out where ``working`` has found it."""
-        from neardup.spark.session import current_cluster
+        from neardup.engine.spark.session import current_cluster
 
         return current_cluster(self._shared)
 
@@ -129,7 +129,7 @@ class Call:
         ``output`` and ``key`` are as of ``open_workspace``. Of a job on Spark executors keep what
         they work out, if ``--work`` says where, and the driver nothing.
         """
-        from neardup.stages.workspaces import open_workspace
+        from neardup.engine.workspaces import open_workspace
 
         with ExitStack() as stack:
             work, fresh = self.work, bool(self._values.get("fresh"))
@@ -144,7 +144,7 @@ class Call:
                 workspace = open_workspace(self.memory, work, output=output)
                 lasting = None
             else:
-                from neardup.spark.work import SharedWork
+                from neardup.engine.spark.work import SharedWork
 
                 key = {**key, "engine": "spark"}
                 lasting = self._shared = SharedWork.open(work, output.name, key, fresh=fresh)
@@ -241,7 +241,7 @@ def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
     if work is None:
         yield
         return
-    from neardup.stages.workspaces import account_of_earlier
+    from neardup.engine.workspaces import account_of_earlier
 
     def print_lines(lines: list[str]) -> None:
         for line in [] if quiet else lines:

@@ -45,13 +45,13 @@ def command(call: Call) -> None:
     summary.json, which lists what was repeated most. With --on-error skip also skipped/ with the
     bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
+    from neardup.engine.workspaces import key_of, with_format
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.cut.cut import cut_sources
     from neardup.jobs.cut.plan import plan_cut
     from neardup.options.option import no_effect
     from neardup.options.passages import CutOptions
     from neardup.reading.where import rows_where
-    from neardup.stages.workspaces import key_of, with_format
 
     against, named_in, side = call.against, call.named_in, call.side
     if named_in == STANDARD_INPUT:

@@ -76,12 +76,12 @@ def command(call: Call) -> None:
         _decide_by_pairs(call)
         return
     from neardup.documents.other import index_and_others
+    from neardup.engine.workspaces import with_format
     from neardup.files.resolve import resolve_paths
     from neardup.indexes.manifest import index_named
     from neardup.jobs.dedup.run import DedupJob
     from neardup.options.documents import DedupOptions
     from neardup.reading.signed_batches import count_shingles
-    from neardup.stages.workspaces import with_format
 
     options, on_spark = call.of(DedupOptions), call.is_on_spark
     others = [Path(each) for each in call.against or ()]
@@ -261,6 +261,7 @@ _OF_THE_COMMAND |= {"pairs", "workers", "quiet", "as_json"}
 
 
 def _decide_by_pairs(call: Call) -> None:
+    from neardup.engine.workspaces import open_workspace
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.choose import choose_documents
     from neardup.options.documents import ChooseOptions
@@ -268,7 +269,6 @@ def _decide_by_pairs(call: Call) -> None:
     from neardup.options.option import no_effect
     from neardup.reading.where import rows_where
     from neardup.stages.by_pairs import open_pair_table
-    from neardup.stages.workspaces import open_workspace
 
     if call.pairs == STANDARD_INPUT and STANDARD_INPUT in call.inputs:
         message = "INPUT and --pairs cannot both be standard input"

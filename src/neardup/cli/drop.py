@@ -36,11 +36,11 @@ def command(call: Call) -> None:
     file and row of each removed document, and summary.json. With --on-error skip also skipped/ with
     the bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
+    from neardup.engine.workspaces import open_workspace
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.drop import drop_documents
     from neardup.options.documents import DropOptions
     from neardup.reading.where import rows_where
-    from neardup.stages.workspaces import open_workspace
 
     if call.named_in == STANDARD_INPUT and STANDARD_INPUT in call.inputs:
         message = "INPUT and --named-in cannot both be standard input"

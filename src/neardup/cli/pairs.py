@@ -70,7 +70,7 @@ def command(call: Call) -> None:
         named=[Path(each) for each in against or ()],
     )
     if call.is_on_spark:
-        from neardup.spark.session import check_reads_text
+        from neardup.engine.spark.session import check_reads_text
 
         check_reads_text(options)
         call.check_spark()

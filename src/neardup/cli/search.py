@@ -51,13 +51,13 @@ def command(call: Call) -> None:
     spreadsheets also carry query_text and doc_text. Of an index of documents it writes query_id,
     doc_id and similarity, the most similar first.
     """
+    from neardup.engine.workspaces import key_with_index
     from neardup.files.resolve import resolve_paths
     from neardup.indexes.index import IndexSource
     from neardup.indexes.manifest import kind_of
     from neardup.options.documents import DocumentSearchOptions
     from neardup.options.passages import SearchOptions
     from neardup.reading.where import rows_where
-    from neardup.stages.workspaces import key_with_index
 
     if call.is_on_spark:
         if call.memory is not None:

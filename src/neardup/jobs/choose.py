@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from neardup.engine.workspaces import open_workspace
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.passes import keep_extracted
@@ -30,7 +31,6 @@ from neardup.stages.by_pairs import (
     open_pair_table,
 )
 from neardup.stages.options import columns_of, describe_inputs, describe_reading
-from neardup.stages.workspaces import open_workspace
 
 
 class _Arguments(

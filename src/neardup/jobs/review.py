@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.documents.other import resolve_against
+from neardup.engine.workspaces import open_workspace
 from neardup.errors import InvalidInputError
 from neardup.files.inputs import check_effect
 from neardup.files.problems import option_name
@@ -41,7 +42,6 @@ from neardup.stages.tables import (
     open_labels,
     open_table,
 )
-from neardup.stages.workspaces import open_workspace
 from neardup.tables import Int64s
 
 

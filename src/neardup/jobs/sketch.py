@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pyarrow as pa
 
+from neardup.engine.workspaces import open_workspace
 from neardup.files.ids import check_unique, choose_id_column, common_id_type, join_ids
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass, TextBlock, keep_extracted, read_text_block
@@ -34,7 +35,6 @@ from neardup.sketches.kind import AnyKind, SketchRows, to_column
 from neardup.stages.hints import hints_of_short, with_warning
 from neardup.stages.options import reading_plan
 from neardup.stages.sketches import SketchCounts, Sketches, summarise
-from neardup.stages.workspaces import open_workspace
 from neardup.tables import Texts, Uint64s
 
 if TYPE_CHECKING:

@@ -19,6 +19,8 @@ from neardup.documents.lookup import Hits, LookedUp, look_up_block
 from neardup.documents.reading import ReadDocuments
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import UNREAD
+from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, check_seen, cut_tasks
+from neardup.engine.spark.read import ReadTasks, TaskReading
 from neardup.errors import NeardupError
 from neardup.files.streams import file_has_changed
 from neardup.indexes.handle import CheckedFiles
@@ -27,8 +29,6 @@ from neardup.matching.measures import Measure
 from neardup.reading.sign import LookUp, SignedTexts
 from neardup.reading.signed_batches import to_batch
 from neardup.runs.runner import Runner
-from neardup.spark.cluster import Cluster, Failure, Piece, Task, check_seen, cut_tasks
-from neardup.spark.read import ReadTasks, TaskReading
 from neardup.tables import Bools, EarlierKeepers, TokenLists
 
 if TYPE_CHECKING:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from neardup.engine.spark.cluster import Cluster, Failure, local_workspace
+from neardup.engine.spark.read import ReadTasks, read_on_executors
 from neardup.errors import NeardupError
 from neardup.files.rows import RowBlock
 from neardup.jobs.pairs.bucketed import Members, PartMembers, spell_partitions
@@ -24,7 +26,6 @@ from neardup.reading.sign import Collections, ReadingPlan, SignedBlock, sign_blo
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.cluster import Cluster, Failure, local_workspace
 from neardup.spark.decide import (
     by_place,
     exchange_keys,
@@ -35,7 +36,6 @@ from neardup.spark.decide import (
     receive,
     unpack_arrays,
 )
-from neardup.spark.read import ReadTasks, read_on_executors
 from neardup.stages.components import (
     Partitions,
     bytes_of,

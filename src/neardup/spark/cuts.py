@@ -12,6 +12,11 @@ from functools import partial
 from typing import Any
 
 from neardup.documents.other import resolve_against
+from neardup.engine.spark.cluster import Cluster, spark_errors
+from neardup.engine.spark.read import count_filtered
+from neardup.engine.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
+from neardup.engine.spark.write import write_on_executors
+from neardup.engine.workspaces import open_workspace
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
@@ -27,18 +32,13 @@ from neardup.options.together import GroupArguments
 from neardup.reading.where import rows_where
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.cluster import Cluster, spark_errors
 from neardup.spark.equal_passages import find_equal_passages
 from neardup.spark.equal_units import find_equal_units
-from neardup.spark.read import count_filtered
-from neardup.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
 from neardup.spark.similar_passages import find_similar_passages
 from neardup.spark.similar_units import find_similar_units
 from neardup.spark.spans import Writing
-from neardup.spark.write import write_on_executors
 from neardup.stages.hints import with_warning
 from neardup.stages.selection import write_rows_by
-from neardup.stages.workspaces import open_workspace
 
 
 def plan_on_spark(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from neardup.engine.spark.cluster import Cluster, Failure, Task, local_workspace
+from neardup.engine.spark.read import Outbox, ReadTasks, TaskReading, Wanted, from_bytes, to_bytes
 from neardup.errors import NeardupError, ReadError
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
@@ -18,8 +20,6 @@ from neardup.runs.arrays import AnyArray
 from neardup.runs.exchange import Shuffle
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.cluster import Cluster, Failure, Task, local_workspace
-from neardup.spark.read import Outbox, ReadTasks, TaskReading, Wanted, from_bytes, to_bytes
 from neardup.stages.components import (
     NumberedContents,
     Partitions,

@@ -9,6 +9,17 @@ from typing import Any
 
 from neardup.documents.additions import Adding
 from neardup.documents.index import OpenDocuments
+from neardup.engine.spark.cluster import Cluster, spark_errors
+from neardup.engine.spark.read import count_filtered, read_on_executors
+from neardup.engine.spark.session import (
+    ON_DRIVER,
+    SESSION,
+    SHARED_FILES,
+    check_reads_text,
+    cluster_of,
+)
+from neardup.engine.spark.write import write_on_executors
+from neardup.engine.workspaces import open_workspace
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.rows import ColumnNames, Source
@@ -25,24 +36,13 @@ from neardup.reading.signed_batches import CountShingles, SignedBatches, with_fr
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.spark.against import LookUpOnExecutors, read_on_executors_again, tell_looked_up
-from neardup.spark.cluster import Cluster, spark_errors
 from neardup.spark.decide import choose_by_buckets, find_contents
 from neardup.spark.frequencies import count_shingles_on_executors
-from neardup.spark.read import count_filtered, read_on_executors
-from neardup.spark.session import (
-    ON_DRIVER,
-    SESSION,
-    SHARED_FILES,
-    check_reads_text,
-    cluster_of,
-)
-from neardup.spark.write import write_on_executors
 from neardup.stages.contents import Earlier
 from neardup.stages.hints import with_warning
 from neardup.stages.options import other_columns_of, to_be_counted
 from neardup.stages.plan import DedupPlan, plan_deduplication
 from neardup.stages.selection import write_rows_by
-from neardup.stages.workspaces import open_workspace
 from neardup.text.weighting import DocumentFrequencies
 
 

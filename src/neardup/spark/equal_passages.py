@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from neardup.engine.spark.cluster import Cluster
+from neardup.engine.spark.read import Outbox, from_bytes, read_on_executors
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.equal_passages import (
     DOCUMENT,
@@ -31,8 +33,6 @@ from neardup.reading.sign import ListedBlock, ReadingPlan, listed
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.cluster import Cluster
-from neardup.spark.read import Outbox, from_bytes, read_on_executors
 from neardup.spark.spans import (
     Writing,
     cutting,

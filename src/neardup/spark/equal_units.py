@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup.engine.spark.cluster import Cluster, local_workspace
+from neardup.engine.spark.read import Outbox, ReadTasks, from_bytes, read_on_executors, to_bytes
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.cut_result import take_out
 from neardup.jobs.cut.equal_units import (
@@ -33,8 +35,6 @@ from neardup.reading.sign import ListedBlock, ReadingPlan, listed
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.cluster import Cluster, local_workspace
-from neardup.spark.read import Outbox, ReadTasks, from_bytes, read_on_executors, to_bytes
 from neardup.spark.spans import Writing, planned_collections
 from neardup.tables import Int64s
 

@@ -14,6 +14,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from neardup.engine.spark.cluster import Cluster, Failure, local_workspace, spark_errors
+from neardup.engine.spark.read import (
+    Outbox,
+    ReadTasks,
+    count_filtered,
+    from_bytes,
+    read_on_executors,
+    to_bytes,
+)
+from neardup.engine.spark.session import (
+    ON_DRIVER,
+    SESSION,
+    SHARED_FILES,
+    check_reads_text,
+    cluster_of,
+)
+from neardup.engine.workspaces import open_workspace
 from neardup.errors import NeardupError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock
@@ -41,25 +58,8 @@ from neardup.reading.sign import Collections, ReadingPlan, SignedBlock
 from neardup.reading.signed_batches import SignedBatches, numbers_of, to_batch
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.spark.cluster import Cluster, Failure, local_workspace, spark_errors
 from neardup.spark.frequencies import count_shingles_on_executors
-from neardup.spark.read import (
-    Outbox,
-    ReadTasks,
-    count_filtered,
-    from_bytes,
-    read_on_executors,
-    to_bytes,
-)
-from neardup.spark.session import (
-    ON_DRIVER,
-    SESSION,
-    SHARED_FILES,
-    check_reads_text,
-    cluster_of,
-)
 from neardup.stages.hints import with_warning
-from neardup.stages.workspaces import open_workspace
 from neardup.tables import Bytes, Int64s, ScoredPairs, TokenLists, Uint64s
 
 if TYPE_CHECKING:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from neardup.engine.spark.cluster import Cluster, Failure, local_workspace
+from neardup.engine.spark.read import Outbox, from_bytes, to_bytes
 from neardup.errors import NeardupError
 from neardup.passages.additions import gather_by
 from neardup.passages.document_pairs import Extents, HiddenText, extents_in
@@ -36,8 +38,6 @@ from neardup.passages.scheme import PassageScheme
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.cluster import Cluster, Failure, local_workspace
-from neardup.spark.read import Outbox, from_bytes, to_bytes
 from neardup.spark.stored_passages import Part, Stored, StoredDocuments, opened
 from neardup.tables import Bools, Int64s, TokenLists, offsets_of
 from neardup.text.weighting import DocumentFrequencies

@@ -14,6 +14,9 @@ from typing import Any
 
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.other import index_and_others
+from neardup.engine.spark.cluster import Cluster, spark_errors
+from neardup.engine.spark.read import count_filtered
+from neardup.engine.spark.session import SESSION, SHARED_FILES, cluster_of
 from neardup.files.ids import common_id_type
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
@@ -34,10 +37,7 @@ from neardup.results import DocumentSearchResult, PassageResult
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.spark.against import look_up_on_executors
-from neardup.spark.cluster import Cluster, spark_errors
 from neardup.spark.looked_up_passages import KeptQueries, Looked, Looking, Sending, SentQueries
-from neardup.spark.read import count_filtered
-from neardup.spark.session import SESSION, SHARED_FILES, cluster_of
 from neardup.spark.stored_passages import Part, Storing, parts_of, store_on_executors
 from neardup.stages.hints import with_warning
 

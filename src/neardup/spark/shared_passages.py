@@ -16,6 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.engine.spark.cluster import Cluster, Failure, Piece, spark_errors
+from neardup.engine.spark.read import Outbox, count_filtered, from_bytes
+from neardup.engine.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
 from neardup.errors import NeardupError
 from neardup.files.ids import common_id_type
 from neardup.files.rows import RowBlock, Source
@@ -38,7 +41,6 @@ from neardup.reading.signed_batches import numbers_of
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.cluster import Cluster, Failure, Piece, spark_errors
 from neardup.spark.frequencies import count_on_executors
 from neardup.spark.looked_up_passages import (
     KeptQueries,
@@ -48,8 +50,6 @@ from neardup.spark.looked_up_passages import (
     SentQueries,
     asked_in,
 )
-from neardup.spark.read import Outbox, count_filtered, from_bytes
-from neardup.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
 from neardup.spark.stored_passages import (
     NO_SIZES,
     Part,

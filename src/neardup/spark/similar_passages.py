@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from neardup.engine.spark.cluster import Cluster
+from neardup.engine.spark.read import read_on_executors
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.passages import FoundSpans, cut_passages
 from neardup.jobs.cut.plan import CutJobPlan
@@ -22,8 +24,6 @@ from neardup.reading.token_pass import TOKENS_SHARE, hash_tokens, token_lists
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.cluster import Cluster
-from neardup.spark.read import read_on_executors
 from neardup.spark.spans import (
     Writing,
     cutting,

@@ -14,6 +14,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.engine.spark.cluster import Cluster
+from neardup.engine.spark.read import (
+    ReadBlock,
+    ReadParts,
+    ReadTasks,
+    from_bytes,
+    read_on_executors,
+    to_bytes,
+)
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.tableblocks import TableBlock
 from neardup.jobs.cut.passages import FoundSpans
@@ -31,16 +40,7 @@ from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBlock, listed, 
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.cluster import Cluster
 from neardup.spark.decide import choose_by_buckets, find_contents
-from neardup.spark.read import (
-    ReadBlock,
-    ReadParts,
-    ReadTasks,
-    from_bytes,
-    read_on_executors,
-    to_bytes,
-)
 from neardup.spark.spans import Writing, cutting, planned_collections
 from neardup.stages.decide import assign
 from neardup.tables import Texts, offsets_of

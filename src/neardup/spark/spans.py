@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from neardup.engine.spark.cluster import Cluster, Failure, Task
+from neardup.engine.spark.read import ReadTasks, TaskReading, Wanted, from_bytes, to_bytes
+from neardup.engine.spark.write import OpenChange
 from neardup.errors import NeardupError
 from neardup.files.rows import ColumnNames, Source
 from neardup.jobs.cut.cut_result import take_out
@@ -18,9 +21,6 @@ from neardup.jobs.cut.passages import OfTexts
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans
 from neardup.reading.sign import ReadingPlan
-from neardup.spark.cluster import Cluster, Failure, Task
-from neardup.spark.read import ReadTasks, TaskReading, Wanted, from_bytes, to_bytes
-from neardup.spark.write import OpenChange
 from neardup.stages.options import other_columns_of
 from neardup.tables import Int64s
 

@@ -17,6 +17,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from neardup.engine.spark.cluster import (
+    Cluster,
+    Failure,
+    Piece,
+    Task,
+    check_seen,
+    cut_tasks,
+    local_workspace,
+)
+from neardup.engine.spark.read import TaskReading, from_bytes, to_bytes
 from neardup.errors import NeardupError
 from neardup.files.rows import RowBlock, Source
 from neardup.indexes.changes import NewIds, RowPlaces
@@ -33,16 +43,6 @@ from neardup.reading.signed_batches import numbers_of
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.cluster import (
-    Cluster,
-    Failure,
-    Piece,
-    Task,
-    check_seen,
-    cut_tasks,
-    local_workspace,
-)
-from neardup.spark.read import TaskReading, from_bytes, to_bytes
 from neardup.tables import Int64s, Uint32s, offsets_of
 from neardup.text.weighting import DocumentFrequencies
 

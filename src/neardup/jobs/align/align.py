@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.other import resolve_other
+from neardup.engine.workspaces import key_of, key_with_index, open_workspace
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over
@@ -49,7 +50,6 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.hints import has_chosen, hints_of_letters, with_warning
 from neardup.stages.options import columns_of
-from neardup.stages.workspaces import key_of, key_with_index, open_workspace
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from neardup.engine.workspaces import are_short
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import told_apart
 from neardup.files.rows import Source
@@ -28,7 +29,6 @@ from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.options import columns_of, other_columns_of
-from neardup.stages.workspaces import are_short
 
 # Below so many documents a word that all of them have may still say something.
 _FEW = 5

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.documents.other import resolve_against
+from neardup.engine.workspaces import open_workspace
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
@@ -40,7 +41,6 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.hints import has_chosen, hints_of_letters, with_warning
 from neardup.stages.selection import complete_summary
-from neardup.stages.workspaces import open_workspace
 
 if TYPE_CHECKING:
     pass

@@ -15,6 +15,7 @@ from neardup.documents.lookup import find_answers
 from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.documents.reading import ReadDocuments, read_block
 from neardup.documents.scheme import DocumentScheme, check_alike
+from neardup.engine.workspaces import state_of_index
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import file_has_changed
@@ -42,7 +43,6 @@ from neardup.stages.decide import Assignment
 from neardup.stages.options import columns_of, make_document_scheme, weights_for
 from neardup.stages.plan import DedupPlan, check_method
 from neardup.stages.selection import KeeperIds
-from neardup.stages.workspaces import state_of_index
 from neardup.tables import Bools, EarlierKeepers, Int8s, Int64s, TokenLists
 
 if TYPE_CHECKING:

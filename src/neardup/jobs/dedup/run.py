@@ -17,6 +17,7 @@ import numpy as np
 from neardup.documents.additions import Adding
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.other import index_and_others
+from neardup.engine.workspaces import key_of, open_workspace
 from neardup.files.inputs import Inputs, check_effect, passed_over
 from neardup.files.passes import keep_extracted
 from neardup.files.resolve import resolve_inputs
@@ -69,7 +70,6 @@ from neardup.stages.hints import hints_of_short, with_warning
 from neardup.stages.options import describe_inputs, describe_reading, to_be_counted
 from neardup.stages.plan import DedupPlan, plan_deduplication
 from neardup.stages.selection import complete_summary
-from neardup.stages.workspaces import key_of, open_workspace
 
 if TYPE_CHECKING:
     from neardup.jobs.dedup.audit import Audit

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.engine.workspaces import memory_budget
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import Number
 from neardup.options.groups import ProgressOptions
@@ -25,7 +26,6 @@ from neardup.runs.runner import Runner
 from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.registry import kind_of, kinds_with
 from neardup.stages.sketches import Sketches, SketchParts, bytes_to_read
-from neardup.stages.workspaces import memory_budget
 from neardup.tables import SetSketches
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.engine.workspaces import memory_budget
 from neardup.errors import InvalidParameterError
 from neardup.matching.join import check_limit
 from neardup.options.groups import WorkerOptions
@@ -34,7 +35,6 @@ from neardup.sketches.kind import (
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of, kinds_with
 from neardup.sketches.super_shingles import SuperShingleRule, SuperShingles
 from neardup.stages.sketches import Sketches, SketchParts, bytes_to_read, check_same_scheme
-from neardup.stages.workspaces import memory_budget
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:

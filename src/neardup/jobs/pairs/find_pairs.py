@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from neardup.engine.workspaces import are_short, open_workspace
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.run import PairJob
@@ -16,7 +17,6 @@ from neardup.options.together import GroupArguments
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.hints import with_warning
-from neardup.stages.workspaces import are_short, open_workspace
 
 # Pairs that are made values of Python together.
 _AT_ONCE = 1 << 12

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.engine.workspaces import key_of, key_with_index
 from neardup.errors import InvalidInputError
 from neardup.files.inputs import Inputs, check_effect, passed_over
 from neardup.files.passes import keep_extracted
@@ -56,7 +57,6 @@ from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.hints import hints_of_short
 from neardup.stages.options import to_be_counted
 from neardup.stages.pair_ids import metadata_of
-from neardup.stages.workspaces import key_of, key_with_index
 from neardup.tables import Bools, Floats, Int64s, Uint64s
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.documents.other import resolve_against
+from neardup.engine.workspaces import open_workspace
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs, told_apart
@@ -45,7 +46,6 @@ from neardup.stages.tables import (
     open_labels,
     open_table,
 )
-from neardup.stages.workspaces import open_workspace
 
 
 class _Arguments(

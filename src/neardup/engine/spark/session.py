@@ -12,15 +12,15 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+from neardup.engine.spark.cluster import Cluster
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
 from neardup.options.groups import ReadingOptions
-from neardup.spark.cluster import Cluster
 from neardup.version import pip_install
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-    from neardup.spark.work import SharedWork
+    from neardup.engine.spark.work import SharedWork
 
 # What functions that work on a session say of their arguments.
 SESSION = "A ``SparkSession``; its executors need the same version of neardup."

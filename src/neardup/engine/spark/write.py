@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from neardup.engine.spark.cluster import Cluster, Failure, Piece, cut_tasks, spark_errors
 from neardup.errors import NeardupError, WriteError
 from neardup.files.remote import RemoteDestination, WrittenFile
 from neardup.files.streams import Destination, LocalDestination, writing
 from neardup.options.choices import OutputFormat
 from neardup.outputs.folder import SKIPPED, write_rows
 from neardup.reading.second_pass import numbered_blocks
-from neardup.spark.cluster import Cluster, Failure, Piece, cut_tasks, spark_errors
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:

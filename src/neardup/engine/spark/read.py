@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks
 from neardup.errors import InvalidInputError, NeardupError
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import name_remedy
@@ -19,7 +20,6 @@ from neardup.reading.second_pass import parts_again
 from neardup.reading.signed_batches import to_batch, with_place
 from neardup.reading.where import Condition, FilteredSource
 from neardup.runs.exchange import SpilledBatches
-from neardup.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks
 from neardup.tables import Int64s, Texts, offsets_of
 
 if TYPE_CHECKING:

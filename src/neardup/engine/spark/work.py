@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
+from neardup.engine.workspaces import open_workspace
 from neardup.errors import WriteError
 from neardup.files.locations import read_marker
 from neardup.files.remote import has_folders, open_system, to_its_end, writing_to
@@ -38,7 +39,6 @@ from neardup.runs.disk import note_unfinished, say_holder, this_holder
 from neardup.runs.progress import job_logger
 from neardup.runs.tasks import KEY, WorkPlace, folder_name, is_of_name
 from neardup.runs.work import LastingWork, Workspace, digest_of, work_errors
-from neardup.stages.workspaces import open_workspace
 from neardup.version import __version__
 
 _log = job_logger(__name__)

@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from neardup.engine.spark.work import LAST, SharedWork, WholeRows, local_folder
 from neardup.errors import EngineError, InvalidInputError, NeardupError, ReadError
 from neardup.files.archives import ArchiveMember
 from neardup.files.rows import WrappedSource
 from neardup.files.streams import Converted, Copied, is_remote
 from neardup.indexes.index import IndexSource
 from neardup.runs.work import WorkFolder, Workspace
-from neardup.spark.work import LAST, SharedWork, WholeRows, local_folder
 from neardup.version import __version__
 
 if TYPE_CHECKING:
