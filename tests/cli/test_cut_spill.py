@@ -79,12 +79,12 @@ def cut(run, here, monkeypatch):
 @pytest.mark.parametrize("options", [*SOME, pytest.param(OPTIONS[0], marks=pytest.mark.slow)])
 def test_same_bytes__whatever_the_memory_and_the_workers(cut, options, monkeypatch):
     written, passes = [], set()
-    write, settle = Shuffle._write_waiting, equal_units.UnitRules.settle
+    write, settle = Shuffle._write_waiting, equal_units.UnitRules._settle
     monkeypatch.setattr(
         Shuffle, "_write_waiting", lambda *each: written.append(each[0]._name) or write(*each)
     )
     monkeypatch.setattr(
-        equal_units.UnitRules, "settle", lambda *each: passes.add(each[-1]) or settle(*each)
+        equal_units.UnitRules, "_settle", lambda *each: passes.add(each[-1]) or settle(*each)
     )
     expected = cut(None, *options.split(), "--workers", 1)
     assert json.loads(expected["summary.json"])["spans"] > 5
@@ -101,7 +101,7 @@ def test_same_bytes__whatever_the_memory_and_the_workers(cut, options, monkeypat
 )
 def test_passages__same_bytes(cut, options, monkeypatch):
     written, mapped, passes = [], [], set()
-    write, read = Shuffle._write_waiting, equal_passages._ReadInThreads._read
+    write, read = Shuffle._write_waiting, equal_passages.samples_in
     again = equal_passages._TokensAgain.__call__
 
     def read_tokens(*each):
@@ -113,7 +113,7 @@ def test_passages__same_bytes(cut, options, monkeypatch):
         Shuffle, "_write_waiting", lambda *each: written.append(each[0]._name) or write(*each)
     )
     monkeypatch.setattr(
-        equal_passages._ReadInThreads, "_read", lambda *each: passes.add(each[-1]) or read(*each)
+        equal_passages, "samples_in", lambda *each: passes.add(each[-1]) or read(*each)
     )
     monkeypatch.setattr(equal_passages._TokensAgain, "__call__", read_tokens)
     expected = cut(None, *options.split(), "--workers", 1)

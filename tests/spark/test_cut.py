@@ -43,15 +43,12 @@ PASSAGES: dict[str, dict[str, Any]] = {
     "by min-hashes": {"recall": "0.9", "num_perm": 16},
 }
 # What tasks run, and those to which rows come in any order.
-STAGES = (
-    "engine.spark.read._read",
-    "spark.equal_units._send_units",
-    "spark.equal_units._settle",
-    "spark.equal_units._send_gone",
+STAGES = tuple(
+    f"engine.spark.{name}"
+    for name in ("read._read", "engine._send_rows", "engine._work", "engine._send_by_document")
 )
 STAGES += ("engine.spark.write._write",)
-OF_PASSAGES = ("spark.equal_passages._send_samples", "spark.equal_passages._look_at")
-OF_PASSAGES += ("spark.spans._read_again",)
+OF_PASSAGES = ("engine.spark.engine._read_again",)
 OF_SIMILAR = ("spark.similar_passages._give_tokens",)
 OF_SIMILAR_UNITS = (
     "spark.similar_units._tell_units",
@@ -174,8 +171,8 @@ def test_memory_of_a_task_and_of_the_driver(
 def test_rows_in_any_order(session, texts, tmp_path, small_tasks, monkeypatch):
     data, options = str(texts / "own"), CUT | {"unit": "lines", "keep": "longest"}
     expected = run_threads(data, tmp_path / "threads", **options)
-    replace_stage(monkeypatch, "spark.equal_units._settle", shuffled, 1)
-    replace_stage(monkeypatch, "spark.equal_units._send_gone", shuffled, 2)
+    replace_stage(monkeypatch, "engine.spark.engine._work", shuffled, 1)
+    replace_stage(monkeypatch, "engine.spark.engine._send_by_document", shuffled, 2)
     assert_same(run_spark(session, data, tmp_path / "spark", **options), expected)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +44,10 @@ def command(call: Call) -> None:
     summary.json, which lists what was repeated most. With --on-error skip also skipped/ with the
     bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
+    from neardup.engine.threads import ThreadEngine
     from neardup.engine.workspaces import key_of, with_format
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
-    from neardup.jobs.cut.cut import cut_sources
+    from neardup.jobs.cut.cut import cut_as_named, cut_sources
     from neardup.jobs.cut.plan import plan_cut
     from neardup.options.option import no_effect
     from neardup.options.passages import CutOptions
@@ -83,10 +83,12 @@ def command(call: Call) -> None:
         if call.is_on_spark:
             from neardup.spark.cuts import cut_on_spark
 
-            run = partial(cut_on_spark, call.cluster())
+            result = cut_on_spark(call.cluster(), sources, others, plan, call.runner, workspace)
+        elif table is not None:
+            result = cut_as_named(sources, table, side, plan, call.runner, workspace)
         else:
-            run = partial(cut_sources, named_in=table, side=side)
-        result = run(sources, others, plan, call.runner, workspace)
+            engine = ThreadEngine(call.runner, workspace)
+            result = cut_sources(engine, sources, others, plan)
         lines = output.write(result, options, sources, others)
     output.tell(result.summary, _report(result.summary, output), *lines)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -93,6 +93,19 @@ def read_at(
 
 
 R = TypeVar("R")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class OfTexts(Protocol[T_co]):
+    """What is to be made of documents that are read again, which are numbered from 0."""
+
+    def __call__(self, texts: Texts, places: Int64s, name: str) -> T_co:
+        """Make it of some texts, given the numbers of their documents and the source's name."""
+        ...
+
+    def part(self, first: int, behind: int) -> OfTexts[T_co]:
+        """Return what is needed for some consecutive documents, which are counted from 0 then."""
+        ...
 
 
 class SetCollector:

@@ -7,22 +7,21 @@ documents in their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from neardup.documents.other import resolve_against
 from neardup.engine.spark.cluster import Cluster, spark_errors
+from neardup.engine.spark.engine import SparkEngine
 from neardup.engine.spark.read import count_filtered
 from neardup.engine.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
-from neardup.engine.spark.write import write_on_executors
 from neardup.engine.workspaces import open_workspace
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut import cut_sources
 from neardup.jobs.cut.cut_result import CutResult
-from neardup.jobs.cut.passages import FoundSpans
 from neardup.jobs.cut.plan import CutJobPlan, plan_cut
 from neardup.options.choices import Data, Side
 from neardup.options.groups import AgainstDataOptions, ProgressOptions, WorkspaceOptions
@@ -32,13 +31,9 @@ from neardup.options.together import GroupArguments
 from neardup.reading.where import rows_where
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.equal_passages import find_equal_passages
-from neardup.spark.equal_units import find_equal_units
 from neardup.spark.similar_passages import find_similar_passages
 from neardup.spark.similar_units import find_similar_units
-from neardup.spark.spans import Writing
 from neardup.stages.hints import with_warning
-from neardup.stages.selection import write_rows_by
 
 
 def plan_on_spark(
@@ -50,19 +45,6 @@ def plan_on_spark(
         message = "engine spark cuts what it finds; leave out named_in, or choose engine threads"
         raise InvalidParameterError(message, "engine", "named_in")
     return plan
-
-
-# Finds what goes on executors; see ``cut_sources``.
-_Finder = Callable[
-    [Cluster, Sequence[Source], Sequence[Source], CutJobPlan, Workspace, Runner],
-    tuple[FoundSpans, Writing],
-]
-
-
-def _finder_of(plan: CutJobPlan) -> _Finder:
-    if plan.unit == "passages":
-        return find_equal_passages if plan.options.exact else find_similar_passages
-    return find_equal_units if plan.options.exact else find_similar_units
 
 
 def cut_on_spark(
@@ -78,21 +60,11 @@ def cut_on_spark(
     ``runner`` and ``workspace`` are the driver's: it keeps some numbers of each document, and what
     goes.
     """
-    plain = write = partial(write_on_executors, cluster=cluster)
-
-    def find(*given: Any) -> FoundSpans:
-        nonlocal write
-        found, writing = _finder_of(plan)(cluster, *given)
-        write = partial(plain, send=writing.send, open_change=writing.open_change)
-        return found
-
+    find_similar = find_similar_passages if plan.unit == "passages" else find_similar_units
     with spark_errors():
         count_filtered(lambda: cluster, sources)
-        result = cut_sources(sources, against, plan, runner, workspace, find=find)
-    # Stages take a collection against one without documents for one by itself, of which all stay.
-    write_rows_by(result, write if result.summary["spans"] else plain)
-    result.summary |= {"engine": "spark", "workers": cluster.slots}
-    return result
+        engine = SparkEngine(cluster, runner, workspace)
+        return cut_sources(engine, sources, against, plan, partial(find_similar, cluster))
 
 
 class _Arguments(

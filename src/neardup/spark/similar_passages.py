@@ -14,22 +14,17 @@ from typing import Any
 import numpy as np
 
 from neardup.engine.spark.cluster import Cluster
+from neardup.engine.spark.engine import read_again_on_executors
 from neardup.engine.spark.read import read_on_executors
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.passages import FoundSpans, cut_passages
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans
+from neardup.jobs.cut.spans import read_collections
 from neardup.reading.sign import ListedBlock, ReadingPlan, listed
 from neardup.reading.token_pass import TOKENS_SHARE, hash_tokens, token_lists
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.spans import (
-    Writing,
-    cutting,
-    planned_collections,
-    read_again_on_executors,
-)
 from neardup.tables import Uint64s
 
 
@@ -40,13 +35,10 @@ def find_similar_passages(
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
-) -> tuple[FoundSpans, Writing]:
-    """Find the passages that go for a similar one, and say how they are cut."""
+) -> FoundSpans:
+    """Find the passages that go for a similar one."""
     read = partial(_ReadOnExecutors, cluster)
-    found = cut_passages(sources, against, plan, workspace, runner, read)
-    _, own, spans, _ = found
-    assert isinstance(spans, CutSpans)
-    return found, cutting(cluster, spans, own.columns.texts, plan)
+    return cut_passages(sources, against, plan, workspace, runner, read)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +60,7 @@ class _ReadOnExecutors:
         workspace: Workspace,
         _: Runner,
     ) -> None:
-        collections = planned_collections(sources, against, plan)
+        collections = read_collections(sources, against, plan)
         read = read_on_executors(collections, _hash_block, cluster, workspace)
         self.catalogues = read.catalogues[0], read.catalogues[1]
         try:
@@ -78,7 +70,7 @@ class _ReadOnExecutors:
         finally:
             read.rows.unpersist()
         self.tokens = token_lists(self.catalogues, values.array)
-        self.read_again = partial(read_again_on_executors, read, plan, cluster)
+        self.read_again = partial(read_again_on_executors, read, plan.reading, cluster)
 
 
 def _hash_block(block: RowBlock, reading: ReadingPlan) -> _TokenBlock:

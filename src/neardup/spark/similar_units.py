@@ -25,9 +25,9 @@ from neardup.engine.spark.read import (
 )
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.tableblocks import TableBlock
-from neardup.jobs.cut.passages import FoundSpans
+from neardup.jobs.cut.passages import FoundSpans, change_of
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import keep_ranks
+from neardup.jobs.cut.spans import keep_ranks, read_collections
 from neardup.jobs.cut.units import (
     TEXT,
     ListedUnits,
@@ -41,7 +41,6 @@ from neardup.reading.signed_batches import numbers_of
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.spark.decide import choose_by_buckets, find_contents
-from neardup.spark.spans import Writing, cutting, planned_collections
 from neardup.stages.decide import assign
 from neardup.tables import Texts, offsets_of
 
@@ -61,10 +60,10 @@ def find_similar_units(
     plan: CutJobPlan,
     workspace: Workspace,
     runner: Runner,
-) -> tuple[FoundSpans, Writing]:
-    """Find the paragraphs or lines that go for a similar one, and say how they are cut."""
+) -> FoundSpans:
+    """Find the paragraphs or lines that go for a similar one."""
     with runner.stage("read") as note:
-        collections = planned_collections(sources, against, plan)
+        collections = read_collections(sources, against, plan)
         read = read_on_executors(collections, partial(_sign_units, plan), cluster, workspace)
         other, own = read.catalogues
         units, signed = _units_of(read, plan, cluster, workspace)
@@ -76,7 +75,7 @@ def find_similar_units(
         spans = spans_of(assign(contents, decision), units, plan.options.min_documents)
         read.rows.unpersist()
         note(units=len(spans))
-    return (other, own, spans, None), cutting(cluster, spans, own.columns.texts, plan)
+    return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
 
 
 def _sign_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> _UnitBlock:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.documents.other import resolve_against
+from neardup.engine.engine import Change, Engine
+from neardup.engine.threads import ThreadEngine
 from neardup.engine.workspaces import open_workspace
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.resolve import resolve_inputs
@@ -38,9 +40,9 @@ from neardup.reading.first_pass import list_documents
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY, Workspace
+from neardup.runs.work import Workspace
 from neardup.stages.hints import has_chosen, hints_of_letters, with_warning
-from neardup.stages.selection import complete_summary
+from neardup.stages.selection import complete_summary, write_rows_by
 
 if TYPE_CHECKING:
     pass
@@ -127,49 +129,49 @@ def _recall(plan: CutJobPlan) -> float:
     return candidate_probability(plan.scheme.num_perm, search.hits, search.threshold)
 
 
-# Finds what goes, given sources, those against which they are cut, the plan, memory, and threads.
-FindSpans = Callable[
+# Finds what is similar, given sources, those against which they are cut, the plan, memory, threads.
+FindSimilar = Callable[
     [Sequence[Source], Sequence[Source], CutJobPlan, Workspace, Runner], FoundSpans
 ]
 
 
-def _find_in_threads(plan: CutJobPlan) -> FindSpans:
-    if plan.unit == "passages":
-        return cut_equal_passages if plan.options.exact else cut_passages
-    return cut_equal_units if plan.options.exact else cut_units
+def _find(
+    engine: Engine,
+    sources: Sequence[Source],
+    against: Sequence[Source],
+    plan: CutJobPlan,
+    find_similar: FindSimilar | None,
+) -> FoundSpans:
+    """Find what goes."""
+    are_passages = plan.unit == "passages"
+    if plan.options.exact:
+        find_equal = cut_equal_passages if are_passages else cut_equal_units
+        return find_equal(engine, sources, against, plan)
+    find_similar = find_similar or (cut_passages if are_passages else cut_units)
+    return find_similar(sources, against, plan, engine.workspace, engine.runner)
 
 
 def cut_sources(
+    engine: Engine,
     sources: Sequence[Source],
     against: Sequence[Source] | None,
     plan: CutJobPlan,
-    runner: Runner,
-    workspace: Workspace = IN_MEMORY,
-    *,
-    named_in: Any = None,
-    side: Side | None = None,
-    find: FindSpans | None = None,
+    find_similar: FindSimilar | None = None,
 ) -> CutResult:
-    """Run all stages but the writing; of what a table names, if one is given, ``side`` goes.
+    """Run all stages but the writing.
 
-    ``find`` finds it elsewhere than in threads. With ``against`` nothing goes but what documents of
-    these sources have, which all stay.
+    ``find_similar`` finds what is similar elsewhere than in threads. With ``against`` nothing goes
+    but what documents of these sources have, which all stay.
     """
     others = against or []
-    check_effect(plan.options, sources, others)
-    for source in sources:
-        refusal = source.cut_refusal()
-        if refusal is not None:
-            raise refusal
-    if named_in is not None:
-        return _cut_as_named(sources, named_in, side, plan, runner, workspace)
-    other, own, spans, found = (find or _find_in_threads(plan))(
-        sources, others, plan, workspace, runner
-    )
+    _check_sources(plan, sources, others)
+    change: Change | None
+    other, own, spans, found, change = _find(engine, sources, others, plan, find_similar)
     if against is not None and not len(other):
         # Stages take this for a collection by itself.
-        spans, found = CutSpans.of_none(), None
-    with runner.stage("report"):
+        spans, found, change = CutSpans.of_none(), None, None
+    runner = engine.runner
+    with engine.stage("report"):
         extent = Extent.of(spans, len(other) + len(own))
         if found is None:
             assert isinstance(spans, CutSpans)
@@ -177,10 +179,24 @@ def cut_sources(
         most = describe_repeated(own, found, plan.reading, runner)
         keepers = ReadKeepers(own, other, extent.keepers)
     summary = summarise(own, other, extent, plan, most, runner)
-    return CutResult(own, other, spans, keepers, plan.options.replacement, summary)
+    summary |= {"engine": engine.name, "workers": engine.workers}
+    result = CutResult(own, other, spans, keepers, plan.options.replacement, summary)
+    write_rows_by(result, partial(engine.write, change=change))
+    return result
 
 
-def _cut_as_named(
+def _check_sources(
+    plan: CutJobPlan, sources: Sequence[Source], others: Sequence[Source] = ()
+) -> None:
+    """Raise for options without effect, and for rows out of which nothing can be cut."""
+    check_effect(plan.options, sources, others)
+    for source in sources:
+        refusal = source.cut_refusal()
+        if refusal is not None:
+            raise refusal
+
+
+def cut_as_named(
     sources: Sequence[Source],
     named_in: Any,
     side: Side | None,
@@ -188,6 +204,8 @@ def _cut_as_named(
     runner: Runner,
     workspace: Workspace,
 ) -> CutResult:
+    """Cut out what a table names, but for the writing; ``side`` says which of its passages."""
+    _check_sources(plan, sources)
     with runner.stage("read") as note:
         table = read_named_spans(named_in)
         own = list_documents(
@@ -295,7 +313,8 @@ def cut(given: _Arguments) -> CutResult:
         workspace = open_workspace(given.memory, given.work)
         resolve = partial(resolve_inputs, options=options)
         others = resolve_against(given.against, resolve, options, options.tokenizer)
-        result = cut_sources(
-            sources, others, plan, runner, workspace, named_in=named_in, side=given.side
-        )
+        if named_in is not None:
+            result = cut_as_named(sources, named_in, given.side, plan, runner, workspace)
+        else:
+            result = cut_sources(ThreadEngine(runner, workspace), sources, others, plan)
     return with_warning(result)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.files.cuts import Cuts
 from neardup.files.rows import RowBlock
 from neardup.jobs.cut.named import Keepers
-from neardup.jobs.cut.spans import CutSpans, Spans, merge_spans
+from neardup.jobs.cut.spans import CutSpans, Spans, take_out
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
 from neardup.reading.write_pass import sides_of
@@ -23,20 +22,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.outputs.summary_records import CutSummary
-
-
-def take_out(
-    spans: Spans, columns: tuple[str, ...], replacement: str, block: RowBlock, rows: slice
-) -> RowBlock:
-    """Cut spans out of the texts of a block, which are in ``columns``; ``rows`` are its documents.
-
-    Spans are of these documents, by the same numbers.
-    """
-    gaps = merge_spans(spans.of_documents(rows))
-    if not len(gaps):
-        return block
-    documents = gaps.documents - rows.start
-    return block.with_cuts(Cuts(columns, documents, gaps.starts, gaps.stops, replacement))
 
 
 class CutResult(TwoCollections):
@@ -115,7 +100,8 @@ class CutResult(TwoCollections):
 
     def _changed(self, block: RowBlock, rows: slice) -> RowBlock:
         """Cut out of the texts of a block what goes; ``rows`` are its documents."""
-        return take_out(self._spans, self._documents.columns.texts, self._replacement, block, rows)
+        columns = self._documents.columns.texts
+        return take_out(columns, self._replacement, self._spans, block, rows)
 
     def _removed_rows(self, spans: CutSpans, first: int) -> pa.Table:
         """Return a row for each of some spans, those from the row ``first`` on."""

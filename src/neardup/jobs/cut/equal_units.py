@@ -11,19 +11,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.files.rows import Source
+from neardup.engine.engine import DOCUMENT, Change, Engine, Partition, Rows
+from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.passages import FoundSpans, Repeated, count_repeated
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans, count_documents, keep_ranks, read_rows
+from neardup.jobs.cut.spans import (
+    CutSpans,
+    count_documents,
+    keep_ranks,
+    read_collections,
+    spans_in,
+    take_out,
+)
 from neardup.jobs.cut.units import find_units
-from neardup.reading.block_exchange import BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import ContentTable, part_of
+from neardup.reading.sign import ListedBlock, ReadingPlan, listed
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.exchange import Shuffle
 from neardup.tables import Bools, Digests, Int64s
@@ -32,16 +39,11 @@ from neardup.text.shingles import digest_token_lists
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.runs.runner import Runner
     from neardup.runs.work import Workspace
 
-# By the digest: enough that rows of 20 GB of lines are worked on within 1 GB in one pass each.
-_N_PARTITIONS = 256
-
-# Shares of the memory: rows that may stay or wait to be written, those that go, and what partitions
-# take that are worked on at the same time, of so many times the bytes of their rows.
-_UNITS_SHARE, _GONE_SHARE, _SETTLING_SHARE = 0.25, 0.15, 0.3
-_SETTLING = 4
+# The share of the memory for rows that go and wait to be written, and as often as its rows a
+# partition takes while it is worked on.
+_GONE_SHARE, _SETTLING = 0.15, 4
 
 # Units of the documents of one partition of what goes, unless there were more than so many.
 _UNITS_OF_PART, _MOST_PARTS = 1 << 16, 1024
@@ -53,63 +55,50 @@ _DIGESTS, _PLACES = ("digest_low", "digest_high"), ("document", "start", "stop",
 _GONE = ("document", "start", "stop", "kept_document", "kept_start", "kept_stop")
 
 # Rows have it where they do not stand in keep order: the place of their document in that.
-RANK = "rank"
+_RANK = "rank"
 
 
-def list_units(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, pa.RecordBatch]:
-    """Make a row of each unit of some texts; documents are counted from the first text.
-
-    Returns how many tokens each text has, and the rows in the order of the texts.
-    """
+def _list_units(
+    plan: CutJobPlan, block: RowBlock, reading: ReadingPlan
+) -> tuple[ListedBlock, pa.RecordBatch]:
+    """List the documents of a block, with a row for each of their units."""
     import pyarrow as pa
 
-    n_tokens, listed, parts, long = find_units(texts, plan)
+    parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
+    n_tokens, units, parts, long = find_units(parsed.text, plan)
     digests = np.concatenate([np.empty((0, 2), np.uint64), *map(digest_token_lists, parts)])
     columns = dict(zip(_DIGESTS, digests[long].T.copy(), strict=True))
-    places = (listed.documents, listed.starts, listed.stops, listed.ends)
-    return n_tokens, pa.RecordBatch.from_pydict(columns | dict(zip(_PLACES, places, strict=True)))
+    places = (units.documents, units.starts, units.stops, units.ends)
+    rows = pa.RecordBatch.from_pydict(columns | dict(zip(_PLACES, places, strict=True)))
+    return listed(block, parsed, n_tokens, with_lengths=reading.with_lengths), rows
 
 
-def partitions_of(units: pa.RecordBatch, n_partitions: int) -> Int64s:
+def _partitions_of(units: pa.RecordBatch, n_partitions: int) -> Int64s:
     """Return in which of some partitions equal units meet."""
     return part_of(numbers_of(units, "digest_high"), n_partitions).astype(np.int64)
 
 
-def _digest_units(texts: pa.Array, plan: CutJobPlan) -> tuple[Int64s, tuple[Sorted, int]]:
-    """List the units of some texts, sorted by partition, and count the texts."""
-    import pyarrow as pa
-
-    n_tokens, units = list_units(texts, plan)
-    partitions = partitions_of(units, _N_PARTITIONS)
-    order = np.argsort(partitions.astype(np.uint16), kind="stable")
-    return n_tokens, ((units.take(pa.array(order)), partitions[order]), len(texts))
-
-
 @dataclass(frozen=True)
 class UnitRules:
-    """Which of equal units go; documents of another collection, ``n_other``, are numbered first.
-
-    ``ranks`` are the places of own documents in keep order, None if that is their own or rows have
-    them; there are none where another collection has documents.
-    """
+    """Which of equal units go; documents of another collection, ``n_other``, are numbered first."""
 
     n_other: int
     min_documents: int | None
-    ranks: Int64s | None = None
 
-    def settle(
-        self, units: Iterable[pa.RecordBatch], number: int = 0, n_passes: int = 1
+    def settle(self, partition: Partition) -> Iterator[tuple[list[Repeated], pa.RecordBatch]]:
+        """Yield what is repeated most of the units of a partition, and what goes of them."""
+        n_passes = partition.count_passes(_SETTLING)
+        for number in range(n_passes):
+            gone, most = self._settle(partition.rows(), number, n_passes)
+            yield most, gone
+
+    def _settle(
+        self, units: Iterable[pa.RecordBatch], number: int, n_passes: int
     ) -> tuple[pa.RecordBatch, list[Repeated]]:
-        """Return what goes of the units of a partition, and what is repeated most among that.
-
-        Each of several passes has the equal ones of some digests. What goes is by document and
-        start, in whatever order units come.
-        """
+        """Return what goes of the units of a pass, by document and start, and what is repeated."""
         import pyarrow as pa
 
         low, high, documents, starts, stops, ends, *ranks = _units_of(units, number, n_passes)
-        if self.ranks is not None:
-            ranks = [self.ranks[documents - self.n_other]]
         order = np.arange(len(documents))
         if ranks:
             # Units of one document have its rank, so that they stay in the order of the text.
@@ -144,17 +133,6 @@ class UnitRules:
         return pa.RecordBatch.from_pydict(dict(columns)), count_repeated(spans, groups[gone])
 
 
-def units_in(workspace: Workspace) -> Shuffle:
-    """Return what has the units of one partition, wherever they are."""
-    return Shuffle("units", workspace, 1, in_memory=None, share=_UNITS_SHARE)
-
-
-def count_passes(units: Shuffle, partition: int, workspace: Workspace, n_at_once: int = 1) -> int:
-    """Return in how many passes a partition is settled, if so many are at the same time."""
-    n_bytes = _SETTLING * units.nbytes(partition) * n_at_once
-    return workspace.passes(n_bytes, _SETTLING_SHARE)
-
-
 def _units_of(units: Iterable[pa.RecordBatch], number: int, n_passes: int) -> list[Any]:
     """Return digests and places of the units of a pass, in the order of the texts."""
     import pyarrow as pa
@@ -165,8 +143,8 @@ def _units_of(units: Iterable[pa.RecordBatch], number: int, n_passes: int) -> li
 
     listed = list(units if n_passes == 1 else map(wanted, units))
     names = [*_DIGESTS, *_PLACES]
-    if listed and RANK in listed[0].schema.names:
-        names.append(RANK)
+    if listed and _RANK in listed[0].schema.names:
+        names.append(_RANK)
     columns = _columns_of(listed, names)
     order = _order_of(columns[2], columns[3])
     return columns if order is None else [column[order] for column in columns]
@@ -188,15 +166,8 @@ class ExchangedSpans:
     ``bounds`` are the first documents of the partitions, and the one behind the last.
     """
 
-    def __init__(self, shuffle: Shuffle, bounds: Int64s, size: int) -> None:
-        self._shuffle, self._bounds, self._size = shuffle, bounds, size
-        # Blocks of documents ask for one partition several times, one after the other.
-        self._part = lru_cache(maxsize=4)(self._read)
-
-    @staticmethod
-    def shuffle_in(workspace: Workspace, bounds: Int64s) -> Shuffle:
-        """Return what exchanges rows by document."""
-        return Shuffle(
+    def __init__(self, workspace: Workspace, bounds: Int64s) -> None:
+        self._shuffle = Shuffle(
             "gone",
             workspace,
             len(bounds) - 1,
@@ -204,38 +175,45 @@ class ExchangedSpans:
             share=_GONE_SHARE,
             weight_of_file=_FILE_BYTES,
         )
+        self._bounds, self._size = bounds, 0
+        # Blocks of documents ask for one partition several times, one after the other.
+        self._part = lru_cache(maxsize=4)(self._read)
 
     @classmethod
-    def gather(
-        cls,
-        settled: Iterable[tuple[pa.RecordBatch, list[Repeated], bool]],
-        shuffle: Shuffle,
-        bounds: Int64s,
-    ) -> tuple[ExchangedSpans, list[Repeated]]:
-        """Exchange what goes, beside what an earlier run has exchanged.
+    def of_batches(
+        cls, bounds: Int64s, batches: Iterator[pa.RecordBatch], workspace: Workspace
+    ) -> ExchangedSpans:
+        """Return spans that come in any order."""
+        spans = cls(workspace, bounds)
+        with spans._shuffle:
+            for batch in batches:
+                spans._add(batch)
+        return spans
 
-        It comes as ``UnitRules.settle`` returns it, each with whether it is the last of a
-        partition. Returns the spans, and what is repeated most among them.
-        """
-        # Of each partition how many units go, and what is repeated most among them.
-        known: list[tuple[int, list[Any]]] = [each for each in shuffle.done() if each is not None]
-        most: list[Repeated] = []
-        size = n_bytes = 0
-        with shuffle:
-            for batch, found, is_last in settled:
-                most = Repeated.most([*most, *found])
-                size, n_bytes = size + len(batch), n_bytes + batch.nbytes
-                documents = numbers_of(batch, "document")
-                parts = np.searchsorted(bounds, documents, side="right") - 1
-                if not is_last:
-                    # No file ends within a partition.
-                    shuffle.add(batch, parts)
-                    continue
-                known.append((size, most))
-                shuffle.add(batch, parts, known[-1], n_bytes)
-                most, size, n_bytes = [], 0, 0
-        every = (Repeated(*each) for _, found in known for each in found)
-        return cls(shuffle, bounds, sum(size for size, _ in known)), Repeated.most(every)
+    def collect(self, engine: Engine, gone: Rows) -> list[Repeated]:
+        """Add what goes, beside what an earlier run has added; return what is repeated most."""
+        # Of some partitions the number of the next one, how many units go, and what is repeated
+        # most among them.
+        known: list[tuple[int, int, list[Any]]] = [
+            each for each in self._shuffle.done() if each is not None
+        ]
+        with self._shuffle:
+            for behind, made in engine.collect(gone, "cut", known[-1][0] if known else 0):
+                most = Repeated.most(each for found, _ in made for each in found)
+                batches = [batch for _, batch in made if batch is not None]
+                size, n_bytes = sum(map(len, batches)), sum(batch.nbytes for batch in batches)
+                known.append((behind, size, most))
+                # No file ends within a partition.
+                for batch in batches[:-1]:
+                    self._add(batch)
+                self._add(batches[-1], known[-1], n_bytes)
+        self._size = sum(size for _, size, _ in known)
+        return Repeated.most(Repeated(*each) for *_, found in known for each in found)
+
+    def _add(self, batch: pa.RecordBatch, known: Any = None, weight: int = 0) -> None:
+        documents = numbers_of(batch, DOCUMENT)
+        parts = np.searchsorted(self._bounds, documents, side="right") - 1
+        self._shuffle.add(batch, parts, known, weight)
 
     def __len__(self) -> int:
         return self._size
@@ -278,7 +256,7 @@ def _columns_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> list
     return [table.column(name).to_numpy() for name in names]
 
 
-def part_documents(own: Catalogue, min_tokens: int) -> Int64s:
+def _part_documents(own: Catalogue, min_tokens: int) -> Int64s:
     """Part documents into runs that may have about as many units of so many tokens.
 
     Returns the first document of each run, and the one behind the last.
@@ -290,41 +268,31 @@ def part_documents(own: Catalogue, min_tokens: int) -> Int64s:
 
 
 def cut_equal_units(
-    sources: Sequence[Source],
-    against: Sequence[Source],
-    plan: CutJobPlan,
-    workspace: Workspace,
-    runner: Runner,
+    engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> FoundSpans:
     """Find the paragraphs or lines that go for an equal one."""
-    look = partial(_digest_units, plan=plan)
-    exchange = BlockExchange("units", workspace, _N_PARTITIONS, share=_UNITS_SHARE)
-    with runner.stage("read") as note:
-        other, own = read_rows(exchange, look, sources, against, plan, workspace, runner)
-        note(documents=len(own), units=exchange.n_rows)
-    with runner.stage("cut") as note:
-        ranks = None if plan.keep.rule == "first" else keep_ranks(own, plan.keep)
-        rules = UnitRules(len(other), plan.options.min_documents, ranks)
-        bounds = part_documents(own, plan.min_tokens)
-        gone = ExchangedSpans.shuffle_in(workspace, bounds)
-        n_done = sum(each is not None for each in gone.done())
-
-        def settle(work: tuple[int, int, int]) -> tuple[pa.RecordBatch, list[Repeated]]:
-            partition, number, n_passes = work
-            return rules.settle(exchange.shuffle.read(partition), number, n_passes)
-
-        def settled() -> Iterator[tuple[pa.RecordBatch, list[Repeated], bool]]:
-            work: list[tuple[int, int, int]] = []
-            for partition in range(n_done, _N_PARTITIONS):
-                n_passes = count_passes(exchange.shuffle, partition, workspace, runner.workers)
-                work += product([partition], range(n_passes), [n_passes])
-            for each, (batch, found) in zip(work, runner.map(settle, work), strict=True):
-                partition, number, n_passes = each
-                is_last = number == n_passes - 1
-                yield batch, found, is_last
-                if is_last:
-                    runner.report("cut", partition + 1, _N_PARTITIONS)
-
-        spans, most = ExchangedSpans.gather(settled(), gone, bounds)
+    with engine.stage("read") as note:
+        collections = read_collections(sources, against, plan)
+        read = engine.read("units", collections, partial(_list_units, plan), _partitions_of)
+        other, own = read.catalogues
+        note(documents=len(own), units=read.rows.n_rows)
+    with engine.stage("cut") as note:
+        rows = read.rows
+        if plan.keep.rule != "first":
+            # Another collection has no documents then.
+            rows = rows.with_columns({_RANK: keep_ranks(own, plan.keep)})
+        gone = engine.work(rows, UnitRules(len(other), plan.options.min_documents).settle)
+        bounds = _part_documents(own, plan.min_tokens)
+        spans = ExchangedSpans(engine.workspace, bounds)
+        most = spans.collect(engine, gone)
+        engine.release(read)
         note(units=len(spans))
-    return other, own, spans, most
+    columns, replacement = own.columns.texts, plan.options.replacement
+    change = Change(
+        spans,
+        partial(take_out, columns, replacement),
+        partial(ExchangedSpans.of_batches, bounds),
+        spans_in,
+        gone,
+    )
+    return FoundSpans(other, own, spans, most, change)

@@ -9,26 +9,34 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import nsmallest
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from neardup.engine.engine import Change
 from neardup.files.rows import Source
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans, Spans, both_collections, count_documents, keep_order
+from neardup.jobs.cut.spans import (
+    CutSpans,
+    Spans,
+    both_collections,
+    count_documents,
+    join_spans,
+    keep_order,
+    spans_in,
+    take_out,
+)
 from neardup.passages.cutting import PassageCutter, RemovedPassages
 from neardup.passages.growing import LookUp
 from neardup.passages.matches import character_spans, group_overlapping
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.second_pass import read_texts, text_has_changed
+from neardup.reading.second_pass import OfTexts, read_texts, text_has_changed
 from neardup.reading.sign import ReadingPlan
 from neardup.reading.token_pass import read_tokens
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, offsets_of
 from neardup.text.tokenizers import Tokenizer
-
-T_co = TypeVar("T_co", covariant=True)
 
 
 class Located(NamedTuple):
@@ -38,18 +46,6 @@ class Located(NamedTuple):
     stops: Int64s
     wide_starts: Int64s
     wide_stops: Int64s
-
-
-class OfTexts(Protocol[T_co]):
-    """What is to be made of documents that are read again, which are numbered from 0."""
-
-    def __call__(self, texts: Texts, places: Int64s, name: str) -> T_co:
-        """Make it of some texts, given the numbers of their documents and the source's name."""
-        ...
-
-    def part(self, first: int, behind: int) -> OfTexts[T_co]:
-        """Return what is needed for some consecutive documents, which are counted from 0 then."""
-        ...
 
 
 # Reads documents again, given their numbers in both collections, which ascend, and yields what is
@@ -249,8 +245,23 @@ class Repeated(NamedTuple):
         )
 
 
-# Both collections, the other one first, what goes, and what of it most, if that has been counted.
-FoundSpans = tuple[Catalogue, Catalogue, Spans, list[Repeated] | None]
+class FoundSpans(NamedTuple):
+    """What goes of a collection, ``own``, for what stays there or in the ``other`` one.
+
+    ``most`` is repeated most of it, None if that has not been counted. ``change`` cuts it out.
+    """
+
+    other: Catalogue
+    own: Catalogue
+    spans: Spans
+    most: list[Repeated] | None
+    change: Change
+
+
+def change_of(own: Catalogue, spans: CutSpans, plan: CutJobPlan) -> Change:
+    """Return the change that cuts spans out of blocks of their documents."""
+    apply = partial(take_out, own.columns.texts, plan.options.replacement)
+    return Change(spans, apply, join_spans, spans_in)
 
 
 def count_repeated(spans: CutSpans, groups: Int64s) -> list[Repeated]:
@@ -358,7 +369,8 @@ def cut_passages(
         found = _find_similar(reading, plan, workspace, runner)
         note(passages=len(found))
     with runner.stage("locate"):
-        return other, own, locate_cuts(found, (other, own), plan, reading.read_again), None
+        spans = locate_cuts(found, (other, own), plan, reading.read_again)
+    return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
 
 
 class ReadTokensInThreads:

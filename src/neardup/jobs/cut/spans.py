@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from neardup.files.rows import ColumnNames, Source
+from neardup.files.cuts import Cuts
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.matching.keep import KeepPolicy
-from neardup.reading.block_exchange import BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.token_pass import take_texts
-from neardup.runs.runner import Runner
+from neardup.reading.sign import ReadingPlan
 from neardup.stages.options import other_columns_of
 from neardup.tables import Bools, Floats, Int64s, Rows
 
@@ -108,6 +107,30 @@ def merge_spans(spans: CutSpans) -> Gaps:
     return Gaps(documents, starts[heads] - documents * room, ends - documents * room)
 
 
+def take_out(
+    columns: tuple[str, ...], replacement: str, spans: Spans, block: RowBlock, rows: slice
+) -> RowBlock:
+    """Cut spans out of the texts of a block, which are in ``columns``; ``rows`` are its documents.
+
+    Spans are of these documents, by the same numbers.
+    """
+    gaps = merge_spans(spans.of_documents(rows))
+    if not len(gaps):
+        return block
+    documents = gaps.documents - rows.start
+    return block.with_cuts(Cuts(columns, documents, gaps.starts, gaps.stops, replacement))
+
+
+def spans_in(spans: Spans, documents: slice) -> pa.RecordBatch:
+    """Return the spans of some consecutive documents as a batch."""
+    return spans.of_documents(documents).to_batch()
+
+
+def join_spans(batches: Iterator[pa.RecordBatch], _: Workspace) -> CutSpans:
+    """Return the spans of some batches."""
+    return CutSpans.of_batches(list(batches))
+
+
 @dataclass(frozen=True)
 class Extent:
     """How much goes: spans, documents that lose some, characters that go out of these in all.
@@ -149,27 +172,12 @@ def both_collections(
     return [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
 
 
-def read_rows(
-    exchange: BlockExchange,
-    look: Callable[[pa.Array], tuple[Int64s, tuple[Sorted, int]]],
-    sources: Sequence[Source],
-    against: Sequence[Source],
-    plan: CutJobPlan,
-    workspace: Workspace,
-    runner: Runner,
-) -> tuple[Catalogue, Catalogue]:
-    """Read all documents once, and exchange the rows that ``look`` makes of the texts of a block.
-
-    Of blocks whose rows an earlier run has exchanged nothing is made again. Returns both
-    collections, the other one first.
-    """
-    collections = both_collections(sources, against, plan)
-    kept = [exchange.kept_of(k, len(each)) for k, (each, _) in enumerate(collections)]
-    with exchange.shuffle:
-        other, own = take_texts(
-            collections, plan.reading, look, exchange.add, workspace, runner, kept
-        )
-    return other, own
+def read_collections(
+    sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
+) -> list[tuple[Sequence[Source], ReadingPlan]]:
+    """Return both collections, each with how it is read, the other one first."""
+    other = plan.reading.for_other(other_columns_of(plan.options))
+    return [(against, other), (sources, plan.reading)]
 
 
 def keep_order(own: Catalogue, keep: KeepPolicy) -> Int64s:

@@ -12,7 +12,7 @@ import numpy as np
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
-from neardup.jobs.cut.passages import FoundSpans
+from neardup.jobs.cut.passages import FoundSpans, change_of
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans, both_collections, count_documents, keep_ranks
 from neardup.kernels.text import tokens
@@ -175,7 +175,7 @@ def cut_units(
         assignment = _decide(own, units, ranks, plan, workspace, runner)
         spans = spans_of(assignment, units, plan.options.min_documents)
         note(units=len(spans))
-    return other, own, spans, None
+    return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
 
 
 def _list_units(

@@ -1,0 +1,185 @@
+"""The verbs of a job: read, work, collect, read again and write, wherever its rows are.
+
+A job is written once, for an ``Engine``. What it hands over are functions of modules, with their
+first arguments, so that other processes can be sent them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from neardup.files.rows import RowBlock
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.second_pass import OfTexts
+from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
+from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
+from neardup.tables import Bools, Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.files.streams import Destination
+    from neardup.options.choices import OutputFormat
+
+T = TypeVar("T")
+
+DOCUMENT = "document"
+"""The column of rows that has the number of their document."""
+
+Given = tuple[Any, "pa.RecordBatch | None"]
+"""What is known, as plain values, and rows."""
+
+Look = Callable[[RowBlock, ReadingPlan], tuple[ListedBlock, "pa.RecordBatch"]]
+"""Makes of a block what is known of its documents, and rows, which count these from 0."""
+
+Route = Callable[["pa.RecordBatch", int], Int64s]
+"""Gives the partition of each row, of so many partitions: rows meet that have to."""
+
+
+class Partition(ABC):
+    """Rows that have met, in any order."""
+
+    @abstractmethod
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """Yield all rows, once for each pass."""
+
+    @abstractmethod
+    def count_passes(self, factor: int) -> int:
+        """Count the passes in which rows are worked on that take ``factor`` times their bytes."""
+
+
+class Rows(ABC):
+    """Rows by partition; or, behind ``Engine.work``, what was made of each partition."""
+
+    n_rows: int
+
+    @abstractmethod
+    def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
+        """Return the rows with more columns, each given as an array with an item per document."""
+
+
+class Read(NamedTuple):
+    """Collections that were read, and the rows that were made of their documents.
+
+    Documents are numbered one collection after the other. ``reading`` is the plan of the first.
+    """
+
+    catalogues: tuple[Catalogue, ...]
+    reading: ReadingPlan
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of blocks as they are written, by rows of their documents.
+
+    Parameters
+    ----------
+    gathered
+        What ``gather`` has made of the rows of all documents, in this process.
+    apply
+        Changes a block, given what was gathered and the range of the block's documents.
+    gather
+        Gathers rows of some consecutive documents, in any order; called in tasks.
+    send
+        Returns the rows of some consecutive documents, of what was gathered.
+    rows
+        What the rows were gathered from, if that is more than this process sends at once.
+    """
+
+    gathered: Any
+    apply: Callable[[Any, RowBlock, slice], RowBlock]
+    gather: Callable[[Iterator[pa.RecordBatch], Workspace], Any]
+    send: Callable[[Any, slice], pa.RecordBatch]
+    rows: Rows | None = None
+
+
+class Engine(ABC):
+    """Where the rows of a job are, and who works on them.
+
+    Parameters
+    ----------
+    runner
+        The clock and the progress of the job.
+    workspace
+        What this process may use for what it collects.
+    """
+
+    name: str
+
+    def __init__(self, runner: Runner, workspace: Workspace) -> None:
+        self.runner, self.workspace = runner, workspace
+
+    def stage(self, name: str) -> AbstractContextManager[Callable[..., None]]:
+        """Time a stage; see ``Runner.stage``."""
+        return self.runner.stage(name)
+
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """How many tasks are worked on at the same time."""
+
+    @abstractmethod
+    def read(self, name: str, collections: Collections, look: Look, route: Route) -> Read:
+        """Read all documents of some collections once, and bring rows to partitions.
+
+        Parameters
+        ----------
+        name
+            Of the rows, for no two of a job the same.
+        collections
+            Sources, each with how they are read.
+        look
+            Makes rows, in tasks.
+        route
+            Says where rows meet, in tasks.
+
+        Raises
+        ------
+        InvalidInputError, ReadError
+            For a bad row or a file that cannot be read, the first in the order of the documents.
+        """
+
+    @abstractmethod
+    def work(self, rows: Rows, function: Callable[[Partition], Iterator[Given]]) -> Rows:
+        """Return what a function makes of each partition; it works when that is collected."""
+
+    @abstractmethod
+    def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
+        """Yield what was made of partitions, one after the other, from ``first`` on.
+
+        It comes with the number of the partition that is next. Progress is reported as that of a
+        ``stage``.
+        """
+
+    @abstractmethod
+    def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
+        """Read some documents again, whose numbers ascend, and yield what is made of their texts.
+
+        It comes in the order of the documents, of some at a time.
+        """
+
+    @abstractmethod
+    def release(self, read: Read) -> None:
+        """Let go of rows that are not needed any more."""
+
+    @abstractmethod
+    def write(
+        self,
+        documents: Catalogue,
+        sides: Mapping[str, Bools],
+        folder: Destination,
+        output_format: OutputFormat,
+        runner: Runner,
+        write_others: Callable[[], None],
+        change: Change | None = None,
+    ) -> None:
+        """Write documents to folders, as ``write_documents`` of threads.
+
+        ``runner`` is that of the writing, which may be later than the job.
+        """

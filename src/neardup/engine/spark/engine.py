@@ -1,0 +1,339 @@
+"""The engine of Spark: executors keep rows, and work on them; the driver collects."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from neardup.engine.engine import (
+    DOCUMENT,
+    Change,
+    Engine,
+    Given,
+    Look,
+    Partition,
+    Read,
+    Route,
+    Rows,
+)
+from neardup.engine.spark.cluster import Cluster, Failure, Task, local_workspace
+from neardup.engine.spark.read import (
+    Outbox,
+    ReadTasks,
+    TaskReading,
+    Wanted,
+    from_bytes,
+    read_on_executors,
+    to_bytes,
+)
+from neardup.engine.spark.write import write_on_executors
+from neardup.engine.threads import partition_of
+from neardup.errors import NeardupError
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.second_pass import OfTexts
+from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
+from neardup.reading.signed_batches import numbers_of, to_batch
+from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
+from neardup.tables import Bools, Int64s
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.rdd import RDD
+
+    from neardup.files.rows import ColumnNames, RowBlock
+    from neardup.files.streams import Destination
+    from neardup.options.choices import OutputFormat
+    from neardup.reading.write_pass import Change as ChangeBlock
+
+T = TypeVar("T")
+
+# Partitions a slot at least, so that slots end together, and as often as their rows a task has room
+# for them.
+_PARTITIONS_A_SLOT, _ROOM = 2, 8
+
+
+class SparkEngine(Engine):
+    """Executors of a session.
+
+    Parameters
+    ----------
+    cluster
+        The executors.
+    runner, workspace
+        Those of the driver.
+    """
+
+    name = "spark"
+
+    def __init__(self, cluster: Cluster, runner: Runner, workspace: Workspace) -> None:
+        super().__init__(runner, workspace)
+        self.cluster = cluster
+
+    @property
+    def workers(self) -> int:
+        """How many tasks run at the same time."""
+        return self.cluster.slots
+
+    def read(self, name: str, collections: Collections, look: Look, route: Route) -> Read:
+        """Read all documents of some collections once, and keep rows on executors."""
+        read = read_on_executors(
+            collections, partial(_look_at, look), self.cluster, self.workspace, tell=_tell
+        )
+        known = [facts for batches in read.batches for _, facts in batches.known()]
+        n_bytes = sum(facts["row_bytes"] for facts in known)
+        n_partitions = max(
+            _PARTITIONS_A_SLOT * self.cluster.slots, -(-n_bytes * _ROOM // self.cluster.task_bytes)
+        )
+        n_rows = sum(facts["n_rows"] for facts in known)
+        sent = _SentRows(self.cluster, read, route, n_partitions)
+        return Read(read.catalogues, collections[0][1], _SparkRows(sent, n_rows))
+
+    def work(self, rows: Rows, function: Callable[[Partition], Iterator[Given]]) -> Rows:
+        """Return what a function makes of each partition, which executors keep."""
+        assert isinstance(rows, _SparkRows)
+        return replace(rows, function=function)
+
+    def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
+        """Yield what was made, some of it at a time, in the order of the partitions."""
+        assert isinstance(rows, _SparkRows)
+        assert not first
+        for (number, *known), data in self.cluster.bring(rows.made):
+            made: Given = (known[0], from_bytes(data)) if known else (pickle.loads(data), None)
+            yield number + 1, [made]
+
+    def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
+        """Read some documents again, and yield what is made of their texts, task by task."""
+        assert isinstance(read.rows, _SparkRows)
+        return read_again_on_executors(
+            read.rows.sent.read, read.reading, self.cluster, documents, function
+        )
+
+    def release(self, read: Read) -> None:
+        """Have executors let go of the rows."""
+        assert isinstance(read.rows, _SparkRows)
+        read.rows.sent.read.rows.unpersist()
+
+    def write(
+        self,
+        documents: Catalogue,
+        sides: Mapping[str, Bools],
+        folder: Destination,
+        output_format: OutputFormat,
+        runner: Runner,
+        write_others: Callable[[], None],
+        change: Change | None = None,
+    ) -> None:
+        """Write documents to folders that all executors reach."""
+        write = partial(
+            write_on_executors,
+            documents,
+            sides,
+            folder,
+            output_format,
+            runner,
+            write_others,
+            cluster=self.cluster,
+        )
+        if change is None:
+            write()
+            return
+        send = partial(_send_gathered, self.cluster, change, len(documents))
+        if isinstance(change.rows, _SparkRows):
+            send = partial(_send_made, self.cluster, change.rows.made)
+        opened = partial(_open_change, change.apply, change.gather, self.cluster.task_bytes)
+        write(send=send, open_change=opened)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RowBlock(ListedBlock):
+    """A block's documents, and rows of them, which count them from 0."""
+
+    rows: pa.RecordBatch
+
+
+def _look_at(look: Look, block: RowBlock, plan: ReadingPlan) -> _RowBlock:
+    found, rows = look(block, plan)
+    return _RowBlock(**vars(found), rows=rows)
+
+
+def _tell(found: _RowBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
+    """Return for the driver what documents there are, and how many rows."""
+    batch = to_batch(found, with_sketches=False, with_digests=False)
+    return batch, {"row_bytes": found.rows.nbytes, "n_rows": len(found.rows)}
+
+
+@dataclass(frozen=True)
+class _SentRows:
+    """Rows of documents that executors have read, at the partitions where they meet."""
+
+    cluster: Cluster
+    read: ReadTasks
+    route: Route
+    n_partitions: int
+    columns: Mapping[str, Int64s] = field(default_factory=dict)
+
+    @cached_property
+    def placed(self) -> RDD[Any]:
+        """The rows by partition, which are sent once however often they are worked on."""
+        attached = [
+            (start, {name: values[start:stop] for name, values in self.columns.items()})
+            for start, stop in self.read.ranges
+        ]
+        sending = partial(_send_rows, self.route, self.n_partitions)
+        sent = self.cluster.work(sending, self.cluster.attach(attached, self.read.rows))
+        return self.cluster.place(sent, self.n_partitions)
+
+
+@dataclass(frozen=True)
+class _SparkRows(Rows):
+    """Rows, and what is made of them by partition."""
+
+    sent: _SentRows
+    n_rows: int
+    function: Callable[[Partition], Iterator[Given]] | None = None
+
+    def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
+        """Return the rows with more columns."""
+        sent = replace(self.sent, columns={**self.sent.columns, **columns})
+        return replace(self, sent=sent)
+
+    @cached_property
+    def made(self) -> RDD[Any]:
+        """What the function makes of each partition, stored by executors."""
+        assert self.function is not None
+        cluster = self.sent.cluster
+        working = partial(_work, self.function, cluster.task_bytes)
+        return cluster.stored(cluster.work(working, self.sent.placed))
+
+
+def _send_rows(route: Route, n_partitions: int, rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
+    """Send rows, with the numbers of their documents and more columns, to where they meet."""
+    import pyarrow as pa
+
+    first, columns = next(rows)
+    outbox = Outbox()
+    done = 0
+    for row in rows:
+        batch = row.found.rows
+        documents = numbers_of(batch, DOCUMENT) + done
+        place = batch.schema.get_field_index(DOCUMENT)
+        batch = batch.set_column(place, DOCUMENT, pa.array(documents + first))
+        for name, values in columns.items():
+            batch = batch.append_column(name, pa.array(values[documents]))
+        yield from outbox.add(batch, route(batch, n_partitions))
+        done += len(row.found.numbers)
+    yield from outbox.rest()
+
+
+def _work(
+    function: Callable[[Partition], Iterator[Given]],
+    memory: int,
+    rows: Iterator[tuple[int, bytes]],
+) -> Iterator[tuple[Any, bytes]]:
+    """Work on a partition, of which rows come in any order."""
+    first = next(rows, None)
+    if first is None:
+        return
+    number = first[0]
+    with local_workspace(memory) as workspace, Runner(1) as runner:
+        batches = (from_bytes(data) for _, data in chain([first], rows))
+        for known, batch in function(partition_of(batches, runner, workspace)):
+            if batch is None:
+                yield (number,), pickle.dumps(known)
+            else:
+                yield (number, known), to_bytes(batch)
+
+
+def _send_made(cluster: Cluster, made: RDD[Any], starts: Int64s) -> RDD[Any]:
+    """Bring rows to the tasks that write their documents; ``starts`` are their first ones."""
+    return cluster.place(cluster.work(partial(_send_by_document, starts), made), len(starts))
+
+
+def _send_by_document(
+    starts: Int64s, rows: Iterator[tuple[Any, bytes]]
+) -> Iterator[tuple[int, bytes]]:
+    outbox = Outbox()
+    for _, data in rows:
+        batch = from_bytes(data)
+        documents = numbers_of(batch, DOCUMENT)
+        yield from outbox.add(batch, np.searchsorted(starts, documents, side="right") - 1)
+    yield from outbox.rest()
+
+
+def _send_gathered(cluster: Cluster, change: Change, n_documents: int, starts: Int64s) -> RDD[Any]:
+    """Send what the driver has gathered to the tasks that write."""
+    stops = [*starts[1:].tolist(), n_documents]
+    batches = [
+        (task, to_bytes(batch))
+        for task, (start, stop) in enumerate(zip(starts.tolist(), stops, strict=True))
+        for batch in [change.send(change.gathered, slice(start, stop))]
+        if len(batch)
+    ]
+    sent = cluster.context.parallelize(batches, max(1, len(batches)))
+    return cluster.place(sent, len(starts))
+
+
+@contextmanager
+def _open_change(
+    apply: Callable[[Any, RowBlock, slice], RowBlock],
+    gather: Callable[[Iterator[pa.RecordBatch], Workspace], Any],
+    memory: int,
+    rows: Iterator[tuple[int, bytes]],
+) -> Iterator[ChangeBlock]:
+    """Gather the rows of the documents of a task, which come in any order, and change blocks."""
+    with local_workspace(memory) as workspace:
+        gathered = gather((from_bytes(data) for _, data in rows), workspace)
+        yield partial(apply, gathered)
+
+
+def read_again_on_executors(
+    read: ReadTasks,
+    plan: ReadingPlan,
+    cluster: Cluster,
+    documents: Int64s,
+    function: OfTexts[T],
+) -> Iterator[T]:
+    """Read some documents again, task by task, as ``Engine.read_again``."""
+    tasks = []
+    for number, (task, (start, stop)) in enumerate(zip(read.tasks, read.ranges, strict=True)):
+        first, behind = np.searchsorted(documents, [start, stop]).tolist()
+        if first < behind:
+            wanted = read.wanted(number, documents[first:behind])
+            tasks.append(_Again(number, task, wanted, function.part(first, behind)))
+    columns = [each.columns.only_text() for each in read.catalogues]
+    reading = partial(_read_again, columns, plan.skip_bad)
+    made = cluster.work(reading, cluster.lay_out(tasks))
+    for _, data in cluster.bring_once(made):
+        yield pickle.loads(data)
+
+
+class _Again(NamedTuple):
+    """A task of which some documents are read again, and what is made of them."""
+
+    number: int
+    task: Task
+    wanted: Wanted
+    function: OfTexts[Any]
+
+
+def _read_again(
+    columns: Sequence[ColumnNames], skip_bad: bool, tasks: Iterator[_Again]
+) -> Iterator[tuple[None, bytes] | Failure]:
+    """Make something of the documents that are wanted, block by block."""
+    for number, task, wanted, function in tasks:
+        reading = TaskReading(number, task)
+        try:
+            again = reading.again(wanted, columns, skip_bad=skip_bad)
+            for piece, rows, texts in again:
+                made = function(texts, np.arange(rows.start, rows.stop), piece.location)
+                yield None, pickle.dumps(made)
+        except NeardupError as error:
+            yield reading.failure(error)
