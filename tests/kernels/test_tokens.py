@@ -17,8 +17,8 @@ from tests.oracles import hashing as oracle
 from tests.oracles.tokens import Options, tokenize
 
 PLAIN = Options(casefold=False)
-# A sample of all characters; tests/properties looks at every one.
-STRIDE = 257 if numba.config.DISABLE_JIT else 17
+# Of all characters a sample where kernels are not compiled.
+STRIDE = 257 if numba.config.DISABLE_JIT else 1
 EDGES = [0, 1, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0xFFFFF, 0x100000]
 EDGES += [0x10FFFF]
 
@@ -52,7 +52,9 @@ def oracle_tokens(strings, kind="words", options=PLAIN):
 
 
 def characters():
-    sample = [*EDGES, *range(0, 0x110000, STRIDE)]
+    """All assigned characters, and a sample of the planes that are empty or for private use."""
+    sample = [*EDGES, *range(0, 0x34000, STRIDE), *range(0xE0000, 0xE0200, STRIDE)]
+    sample += range(0x34000, 0x110000, 257)
     return [chr(c) for c in sample if not 0xD800 <= c < 0xE000]
 
 
@@ -81,32 +83,52 @@ def test_hash_tokens__runs_of_every_class(n):
 
 
 @pytest.mark.slow
-def test_hash_tokens__every_character_beside_every_class():
-    for around in IN_WORDS.values():
-        strings = [f"{around}{c}{around}" for c in characters()]
-        assert first_difference(kernel_tokens(strings), oracle_tokens(strings)) is None
+def test_hash_tokens__every_character_in_runs():
+    """Each character in a run of up to four with characters of every class, and of any."""
+    generator = random.Random(3)
+    around, everything = list(IN_WORDS.values()), characters()
+    strings = []
+    for character in everything:
+        run = generator.choices(around, k=generator.randrange(4))
+        run.insert(generator.randrange(len(run) + 1), character)
+        strings.append("".join(run))
+    generator.shuffle(everything)
+    strings += ["".join(everything[i : i + 4]) for i in range(0, len(everything), 4)]
+    assert first_difference(kernel_tokens(strings), oracle_tokens(strings)) is None
 
 
 @each_of(
     "text, words",
     [
-        # A mark after a letter or digit is part of the word.
+        # A mark after a letter or digit is part of the word: nonspacing, spacing, enclosing.
         ("e\u0301a 1\u20e3", ["e\u0301a", "1\u20e3"]),
+        ("\u0915\u093f\u0902 a\u20dd1", ["\u0915\u093f\u0902", "a\u20dd1"]),
         # After anything else it is ignored, and separates nothing.
         ("\u0301a \u2764\ufe0f #\ufe0f\u20e3 _\u0301b", ["a", "_b"]),
+        ("\u0903\u20dd -\u0903a", ["a"]),
         # Format characters and variation selectors are ignored everywhere.
         ("e\u00adbook e\u200b\u200dbook e\u2060\ufeffbook", ["ebook"] * 3),
         ("e\u00ad\u0301", ["e\u0301"]),
+        ("\u0645\u06cc\u200c\u062e\u0648", ["\u0645\u06cc\u062e\u0648"]),
+        ("\u180bm\u180fn 1\ufe0e\u20e3", ["mn", "1\u20e3"]),
         ("葛\U000e0100城", ["葛", "城"]),
         # A letter of an unspaced script is a token with its marks.
         ("\u0e01\u0e34\u0e48\u0e02a\u0301", ["\u0e01\u0e34\u0e48", "\u0e02", "a\u0301"]),
         ("か\u3099き", ["か\u3099", "き"]),
+        # Letters of Hangul are letters, composed or not; a tone mark is a mark.
+        ("\u1112\u1161\u11ab\u302e\ud55c", ["\u1112\u1161\u11ab\u302e\ud55c"]),
         # Emoji have no tokens, joined, coloured or flags.
-        ("👩\u200d👧 👍🏽 🏴\U000e0067\U000e007f", []),
+        ("👩\u200d👧 👍🏽 🏴\U000e0067\U000e007f 🏳\ufe0f\u200d🌈 🇩🇪🇫🇷 *\ufe0f\u20e3", []),
     ],
 )
 def test_hash_tokens__marks_and_format_characters(text, words):
     assert kernel_tokens([text]) == [[hash_token(word.encode()) for word in words]]
+
+
+def test_hash_tokens__every_variation_selector():
+    selectors = map(chr, [*range(0x180B, 0x180E), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
+    found = kernel_tokens([f"❤{each} a{each}b 葛{each}城" for each in selectors])
+    assert found == [[hash_token(word.encode()) for word in ("ab", "葛", "城")]] * 259
 
 
 def test_hash_characters__as_many_as_folds_have():
@@ -158,7 +180,7 @@ def test_hash_tokens__slice_of_a_larger_block(kind, lead):
     assert kernel_tokens(strings, kind, lead=lead, trail=lead) == oracle_tokens(strings, kind)
 
 
-@each_of("n_ascii", range(0, 140, STRIDE // 16))
+@each_of("n_ascii", range(0, 140, max(1, STRIDE // 16)))
 def test_fold_texts__other_characters_around_runs_of_ascii(n_ascii):
     run = ("abc def_ghi-JKL0123 mno pqr stu vwx\tYZ[`{@/:" * 4)[:n_ascii]
     strings = [run + c + run for c in ("é", "語", "𐐷", "\u2003", "—")]
