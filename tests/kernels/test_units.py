@@ -50,7 +50,7 @@ SENTENCES = st.lists(
 
 @examples(600)
 @given(texts=st.lists(SENTENCES, min_size=1, max_size=3))
-@example(["A. z", "A. a.", "A. {", "A. `", "A. Z", "A…  z", "A! z", "A? ", "A.) b ) c"])
+@example(["A. z", "A. a.", "A. {", "A. `", "A. Z", "A…  z", "A! z", "A? ", "A.) b ) c", "。 a"])
 def test_find_sentences__as_on_strings(texts):
     arrays = make_texts(texts, lead="a", trail=". \n")
     count = find_sentences(arrays.data, arrays.offsets, *(np.empty(0, np.int64) for _ in range(4)))

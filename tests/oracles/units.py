@@ -30,14 +30,13 @@ def paragraphs(text: str) -> list[Unit]:
     return found
 
 
+_CLOSING = "[\"')\\]}\u00bb\u2019\u201c\u201d\u203a\u300d\u300f\u3011\uff09]"
+_ENDS = "[!?\u061f\u06d4\u0964\u0965\u1362]"
+_WIDE_ENDS = "[\u3002\uff01\uff0e\uff1f\uff61]"
+# What ends a sentence, with what it closes; then, if need be, white space.
 _MARKS = re.compile(
-    # What ends a sentence, with what it closes; then, if need be, white space.
-    r"""[!?\u061f\u06d4\u0964\u0965\u1362]C*(?=\s) | [.\u2026]C*(?=\s+[^\sa-z]|\s+$)
-    | [\u3002\uff01\uff0e\uff1f\uff61]C*+(?![!?.\u2026\u061f\u06d4\u0964\u0965\u1362
-    \u3002\uff01\uff0e\uff1f\uff61])""".replace(
-        "C", "[\"')\\]}\u00bb\u2019\u201c\u201d\u203a\u300d\u300f\u3011\uff09]"
-    ),
-    re.VERBOSE,
+    rf"{_ENDS}{_CLOSING}*(?=\s)|[.\u2026]{_CLOSING}*(?=\s+[^\sa-z]|\s+$)"
+    rf"|{_WIDE_ENDS}{_CLOSING}*+(?!{_ENDS}|[.\u2026]|{_WIDE_ENDS})"
 )
 
 
