@@ -49,7 +49,7 @@ STAGES = tuple(
 )
 STAGES += ("engine.spark.write._write",)
 OF_PASSAGES = ("engine.spark.engine._read_again",)
-OF_SIMILAR = ("spark.similar_passages._give_tokens",)
+OF_SIMILAR = ("engine.spark.engine._give_rows",)
 OF_SIMILAR_UNITS = (
     "spark.similar_units._tell_units",
     "spark.similar_units._only_units",

@@ -35,7 +35,7 @@ Given = tuple[Any, "pa.RecordBatch | None"]
 """What is known, as plain values, and rows."""
 
 Look = Callable[[RowBlock, ReadingPlan], tuple[ListedBlock, "pa.RecordBatch"]]
-"""Makes of a block what is known of its documents, and rows, which count these from 0."""
+"""Makes of a block what is known of its documents, and rows, which count these from 0 if at all."""
 
 Route = Callable[["pa.RecordBatch", int], Int64s]
 """Gives the partition of each row, of so many partitions: rows meet that have to."""
@@ -125,7 +125,9 @@ class Engine(ABC):
         """How many tasks are worked on at the same time."""
 
     @abstractmethod
-    def read(self, name: str, collections: Collections, look: Look, route: Route) -> Read:
+    def read(
+        self, name: str, collections: Collections, look: Look, route: Route | None = None
+    ) -> Read:
         """Read all documents of some collections once, and bring rows to partitions.
 
         Parameters
@@ -137,7 +139,7 @@ class Engine(ABC):
         look
             Makes rows, in tasks.
         route
-            Says where rows meet, in tasks.
+            Says where rows meet, in tasks; None: they stay in the order of the documents.
 
         Raises
         ------
@@ -154,7 +156,8 @@ class Engine(ABC):
         """Yield what was made of partitions, one after the other, from ``first`` on.
 
         It comes with the number of the partition that is next. Progress is reported as that of a
-        ``stage``.
+        ``stage``. Rows that have stayed in the order of the documents, and that nobody has worked
+        on, are yielded once, and nothing is kept of them.
         """
 
     @abstractmethod

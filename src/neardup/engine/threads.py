@@ -66,9 +66,12 @@ class ThreadEngine(Engine):
         """How many threads work."""
         return self.runner.workers
 
-    def read(self, name: str, collections: Collections, look: Look, route: Route) -> Read:
+    def read(
+        self, name: str, collections: Collections, look: Look, route: Route | None = None
+    ) -> Read:
         """Read all documents of some collections once, and bring rows to partitions."""
-        exchange = BlockExchange(name, self.workspace, _N_PARTITIONS, share=_ROWS_SHARE)
+        n_partitions = 1 if route is None else _N_PARTITIONS
+        exchange = BlockExchange(name, self.workspace, n_partitions, share=_ROWS_SHARE)
         every = [source for sources, _ in collections for source in sources]
         reading = ReadingPass("read", every, self.runner)
         kept = [exchange.kept_of(k, len(sources)) for k, (sources, _) in enumerate(collections)]
@@ -120,6 +123,9 @@ class ThreadEngine(Engine):
     def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
         """Yield what was made of partitions; small ones are worked on together."""
         assert isinstance(rows, _ThreadRows)
+        if rows.function is None:
+            yield from ((1, [(None, each)]) for each in rows.shuffle.read_all(let_go=True))
+            return
         sizes = np.array([rows.shuffle.nbytes(each) for each in range(first, _N_PARTITIONS)])
         room = _TOGETHER_BYTES
         if self.workspace.work is not None:
@@ -165,12 +171,14 @@ class ThreadEngine(Engine):
 
 
 def _look_at(
-    look: Look, route: Route, plan: ReadingPlan, block: RowBlock
+    look: Look, route: Route | None, plan: ReadingPlan, block: RowBlock
 ) -> tuple[ListedBlock, list[tuple[Sorted, int]]]:
     """Make rows of a block, and sort them by partition."""
     import pyarrow as pa
 
     found, rows = look(block, plan)
+    if route is None:
+        return found, [((rows, np.zeros(len(rows), np.int64)), len(block))]
     partitions = route(rows, _N_PARTITIONS)
     order = np.argsort(partitions.astype(np.uint16), kind="stable")
     return found, [((rows.take(pa.array(order)), partitions[order]), len(block))]

@@ -34,7 +34,7 @@ class KeptElsewhere:
 
 
 class BlockExchange:
-    """Rows of documents that are read block after block; column ``document`` says whose they are.
+    """Rows of documents read block after block; a column ``document`` says whose they are.
 
     Those that an earlier run has taken from some blocks need not be taken again. Used in a ``with``
     block of its ``shuffle`` while rows are added.
@@ -77,9 +77,10 @@ class BlockExchange:
         import pyarrow as pa
 
         (batch, partitions), n_documents = found
-        numbers = pa.array(numbers_of(batch, "document") + self._n_documents)
         place = batch.schema.get_field_index("document")
-        batch = batch.set_column(place, "document", numbers)
+        if place >= 0:
+            numbers = pa.array(numbers_of(batch, "document") + self._n_documents)
+            batch = batch.set_column(place, "document", numbers)
         block = [collection, source, n_documents, len(batch)]
         self._blocks.append(block)
         self._n_documents += n_documents

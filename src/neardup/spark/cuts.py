@@ -31,7 +31,6 @@ from neardup.options.together import GroupArguments
 from neardup.reading.where import rows_where
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.similar_passages import find_similar_passages
 from neardup.spark.similar_units import find_similar_units
 from neardup.stages.hints import with_warning
 
@@ -60,11 +59,11 @@ def cut_on_spark(
     ``runner`` and ``workspace`` are the driver's: it keeps some numbers of each document, and what
     goes.
     """
-    find_similar = find_similar_passages if plan.unit == "passages" else find_similar_units
+    find = None if plan.units is None else partial(find_similar_units, cluster)
     with spark_errors():
         count_filtered(lambda: cluster, sources)
         engine = SparkEngine(cluster, runner, workspace)
-        return cut_sources(engine, sources, against, plan, partial(find_similar, cluster))
+        return cut_sources(engine, sources, against, plan, find)
 
 
 class _Arguments(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.engine.engine import Engine
 from neardup.engine.spark.cluster import Cluster
 from neardup.engine.spark.read import (
     ReadBlock,
@@ -38,7 +39,6 @@ from neardup.jobs.cut.units import (
 )
 from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBlock, listed, sign_block
 from neardup.reading.signed_batches import numbers_of
-from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.spark.decide import choose_by_buckets, find_contents
 from neardup.stages.decide import assign
@@ -55,13 +55,13 @@ class _UnitBlock(ListedBlock):
 
 def find_similar_units(
     cluster: Cluster,
+    engine: Engine,
     sources: Sequence[Source],
     against: Sequence[Source],
     plan: CutJobPlan,
-    workspace: Workspace,
-    runner: Runner,
 ) -> FoundSpans:
     """Find the paragraphs or lines that go for a similar one."""
+    workspace, runner = engine.workspace, engine.runner
     with runner.stage("read") as note:
         collections = read_collections(sources, against, plan)
         read = read_on_executors(collections, partial(_sign_units, plan), cluster, workspace)

@@ -82,7 +82,9 @@ class SparkEngine(Engine):
         """How many tasks run at the same time."""
         return self.cluster.slots
 
-    def read(self, name: str, collections: Collections, look: Look, route: Route) -> Read:
+    def read(
+        self, name: str, collections: Collections, look: Look, route: Route | None = None
+    ) -> Read:
         """Read all documents of some collections once, and keep rows on executors."""
         read = read_on_executors(
             collections, partial(_look_at, look), self.cluster, self.workspace, tell=_tell
@@ -105,6 +107,12 @@ class SparkEngine(Engine):
         """Yield what was made, some of it at a time, in the order of the partitions."""
         assert isinstance(rows, _SparkRows)
         assert not first
+        if rows.function is None:
+            read = rows.sent.read
+            attached = self.cluster.attach(read.starts[:-1].tolist(), read.rows)
+            listed = self.cluster.work(_give_rows, attached)
+            yield from ((1, [(None, from_bytes(data))]) for _, data in self.cluster.bring(listed))
+            return
         for (number, *known), data in self.cluster.bring(rows.made):
             made: Given = (known[0], from_bytes(data)) if known else (pickle.loads(data), None)
             yield number + 1, [made]
@@ -176,13 +184,14 @@ class _SentRows:
 
     cluster: Cluster
     read: ReadTasks
-    route: Route
+    route: Route | None
     n_partitions: int
     columns: Mapping[str, Int64s] = field(default_factory=dict)
 
     @cached_property
     def placed(self) -> RDD[Any]:
         """The rows by partition, which are sent once however often they are worked on."""
+        assert self.route is not None
         attached = [
             (start, {name: values[start:stop] for name, values in self.columns.items()})
             for start, stop in self.read.ranges
@@ -220,17 +229,32 @@ def _send_rows(route: Route, n_partitions: int, rows: Iterator[Any]) -> Iterator
 
     first, columns = next(rows)
     outbox = Outbox()
-    done = 0
-    for row in rows:
-        batch = row.found.rows
-        documents = numbers_of(batch, DOCUMENT) + done
-        place = batch.schema.get_field_index(DOCUMENT)
-        batch = batch.set_column(place, DOCUMENT, pa.array(documents + first))
+    for batch in _numbered(first, rows):
+        documents = numbers_of(batch, DOCUMENT) - first
         for name, values in columns.items():
             batch = batch.append_column(name, pa.array(values[documents]))
         yield from outbox.add(batch, route(batch, n_partitions))
-        done += len(row.found.numbers)
     yield from outbox.rest()
+
+
+def _give_rows(rows: Iterator[Any]) -> Iterator[tuple[None, bytes]]:
+    """Give the rows of a task, with the numbers of their documents."""
+    for batch in _numbered(next(rows), rows):
+        yield None, to_bytes(batch)
+
+
+def _numbered(first: int, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of blocks, of which the first document has this number."""
+    import pyarrow as pa
+
+    for row in rows:
+        batch = row.found.rows
+        place = batch.schema.get_field_index(DOCUMENT)
+        if place >= 0:
+            documents = numbers_of(batch, DOCUMENT) + first
+            batch = batch.set_column(place, DOCUMENT, pa.array(documents))
+        yield batch
+        first += len(row.found.numbers)
 
 
 def _work(

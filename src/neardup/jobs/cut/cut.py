@@ -129,26 +129,14 @@ def _recall(plan: CutJobPlan) -> float:
     return candidate_probability(plan.scheme.num_perm, search.hits, search.threshold)
 
 
-# Finds what is similar, given sources, those against which they are cut, the plan, memory, threads.
-FindSimilar = Callable[
-    [Sequence[Source], Sequence[Source], CutJobPlan, Workspace, Runner], FoundSpans
-]
+# Finds what goes, given sources, and those against which they are cut.
+Find = Callable[[Engine, Sequence[Source], Sequence[Source], CutJobPlan], FoundSpans]
 
 
-def _find(
-    engine: Engine,
-    sources: Sequence[Source],
-    against: Sequence[Source],
-    plan: CutJobPlan,
-    find_similar: FindSimilar | None,
-) -> FoundSpans:
-    """Find what goes."""
-    are_passages = plan.unit == "passages"
-    if plan.options.exact:
-        find_equal = cut_equal_passages if are_passages else cut_equal_units
-        return find_equal(engine, sources, against, plan)
-    find_similar = find_similar or (cut_passages if are_passages else cut_units)
-    return find_similar(sources, against, plan, engine.workspace, engine.runner)
+def _finder_of(plan: CutJobPlan) -> Find:
+    if plan.unit == "passages":
+        return cut_equal_passages if plan.options.exact else cut_passages
+    return cut_equal_units if plan.options.exact else cut_units
 
 
 def cut_sources(
@@ -156,17 +144,18 @@ def cut_sources(
     sources: Sequence[Source],
     against: Sequence[Source] | None,
     plan: CutJobPlan,
-    find_similar: FindSimilar | None = None,
+    find: Find | None = None,
 ) -> CutResult:
     """Run all stages but the writing.
 
-    ``find_similar`` finds what is similar elsewhere than in threads. With ``against`` nothing goes
-    but what documents of these sources have, which all stay.
+    ``find`` finds similar units elsewhere than in threads. With ``against`` nothing goes but what
+    documents of these sources have, which all stay.
     """
     others = against or []
     _check_sources(plan, sources, others)
     change: Change | None
-    other, own, spans, found, change = _find(engine, sources, others, plan, find_similar)
+    find = find or _finder_of(plan)
+    other, own, spans, found, change = find(engine, sources, others, plan)
     if against is not None and not len(other):
         # Stages take this for a collection by itself.
         spans, found, change = CutSpans.of_none(), None, None

@@ -9,20 +9,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import nsmallest
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from neardup.engine.engine import Change
-from neardup.files.rows import Source
+from neardup.engine.engine import Change, Engine, Read
+from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import (
     CutSpans,
     Spans,
-    both_collections,
     count_documents,
     join_spans,
     keep_order,
+    read_collections,
     spans_in,
     take_out,
 )
@@ -31,8 +31,10 @@ from neardup.passages.growing import LookUp
 from neardup.passages.matches import character_spans, group_overlapping
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import OfTexts, read_texts, text_has_changed
-from neardup.reading.sign import ReadingPlan
-from neardup.reading.token_pass import read_tokens
+from neardup.reading.sign import ListedBlock, ReadingPlan, listed
+from neardup.reading.signed_batches import numbers_of
+from neardup.reading.token_pass import hash_tokens
+from neardup.runs.arrays import GrowingArray
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, offsets_of
@@ -53,20 +55,8 @@ class Located(NamedTuple):
 ReadAgain = Callable[[Int64s, OfTexts[Any]], Iterator[Any]]
 
 
-def read_again_in_threads(
-    catalogues: Sequence[Catalogue],
-    plan: ReadingPlan,
-    runner: Runner,
-    documents: Int64s,
-    function: OfTexts[Any],
-) -> Iterator[Any]:
-    """Read documents again: a ``ReadAgain``, but for its first arguments."""
-    sizes = [len(catalogue) for catalogue in catalogues]
-    places: Int64s = np.full(sum(sizes), -1, np.int64)
-    places[documents] = np.arange(len(documents))
-    wanted = np.split(places, np.cumsum(sizes)[:-1])
-    for _, made in read_texts(catalogues, wanted, plan, runner, function):
-        yield made
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -330,74 +320,59 @@ def _excerpts(
     return found
 
 
-class Reading(Protocol):
-    """Both collections, read and cut into tokens, in threads or elsewhere.
+# The share of the memory for the tokens of all documents.
+_TOKENS_SHARE = 0.5
 
-    Documents of both are numbered together, the other one first.
-    """
-
-    @property
-    def catalogues(self) -> tuple[Catalogue, Catalogue]:
-        """Both collections."""
-        ...
-
-    @property
-    def tokens(self) -> TokenLists:
-        """The tokens of all documents."""
-        ...
-
-    @property
-    def read_again(self) -> ReadAgain:
-        """Reads some documents again."""
-        ...
+_TOKEN = "token"
 
 
 def cut_passages(
-    sources: Sequence[Source],
-    against: Sequence[Source],
-    plan: CutJobPlan,
-    workspace: Workspace,
-    runner: Runner,
-    read: Callable[..., Reading] | None = None,
+    engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> FoundSpans:
-    """Find the passages that go for a similar one; ``read`` reads documents, in threads if None."""
-    with runner.stage("read") as note:
-        reading = (read or ReadTokensInThreads)(sources, against, plan, workspace, runner)
-        other, own = reading.catalogues
-        note(documents=len(own), tokens=len(reading.tokens.values))
-    with runner.stage("cut") as note:
-        found = _find_similar(reading, plan, workspace, runner)
+    """Find the passages that go for a similar one."""
+    with engine.stage("read") as note:
+        read = engine.read("rows", read_collections(sources, against, plan), _hash_block)
+        other, own = read.catalogues
+        tokens = _collect_tokens(engine, read)
+        engine.release(read)
+        note(documents=len(own), tokens=len(tokens.values))
+    with engine.stage("cut") as note:
+        order = np.concatenate([np.arange(len(other)), len(other) + keep_order(own, plan.keep)])
+        found = _find_similar(engine, tokens, order, len(other), plan)
         note(passages=len(found))
-    with runner.stage("locate"):
-        spans = locate_cuts(found, (other, own), plan, reading.read_again)
+    with engine.stage("locate"):
+        spans = locate_cuts(found, (other, own), plan, partial(engine.read_again, read))
     return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
 
 
-class ReadTokensInThreads:
-    """Both collections, read and cut into tokens in threads: ``Reading``."""
+def _hash_block(block: RowBlock, reading: ReadingPlan) -> tuple[ListedBlock, pa.RecordBatch]:
+    """List the documents of a block, with a row for each of their tokens."""
+    import pyarrow as pa
 
-    def __init__(
-        self,
-        sources: Sequence[Source],
-        against: Sequence[Source],
-        plan: CutJobPlan,
-        workspace: Workspace,
-        runner: Runner,
-    ) -> None:
-        collections = both_collections(sources, against, plan)
-        (other, own), self.tokens = read_tokens(collections, plan.reading, workspace, runner)
-        self.catalogues = other, own
-        self.read_again = partial(read_again_in_threads, self.catalogues, plan.reading, runner)
+    parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
+    n_tokens, parts = hash_tokens(parsed.text, reading.shingles.tokenizer)
+    values = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
+    rows = pa.RecordBatch.from_pydict({_TOKEN: values})
+    return listed(block, parsed, n_tokens, with_lengths=reading.with_lengths), rows
+
+
+def _collect_tokens(engine: Engine, read: Read) -> TokenLists:
+    """Return the tokens of all documents; memory 8 bytes each, or a file that is mapped."""
+    with GrowingArray("tokens", np.uint64, engine.workspace, share=_TOKENS_SHARE) as values:
+        for _, [(_, batch)] in engine.collect(read.rows, "read"):
+            assert batch is not None
+            values.append(numbers_of(batch, _TOKEN))
+    sizes = [np.maximum(catalogue.n_tokens, 0) for catalogue in read.catalogues]
+    return TokenLists(values.array, offsets_of(np.concatenate(sizes)))
 
 
 def _find_similar(
-    reading: Reading, plan: CutJobPlan, workspace: Workspace, runner: Runner
+    engine: Engine, tokens: TokenLists, order: Int64s, n_other: int, plan: CutJobPlan
 ) -> RemovedPassages:
-    """Find passages that are similar to one that stays."""
+    """Find passages that are similar to one that stays, going through documents in an order."""
     assert plan.passages is not None
     assert plan.scheme is not None
-    other, own = reading.catalogues
-    order = np.concatenate([np.arange(len(other)), len(other) + keep_order(own, plan.keep)])
+    workspace = engine.workspace
     with workspace.passing_folder() as folder:
         # No later run resumes from the files of a look-up.
         work = None if workspace.work is None else WorkFolder.temporary(folder, "found")
@@ -405,11 +380,11 @@ def _find_similar(
             plan.scheme,
             plan.passages.alignment.windows,
             plan.options.tokenizer,
-            runner,
+            engine.runner,
             Workspace(workspace.memory, work),
             folder,
         )
-        cutter = PassageCutter(reading.tokens, order, len(other), plan.passages, look_up)
+        cutter = PassageCutter(tokens, order, n_other, plan.passages, look_up)
         return cutter.cut()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from neardup.files.cuts import Cuts
-from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.matching.keep import KeepPolicy
 from neardup.reading.catalogue import Catalogue
@@ -163,13 +163,6 @@ def count_documents(groups: Int64s, documents: Int64s, n_groups: int) -> Int64s:
     is_new = (np.diff(groups, prepend=-1) != 0) | (np.diff(documents, prepend=-1) != 0)
     counts: Int64s = np.bincount(groups[is_new], minlength=n_groups)
     return counts
-
-
-def both_collections(
-    sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
-) -> list[tuple[Sequence[Source], ColumnNames]]:
-    """Return what is read: both collections with their columns, the other one first."""
-    return [(against, other_columns_of(plan.options)), (sources, plan.reading.columns)]
 
 
 def read_collections(

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from neardup.engine.engine import DOCUMENT, Engine
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.tableblocks import TableBlock
 from neardup.jobs.cut.passages import FoundSpans, change_of
 from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans, both_collections, count_documents, keep_ranks
+from neardup.jobs.cut.spans import CutSpans, count_documents, keep_ranks, read_collections
 from neardup.kernels.text import tokens
 from neardup.matching.keep import KeepPolicy
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks, parts_again
-from neardup.reading.token_pass import hash_tokens, take_texts
+from neardup.reading.sign import ListedBlock, ReadingPlan, listed
+from neardup.reading.token_pass import hash_tokens
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
@@ -121,6 +124,10 @@ class ListedUnits(Rows):
         return slice(int(bounds[0]), int(bounds[1]))
 
 
+# Those of units as rows.
+_COLUMNS = (DOCUMENT, *(each.name for each in fields(ListedUnits)[1:]))
+
+
 class UnitCollector:
     """Units of documents that are read block after block, in memory or in files that are mapped.
 
@@ -157,51 +164,41 @@ class UnitCollector:
 
 
 def cut_units(
-    sources: Sequence[Source],
-    against: Sequence[Source],
-    plan: CutJobPlan,
-    workspace: Workspace,
-    runner: Runner,
+    engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> FoundSpans:
     """Find the similar paragraphs or lines that go; ``against`` has none, or is not looked at.
 
     Memory: some 100 bytes a unit, beside what fits into the budget.
     """
-    with runner.stage("read") as note:
-        other, own, units = _list_units(sources, against, plan, workspace, runner)
+    with engine.stage("read") as note:
+        collections = read_collections(sources, against, plan)
+        read = engine.read("rows", collections, partial(_list_units, plan))
+        other, own = read.catalogues
+        with UnitCollector(engine.workspace) as collector:
+            for _, [(_, batch)] in engine.collect(read.rows, "read"):
+                assert batch is not None
+                collector.add(ListedUnits.of_batches([batch]), 0)
+        units = collector.units
         note(documents=len(own), units=len(units))
-    with runner.stage("cut") as note:
+    with engine.stage("cut") as note:
         ranks = keep_ranks(own, plan.keep)
-        assignment = _decide(own, units, ranks, plan, workspace, runner)
+        assignment = _decide(own, units, ranks, plan, engine.workspace, engine.runner)
         spans = spans_of(assignment, units, plan.options.min_documents)
         note(units=len(spans))
     return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
 
 
 def _list_units(
-    sources: Sequence[Source],
-    against: Sequence[Source],
-    plan: CutJobPlan,
-    workspace: Workspace,
-    runner: Runner,
-) -> tuple[Catalogue, Catalogue, ListedUnits]:
-    """List the units of all documents that have enough tokens."""
-    n_done = 0
+    plan: CutJobPlan, block: RowBlock, reading: ReadingPlan
+) -> tuple[ListedBlock, pa.RecordBatch]:
+    """List the documents of a block, with a row for each of their units."""
+    import pyarrow as pa
 
-    def look(texts: pa.Array) -> tuple[Int64s, tuple[int, ListedUnits]]:
-        n_tokens, units, _, _ = find_units(texts, plan)
-        return n_tokens, (len(texts), units)
-
-    def take(_: int, found: tuple[int, ListedUnits], *__: int) -> None:
-        nonlocal n_done
-        n_documents, units = found
-        collector.add(units, n_done)
-        n_done += n_documents
-
-    collections = both_collections(sources, against, plan)
-    with UnitCollector(workspace) as collector:
-        other, own = take_texts(collections, plan.reading, look, take, workspace, runner)
-    return other, own, collector.units
+    parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
+    n_tokens, units, _, _ = find_units(parsed.text, plan)
+    columns = dict(zip(_COLUMNS, vars(units).values(), strict=True))
+    rows = pa.RecordBatch.from_pydict(columns)
+    return listed(block, parsed, n_tokens, with_lengths=reading.with_lengths), rows
 
 
 def find_units(
