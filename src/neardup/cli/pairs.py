@@ -52,6 +52,7 @@ def command(call: Call) -> None:
     containment a is the document that lies in b. No pair is missed unless --method minhash is
     chosen.
     """
+    from neardup.engine.threads import ThreadEngine
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.pairs.run import PairJob
     from neardup.options.documents import PairOptions
@@ -89,7 +90,7 @@ def command(call: Call) -> None:
 
                 result = find_on_spark(call.cluster(), job, call.runner, workspace)
             else:
-                result = job.run(call.runner, workspace)
+                result = job.run(ThreadEngine(call.runner, workspace))
         lines = output.write(result, options, *([left, right] if folder is None else []))
     output.tell(result.summary, _report(result.summary, output), *lines)
     if call.stats and not (call.as_json or call.quiet):

@@ -118,18 +118,21 @@ def _search_documents(
     index: OpenDocuments,
     queries: Sequence[Source],
     options: DocumentSearchOptions,
-    _: Workspace,
+    workspace: Workspace,
 ) -> tuple[DocumentSearchResult, list[str]]:
+    from neardup.documents.lookup import SharedIndex
+
+    shared = SharedIndex(call.folder, index)
     if call.is_on_spark:
         from neardup.spark.searches import search_documents_on_spark
 
-        result = search_documents_on_spark(
-            call.cluster, call.folder, index, queries, options, call.runner
-        )
+        result = search_documents_on_spark(call.cluster, shared, queries, options, call.runner)
     else:
+        from neardup.engine.threads import ThreadEngine
         from neardup.jobs.search.documents import search_documents
 
-        result = search_documents(index, queries, options, call.runner)
+        engine = ThreadEngine(call.runner, workspace)
+        result = search_documents(engine, shared, queries, options)
     return result, _report_documents(result.summary, index.n_documents)
 
 

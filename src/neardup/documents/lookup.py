@@ -6,21 +6,26 @@ Documents of sources are looked up block by block.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.documents.denied import can_estimate, estimate_pairs
-from neardup.documents.index import OpenDocuments
+from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.queries import Found, Queries, Searchable, Sought, join_sets, lists_of_sets
 from neardup.documents.reading import queries_of_texts
-from neardup.files.passes import ReadingPass, read_text_block
+from neardup.documents.scheme import DocumentScheme
+from neardup.documents.segment import UNREAD
+from neardup.files.passes import read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.indexes.handle import CheckedFiles, check_seen
+from neardup.indexes.manifest import Manifest
 from neardup.kernels.sketch.minhash import count_equal
 from neardup.matching.measures import Cosine, Measure
 from neardup.matching.sieve import join_filters, sieve_pairs
@@ -394,39 +399,79 @@ class LookedUp:
     hits: Hits
 
 
-# Looks up the documents of sources in an index, as ``look_up``.
-LookUp = Callable[..., Iterator[LookedUp]]
+class SharedIndex:
+    """An index as this process has seen it, which other processes open when they look in it.
+
+    Parameters
+    ----------
+    folder
+        Where it lies, for other processes under the same path.
+    index
+        The index.
+    """
+
+    def __init__(self, folder: Path, index: OpenDocuments) -> None:
+        self._folder = folder.absolute()
+        self._opened: OpenDocuments | None = index
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is open."""
+        index = self.opened
+        return {
+            "_folder": self._folder,
+            "_manifest": index.manifest,
+            "_scheme": index.scheme,
+            "_opened": None,
+        }
+
+    @property
+    def opened(self) -> OpenDocuments:
+        """The index."""
+        if self._opened is None:
+            self._opened = self._open(**vars(self))
+        return self._opened
+
+    @staticmethod
+    def _open(
+        _folder: Path, _manifest: Manifest, _scheme: DocumentScheme, _opened: None
+    ) -> OpenDocuments:
+        check_seen(_folder)
+        files = CheckedFiles(_folder, UNREAD).open(_manifest, Runner(1))
+        handle = DocumentHandle(_folder)
+        parts = tuple(handle.open_part(segment, _scheme) for segment in files.segments)
+        return handle.view_of(files, _scheme, parts)
 
 
 def look_up_block(
-    index: OpenDocuments,
+    index: SharedIndex,
     columns: ColumnNames,
     measure: Measure,
+    limit: int | None,
+    skip_bad: bool,
     source: Source,
     block: RowBlock,
-    *,
-    skip_bad: bool,
 ) -> LookedUp:
-    """Look up every document of a block of a source."""
+    """Look up every document of a block; of each the most similar are found, as many as limited."""
     rows = read_text_block(source, block, columns, skip_bad=skip_bad)
-    queries = queries_of_texts(rows.texts, index.scheme)
-    return LookedUp(rows.ids, rows.skipped, queries.n_tokens, find_hits(index, queries, measure))
+    queries = queries_of_texts(rows.texts, index.opened.scheme)
+    hits = find_hits(index.opened, queries, measure)
+    if limit is not None:
+        hits = most_similar(hits, limit)
+    return LookedUp(rows.ids, rows.skipped, queries.n_tokens, hits)
 
 
-def look_up(
-    index: OpenDocuments,
-    sources: Sequence[Source],
-    columns: ColumnNames,
-    measure: Measure,
-    runner: Runner,
-    *,
-    skip_bad: bool,
-) -> Iterator[LookedUp]:
-    """Look up every document of some sources, in threads; they come in the order of the input."""
-    of_block = partial(look_up_block, index, columns, measure, skip_bad=skip_bad)
-    reading = ReadingPass("search", sources, runner)
-    for _, found in reading.map(of_block, sources):
-        yield found
+def most_similar(hits: Hits, limit: int | None) -> Hits:
+    """Return hits in the order of queries, the most similar first, so many of each; None is all."""
+    hits = in_rank_order(hits)
+    return hits.take(first_of_each(hits.queries, limit))
+
+
+def first_of_each(queries: Int64s, limit: int | None) -> Int64s:
+    """Return the places of the first rows of each query, at most so many; queries ascend."""
+    if limit is None:
+        return np.arange(len(queries))
+    starts = np.searchsorted(queries, queries)
+    return np.flatnonzero(np.arange(len(queries)) - starts < limit)
 
 
 def in_rank_order(hits: Hits) -> Hits:

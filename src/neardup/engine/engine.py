@@ -7,12 +7,12 @@ first arguments, so that other processes can be sent them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from neardup.files.rows import RowBlock
+from neardup.files.rows import RowBlock, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import OfTexts
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
@@ -123,6 +123,19 @@ class Engine(ABC):
     @abstractmethod
     def workers(self) -> int:
         """How many tasks are worked on at the same time."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return for a summary who has worked."""
+        return {"engine": self.name, "workers": self.workers}
+
+    @abstractmethod
+    def scan(
+        self, stage: str, sources: Sequence[Source], look: Callable[[Source, RowBlock], T]
+    ) -> Iterator[T]:
+        """Yield what ``look`` makes of each block of some sources, in their order.
+
+        Progress is reported as that of a ``stage``. Raises as ``read``.
+        """
 
     @abstractmethod
     def read(

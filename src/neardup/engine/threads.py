@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -38,7 +38,7 @@ from neardup.tables import Bools, Int64s
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.files.rows import RowBlock
+    from neardup.files.rows import RowBlock, Source
     from neardup.files.streams import Destination
     from neardup.options.choices import OutputFormat
 
@@ -65,6 +65,13 @@ class ThreadEngine(Engine):
     def workers(self) -> int:
         """How many threads work."""
         return self.runner.workers
+
+    def scan(
+        self, stage: str, sources: Sequence[Source], look: Callable[[Source, RowBlock], T]
+    ) -> Iterator[T]:
+        """Yield what ``look`` makes of each block of some sources, in their order."""
+        for _, found in ReadingPass(stage, sources, self.runner).map(look, sources):
+            yield found
 
     def read(
         self, name: str, collections: Collections, look: Look, route: Route | None = None

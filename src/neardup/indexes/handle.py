@@ -14,7 +14,7 @@ from typing import ClassVar, Generic, TypeVar
 
 import numpy.typing as npt
 
-from neardup.errors import IndexFormatError, NeardupError
+from neardup.errors import IndexFormatError, NeardupError, ReadError
 from neardup.indexes.folder import (
     EXTRA,
     OpenTail,
@@ -40,6 +40,13 @@ from neardup.runs.runner import Runner
 from neardup.tables import Uint32s
 
 V = TypeVar("V")
+
+
+def check_seen(folder: Path) -> None:
+    """Raise if an executor does not see the folder of an index."""
+    if not folder.is_dir():
+        message = "the executors do not see the index; put it where all of them reach it"
+        raise ReadError(message, path=str(folder))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from typing import Any
 from neardup.documents.other import resolve_against
 from neardup.engine.spark.cluster import Cluster, spark_errors
 from neardup.engine.spark.engine import SparkEngine
-from neardup.engine.spark.read import count_filtered
 from neardup.engine.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
 from neardup.engine.workspaces import open_workspace
 from neardup.errors import InvalidParameterError
@@ -61,8 +60,7 @@ def cut_on_spark(
     """
     find = None if plan.units is None else partial(find_similar_units, cluster)
     with spark_errors():
-        count_filtered(lambda: cluster, sources)
-        engine = SparkEngine(cluster, runner, workspace)
+        engine = SparkEngine(lambda: cluster, runner, workspace)
         return cut_sources(engine, sources, against, plan, find)
 
 

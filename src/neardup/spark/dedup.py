@@ -10,7 +10,7 @@ from typing import Any
 from neardup.documents.additions import Adding
 from neardup.documents.index import OpenDocuments
 from neardup.engine.spark.cluster import Cluster, spark_errors
-from neardup.engine.spark.read import count_filtered, read_on_executors
+from neardup.engine.spark.read import read_on_executors
 from neardup.engine.spark.session import (
     ON_DRIVER,
     SESSION,
@@ -110,7 +110,6 @@ def _deduplicate(
     new: Adding | None,
 ) -> DeduplicationResult:
     check_effect(plan.options, sources, against)
-    count_filtered(lambda: cluster, sources)
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             collections = to_be_counted(plan.options, sources, against)

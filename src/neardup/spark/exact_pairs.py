@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from neardup.engine.spark.cluster import Cluster, Failure, local_workspace, spark_errors
+from neardup.engine.spark.engine import SparkEngine
 from neardup.engine.spark.read import (
     Outbox,
     ReadTasks,
-    count_filtered,
     from_bytes,
     read_on_executors,
     to_bytes,
@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.rdd import RDD
 
-    from neardup.documents.lookup import LookedUp
 
 # Makes of documents' tokens what they are compared by.
 _Make = Callable[[TokenLists], Compared]
@@ -85,21 +84,11 @@ def find_on_spark(
         # Few runs need it.
         from neardup.spark.bucketed_pairs import find_in_buckets as find
     with spark_errors():
-        count_filtered(lambda: cluster, job.left)
         count = partial(count_shingles_on_executors, cluster)
-        look_up = partial(_look_up, cluster, job)
-        result = job.run(runner, workspace, Elsewhere(partial(find, cluster), count, look_up))
-    result.summary |= {"engine": "spark", "workers": cluster.slots}
+        engine = SparkEngine(lambda: cluster, runner, workspace)
+        result = job.run(engine, Elsewhere(partial(find, cluster), count))
+    result.summary |= {"engine": engine.name, "workers": engine.workers}
     return result
-
-
-def _look_up(cluster: Cluster, job: PairJob, *given: Any, **how: Any) -> Iterator[LookedUp]:
-    # Indexes take long to import, and most runs have none.
-    from neardup.spark.against import look_up_on_executors
-
-    assert job.index is not None
-    folder = job.index.folder
-    return look_up_on_executors(lambda: cluster, folder, None, "join", *given, **how)
 
 
 def _find(

@@ -12,15 +12,16 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from neardup.documents.index import DocumentHandle, OpenDocuments
+from neardup.documents.index import DocumentHandle
+from neardup.documents.lookup import SharedIndex
 from neardup.documents.other import index_and_others
 from neardup.engine.spark.cluster import Cluster, spark_errors
+from neardup.engine.spark.engine import SparkEngine
 from neardup.engine.spark.read import count_filtered
 from neardup.engine.spark.session import SESSION, SHARED_FILES, cluster_of
 from neardup.files.ids import common_id_type
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.search.documents import most_similar
 from neardup.jobs.search.documents import search_documents as run_search
 from neardup.jobs.search.passages import Asked, Searched, search_sources
 from neardup.options.choices import Data, Number
@@ -32,11 +33,10 @@ from neardup.options.together import ReadArgument, RunArgument
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.lookup import find_whole
 from neardup.passages.plan import SearchPlan
-from neardup.reading.where import Condition, rows_where
+from neardup.reading.where import Condition, FilteredSource, rows_where
 from neardup.results import DocumentSearchResult, PassageResult
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.spark.against import look_up_on_executors
 from neardup.spark.looked_up_passages import KeptQueries, Looked, Looking, Sending, SentQueries
 from neardup.spark.stored_passages import Part, Storing, parts_of, store_on_executors
 from neardup.stages.hints import with_warning
@@ -46,8 +46,7 @@ from neardup.stages.hints import with_warning
 
 def search_documents_on_spark(
     current_cluster: Callable[[], Cluster],
-    folder: Path,
-    index: OpenDocuments,
+    shared: SharedIndex,
     sources: Sequence[Source],
     options: DocumentSearchOptions,
     runner: Runner,
@@ -55,26 +54,13 @@ def search_documents_on_spark(
     *,
     with_columns: bool = False,
 ) -> DocumentSearchResult:
-    """Search the index in a folder as ``search_documents``; ``runner`` is the driver's.
+    """Search an index as ``search_documents``; ``runner`` is the driver's.
 
     The driver keeps what is reported. Executors are looked for when they are needed.
     """
-    of_session = cache(current_cluster)
-    # Those that a condition leaves out do not count.
-    keep = partial(most_similar, limit=options.number if condition is None else None)
+    engine = SparkEngine(current_cluster, runner, IN_MEMORY)
     with spark_errors():
-        count_filtered(of_session, sources)
-        result = run_search(
-            index,
-            sources,
-            options,
-            runner,
-            condition,
-            with_columns=with_columns,
-            look_up=partial(look_up_on_executors, of_session, folder, keep, "search"),
-        )
-    result.summary.update({"engine": "spark", "workers": of_session().slots})
-    return result
+        return run_search(engine, shared, sources, options, condition, with_columns=with_columns)
 
 
 class _OfDocuments(
@@ -130,8 +116,7 @@ def search_documents(given: _OfDocuments) -> DocumentSearchResult:
         sources = rows_where(resolve_inputs(given.queries, options), options.where)
         result = search_documents_on_spark(
             partial(cluster_of, given.session),
-            handle.folder,
-            handle.view(runner),
+            SharedIndex(handle.folder, handle.view(runner)),
             sources,
             options,
             runner,
@@ -159,7 +144,8 @@ def search_passages_on_spark(
     """
     of_session = cache(current_cluster)
     with spark_errors():
-        count_filtered(of_session, sources)
+        if any(isinstance(source, FilteredSource) for source in sources):
+            count_filtered(of_session(), sources)
         find = partial(_find_on_executors, of_session, folder)
         result = search_sources(index, sources, options, runner, workspace, find)
     result.summary.update({"engine": "spark", "workers": of_session().slots})

@@ -38,6 +38,7 @@ from neardup.passages.documents import PassageReading, read_document_block
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import PassageScheme
 from neardup.reading.signed_batches import numbers_of
+from neardup.reading.where import FilteredSource
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
@@ -80,7 +81,8 @@ def align_on_spark(
     of_session = cache(current_cluster)
     on_executors = partial(_on_executors, of_session)
     with spark_errors():
-        count_filtered(of_session, sources)
+        if any(isinstance(source, FilteredSource) for source in sources):
+            count_filtered(of_session(), sources)
         result = align_collections(sources, other, options, workspace, runner, ignore, on_executors)
     result.summary.update({"engine": "spark", "workers": of_session().slots})
     return result

@@ -22,7 +22,6 @@ from neardup.engine.spark.cluster import (
     Failure,
     Piece,
     Task,
-    check_seen,
     cut_tasks,
     local_workspace,
 )
@@ -30,6 +29,7 @@ from neardup.engine.spark.read import TaskReading, from_bytes, to_bytes
 from neardup.errors import NeardupError
 from neardup.files.rows import RowBlock, Source
 from neardup.indexes.changes import NewIds, RowPlaces
+from neardup.indexes.handle import check_seen
 from neardup.indexes.manifest import Manifest, SegmentRecord
 from neardup.indexes.segments import SEGMENTS
 from neardup.jobs.align.other import Made

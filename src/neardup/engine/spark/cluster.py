@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from neardup.engine.spark.work import LAST, SharedWork, WholeRows, local_folder
-from neardup.errors import EngineError, InvalidInputError, NeardupError, ReadError
+from neardup.errors import EngineError, InvalidInputError, NeardupError
 from neardup.files.archives import ArchiveMember
 from neardup.files.rows import WrappedSource
 from neardup.files.streams import Converted, Copied, is_remote
@@ -372,13 +372,6 @@ def _answer(most: int, rows: Iterator[Any]) -> Iterator[Answer]:
             if answer.size > most:
                 answer.rows = None
     yield answer
-
-
-def check_seen(index: Path) -> None:
-    """Raise if a task does not see the folder of an index."""
-    if not index.is_dir():
-        message = "the executors do not see the index; put it where all of them reach it"
-        raise ReadError(message, path=str(index))
 
 
 def local_workspace(memory: int) -> Workspace:

@@ -23,12 +23,20 @@ from neardup.engine.engine import (
     Route,
     Rows,
 )
-from neardup.engine.spark.cluster import Cluster, Failure, Task, local_workspace
+from neardup.engine.spark.cluster import (
+    Cluster,
+    Failure,
+    Piece,
+    Task,
+    cut_tasks,
+    local_workspace,
+)
 from neardup.engine.spark.read import (
     Outbox,
     ReadTasks,
     TaskReading,
     Wanted,
+    count_filtered,
     from_bytes,
     read_on_executors,
     to_bytes,
@@ -48,7 +56,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.rdd import RDD
 
-    from neardup.files.rows import ColumnNames, RowBlock
+    from neardup.files.rows import ColumnNames, RowBlock, Source
     from neardup.files.streams import Destination
     from neardup.options.choices import OutputFormat
     from neardup.reading.write_pass import Change as ChangeBlock
@@ -65,22 +73,40 @@ class SparkEngine(Engine):
 
     Parameters
     ----------
-    cluster
-        The executors.
+    current_cluster
+        Finds the executors, or begins them, when they are needed.
     runner, workspace
         Those of the driver.
     """
 
     name = "spark"
 
-    def __init__(self, cluster: Cluster, runner: Runner, workspace: Workspace) -> None:
+    def __init__(
+        self, current_cluster: Callable[[], Cluster], runner: Runner, workspace: Workspace
+    ) -> None:
         super().__init__(runner, workspace)
-        self.cluster = cluster
+        self._current_cluster = current_cluster
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """The executors."""
+        return self._current_cluster()
 
     @property
     def workers(self) -> int:
         """How many tasks run at the same time."""
         return self.cluster.slots
+
+    def scan(
+        self, stage: str, sources: Sequence[Source], look: Callable[[Source, RowBlock], T]
+    ) -> Iterator[T]:
+        """Yield what ``look`` makes of each block of some sources, in their order."""
+        cluster = self.cluster
+        count_filtered(cluster, sources)
+        laid_out = cluster.lay_out(list(enumerate(cut_tasks([sources], cluster.slots))))
+        made = cluster.work(partial(_scan, look), laid_out, is_laid_out=True, keep=(stage,))
+        for _, data in cluster.bring_once(made):
+            yield pickle.loads(data)
 
     def read(
         self, name: str, collections: Collections, look: Look, route: Route | None = None
@@ -158,6 +184,23 @@ class SparkEngine(Engine):
             send = partial(_send_made, self.cluster, change.rows.made)
         opened = partial(_open_change, change.apply, change.gather, self.cluster.task_bytes)
         write(send=send, open_change=opened)
+
+
+def _scan(
+    look: Callable[[Source, RowBlock], Any], tasks: Iterator[tuple[int, Task]]
+) -> Iterator[tuple[None, bytes] | Failure]:
+    """Look at the blocks of a task."""
+
+    def look_at(piece: Piece, block: RowBlock) -> Any:
+        return look(piece.source, block)
+
+    for number, task in tasks:
+        reading = TaskReading(number, task)
+        try:
+            for _, found in reading.map(look_at):
+                yield None, pickle.dumps(found)
+        except NeardupError as error:
+            yield reading.failure(error)
 
 
 @dataclass(frozen=True, kw_only=True)

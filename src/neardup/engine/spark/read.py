@@ -190,6 +190,8 @@ def read_on_executors(
         (sources, replace(plan, columns=choose_id_column(plan.columns, sources)))
         for sources, plan in collections
     ]
+    for sources, _ in collections:
+        count_filtered(cluster, sources)
     tasks = cut_tasks([sources for sources, _ in chosen], cluster.slots)
     reading = partial(_read, look, [plan for _, plan in chosen])
     laid_out = cluster.lay_out(list(enumerate(tasks)))
@@ -298,16 +300,14 @@ class TaskReading:
         return Failure.of(self._number, self._piece, error)
 
 
-def count_filtered(current_cluster: Callable[[], Cluster], sources: Sequence[Source]) -> None:
+def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
     """Have executors count the rows of sources that a condition leaves out, which nobody keeps.
 
     They read once more for that, in parts of long files, and look at nothing but its columns.
-    Executors are looked for if there is a condition.
     """
     filtered = [source for source in sources if isinstance(source, FilteredSource)]
     if not filtered:
         return
-    cluster = current_cluster()
     tasks = cut_tasks([[source.inner for source in filtered]], cluster.slots)
     counting = partial(_count_filtered, filtered[0].condition)
     laid_out = cluster.lay_out(list(enumerate(tasks)))

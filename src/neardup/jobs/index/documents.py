@@ -15,12 +15,13 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 
 from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.documents.lookup import find_estimated, find_hits, in_rank_order
+from neardup.documents.lookup import SharedIndex, find_estimated, find_hits, in_rank_order
 from neardup.documents.one_text import Tokens, make_query
 from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.session import InsertSession
 from neardup.documents.values import Id, checked_id, ids_of_values
+from neardup.engine.threads import ThreadEngine
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import as_documents, resolve_inputs
 from neardup.indexes.index import create_index
@@ -47,6 +48,7 @@ from neardup.options.together import ReadArgument, RunArgument, TextArgument
 from neardup.reading.where import Condition, rows_where
 from neardup.results import DocumentSearchResult, Match, Matches, MatchWithColumns
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import DocumentRemovalResult
 from neardup.stages.options import make_document_scheme
@@ -454,7 +456,12 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             )
             with self._session.shared() as view:
                 result = search_documents(
-                    view, sources, options, runner, condition, with_columns=with_columns
+                    ThreadEngine(runner, IN_MEMORY),
+                    SharedIndex(self.folder, view),
+                    sources,
+                    options,
+                    condition,
+                    with_columns=with_columns,
                 )
         return with_warning(result)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from neardup.documents.index import OpenDocuments
-from neardup.documents.lookup import LookedUp, LookUp
+from neardup.documents.lookup import LookedUp, SharedIndex, look_up_block
 from neardup.documents.scheme import DocumentScheme, check_alike
+from neardup.engine.engine import Engine
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
@@ -26,8 +28,6 @@ from neardup.options.option import no_effect
 from neardup.reading.where import describe_filtered
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.exchange import SpilledBatches
-from neardup.runs.runner import Runner
-from neardup.runs.work import Workspace
 from neardup.stages.options import columns_of, weights_for
 from neardup.stages.pair_ids import metadata_of
 
@@ -119,28 +119,24 @@ def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
 
 
 def find_pairs_in_index(
-    sources: Sequence[Source],
-    index: OpenDocuments,
-    options: PairOptions,
-    look_up: LookUp,
-    runner: Runner,
-    workspace: Workspace,
+    engine: Engine, sources: Sequence[Source], shared: SharedIndex, options: PairOptions
 ) -> PairResult:
     """Find all pairs of a document of some sources and one of an index that share a bucket.
 
     Each was compared exactly. Time grows with the sources and the pairs, not with the index. Pairs
-    that there is not enough memory for go to files. ``look_up`` is who does it.
+    that there is not enough memory for go to files.
     """
     options.check_reads_text()
+    index, runner = shared.opened, engine.runner
     measure = plan_with_index(options, index)
     check_effect(options, sources)
     columns = choose_id_column(columns_of(options), sources)
     counts, skipped = _Counts(), list[SkippedRow]()
-    runs = SpilledBatches("found", workspace, share=ROWS_SHARE, weight_of_file=_FILE_BYTES)
+    runs = SpilledBatches("found", engine.workspace, share=ROWS_SHARE, weight_of_file=_FILE_BYTES)
     id_types: set[pa.DataType] = set()
     with runner.stage("join") as note, runs:
-        skip_bad = options.skip_bad
-        for found in look_up(index, sources, columns, measure, runner, skip_bad=skip_bad):
+        look_up = partial(look_up_block, shared, columns, measure, None, options.skip_bad)
+        for found in engine.scan("join", sources, look_up):
             counts.add(found, index.scheme.shingles.ngram)
             skipped += found.skipped
             id_types |= {found.ids.type} if len(found.ids) else set()
@@ -163,8 +159,7 @@ def find_pairs_in_index(
         "filters": vars(found_counts),
         "method": "minhash",
         **_describe(index, measure),
-        "engine": "threads",
-        "workers": runner.workers,
+        **engine.describe(),
         "seconds": runner.seconds,
         # What they would name the index has decided.
         "hints": [],

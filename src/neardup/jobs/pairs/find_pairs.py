@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from neardup.engine.threads import ThreadEngine
 from neardup.engine.workspaces import are_short, open_workspace
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs.pair_result import PairResult
@@ -138,4 +139,4 @@ def _find(given: _Arguments) -> PairResult:
         workspace = IN_MEMORY
         if not is_short:
             workspace = open_workspace(given.memory, given.work)
-        return job.run(runner, workspace)
+        return job.run(ThreadEngine(runner, workspace))

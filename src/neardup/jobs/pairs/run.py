@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.engine.engine import Engine
 from neardup.engine.workspaces import key_of, key_with_index
 from neardup.errors import InvalidInputError
 from neardup.files.inputs import Inputs, check_effect, passed_over
@@ -60,7 +61,6 @@ from neardup.stages.pair_ids import metadata_of
 from neardup.tables import Bools, Floats, Int64s, Uint64s
 
 if TYPE_CHECKING:
-    from neardup.documents.lookup import LookUp
     from neardup.jobs.pairs.few import FewPairs
     from neardup.jobs.pairs.rows import Collected
 
@@ -374,24 +374,24 @@ class PairJob:
             counted=self.counted or [],
         )
 
-    def run(
-        self,
-        runner: Runner,
-        workspace: Workspace = IN_MEMORY,
-        elsewhere: Elsewhere | None = None,
-    ) -> PairResult:
+    def run(self, engine: Engine, elsewhere: Elsewhere | None = None) -> PairResult:
         """Find the pairs; ``elsewhere`` is as of ``find_pairs_in_sources``."""
         if self.index is not None:
             # Indexes take long to import, and most runs have none.
-            from neardup.documents.lookup import look_up
+            from neardup.documents.lookup import SharedIndex
             from neardup.jobs.pairs.against_index import find_pairs_in_index
 
-            find = look_up if elsewhere is None else elsewhere.look_up
-            view = self.index.view(runner)
-            return find_pairs_in_index(self.left, view, self.options, find, runner, workspace)
+            shared = SharedIndex(self.index.folder, self.index.view(engine.runner))
+            return find_pairs_in_index(engine, self.left, shared, self.options)
         assert self.plan is not None
         return find_pairs_in_sources(
-            self.left, self.right, self.plan, runner, workspace, self.counted, elsewhere
+            self.left,
+            self.right,
+            self.plan,
+            engine.runner,
+            engine.workspace,
+            self.counted,
+            elsewhere,
         )
 
 
@@ -481,11 +481,10 @@ FindMatches = Callable[[Collections, PairPlan, Workspace, Runner], Found]
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What finds pairs, counts shingles, and looks up in an index, in place of threads."""
+    """What finds pairs and counts shingles in place of threads."""
 
     find: FindMatches
     count: CountShingles
-    look_up: LookUp
 
 
 def _find_exactly(

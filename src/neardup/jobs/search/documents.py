@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -13,8 +14,15 @@ import pyarrow as pa
 
 from neardup.documents.blocks import join_tables
 from neardup.documents.index import OpenDocuments
-from neardup.documents.lookup import Hits, LookUp, find_estimated, in_rank_order, look_up
+from neardup.documents.lookup import (
+    Hits,
+    SharedIndex,
+    find_estimated,
+    look_up_block,
+    most_similar,
+)
 from neardup.documents.scheme import DocumentScheme
+from neardup.engine.engine import Engine
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
@@ -68,20 +76,17 @@ class _Counts:
 
 
 def search_documents(
-    index: OpenDocuments,
+    engine: Engine,
+    shared: SharedIndex,
     sources: Sequence[Source],
     options: DocumentSearchOptions,
-    runner: Runner,
     condition: Condition | None = None,
     *,
     with_columns: bool = False,
-    look_up: LookUp = look_up,
 ) -> DocumentSearchResult:
-    """Look up every document of some sources as a query, among those that meet a condition.
-
-    ``look_up`` is who does it.
-    """
+    """Look up every document of some sources as a query, among those that meet a condition."""
     check_effect(options, sources)
+    index = shared.opened
     measure = _measure_of(index.scheme, options)
     start = time.perf_counter()
     columns = choose_id_column(columns_of(options), sources)
@@ -90,9 +95,11 @@ def search_documents(
     ngram = shingles.ngram
     tables: list[pa.Table] = []
     documents: list[Int64s] = [np.empty(0, np.int64)]
-    with runner.stage("search") as note:
-        skip_bad = options.skip_bad
-        for found in look_up(index, sources, columns, measure, runner, skip_bad=skip_bad):
+    # Those that a condition leaves out do not count.
+    limit = options.number if condition is None else None
+    look_up = partial(look_up_block, shared, columns, measure, limit, options.skip_bad)
+    with engine.stage("search") as note:
+        for found in engine.scan("search", sources, look_up):
             hits = most_similar(hits_where(index, found.hits, condition), options.number)
             counts.add(found.n_tokens, hits)
             is_short = (found.n_tokens > 0) & (found.n_tokens < ngram)
@@ -109,6 +116,7 @@ def search_documents(
         **_describe(counts, len(table), index.scheme, options),
         **describe_skipped(counts.skipped),
         **describe_filtered(sources),
+        **engine.describe(),
         "seconds": round(time.perf_counter() - start, 3),
         "passed_over": passed_over(sources),
         "hints": hints_of_short(
@@ -246,12 +254,6 @@ def hits_where(index: OpenDocuments, hits: Hits, condition: Condition | None) ->
     return hits.take(np.flatnonzero(condition.of_documents(index, documents)[places]))
 
 
-def most_similar(hits: Hits, limit: int | None) -> Hits:
-    """Return hits in the order of queries, the most similar first, so many of each; None is all."""
-    hits = in_rank_order(hits)
-    return hits.take(first_of_each(hits.queries, limit))
-
-
 def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> pa.Table:
     """Add what the index keeps of the columns of a table's documents."""
     names = list(index.columns)
@@ -264,14 +266,6 @@ def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> p
     for name in names:
         table = table.append_column(f"doc_{name}", columns[name].take(pa.array(places)))
     return table
-
-
-def first_of_each(queries: Int64s, limit: int | None) -> Int64s:
-    """Return the places of the first rows of each query, at most so many; queries ascend."""
-    if limit is None:
-        return np.arange(len(queries))
-    starts = np.searchsorted(queries, queries)
-    return np.flatnonzero(np.arange(len(queries)) - starts < limit)
 
 
 def _table(ids: pa.Array, hits: Hits, index: OpenDocuments) -> pa.Table:
