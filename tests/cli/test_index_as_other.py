@@ -30,7 +30,7 @@ OF_FILE = ("--against-text-column", "text", "--against-id-column", "id")
 @pytest.mark.parametrize(
     "command",
     [
-        ("pairs", "--method", "exact", "--threshold", 0.5),
+        ("pairs", "--method", "exact", "--threshold", 0.85),
         ("pairs", "--threshold", 0.85),
         ("pairs", "--top", 3, "--per-document"),
         ("pairs", "--max-distance", 20),
