@@ -59,6 +59,7 @@ def command(call: Call) -> None:
     writes how much each pair of documents shares instead, who has most first.
     """
     from neardup.documents.other import resolve_other
+    from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.indexes.index import IndexSource
     from neardup.jobs.align.align import align_collections, key_of_alignment
@@ -102,7 +103,7 @@ def command(call: Call) -> None:
             others = [IndexSource(other.view(call.runner), other.folder)]
         elif against:
             others = other.sources
-        read = [source.origin for source in (*sources, *templates)]
+        read = origins_of(sources, templates)
         output.check_apart([*read, *(against or ())], index)
         align = align_collections
         if call.is_on_spark:

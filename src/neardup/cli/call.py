@@ -417,13 +417,14 @@ class FolderOutput(_Output):
         """
         from neardup.files.convert import check_conversion
         from neardup.files.fitting import check_types, to_fit
+        from neardup.files.inputs import origins_of
         from neardup.outputs.folder import check_apart, check_outside, check_row_format
         from neardup.outputs.targets import check_room
 
         output, format_ = self._call.output, self._call.output_format
         if self._is_streamed:
             format_ = "jsonl"
-        origins = [*(source.origin for source in sources), *others]
+        origins = [*origins_of(sources), *others]
         if index is not None:
             origins.append(str(index))
         if not self._is_streamed:

@@ -46,6 +46,7 @@ def command(call: Call) -> None:
     """
     from neardup.engine.threads import ThreadEngine
     from neardup.engine.workspaces import key_of, with_format
+    from neardup.files.inputs import origins_of
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.cut.cut import cut_as_named, cut_sources
     from neardup.jobs.cut.plan import plan_cut
@@ -72,7 +73,7 @@ def command(call: Call) -> None:
         raise no_effect("fresh", "without exact", "cut what is equal by exact", "exact")
     sources = rows_where(resolve_paths(call.inputs, options), options.where)
     others = call.other_sources(options, options.tokenizer)
-    output.check(sources, [*(source.origin for source in others or ()), named_in])
+    output.check(sources, [*origins_of(others or ()), named_in])
     key = None
     if goes_on:
         scheme = plan.reading.shingles.describe()

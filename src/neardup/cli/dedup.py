@@ -77,6 +77,7 @@ def command(call: Call) -> None:
         return
     from neardup.documents.other import index_and_others
     from neardup.engine.workspaces import with_format
+    from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.indexes.manifest import index_named
     from neardup.jobs.dedup.run import DedupJob
@@ -98,7 +99,7 @@ def command(call: Call) -> None:
     of_bytes = options.reads_bytes and files is not None
     output = FolderOutput(call, of_bytes=of_bytes)
     sources, folder = job.sources, None if index is None else index.folder
-    origins = (source.origin for source in job.others)
+    origins = origins_of(job.others)
     output.check(sources, origins, index=folder, is_copy=True)
     count: CountShingles = count_shingles
     if on_spark:
@@ -262,6 +263,7 @@ _OF_THE_COMMAND |= {"pairs", "workers", "quiet", "as_json"}
 
 def _decide_by_pairs(call: Call) -> None:
     from neardup.engine.workspaces import open_workspace
+    from neardup.files.inputs import origins_of
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.choose import choose_documents
     from neardup.options.documents import ChooseOptions
@@ -285,7 +287,7 @@ def _decide_by_pairs(call: Call) -> None:
     output = FolderOutput(call)
     table = open_pair_table(call.pairs)
     sources = rows_where(resolve_paths(call.inputs, options), options.where)
-    output.check(sources, (source.origin for source in table.sources), is_copy=True)
+    output.check(sources, origins_of(table.sources), is_copy=True)
     workspace = open_workspace(call.memory, call.work, output=output.place)
     with workspace, call.display:
         result = choose_documents(sources, table, options, call.runner, workspace)

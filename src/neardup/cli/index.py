@@ -60,7 +60,7 @@ def build(call: Call) -> None:
     With --idf other than unary tokens are counted first: INPUT is read twice, and the counts stay
     as they are when documents are added later.
     """
-    from neardup.files.inputs import Inputs, check_effect
+    from neardup.files.inputs import Inputs, check_effect, origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.options.groups import TextReadingOptions
     from neardup.outputs.folder import INDEX, check_apart, new_folder
@@ -79,7 +79,7 @@ def build(call: Call) -> None:
         if call.inputs:
             sources = rows_where(resolve_paths(call.inputs, reading), call.where)
         check_effect(reading, sources)
-        check_apart(call.folder, (source.origin for source in sources))
+        check_apart(call.folder, origins_of(sources))
         with new_folder(call.folder, overwrite=call.overwrite, kind=INDEX) as scratch:
             handle = _handle(scratch, call.tokenizer, call.kind)
             addition = index_changes.build(handle, scheme, sources, _how(reading), call.runner)

@@ -53,6 +53,7 @@ def command(call: Call) -> None:
     chosen.
     """
     from neardup.engine.threads import ThreadEngine
+    from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.pairs.run import PairJob
     from neardup.options.documents import PairOptions
@@ -80,7 +81,7 @@ def command(call: Call) -> None:
         raise no_effect("fresh", where, "choose engine spark", "engine", "against")
     output = TableOutput(call, of_bytes=options.reads_bytes and job.index is None)
     left, right, folder = job.left, job.right, None if job.index is None else job.index.folder
-    read = (source.origin for sources in (left, right, job.counted) for source in sources or ())
+    read = origins_of(*(each or () for each in (left, right, job.counted)))
     output.check_apart([*read, *([] if folder is None else [str(folder)])], folder)
     key = job.key(call.runner) if folder is None or call.is_on_spark else None
     with call.working(output.place, key) as workspace:

@@ -52,6 +52,7 @@ def command(call: Call) -> None:
     doc_id and similarity, the most similar first.
     """
     from neardup.engine.workspaces import key_with_index
+    from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.indexes.index import IndexSource
     from neardup.indexes.manifest import kind_of
@@ -88,7 +89,7 @@ def command(call: Call) -> None:
                 raise no_effect(name, "on passages", "search an index of documents")
         options = call.of(SearchOptions, with_text=output.takes_texts())
     queries = rows_where(resolve_paths(call.queries, options), options.where)
-    output.check_apart([*(source.origin for source in queries), str(folder)], folder)
+    output.check_apart([*origins_of(queries), str(folder)], folder)
     index: Any
     with call.display:
         if is_of_documents:

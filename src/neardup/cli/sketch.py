@@ -41,6 +41,7 @@ def command(call: Call) -> None:
     sketches of one scheme; who has them learns how similar documents are, and can tell whether a
     document that he has himself is among them.
     """
+    from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.sketch import write_sketches
     from neardup.options.sketches import SketchOptions
@@ -56,7 +57,7 @@ def command(call: Call) -> None:
     check_table_file(output, overwrite=call.overwrite)
     sources = rows_where(resolve_paths(call.inputs, options), options.where)
     weighing = resolve_paths(call.idf_from, options) if call.idf_from else None
-    check_apart(output, (source.origin for source in [*sources, *(weighing or [])]))
+    check_apart(output, origins_of(sources, weighing or ()))
     with call.display:
         summary = write_sketches(
             sources,

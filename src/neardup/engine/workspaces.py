@@ -127,7 +127,7 @@ def key_of(
     """
     files = {}
     for name, sources in inputs.items():
-        states = [_state(source) for source in sources]
+        states = [_state(file, source.name) for source in sources for file in source.files]
         if any(state is None for state in states):
             return None
         files[name] = states
@@ -161,21 +161,21 @@ def with_format(
     return key | {"format": output_format}
 
 
-def _state(source: Source) -> dict[str, object] | None:
-    """Return what changes when a file does; None if it is not a file."""
-    location = source.origin
+def _state(file: Source, name: str) -> dict[str, object] | None:
+    """Return what changes when a file of the source of a name does; None if it is not a file."""
+    location = file.origin
     if isinstance(location, Converted):
         location = location.original
     if location is None or isinstance(location, StandardInput):
         return None
     # A member of an archive changes when that does.
-    file = location.archive if isinstance(location, ArchiveMember) else location
-    if is_remote(file):
-        return {"path": location, "state": state_of_url(file)}
-    found = Path(file).stat()
+    stored = location.archive if isinstance(location, ArchiveMember) else location
+    if is_remote(stored):
+        return {"path": location, "name": name, "state": state_of_url(stored)}
+    found = Path(stored).stat()
     return {
         "path": os.path.realpath(location),
-        "name": source.name,
+        "name": name,
         "size": found.st_size,
         "time": found.st_mtime_ns,
     }

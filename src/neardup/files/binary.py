@@ -39,6 +39,12 @@ _BEGINNINGS = (
 _TAR = slice(257, 262)
 
 
+def is_binary(head: bytes) -> bool:
+    """Return whether a file with these first bytes is no text in any encoding."""
+    found = foreign_kind(head)
+    return found is not None and not found.startswith("this is text")
+
+
 def foreign_kind(head: bytes) -> str | None:
     """Say what a file with these first bytes is, and what to do; None for what may be text."""
     for beginning, kind in _BEGINNINGS:

@@ -211,6 +211,12 @@ def _is_table(name: str) -> bool:
     return meant is not None and meant.name in _TABLES
 
 
+def has_rows(name: str, options: InputOptions = _DEFAULTS) -> bool:
+    """Return whether a source of this name may have several documents: a table, or a crawl."""
+    found = format_of(name, options)
+    return has_columns(name, options) or (found is not None and found.name == "warc")
+
+
 def has_columns(name: str, options: InputOptions = _DEFAULTS) -> bool:
     """Return whether a source of this name is a table, whose rows have columns of the user's."""
     if options.input_format == "html":

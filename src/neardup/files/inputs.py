@@ -61,6 +61,11 @@ def _shown_ending(name: str) -> str:
     return ending_of(name).encode("utf-8", "backslashreplace").decode()
 
 
+def origins_of(*collections: Iterable[Source]) -> list[str | None]:
+    """Return the paths and URLs of all files of some collections; None for data in memory."""
+    return [file.origin for sources in collections for each in sources for file in each.files]
+
+
 def passed_over(*collections: Sequence[Source]) -> dict[str, int]:
     """Count the files that some collections have passed over, by ending, frequent ones first.
 
@@ -104,6 +109,7 @@ _WITHOUT_EFFECT = {
         ("input_format",),
     ),
     "main_text": _NO_PAGE,
+    "document": ("where no input is a folder of texts", "name folders", ()),
 }
 
 

@@ -27,9 +27,10 @@ def keep_extracted(workspace: Workspace, *collections: Sequence[Source]) -> None
     Texts are there as long as the sources and the workspace are.
     """
     texts = ExtractedTexts(workspace)
-    for number, source in enumerate(source for sources in collections for source in sources):
-        if source.extracts_text:
-            source.kept_texts = SourceTexts(texts, number)
+    files = (file for sources in collections for source in sources for file in source.files)
+    for number, file in enumerate(files):
+        if file.extracts_text:
+            file.kept_texts = SourceTexts(texts, number)
 
 
 # Texts and ids of the rows of a block, bad ones left out.
@@ -42,13 +43,14 @@ class TextBlock:
     Texts that were read as bytes are large binaries.
 
     ``numbers`` are those of the documents' rows; ``skipped`` rows (source, row, reason) are not
-    among them.
+    among them. ``files`` are those of texts that are put together, None without such.
     """
 
     ids: pa.Array
     texts: pa.Array
     numbers: Int64s
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
+    files: pa.Array | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -71,7 +73,7 @@ def read_text_block(
     # A copy, because a block of rows may hold a whole file's other columns in memory.
     texts = pa.concat_arrays([with_wide_offsets(texts)])
     skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
-    return TextBlock(join_ids([ids]), texts, numbers, skipped)
+    return TextBlock(join_ids([ids]), texts, numbers, skipped, parsed.files)
 
 
 R = TypeVar("R")

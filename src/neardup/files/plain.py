@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, parse_arrow
-from neardup.files.binary import HEAD_BYTES, foreign_kind
+from neardup.files.binary import HEAD_BYTES, foreign_kind, is_binary
 from neardup.files.cuts import Splices, fill_holes
 from neardup.files.problems import Problems
 from neardup.files.rawrows import (
@@ -90,6 +90,12 @@ class TextFileSource(_TextSource):
     """
 
     is_one_row = True
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the first bytes are those of no text, in whatever encoding."""
+        with self.open() as stream:
+            return self.encoding.unit == 1 and is_binary(stream.read(HEAD_BYTES))
 
     def _start(self, _: InputStream) -> bytes:
         return b""

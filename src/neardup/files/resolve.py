@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError
-from neardup.files.formats import file_source, first_suffix
+from neardup.files.formats import file_source, first_suffix, has_rows
 from neardup.files.inputs import Inputs
 from neardup.files.locations import Archives, Found, files_named, path_of
 from neardup.files.memory import (
@@ -52,9 +52,9 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
 
     Returns
     -------
-    One source a file, in the order of the arguments and sorted within each; a file that is named
-    twice is taken once. Names are the paths below the folder that is named, and of several folders
-    or files below the deepest one that has them all.
+    One source a file, or a folder where its files are one document, in the order of the arguments
+    and sorted within each; a file that is named twice is taken once. Names are the paths below the
+    folder that is named, and of several folders or files below the deepest one that has them all.
     """
     if not paths or not all(paths):
         message = "expected at least one input, got none; name a file or a folder"
@@ -77,16 +77,29 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
     passed_over = [path_of(others[place]) for place in others.keys() - unique.keys()]
     for location in locations:
         _check_name(location)
+    folders = {} if options.document is None else _document_folders(named, options)
     roots = [
-        _root(location, named[location]) for location in locations if location != STANDARD_INPUT
+        _root(location, named[location], folders.get(location))
+        for location in locations
+        if location != STANDARD_INPUT
     ]
-    names = _names(locations, _common(roots), _name_of_standard_input(options))
+    shared = _common(roots)
+    names = _names(locations, shared, _name_of_standard_input(options))
     sources = [
         _spooled_standard_input(name, options)
         if location == STANDARD_INPUT
         else file_source(location, name, options)
         for location, name in zip(locations, names, strict=True)
     ]
+    if options.document is not None:
+        located = dict(zip(locations, sources, strict=True))
+        binary = _binary_files(located, named) if options.input_format == "text" else []
+        passed_over += map(path_of, binary)
+        if len(binary) == len(located):
+            Found(passed_over=passed_over).sorted_if_any(", ".join(map(repr, paths)))
+        for location in binary:
+            del located[location]
+        sources = _joined(located, folders, shared)
     _check_different(sources)
     return Inputs(sources, passed_over)
 
@@ -219,11 +232,139 @@ def _check_different(sources: Sequence[Source]) -> None:
             raise InvalidInputError(message)
 
 
-def _root(location: str, named: str) -> tuple[str, ...]:
-    """Return the parts of the folder that was named, or of the one that has a file that was."""
+# The folders whose files are one document, by their parts.
+
+
+def _document_folders(
+    named: Mapping[str, str], options: InputOptions
+) -> dict[str, tuple[str, ...]]:
+    """Return the folder of each file that is put together with the others there.
+
+    Arguments stand for entries: those of the one folder that is named, folders where several are,
+    the matches of a pattern, or files. An entry that is a folder is a document with all files below
+    it. Entries that are files are the document of their folder, unless other entries there are
+    folders; a table that is named itself stays as it is.
+
+    Raises
+    ------
+    InvalidInputError
+        If a file of a folder has several documents.
+    """
+    folders: dict[str, tuple[str, ...]] = {}
+    files: dict[str, tuple[str, ...]] = {}
+    named_folders = {
+        path
+        for location, path in named.items()
+        if _is_walked(location, path) and _is_below(_parts(location), _argument(path))
+    }
+    for location, path in named.items():
+        if location == STANDARD_INPUT:
+            continue
+        is_walked = _is_walked(location, path)
+        if has_rows(path_of(location), options):
+            if not is_walked:
+                continue
+            message = (
+                "each of its rows is a document, and document folder (--document folder) makes one "
+                "of a folder's files; leave it out, name the files by a pattern such as "
+                f"'{os.path.join(path, '**', '*.txt')}', or read all as text with input_format "
+                "text (--input-format text)"
+            )
+            raise InvalidInputError(message, path=location)
+        parts = _parts(location)
+        depth = len(_argument(path)) + (named_folders == {path})
+        if is_walked and len(parts) > depth:
+            folders[location] = parts[:depth]
+        else:
+            files[location] = parts[:-1]
+    parents = {folder[:-1] for folder in folders.values()}
+    return folders | {each: folder for each, folder in files.items() if folder not in parents}
+
+
+def _is_walked(location: str, path: str) -> bool:
+    """Return whether a file is below a folder, or an archive, that an argument names or matches."""
+    if location == STANDARD_INPUT or "**" in path:
+        return False
+    return len(_parts(location)) > len(_argument(path))
+
+
+def _argument(path: str) -> tuple[str, ...]:
+    """Return the parts of a path, a pattern or a URL that is named."""
+    return _parts(path.removeprefix("file://"))
+
+
+def _is_below(parts: tuple[str, ...], folder: tuple[str, ...]) -> bool:
+    return len(parts) > len(folder) and parts[: len(folder)] == folder
+
+
+def _binary_files(sources: Mapping[str, Source], named: Mapping[str, str]) -> list[str]:
+    """Return the files below folders that are no text: images, or programs that were compiled."""
+    from neardup.files.plain import TextFileSource
+
+    return [
+        location
+        for location, source in sources.items()
+        if _is_walked(location, named[location])
+        and isinstance(source, TextFileSource)
+        and source.is_binary
+    ]
+
+
+def _joined(
+    sources: Mapping[str, Source], folders: Mapping[str, tuple[str, ...]], shared: int
+) -> list[Source]:
+    """Put the sources of files together that are in a folder, where the first of them stands."""
+    from neardup.files.folders import FolderSource
+
+    locations: dict[Sequence[str], list[str]] = {}
+    for location in sources:
+        locations.setdefault(folders.get(location, (location,)), []).append(location)
+    joined = []
+    for folder, members in locations.items():
+        if folders.get(members[0]) is None:
+            joined.append(sources[members[0]])
+            continue
+        below = {each: "/".join(_parts(each)[len(folder) :]) for each in members}
+        members.sort(key=below.__getitem__)
+        origin = members[0]
+        for _ in _parts(origin)[len(folder) :]:
+            origin = os.path.dirname(origin)
+        files, names = [sources[each] for each in members], [below[each] for each in members]
+        joined.append(FolderSource(origin or os.curdir, "/".join(folder[shared:]), files, names))
+    return joined
+
+
+def written_document(
+    path: str, name: str, documents: Iterable[str], options: InputOptions
+) -> Source:
+    """Return the source of a file, or of a folder that was one document, where it was written.
+
+    ``documents`` are the names of all documents that were: some may lie in the folder.
+    """
+    from neardup.files.folders import FolderSource
+
+    found = files_named(path, options.but(input_format="text")).files
+    if found == [path]:
+        return file_source(path, name, options)
+    inner = [f"{each}/" for each in documents if each.startswith(f"{name}/")]
+    below = ["/".join(_parts(each)[len(_parts(path)) :]) for each in found]
+    own = {
+        each: file_source(location, each, options)
+        for location, each in zip(found, below, strict=True)
+        if not f"{name}/{each}/".startswith(tuple(inner))
+    }
+    names = sorted(own)
+    return FolderSource(path, name, [own[each] for each in names], names)
+
+
+def _root(location: str, named: str, document: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    """Return the parts of the folder that was named, or of the one that has a file that was.
+
+    If that is a ``document`` itself, it is the folder above, so that the document has a name.
+    """
     folder, parts = _parts(named), _parts(location)
-    is_below = len(parts) > len(folder) and parts[: len(folder)] == folder
-    return folder if is_below else parts[:-1]
+    root = folder if _is_below(parts, folder) else parts[:-1]
+    return root if document is None else root[: len(document) - 1]
 
 
 def _common(paths: Sequence[Sequence[str]]) -> int:

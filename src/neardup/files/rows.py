@@ -97,13 +97,15 @@ class ParsedRows:
     exactly in the rows listed in ``skipped`` (row number in the file and reason), which only exist
     if the caller asked to skip bad rows. ``id`` is an array of strings or integers without nulls
     outside skipped rows, ``order`` an int64, float64, string, or (from Arrow data) any sortable
-    array, or several as ``order_of`` puts them together; both None if not asked for.
+    array, or several as ``order_of`` puts them together; both None if not asked for. ``files`` are
+    those of texts that are put together from several (``files.folders.FILES``), None without such.
     """
 
     text: pa.Array
     id: pa.Array | None = None
     order: pa.Array | None = None
     skipped: list[tuple[int, str]] = field(default_factory=list)
+    files: pa.Array | None = None
 
 
 def order_of(columns: Sequence[pa.Array]) -> pa.Array | None:
@@ -350,6 +352,11 @@ class Source(ABC):
 
     kept_texts: SourceTexts | None = None
     """Where texts are kept that have come out of rows, for a job that reads them again."""
+
+    @property
+    def files(self) -> Sequence[Source]:
+        """The sources of single files that it reads: itself, or those that it puts together."""
+        return (self,)
 
     def as_table(self, names_of: NamesOf) -> Source:
         """Return the source as one of a table that a job has written and people may have saved.

@@ -469,6 +469,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("column", "side"),
         *(
             "input_format",
+            "document",
             "encoding",
             "on_error",
             "where",

@@ -391,6 +391,7 @@ class MostOptions(Options):
 
     def check_together(self) -> None:
         """Raise for two numbers of documents."""
+        super().check_together()
         if self.limit is not None and self.top is not None:
             message = "choose either limit, which stays above the threshold of the index, or top"
             raise InvalidParameterError(message, "limit", "top")

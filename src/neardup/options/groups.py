@@ -11,6 +11,7 @@ from neardup.options.choices import (
     Data,
     DataOrIndex,
     DocumentMeasure,
+    DocumentUnit,
     Fingerprint,
     InputFormat,
     InverseFrequency,
@@ -91,10 +92,38 @@ class InputOptions(Options):
         usual="the first that has rows",
     )
     lines: bool = option("Text files hold one document a line.", default=False)
+    document: DocumentUnit | None = option(
+        "folder: the files of each folder of INPUT are one document, in the order of their names, "
+        "such as a program or a book of several files. Places name the file.",
+        Choice(DocumentUnit, "folder or None"),
+        default=None,
+        usual="a file, or a row of a table",
+        python="``folder``: the files of a folder are one document, in the order of their names. "
+        "Where one folder is named, each folder in it is a document, with all files below it, and "
+        "each file beside such folders; one without folders is a document itself. So is each of "
+        "several folders. Files that are named themselves are the document of their folder. "
+        "Passages say in which file they begin. None: each file is a document, or each row of a "
+        "table.",
+    )
     main_text: bool = option(
         "Of web pages the main text counts, without menus and the like, not all that is visible.",
         default=False,
     )
+
+    def check_together(self) -> None:
+        """Raise for files that are no single text, where those of a folder are put together."""
+        super().check_together()
+        if self.document is None:
+            return
+        if self.lines:
+            message = "lines splits a file, and document puts files together; leave one of both out"
+            raise InvalidParameterError(message, "lines", "document")
+        if self.input_format == "bytes":
+            message = (
+                "document folder puts texts together, and input_format bytes reads none; leave one "
+                "of both out"
+            )
+            raise InvalidParameterError(message, "document", "input_format")
 
 
 class ReadingOptions(InputOptions):

@@ -12,6 +12,7 @@ from neardup.options.choices import (
     CutPreset,
     CutUnit,
     Data,
+    DocumentUnit,
     InverseFrequency,
     Number,
     PassageMeasure,
@@ -149,6 +150,7 @@ class HitsOptions(Options):
 
     def check_together(self) -> None:
         """Raise if both are given."""
+        super().check_together()
         if self.recall is not None and self.hits is not None:
             message = (
                 "recall and hits both say how surely passages are found, so that only one of them "
@@ -178,10 +180,13 @@ class PlaceOptions(Options):
         metavar="REGEX",
     )
 
+    # An option of whoever reads inputs.
+    document: DocumentUnit | None = None
+
     @property
     def has_places(self) -> bool:
         """Whether it is told where passages begin."""
-        return self.places or self.place_marker is not None
+        return self.places or self.place_marker is not None or self.document is not None
 
 
 class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, TextAgainstOptions):

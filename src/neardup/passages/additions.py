@@ -38,8 +38,8 @@ from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import (
-    DOCUMENT_SCHEMA,
     PassageSegment,
+    document_table,
     hold_segment,
     write_segment,
 )
@@ -222,11 +222,16 @@ def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
     sizes = np.diff(tokens.offsets)[keep]
     offsets = offsets_of(sizes)
     ids = segment.ids.cast(segment.id_type)
+    texts, files = segment.texts, segment.files
+    if not keep.all():
+        ids, texts = ids.filter(pa.array(keep)), texts.filter(pa.array(keep))
+        files = None if files is None else files.filter(pa.array(keep))
     return DocumentBlock(
-        ids if keep.all() else ids.filter(pa.array(keep)),
-        segment.texts if keep.all() else segment.texts.filter(pa.array(keep)),
+        ids,
+        texts,
         replace(tokens, values=tokens.values[of_kept], offsets=offsets),
         TokenSpans(starts[of_kept], stops[of_kept]),
+        files=files,
     )
 
 
@@ -243,7 +248,7 @@ def remove_documents(
     with handle.changing(runner) as files:
         found = []
         for segment, before in zip(files.segments, files.removed, strict=True):
-            column = segment.table("documents", DOCUMENT_SCHEMA)["id"]
+            column = document_table(segment)["id"]
             places = pc.index_in(column, value_set=wanted).fill_null(-1).to_numpy()
             rows = np.setdiff1d(np.flatnonzero(places >= 0), before)
             found.append((places[rows], rows))

@@ -130,6 +130,7 @@ class DocumentBlock:
     ``ids`` are large strings or integers.
     ``skipped`` rows (source, row, reason) are not among them. ``places`` are the documents' rows;
     those that come out of an index have none. ``n_ignored`` tokens were taken out of the texts.
+    ``files`` are those of texts that are put together from several, None without such.
     """
 
     ids: pa.Array
@@ -139,6 +140,7 @@ class DocumentBlock:
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
     places: RowPlaces = field(default_factory=lambda: RowPlaces((), np.empty(0, np.int64)))
     n_ignored: int = 0
+    files: pa.Array | None = None
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -184,6 +186,17 @@ def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
             np.concatenate([block.places.numbers for block in blocks]),
         ),
         sum(block.n_ignored for block in blocks),
+        _join_files(blocks),
+    )
+
+
+def _join_files(blocks: Sequence[DocumentBlock]) -> pa.Array | None:
+    """Put files of texts one behind the other; None where no text has any."""
+    known = next((block.files.type for block in blocks if block.files is not None), None)
+    if known is None:
+        return None
+    return pa.concat_arrays(
+        [pa.nulls(len(each), known) if each.files is None else each.files for each in blocks]
     )
 
 
@@ -198,7 +211,9 @@ def read_document_block(
         tokens, spans = options.ignored.taken_out(tokens, spans)
     places = RowPlaces(((source.name, len(rows)),), rows.numbers)
     n_ignored = n_tokens - len(tokens.values)
-    return DocumentBlock(rows.ids, rows.texts, tokens, spans, rows.skipped, places, n_ignored)
+    return DocumentBlock(
+        rows.ids, rows.texts, tokens, spans, rows.skipped, places, n_ignored, rows.files
+    )
 
 
 def _locate_tokens(texts: Texts, tokenizer: Tokenizer) -> tuple[TokenLists, TokenSpans]:

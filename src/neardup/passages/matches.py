@@ -145,7 +145,11 @@ def match_table(
         everything = np.arange(len(matches))
         _cut(texts, everything, queries.texts, matches.queries, starts, stops)
     ids = as_text(queries.ids.take(pa.array(matches.queries)))
-    places = None if placer is None else placer.places(queries.texts, matches.queries, starts)
+    places = (
+        None
+        if placer is None
+        else placer.places(queries.texts, matches.queries, starts, queries.files)
+    )
     documents = side_in(
         *(index, matches.documents, matches.starts, matches.stops),
         with_text=with_text,
@@ -179,8 +183,8 @@ def side_in(
         if with_text:
             _cut(texts, rows, segment.texts, local, char_starts, char_stops)
         if placer is not None:
-            found = placer.places(segment.texts, local, char_starts[rows]).to_pylist()
-            for row, place in zip(rows.tolist(), found, strict=True):
+            found = placer.places(segment.texts, local, char_starts[rows], segment.files)
+            for row, place in zip(rows.tolist(), found.to_pylist(), strict=True):
                 places[row] = place
         index.leave(number)
     return Side(

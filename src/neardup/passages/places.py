@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
-from itertools import count
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count, pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from neardup.errors import InvalidParameterError
 from neardup.tables import Int64s
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_LINE = r"^line [\d,]+, column [\d,]+$"
+_LINE = r"(?:^|, )line [\d,]+, column [\d,]+$"
 # Characters of a marker in a table.
 _MOST_OF_MARKER = 80
 
@@ -62,25 +63,41 @@ class Placer:
                 raise InvalidParameterError(message, "place_marker") from None
             self._group = r"\0"
 
-    def places(self, texts: pa.Array, documents: Int64s, characters: Int64s) -> pa.Array:
-        """Return the place of each character, of the text that ``documents`` has for it."""
+    def places(
+        self,
+        texts: pa.Array,
+        documents: Int64s,
+        characters: Int64s,
+        files: pa.Array | None = None,
+    ) -> pa.Array:
+        """Return the place of each character, of the text that ``documents`` has for it.
+
+        Where a text is that of several ``files``, it begins with the path of the file.
+        """
         places: list[str] = [""] * len(documents)
         order = np.argsort(documents, kind="stable")
         firsts = np.flatnonzero(np.diff(documents[order], prepend=-1))
         for rows in np.split(order, firsts)[1:]:
-            place_of = self.place_in(texts[int(documents[rows[0]])].as_py())
+            document = int(documents[rows[0]])
+            own = None if files is None else files[document].as_py()
+            place_of = self.place_in(texts[document].as_py(), own)
             for row in rows.tolist():
                 places[row] = place_of(int(characters[row]))
         return pa.array(places, pa.large_string())
 
-    def place_in(self, text: str) -> Callable[[int], str]:
-        """Return a function that names the place of a character of a text."""
-        line_of = line_in(text)
+    def place_in(
+        self, text: str, files: Sequence[Mapping[str, Any]] | None = None
+    ) -> Callable[[int], str]:
+        """Return a function that names the place of a character of a text, which may have files."""
         starts, names = self.markers(text)
+        firsts = [0] if files is None else [file["start"] for file in files]
+        prefixes = [""] if files is None else [f"{file['name']}, " for file in files]
+        lines = [line_in(text[start:stop]) for start, stop in pairwise([*firsts, len(text)])]
 
         def place_of(character: int) -> str:
-            number = bisect_right(starts, character)
-            return names[number - 1] if number else line_of(character)
+            number, file = bisect_right(starts, character), bisect_right(firsts, character) - 1
+            place = names[number - 1] if number else lines[file](character - firsts[file])
+            return prefixes[file] + place
 
         return place_of
 

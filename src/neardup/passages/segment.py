@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.files.folders import FILES
 from neardup.files.id_table import IdTable
 from neardup.files.ids import as_text
 from neardup.indexes.manifest import SegmentRecord
@@ -68,6 +69,9 @@ def fill_in_parts(
 
 DOCUMENT_SCHEMA = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
 
+# Beside them, where some texts are those of several files: where each begins.
+_FILES = pa.field("files", FILES)
+
 # Ids are stored as strings. Where they were whole numbers, the schema's metadata have their type.
 _ID_TYPE = b"neardup.id_type"
 _INTEGERS = (
@@ -99,7 +103,8 @@ class PassageSegment:
 
     ``tokens`` are numbers of entries of ``vocabulary``, which are token hashes, ascending; document
     d has ``tokens[offsets[d] : offsets[d + 1]]``. If they are shingles, they ``overlap``. ``ids``
-    are large strings, of integers too; ``id_type`` is what they were read as.
+    are large strings, of integers too; ``id_type`` is what they were read as. ``files`` are those
+    of texts that were put together from several, None without such.
     """
 
     name: str
@@ -116,6 +121,7 @@ class PassageSegment:
     ids: pa.Array
     id_type: pa.DataType
     texts: pa.Array
+    files: pa.Array | None
     let_go: Callable[[], None]
     """Gives back the memory that files take, which are read again where they are touched."""
 
@@ -158,18 +164,28 @@ class PassageSegment:
         return starts, stops
 
 
-def document_schema(id_type: pa.DataType) -> pa.Schema:
-    """Return the schema of stored documents whose ids were of a type."""
-    if not pa.types.is_integer(id_type):
-        return DOCUMENT_SCHEMA
-    return DOCUMENT_SCHEMA.with_metadata({_ID_TYPE: str(id_type)})
+def document_table(stored: Segment) -> pa.Table:
+    """Return the documents of a segment, with files of texts where some texts have several."""
+    has_files = _FILES.name in stored.table("documents").column_names
+    schema = DOCUMENT_SCHEMA.append(_FILES) if has_files else DOCUMENT_SCHEMA
+    return stored.table("documents", schema)
+
+
+def _documents_of(block: DocumentBlock) -> pa.Table:
+    """Return the table of some documents, as it is stored."""
+    columns, schema = [as_text(block.ids), block.texts], DOCUMENT_SCHEMA
+    if block.files is not None:
+        columns, schema = [*columns, block.files], schema.append(_FILES)
+    if pa.types.is_integer(block.ids.type):
+        schema = schema.with_metadata({_ID_TYPE: str(block.ids.type)})
+    return pa.table(columns, schema)
 
 
 def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
     """See the files of a segment as what they are, after a look at how they fit together."""
     record = stored.record
     n_docs, n_tokens = record.n_documents, record.n_tokens
-    table = stored.table("documents", DOCUMENT_SCHEMA)
+    table = document_table(stored)
     key_starts = stored.array("key-starts", np.int64, length=scheme.num_perm + 1)
     keys = stored.array("keys", np.uint64)
     list_starts = stored.array("list-starts", np.int64, length=len(keys) + 1)
@@ -200,6 +216,7 @@ def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
         _in_one(table["id"]),
         _BY_NAME.get((table.schema.metadata or {}).get(_ID_TYPE, b""), pa.large_string()),
         _in_one(table["text"]),
+        _in_one(table[_FILES.name]) if _FILES.name in table.column_names else None,
         stored.let_go,
     )
     _check_ascending(stored, "offsets", segment.offsets, n_tokens)
@@ -304,8 +321,7 @@ def _append_windows(writer: SegmentWriter | SegmentInMemory, lists: WindowLists)
 def _write_documents(
     writer: SegmentWriter | SegmentInMemory, block: DocumentBlock, *, overlap: bool
 ) -> None:
-    schema = document_schema(block.ids.type)
-    writer.add_table("documents", pa.table([as_text(block.ids), block.texts], schema))
+    writer.add_table("documents", _documents_of(block))
     numbers, frequencies = number_values(block.tokens.values)
     distinct: Uint64s = np.empty(len(frequencies), np.uint64)
     distinct[numbers] = block.tokens.values

@@ -285,11 +285,14 @@ class Catalogue:
             return None
         return (each.place() if isinstance(each, RowLengths) else each for each in places)
 
+    def source_of(self, document: int) -> Source:
+        """Return the source of a document."""
+        return self.sources[int(np.searchsorted(self.source_starts, document, side="right")) - 1]
+
     def place(self, document: int) -> tuple[str, int]:
         """Return the name of a document's source, and its row number there."""
-        source = int(np.searchsorted(self.source_starts, document, side="right")) - 1
         [row] = self.numbers[np.array([document])].tolist()
-        return self.sources[source].name, row
+        return self.source_of(document).name, row
 
 
 # What is kept in memory of each signed document: some numbers, and the way to its id.

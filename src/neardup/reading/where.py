@@ -419,6 +419,11 @@ class FilteredSource(WrappedSource):
         self._n_others: int | None = None
 
     @property
+    def files(self) -> Sequence[Source]:
+        """The sources of single files that the other one reads."""
+        return self.inner.files
+
+    @property
     def n_filtered(self) -> int:
         """Rows that are not there; they are counted as the others are read."""
         if self._n_others is None:

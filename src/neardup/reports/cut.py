@@ -194,7 +194,8 @@ class CutTable:
         places += [place for group in self.groups[:MOST_SHOWN] for place in group.places]
         places += self.figures.least_alike
         rows = np.unique(np.array(places, np.int64))
-        table = self.rows.take(rows, *_COLUMNS)
+        named = [name for name in _PLACES if name in self.rows.schema.names]
+        table = self.rows.take(rows, *_COLUMNS, *named)
         for name in ("id", "kept_id"):
             index = table.column_names.index(name)
             table = table.set_column(index, name, as_text(table[name]))
@@ -256,6 +257,8 @@ _COLUMNS = (
     *("similarity", "file", "row", "kept_in"),
 )
 _KEPT = ("kept_id", "kept_in", "kept_start", "kept_end")
+# Where spans begin, which a table of documents of several files says.
+_PLACES = ("place", "kept_place")
 
 
 @dataclass(frozen=True)
@@ -545,18 +548,24 @@ def _named(key: Key) -> str:
     return shortened(key[1]) or '""'
 
 
+def _characters_of(row: Row, side: str = "") -> str:
+    """Say where a span is, or with ``kept_`` the one that stays for it."""
+    start, stop = _places_of(row, f"{side}start", f"{side}end")
+    place = row.get(f"{side}place")
+    return f"{f'{place}, ' if place else ''}characters {start:,} to {stop:,}"
+
+
 def _repeated(table: CutTable, group: Group) -> Repeated:
     first = table.shown[group.places[0]]
     text, kept, stays = _text_of(table, group), kept_key(first), ""
     if kept is not None:
-        start, stop = _places_of(first, "kept_start", "kept_end")
-        stays = f"; stays in {_named(kept)}, characters {start:,} to {stop:,}"
+        stays = f"; stays in {_named(kept)}, {_characters_of(first, 'kept_')}"
     rows = []
     for row in (table.shown[place] for place in group.places):
         rows.append(
             (
                 shortened(row["id"]),
-                row["file"],
+                ", ".join(filter(None, (row["file"], row.get("place")))),
                 f"{row['row']:,}",
                 f"{row['start']:,} to {row['end']:,}",
                 "" if row["similarity"] is None else f"{row['similarity']:.4f}",
@@ -635,12 +644,11 @@ def _example(table: CutTable, place: int, title: str) -> Example:
     kept = kept_key(row)
     assert kept is not None
     start, stop = _places_of(row, "start", "end")
-    kept_start, kept_stop = _places_of(row, "kept_start", "kept_end")
     return Example(
         title,
         "" if row["similarity"] is None else f"similarity {row['similarity']:.4f}",
-        f"{_named(own_key(row))}, characters {start:,} to {stop:,}",
-        f"{_named(kept)}, characters {kept_start:,} to {kept_stop:,}",
+        f"{_named(own_key(row))}, {_characters_of(row)}",
+        f"{_named(kept)}, {_characters_of(row, 'kept_')}",
         *around(table.texts[own_key(row)], start, stop, _AROUND),
         side_by_side(*((text or "")[:_MOST_CHARACTERS] for text in table.texts_of(place))),
     )

@@ -15,6 +15,7 @@ from neardup.files.convert import converted_name
 from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
 from neardup.files.memory import WRITTEN_AS
+from neardup.files.resolve import written_document
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.options.groups import InputOptions
@@ -285,8 +286,10 @@ class DedupOutput:
             )
         columns_there = ColumnNames(texts, described["id_column"])
         path = _below(self.folder, f"{side}/{name}")
-        if not is_url(path) and not Path(path).is_file():
+        if not is_url(path) and not Path(path).exists():
             raise self._incomplete(f"{side}/{name}")
+        if options.document is not None and output_format == "same":
+            return written_document(path, name, self.documents.files, options), columns_there
         return file_source(path, name, options), columns_there
 
     def ids(self, numbers: Int64s) -> pa.Array:

@@ -13,6 +13,7 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.files.convert import check_conversion
 from neardup.files.ids import as_text, common_id_type
+from neardup.files.inputs import origins_of
 from neardup.files.rows import RowBlock
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
@@ -84,7 +85,7 @@ class Selection(Result):
 
     def _origins(self) -> Sequence[str | None]:
         """Return the paths and URLs of all inputs, which no output may overwrite."""
-        return [source.origin for source in self._documents.sources]
+        return origins_of(self._documents.sources)
 
     def _write_documents(
         self,
@@ -237,7 +238,7 @@ class TwoCollections(Selection):
     _other: Catalogue
 
     def _origins(self) -> Sequence[str | None]:
-        return [*super()._origins(), *(source.origin for source in self._other.sources)]
+        return origins_of(self._documents.sources, self._other.sources)
 
 
 # What other rooms do with a result, and users do not.

@@ -56,6 +56,7 @@ def test_summary__inputs_and_reading(tmp_path, monkeypatch):
             "delimiter": None,
             "sheet": None,
             "lines": False,
+            "document": None,
             "main_text": False,
         },
     }

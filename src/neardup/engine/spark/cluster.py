@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from neardup.engine.spark.work import LAST, SharedWork, WholeRows, local_folder
 from neardup.errors import EngineError, InvalidInputError, NeardupError
 from neardup.files.archives import ArchiveMember
+from neardup.files.folders import FolderSource
 from neardup.files.rows import WrappedSource
 from neardup.files.streams import Converted, Copied, is_remote
 from neardup.indexes.index import IndexSource
@@ -58,12 +59,13 @@ def raise_first(failures: Iterable[Failure]) -> None:
 
 
 def _renamed(error: NeardupError, path: str, given: str) -> NeardupError:
-    """Return the error with another name for a file."""
-    if path == given or getattr(error, "path", None) != path:
+    """Return the error with another name for a file, or for the folder that it is in."""
+    own = getattr(error, "path", None) or ""
+    if path == given or not f"{own}/".startswith(f"{path}/"):
         return error
     renamed = copy.copy(error)
     renamed.args = (str(error).replace(path, given, 1),)
-    renamed.path = given  # type: ignore[attr-defined]
+    renamed.path = own.replace(path, given, 1)  # type: ignore[attr-defined]
     return renamed
 
 
@@ -149,6 +151,10 @@ def _stretches(piece: Piece, size: int, room: int, most: int) -> Iterator[Piece]
 def _for_others(source: Source) -> Source:
     """Return a source as other processes find it."""
     location = source.origin
+    if isinstance(source, FolderSource):
+        folder = source.with_files([_for_others(file) for file in source.files])
+        folder.origin = location if is_remote(str(location)) else os.path.abspath(str(location))  # noqa: PTH100
+        return folder
     if location is None or isinstance(source, IndexSource) or isinstance(location, Copied):
         what = "data in memory"
         if isinstance(location, ArchiveMember):

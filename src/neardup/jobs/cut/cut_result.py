@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.files.rows import RowBlock
+from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.named import Keepers
 from neardup.jobs.cut.spans import CutSpans, Spans, take_out
 from neardup.reading.catalogue import Catalogue
@@ -16,12 +16,16 @@ from neardup.reading.texts import IdLookup
 from neardup.reading.write_pass import sides_of
 from neardup.runs.progress import counted
 from neardup.stages.selection import ROWS_AT_ONCE, TwoCollections
-from neardup.tables import Bools
+from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.outputs.summary_records import CutSummary
+
+
+def _is_folder(source: Source) -> bool:
+    return "document" in source.input_options
 
 
 class CutResult(TwoCollections):
@@ -94,7 +98,8 @@ class CutResult(TwoCollections):
         ``id``, ``start``, ``end``, ``kept_id``, ``kept_start``, ``kept_end``, ``similarity``,
         ``file``, ``row`` and ``kept_in``: whether what stays for it is in the ``input`` or in
         ``against``. Places are characters of the texts as they came in, ends exclusive. Spans of a
-        document may overlap, and one may reach over another that had gone before it.
+        document may overlap, and one may reach over another that had gone before it. Where
+        documents are folders, ``place`` and ``kept_place`` name file, line and column.
         """
         return self._tables()["removed.parquet"].read_all()
 
@@ -107,20 +112,49 @@ class CutResult(TwoCollections):
         """Return a row for each of some spans, those from the row ``first`` on."""
         import pyarrow as pa
 
-        return pa.table(
-            {
-                "id": self._own_ids.take(spans.documents),
-                "start": spans.starts,
-                "end": spans.stops,
-                "kept_id": self._keepers.ids(spans, first),
-                "kept_start": spans.kept_starts,
-                "kept_end": spans.kept_stops,
-                "similarity": pa.array(spans.similarities, mask=np.isnan(spans.similarities)),
-                "file": self._documents.document_files(spans.documents),
-                "row": self._documents.numbers[spans.documents],
-                "kept_in": self._keepers.places(spans, first),
-            }
-        )
+        columns = {
+            "id": self._own_ids.take(spans.documents),
+            "start": spans.starts,
+            "end": spans.stops,
+            "kept_id": self._keepers.ids(spans, first),
+            "kept_start": spans.kept_starts,
+            "kept_end": spans.kept_stops,
+            "similarity": pa.array(spans.similarities, mask=np.isnan(spans.similarities)),
+            "file": self._documents.document_files(spans.documents),
+            "row": self._documents.numbers[spans.documents],
+            "kept_in": self._keepers.places(spans, first),
+        }
+        if any(map(_is_folder, (*self._other.sources, *self._documents.sources))):
+            own = spans.documents + len(self._other)
+            columns["place"] = self._places(own, spans.starts)
+            columns["kept_place"] = self._places(spans.kept_documents, spans.kept_starts)
+        return pa.table(columns)
+
+    def _places(self, documents: Int64s, characters: Int64s) -> pa.Array:
+        """Name places in folders, of both collections, the other one first; null elsewhere."""
+        import pyarrow as pa
+
+        from neardup.passages.places import Placer
+
+        placer, n_other = Placer(), len(self._other)
+        places: list[str | None] = [None] * len(documents)
+        for document in np.unique(documents[documents >= 0]).tolist():
+            is_own = document >= n_other
+            catalogue, number = (
+                (self._documents, document - n_other) if is_own else (self._other, document)
+            )
+            source = catalogue.source_of(number)
+            if not _is_folder(source):
+                continue
+            for block in source.blocks():
+                parsed = block.parse(catalogue.columns.only_text())
+                rows = np.flatnonzero(documents == document)
+                found = placer.places(
+                    parsed.text, np.zeros_like(rows), characters[rows], parsed.files
+                )
+                for row, place in zip(rows.tolist(), found.to_pylist(), strict=True):
+                    places[row] = place
+        return pa.array(places, pa.large_string())
 
     @cached_property
     def _own_ids(self) -> IdLookup:

@@ -1,0 +1,183 @@
+"""Folders that are one document each: the texts of their files, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.files.problems import Problems
+from neardup.files.rawsource import MAX_ROW_BYTES
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.tables import Int64s
+
+if TYPE_CHECKING:
+    from neardup.errors import InvalidInputError
+    from neardup.files.cuts import Cuts
+    from neardup.files.streams import Destination
+
+FILES = pa.list_(pa.struct([("start", pa.int64()), ("name", pa.string())]))
+"""The files of a text: the character at which each begins, ascending, and its path below."""
+
+# An empty line ends words, lines, sentences and paragraphs, so that none goes on in the next file.
+SEPARATOR = "\n\n"
+
+
+class FolderSource(Source):
+    """Files that are one document each, read as one document, its row 1.
+
+    Parameters
+    ----------
+    origin
+        Path or URL of the folder.
+    name
+        Name of the source, and id of the document.
+    files
+        The files, in the order of their texts; at least one.
+    names
+        Their paths below the folder, by which places name them.
+    """
+
+    is_one_row = True
+
+    def __init__(
+        self, origin: str, name: str, files: Sequence[Source], names: Sequence[str]
+    ) -> None:
+        self.origin, self.name = origin, name
+        self._files, self._names = tuple(files), tuple(names)
+        sizes = [file.size for file in files]
+        self.size = None if None in sizes else sum(size or 0 for size in sizes)
+        self.input_options = frozenset({"document"}).union(*(each.input_options for each in files))
+
+    @property
+    def files(self) -> Sequence[Source]:
+        """The sources of the files."""
+        return self._files
+
+    def with_files(self, files: Sequence[Source]) -> FolderSource:
+        """Return the same document of other sources of its files."""
+        found = copy(self)
+        found._files = tuple(files)  # noqa: SLF001 - of this class
+        return found
+
+    def column_names(self) -> Sequence[str] | None:
+        """Return the name of the column."""
+        return self._files[0].column_names()
+
+    def cut_refusal(self) -> InvalidInputError | None:
+        """Return the error of the first file that is written back as it is."""
+        return next(filter(None, (file.cut_refusal() for file in self._files)), None)
+
+    def check_writable(self) -> None:
+        """Raise if a file cannot be written."""
+        for file in self._files:
+            file.check_writable()
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read all files."""
+        blocks = [block for file in self._files for block in file.blocks()]
+        yield _FolderBlock(self, self._names, blocks)
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Open a writer that copies the files if the row is selected."""
+        return _FolderWriter([file.writer(folder) for file in self._files])
+
+
+class _FolderWriter(RowWriter):
+    """Writes each file by the writer of its own format."""
+
+    def __init__(self, writers: Sequence[RowWriter]) -> None:
+        self._writers = writers
+
+    def prepare(self, block: RowBlock, select: Mask) -> list[Any]:
+        """Return what each file becomes."""
+        assert isinstance(block, _FolderBlock)
+        own = zip(self._writers, block.blocks, strict=True)
+        return [writer.prepare(file, select) for writer, file in own]
+
+    def append(self, prepared: list[Any]) -> None:
+        """Write the files."""
+        for writer, each in zip(self._writers, prepared, strict=True):
+            writer.append(each)
+
+    def close(self) -> None:
+        """Complete the files."""
+        for writer in self._writers:
+            writer.close()
+
+
+class _FolderBlock(RowBlock):
+    """The one row of a folder, of which each of ``blocks`` has a file."""
+
+    def __init__(self, source: Source, names: Sequence[str], blocks: Sequence[RowBlock]) -> None:
+        self.blocks, self._source, self._names = blocks, source, names
+        self.numbers = np.ones(1, np.int64)
+        self.end = sum(block.end for block in blocks)
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Put the texts together; there are no other columns."""
+        rows = [block.parse(columns, select=select, skip_bad=skip_bad) for block in self.blocks]
+        numbers = self.numbers if select is None else self.numbers[select]
+        problems = Problems(numbers, self._source.origin, skip_bad)
+        if not len(numbers):
+            return replace(rows[0], files=pa.nulls(0, FILES))
+        for name, row in zip(self._names, rows, strict=True):
+            for _, reason in row.skipped:
+                problems.add(0, f"{name}: {reason}")
+        if sum(row.text.nbytes for row in rows) > MAX_ROW_BYTES:
+            message = f"its files have more than {MAX_ROW_BYTES >> 20} MB of text; leave some out"
+            problems.add(0, message)
+        if problems.bad.any():
+            return problems.with_bad_rows(ParsedRows(pa.array([], pa.large_string())))
+        texts = [row.text[0].as_py() for row in rows]
+        starts = _starts(texts)
+        files = [
+            {"start": start, "name": name} for start, name in zip(starts, self._names, strict=True)
+        ]
+        text = pa.array([SEPARATOR.join(texts)], pa.large_string())
+        return ParsedRows(text, files=pa.array([files], FILES))
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give the text as the column ``text``."""
+        return pa.table({"text": self.parse(ColumnNames(), select=select).text})
+
+    def with_cuts(self, cuts: Cuts) -> RowBlock:
+        """Cut spans out of the files; what puts files together stays."""
+        blocks = []
+        texts = [block.parse(ColumnNames()).text[0].as_py() for block in self.blocks]
+        is_open = np.ones(len(cuts), np.bool_)
+        for block, text, begin in zip(self.blocks, texts, _starts(texts), strict=True):
+            starts: Int64s = np.maximum(cuts.starts - begin, 0)
+            stops: Int64s = np.minimum(cuts.stops - begin, len(text))
+            is_here = starts < stops
+            # A span takes the space around it along, but none of other files.
+            for span in np.flatnonzero(is_here & (stops - starts < cuts.stops - cuts.starts)):
+                is_here[span] = not text[starts[span] : stops[span]].isspace()
+            # One that goes on in a second file is replaced in the first only.
+            for is_new in (True, False):
+                own = is_here & (is_open == is_new)
+                if own.any():
+                    block = block.with_cuts(
+                        replace(
+                            cuts,
+                            rows=cuts.rows[own],
+                            starts=starts[own],
+                            stops=stops[own],
+                            replacement=cuts.replacement if is_new else "",
+                        )
+                    )
+            is_open &= ~is_here
+            blocks.append(block)
+        return _FolderBlock(self._source, self._names, blocks)
+
+
+def _starts(texts: Sequence[str]) -> list[int]:
+    """Return where texts begin that are put together."""
+    return list(accumulate((len(text) + len(SEPARATOR) for text in texts[:-1]), initial=0))

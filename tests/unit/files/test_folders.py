@@ -1,0 +1,258 @@
+"""Folders whose files are one document: which these are, their texts, and what is cut of them."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+
+import numpy as np
+import pytest
+
+from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.cuts import Cuts
+from neardup.files.folders import SEPARATOR, FolderSource
+from neardup.files.resolve import resolve_inputs, resolve_paths
+from neardup.files.rows import ColumnNames, Source
+from neardup.files.streams import LocalDestination
+from neardup.options.documents import DocumentSearchOptions
+from neardup.options.groups import InputOptions, ReadingOptions
+from neardup.options.passages import AlignOptions
+
+TREE = (
+    *("subs/alice/src/a.txt", "subs/alice/src-old/c.txt", "subs/alice/b.txt"),
+    *("subs/bob/x.txt", "subs/bob/.git/y.txt"),
+    *("book/10.txt", "book/2.txt"),
+)
+
+
+@pytest.fixture
+def tree(tmp_path, monkeypatch):
+    """Make folders of files that hold their own paths, and work above them."""
+    for name in TREE:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def documents(*paths: str, **options) -> dict[str, list[str]]:
+    """Give the files of each document by its name; a file that is one by itself has none."""
+    sources = resolve_paths(paths, InputOptions(document="folder", **options))
+    return {
+        source.name: source._names if isinstance(source, FolderSource) else () for source in sources
+    }
+
+
+ALICE = ("b.txt", "src-old/c.txt", "src/a.txt")
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["subs"], {"alice": ALICE, "bob": ("x.txt",)}),
+        (["subs/*"], {"alice": ALICE, "bob": ("x.txt",)}),
+        (["book"], {"book": ("10.txt", "2.txt")}),
+        (["book/"], {"book": ("10.txt", "2.txt")}),
+        # Several folders are a document each, as the shell makes them of subs/*.
+        (["subs/alice", "subs/bob"], {"alice": ALICE, "bob": ("x.txt",)}),
+        (["subs/bob", "book"], {"subs/bob": ("x.txt",), "book": ("10.txt", "2.txt")}),
+        (["subs/bob", "book/2.txt"], {"subs/bob": ("x.txt",), "book": ("2.txt",)}),
+        # Files that are named, in whatever order, and by patterns.
+        (["book/2.txt", "book/10.txt"], {"book": ("10.txt", "2.txt")}),
+        (["book/*.txt", "subs/*/*.txt"], {
+            "book": ("10.txt", "2.txt"), "subs/alice": ("b.txt",), "subs/bob": ("x.txt",),
+        }),
+        (["subs/**/*.txt"], {
+            "alice": ("b.txt",), "alice/src": ("a.txt",), "alice/src-old": ("c.txt",),
+            "bob": ("x.txt",),
+        }),
+        # Beside folders a file is a document by itself.
+        (["subs/alice"], {"b.txt": (), "src-old": ("c.txt",), "src": ("a.txt",)}),
+        (["."], {
+            "book": ("10.txt", "2.txt"),
+            "subs": ("alice/b.txt", "alice/src-old/c.txt", "alice/src/a.txt", "bob/x.txt"),
+        }),
+    ],
+)  # fmt: skip
+def test_documents__which_folders(tree, paths, expected):
+    assert documents(*paths) == expected
+
+
+def test_documents__folder_above_the_root(tree, monkeypatch):
+    """A folder has a name also where nothing but itself is named."""
+    monkeypatch.chdir(tree / "book")
+    for path in (".", "10.txt", str(tree / "book"), "*.txt", f"file://{tree}/book"):
+        assert list(documents(path)) == ["book"]
+
+
+def test_documents__archives(tree):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name in TREE[:4]:
+            archive.writestr(name.removeprefix("subs/"), name)
+    (tree / "subs.zip").write_bytes(packed.getvalue())
+    assert documents("subs.zip") == {"alice": ALICE, "bob": ("x.txt",)}
+    (tree / "all").mkdir()
+    (tree / "subs.zip").rename(tree / "all/carol.zip")
+    names = (*(f"alice/{name}" for name in ALICE), "bob/x.txt")
+    assert documents("all") == documents("all/*.zip") == {"carol.zip": names}
+
+
+def test_documents__urls(tree):
+    import fsspec
+
+    for name in TREE:
+        with fsspec.open(f"memory://folders/{name}", "wb") as file:
+            file.write(name.encode())
+    assert documents("memory://folders/book") == {"book": ("10.txt", "2.txt")}
+    expected = {"alice": ("b.txt",), "bob": ("x.txt",)}
+    assert documents("memory://folders/subs/*/*.txt") == expected
+    assert documents("memory://folders/subs")["alice"] == ALICE
+
+
+def parsed(source: Source):
+    [block] = source.blocks()
+    return block.parse(ColumnNames())
+
+
+def test_text__files_in_order_and_where_they_begin(tree):
+    alice, bob = resolve_paths(["subs"], InputOptions(document="folder"))
+    found = parsed(alice)
+    [text], [files] = found.text.to_pylist(), found.files.to_pylist()
+    assert text == SEPARATOR.join(f"subs/alice/{name}" for name in ALICE)
+    assert [file["name"] for file in files] == list(ALICE)
+    for file in files:
+        assert text[file["start"] :].startswith(f"subs/alice/{file['name']}")
+    assert alice.default_ids(np.array([1])).to_pylist() == ["alice"]
+    assert alice.size == sum(len(f"subs/alice/{name}") for name in ALICE)
+    assert (alice.origin, bob.origin) == ("subs/alice", "subs/bob")
+
+
+def test_text__extracted_and_compressed(tree, make_file):
+    import gzip
+
+    (tree / "book/3.html").write_text("<p>a <b>page</b></p>")
+    (tree / "book/4.txt.gz").write_bytes(gzip.compress(b"packed"))
+    [source] = resolve_paths(["book"], InputOptions(document="folder"))
+    [text] = parsed(source).text.to_pylist()
+    assert text.split(SEPARATOR) == ["book/10.txt", "book/2.txt", "a page", "packed"]
+    assert "text cannot be cut out of an HTML page" in str(source.cut_refusal())
+
+
+def test_bad_file__is_a_bad_row_of_its_folder(tree):
+    (tree / "subs/alice/src/a.txt").write_bytes(b"caf\xe9")
+    alice, _ = resolve_paths(["subs"], InputOptions(document="folder"))
+    with pytest.raises(InvalidInputError, match=r"^subs/alice/src/a\.txt, row 1: not valid UTF-8"):
+        parsed(alice)
+    [block] = alice.blocks()
+    found = block.parse(ColumnNames(), skip_bad=True)
+    assert found.text.to_pylist() == [None]
+    [(row, reason)] = found.skipped
+    assert (row, reason.startswith("src/a.txt: not valid UTF-8 at byte 4")) == (1, True)
+
+
+def test_folder__with_more_text_than_a_document_has(tree, monkeypatch):
+    monkeypatch.setattr("neardup.files.folders.MAX_ROW_BYTES", 20)
+    alice, bob = resolve_paths(["subs"], InputOptions(document="folder"))
+    assert parsed(bob).text.to_pylist() == ["subs/bob/x.txt"]
+    with pytest.raises(InvalidInputError, match=r"^subs/alice, row 1: its files have more than "):
+        parsed(alice)
+
+
+@pytest.mark.parametrize("name", ["d.jsonl", "d.csv", "d.parquet", "d.warc"])
+def test_table__in_a_folder(tree, name):
+    (tree / "subs/bob" / name).write_bytes(b"")
+    place = re.escape(f"subs/bob/{name}")
+    with pytest.raises(InvalidInputError, match=rf"^{place}: each of its rows is a document, and"):
+        documents("subs")
+    # As text it is a file like any other; what is named itself is read as ever.
+    if name != "d.parquet":
+        assert documents("subs", input_format="text")["bob"] == (name, "x.txt")
+    assert documents(f"subs/bob/{name}", "book") == {
+        f"subs/bob/{name}": (),
+        "book": ("10.txt", "2.txt"),
+    }
+
+
+def test_binary_files__are_passed_over_as_text(tree):
+    (tree / "subs/bob/a.png").write_bytes(b"\x89PNG\r\n")
+    (tree / "subs/z.pyc").write_bytes(b"\0\1\2")
+    (tree / "subs/bob/a.py").write_text("print()")
+    options = InputOptions(document="folder", input_format="text")
+    found = resolve_paths(["subs"], options)
+    assert found.passed_over == {".png": 1, ".pyc": 1}
+    assert documents("subs", input_format="text")["bob"] == ("a.py", "x.txt")
+    # Other encodings are no other kind of file, and what is named itself is an error.
+    (tree / "subs/bob/w.txt").write_text("a", encoding="utf-16")
+    assert documents("subs", input_format="text")["bob"] == ("a.py", "w.txt", "x.txt")
+    assert documents("subs", input_format="text", encoding="utf-16")["bob"][0] == "a.png"
+    assert documents("subs/bob/a.png", input_format="text") == {"bob": ("a.png",)}
+
+
+def test_no_text__in_any_folder(tree):
+    (tree / "none/deep").mkdir(parents=True)
+    with pytest.raises(InvalidInputError, match=r"^no file of a known format in the folder 'none'"):
+        documents("none")
+    (tree / "none/deep/a.png").write_bytes(b"\x89PNG\r\n")
+    with pytest.raises(InvalidInputError, match=r"in 'none'; .*1 file passed over: \.png 1$"):
+        documents("none", input_format="text")
+
+
+@pytest.mark.parametrize("kind", [InputOptions, ReadingOptions, AlignOptions])
+def test_options__that_exclude_each_other(kind):
+    with pytest.raises(InvalidParameterError, match=r"^lines splits a file, and document puts "):
+        kind(document="folder", lines=True)
+    with pytest.raises(
+        InvalidParameterError, match=r"^document must be folder or None, got 'page'$"
+    ):
+        kind(document="page")
+    if kind is not AlignOptions:
+        with pytest.raises(InvalidParameterError, match=r"^document folder puts texts together"):
+            kind(document="folder", input_format="bytes")
+
+
+def test_options__of_searches():
+    with pytest.raises(InvalidParameterError, match=r"^lines splits a file"):
+        DocumentSearchOptions(document="folder", lines=True, threshold="0.5")
+
+
+def test_resolve_inputs__folder_as_a_path(tree):
+    [source] = resolve_inputs(tree / "book", InputOptions(document="folder"))
+    assert source.name == "book"
+
+
+def cut(tree, spans: list[tuple[int, int]], replacement: str = "") -> list[str]:
+    """Cut spans out of files, and give these as they are written."""
+    [source] = resolve_paths(["cut"], InputOptions(document="folder"))
+    [block] = source.blocks()
+    starts, stops = np.array(spans, np.int64).T
+    cuts = Cuts(("text",), np.zeros(len(spans), np.int64), starts, stops, replacement)
+    with source.writer(LocalDestination(tree / "out")) as writer:
+        writer.write(block.with_cuts(cuts), np.ones(1, np.bool_))
+    return [(tree / "out/cut" / name).read_text() for name in ("1.txt", "2.txt", "3.txt")]
+
+
+@pytest.mark.parametrize(
+    ("spans", "replacement", "expected"),
+    [
+        ([(1, 2)], "-", ["a-c\n", " déf", "ghi"]),
+        # One that goes on in the next files is replaced once.
+        ([(1, 8)], "-", ["a-", "éf", "ghi"]),
+        ([(1, 13)], "-", ["a-", "", "hi"]),
+        ([(1, 8), (9, 10), (13, 14)], "-", ["a-", "é-", "g-i"]),
+        ([(1, 8), (9, 10), (13, 14)], "", ["a", "é", "gi"]),
+        # The space around a span goes with it, but not that of other files.
+        ([(0, 7)], "-", ["-", " déf", "ghi"]),
+        ([(3, 8)], "-", ["abc\n", "-éf", "ghi"]),
+        ([(6, 7)], "-", ["abc\n", "-déf", "ghi"]),
+        # Between files there is nothing to cut.
+        ([(4, 6)], "-", ["abc\n", " déf", "ghi"]),
+    ],
+)
+def test_cuts__of_each_file(tree, spans, replacement, expected):
+    for name, text in (("1.txt", "abc\n"), ("2.txt", " déf"), ("3.txt", "ghi")):
+        (tree / "cut").mkdir(exist_ok=True)
+        (tree / "cut" / name).write_text(text)
+    assert cut(tree, spans, replacement) == expected
