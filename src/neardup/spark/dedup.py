@@ -10,6 +10,7 @@ from typing import Any
 from neardup.documents.additions import Adding
 from neardup.documents.index import OpenDocuments
 from neardup.engine.spark.cluster import Cluster, spark_errors
+from neardup.engine.spark.engine import SparkEngine
 from neardup.engine.spark.read import read_on_executors
 from neardup.engine.spark.session import (
     ON_DRIVER,
@@ -18,7 +19,6 @@ from neardup.engine.spark.session import (
     check_reads_text,
     cluster_of,
 )
-from neardup.engine.spark.write import write_on_executors
 from neardup.engine.workspaces import open_workspace
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
@@ -94,7 +94,7 @@ def run_on_spark(
     """
     with spark_errors():
         result = job.run(other, runner, workspace, partial(_deduplicate, cluster, job))
-    write_rows_by(result, partial(write_on_executors, cluster=cluster))
+    write_rows_by(result, SparkEngine(lambda: cluster, runner, workspace).write)
     return result
 
 

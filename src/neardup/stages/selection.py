@@ -258,7 +258,7 @@ def tables_of(result: Selection) -> dict[str, pa.RecordBatchReader]:
 
 
 def write_rows_by(result: Selection, write: Callable[..., None]) -> None:
-    """Have the rows of a result written elsewhere, as ``write_on_executors`` does."""
+    """Have the rows of a result written by an engine: ``write`` is as ``Engine.write``."""
     result._write_elsewhere = write  # noqa: SLF001 - of this module
 
 

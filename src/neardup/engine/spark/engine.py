@@ -41,7 +41,7 @@ from neardup.engine.spark.read import (
     read_on_executors,
     to_bytes,
 )
-from neardup.engine.spark.write import write_on_executors
+from neardup.engine.spark.write import OpenChange, no_change, write_on_executors
 from neardup.engine.threads import partition_of
 from neardup.errors import NeardupError
 from neardup.reading.catalogue import Catalogue
@@ -166,24 +166,16 @@ class SparkEngine(Engine):
         change: Change | None = None,
     ) -> None:
         """Write documents to folders that all executors reach."""
-        write = partial(
-            write_on_executors,
-            documents,
-            sides,
-            folder,
-            output_format,
-            runner,
-            write_others,
-            cluster=self.cluster,
-        )
-        if change is None:
-            write()
-            return
-        send = partial(_send_gathered, self.cluster, change, len(documents))
-        if isinstance(change.rows, _SparkRows):
-            send = partial(_send_made, self.cluster, change.rows.made)
-        opened = partial(_open_change, change.apply, change.gather, self.cluster.task_bytes)
-        write(send=send, open_change=opened)
+        write_others()
+        send: Callable[[Int64s], RDD[Any]] | None = None
+        opened: OpenChange = no_change
+        if change is not None:
+            send = partial(_send_gathered, self.cluster, change, len(documents))
+            if isinstance(change.rows, _SparkRows):
+                send = partial(_send_made, self.cluster, change.rows.made)
+            opened = partial(_open_change, change.apply, change.gather, self.cluster.task_bytes)
+        write_on_executors(self.cluster, documents, sides, folder, output_format, send, opened)
+        runner.report("write", len(documents), len(documents))
 
 
 def _scan(

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from neardup.reading.catalogue import Catalogue
     from neardup.reading.write_pass import Change
-    from neardup.runs.runner import Runner
 
 # Folder in the output, while it is made, for files that are not complete.
 _ATTEMPTS = ".attempts"
@@ -46,39 +45,34 @@ class _Job(NamedTuple):
 OpenChange = Callable[[Iterator[Any]], AbstractContextManager["Change"]]
 
 
-def _no_change(_: Iterator[Any]) -> AbstractContextManager[Change]:
+def no_change(_: Iterator[Any]) -> AbstractContextManager[Change]:
+    """Leave blocks as they are."""
     return nullcontext(lambda block, _: block)
 
 
 def write_on_executors(
+    cluster: Cluster,
     documents: Catalogue,
     sides: Mapping[str, Bools],
     folder: Destination,
     output_format: OutputFormat,
-    runner: Runner,
-    write_others: Callable[[], None],
-    *,
-    cluster: Cluster,
     send: Callable[[Int64s], RDD[Any]] | None = None,
-    open_change: OpenChange = _no_change,
+    open_change: OpenChange = no_change,
 ) -> None:
     """Write rows to the folders of ``sides``, as ``write_documents`` does in threads.
 
-    The folder is one that all executors reach under the same path or URL.
-
     Parameters
     ----------
-    documents, sides, folder, output_format, runner, write_others
-        As of ``write_documents``.
     cluster
-        Executors that write.
+        Executors that write; they all reach the folder under the same path or URL.
+    documents, sides, folder, output_format
+        As of ``write_documents``.
     send
         Given the number of each task's first document, returns rows that are at the tasks by which
         their documents are written.
     open_change
         Makes of these rows what changes a block, given the range of its documents.
     """
-    write_others()
     bounds = [(start, stop) for _, start, stop in documents.ranges()]
     tasks: list[list[_Job]] = []
     for task in cut_tasks([documents.sources], cluster.slots, are_whole=True):
@@ -109,7 +103,6 @@ def write_on_executors(
         with spark_errors():
             cluster.work_out(cluster.work(working, laid_out, lasts=True))
         shutil.rmtree(attempts)
-    runner.report("write", len(documents), len(documents))
 
 
 # Writes the rows of a source: to which folder, as what, and how blocks change.
