@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 
 import pytest
 
+from neardup.jobs.dedup.run import DedupJob
 from neardup.runs.work import WorkFolder
 from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders, write_lines
 
@@ -234,6 +236,30 @@ def test_work_folder__elsewhere(run, here, expected):
     finish(run, here, "--work", "some/where")
     assert files_of(here / "out") == expected
     assert not (here / "some").exists()
+
+
+def test_work_folder__of_another_run(run, here):
+    """Two runs for outputs of one name come to the same folder, and the second says so at once."""
+    write_lines(here / "a.jsonl", ROWS)
+    errors = []
+
+    def start_other(*_: object) -> None:
+        # In the midst of the first run, before anything goes to its work folder.
+        found = run("dedup", "a.jsonl", "-o", "other/out", "--workers", 2, "--work", "work")
+        errors.append((found.code, found.err))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DedupJob, "run", start_other)
+        with pytest.raises(AttributeError):
+            run(*JOB, "--work", "work")
+    [(code, error)] = errors
+    assert code == 1
+    assert re.fullmatch(
+        r"error: the same command is at work in work/\.out\.neardup-work-\w+ already: this "
+        r"process, since .*; wait until that is done, or end it\n",
+        error,
+    )
+    assert sorted(path.name for path in here.iterdir()) == ["a.jsonl"]
 
 
 @pytest.mark.slow

@@ -6,6 +6,8 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,8 @@ from neardup.options.commands import COMMANDS
 from neardup.options.groups import InputOptions
 from neardup.options.option import Option
 from neardup.options.running import OutputOptions
+from neardup.runs.disk import LockedFolder
+from neardup.runs.runner import Runner
 from tests.cli.every_command import ARGUMENTS, write_inputs
 from tests.docs.pages import page
 
@@ -50,6 +54,46 @@ def run_anew(run, inputs, tmp_path, monkeypatch):
         return outcome.out, outcome.err
 
     return run_command
+
+
+@contextmanager
+def held(target: Path) -> Iterator[None]:
+    """Hold an output as another run does."""
+    folder = LockedFolder(target.with_name(f".{target.name}.neardup-progress"))
+    folder.enter()
+    yield
+    folder.remove()
+
+
+PAGE = {"dedup": "--report", "pairs": "--report", "align": "--report", "compare": "--html"}
+WRITES = [line for line in ARGUMENTS.values() if " -o " in line or line.startswith("index build")]
+WRITES += [f"{ARGUMENTS[command]} {option} page.html" for command, option in PAGE.items()]
+
+
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]], ids=["new", "overwrite"])
+@pytest.mark.parametrize("line", WRITES)
+def test_output__of_another_run(run_anew, run, line, overwrite):
+    arguments = line.split()
+    output = arguments[2 if "build" in arguments else -1]
+    # In a new copy of the inputs.
+    run_anew("plan")
+    if overwrite:
+        assert run(*arguments).code == 0
+    before = set(Path().iterdir())
+    with held(Path(output)), pytest.MonkeyPatch.context() as patch:
+        # No work is done in vain.
+        patch.setattr(Runner, "stage", None)
+        outcome = run(*arguments, *overwrite)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert re.fullmatch(
+        f"error: {output} is being written by this process, since .*; wait until that is done, "
+        "end it, or choose another name\n",
+        outcome.err,
+    )
+    assert set(Path().iterdir()) == before
+    assert run(*arguments, *overwrite).code == 0
+    assert {path.name for path in Path().iterdir()} >= {output}
+    assert not list(Path().glob(".*"))
 
 
 @pytest.mark.parametrize("command", COMMANDS)

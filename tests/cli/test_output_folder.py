@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shlex
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +33,37 @@ def test_output__exists_is_told_before_the_input_is_read(fails, write_file):
     write_file("out/mine.txt", b"precious")
     error = "out is not empty, and no output of neardup; choose another name, or remove it yourself"
     fails("dedup", "nope.jsonl", "-o", "out", error=error)
+
+
+def test_output__of_another_run(run, here):
+    """It holds the output while it waits for its input, and no longer once it is killed."""
+    command = [sys.executable, "-m", "neardup", "dedup", "-", "-o", "deep/out"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as first:
+        while not list(here.glob("deep/.out.neardup-*/write.lock.holder")):
+            assert first.poll() is None
+        found = run("dedup", "nope.jsonl", "-o", "deep/out")
+        assert found.code == 1
+        assert found.err.startswith(
+            f"error: deep/out is being written by process {first.pid} on {socket.gethostname()} "
+            f"({shlex.join(command)}), since "
+        )
+        first.kill()
+    (here / "a.jsonl").write_bytes(GOOD)
+    assert run("dedup", "a.jsonl", "-o", "deep/out").code == 0
+    assert list(here.glob("deep/*")) + list(here.glob("deep/.*")) == [here / "deep/out"]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_output__is_free_after_a_signal(here, sent):
+    command = [sys.executable, "-m", "neardup", "pairs", "-", "-o", "deep/out.csv"]
+    (here / "deep").mkdir()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+        while not list(here.glob("deep/.out.csv.neardup-*/write.lock.holder")):
+            assert run.poll() is None
+        run.send_signal(sent)
+        _, said = run.communicate()
+    assert (run.returncode, len(said.splitlines())) == (128 + sent, 1)
+    assert not list(here.glob("deep/*")) + list(here.glob("deep/.*"))
 
 
 @pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])

@@ -171,6 +171,7 @@ class Call:
 
         output, labels, against = self.output, self.labels, self.against or ()
         check_page_file(output, overwrite=self.overwrite)
+        hold(output, overwrite=self.overwrite)
         check_outside(output, table, "result")
         check_apart(output, [table, *self.inputs, *against, *([labels] if labels else [])])
         page = self._make_page(table, options, make)
@@ -256,6 +257,13 @@ def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
         print_lines(work.problems[n_told:])
 
 
+def hold(target: Target, *, overwrite: bool) -> None:
+    """Hold an output until the command ends, so that no other run writes it meanwhile."""
+    from neardup.outputs.folder import holding
+
+    click.get_current_context().with_resource(holding(target, overwrite=overwrite))
+
+
 class _Output:
     """What a command writes, and beside it the page that ``--report`` asks for.
 
@@ -289,6 +297,13 @@ class _Output:
             )
             raise InvalidParameterError(message, "report", "input_format")
         check_page_file(self._page, overwrite=call.overwrite)
+
+    def _hold(self, place: Target | None) -> None:
+        """Hold the output and its page until the command ends."""
+        for target in (place, self._page):
+            # A page in the output folder is held with it.
+            if target is not None and (target is place or not f"{target}".startswith(f"{place}/")):
+                hold(target, overwrite=self._call.overwrite)
 
     def _check_page_apart(self, inputs: Iterable[str | None]) -> None:
         if self._page is not None:
@@ -369,6 +384,7 @@ class FolderOutput(_Output):
         else:
             self._check_name(str(call.output))
             check_output(call.output, overwrite=call.overwrite)
+        self._hold(self.place)
 
     @staticmethod
     def _check_name(name: str) -> None:
@@ -492,6 +508,7 @@ class TableOutput(_Output):
 
         self._target = plan_table(call.output, call.table_format, overwrite=call.overwrite)
         super().__init__(call, of_bytes=of_bytes, is_streamed=self._target.is_standard_output)
+        self._hold(self.place)
 
     def __str__(self) -> str:
         """Return what users call it."""

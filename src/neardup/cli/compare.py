@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from neardup.cli.call import Call
+from neardup.cli.call import Call, hold
 from neardup.cli.command import TableCommand, complete_paths, options_of
 
 _STANDARD_INPUT = "-"
@@ -67,6 +67,7 @@ def command(call: Call) -> None:
         raise InvalidInputError(message)
     if html is not None:
         check_page_file(html, overwrite=call.overwrite)
+        hold(html, overwrite=call.overwrite)
         check_apart(html, [a, b])
     for location in (a, b):
         _check_text(location)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,8 @@ def build(call: Call) -> None:
     """
     from neardup.files.inputs import Inputs, check_effect, origins_of
     from neardup.files.resolve import resolve_paths
+    from neardup.indexes.folder import write_lock
+    from neardup.indexes.manifest import index_named
     from neardup.options.groups import TextReadingOptions
     from neardup.outputs.folder import INDEX, check_apart, new_folder
     from neardup.reading.where import rows_where
@@ -80,7 +83,12 @@ def build(call: Call) -> None:
             sources = rows_where(resolve_paths(call.inputs, reading), call.where)
         check_effect(reading, sources)
         check_apart(call.folder, origins_of(sources))
-        with new_folder(call.folder, overwrite=call.overwrite, kind=INDEX) as scratch:
+        with ExitStack() as stack:
+            folder = new_folder(call.folder, overwrite=call.overwrite, kind=INDEX)
+            scratch = stack.enter_context(folder)
+            if index_named(call.folder) is not None:
+                # What others add to the index that is replaced would be lost.
+                stack.enter_context(write_lock(call.folder))
             handle = _handle(scratch, call.tokenizer, call.kind)
             addition = index_changes.build(handle, scheme, sources, _how(reading), call.runner)
     said = [f"{call.folder} is an index of {call.kind}, of which there are none yet"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import wording
-from neardup.cli.call import Call
+from neardup.cli.call import Call, hold
 from neardup.cli.command import TableCommand, complete_paths, options_of
 from neardup.cli.wording import list_passed_over, say_ids
 from neardup.runs.progress import counted
@@ -55,6 +55,7 @@ def command(call: Call) -> None:
     make_maker(options)
     check_sketch_name(output)
     check_table_file(output, overwrite=call.overwrite)
+    hold(output, overwrite=call.overwrite)
     sources = rows_where(resolve_paths(call.inputs, options), options.where)
     weighing = resolve_paths(call.idf_from, options) if call.idf_from else None
     check_apart(output, origins_of(sources, weighing or ()))

@@ -73,11 +73,12 @@ def open_workspace(
     if output is None:
         return Workspace(limit, WorkFolder.temporary(parent, elsewhere=elsewhere))
     name = output.name
+    is_named = parent is not None
     if parent is None:
         parent = output.absolute().parent if isinstance(output, Path) else Path.cwd()
     if key is None:
         return Workspace(limit, WorkFolder.temporary(parent, name, elsewhere=elsewhere))
-    return Workspace(limit, WorkFolder.open(parent, name, key, fresh=fresh))
+    return Workspace(limit, WorkFolder.open(parent, name, key, fresh=fresh, at_once=is_named))
 
 
 def are_short(sources: Sequence[Source]) -> bool:

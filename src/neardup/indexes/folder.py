@@ -64,7 +64,7 @@ from neardup.runs.disk import (
     translated,
     write_all,
 )
-from neardup.runs.scratch import recover
+from neardup.runs.scratch import recover, scratch_beside
 from neardup.tables import Uint32s
 
 # Arrays outside segments: removed documents, and what belongs to the whole index.
@@ -271,7 +271,11 @@ def create_index(folder: Path, manifest: Manifest) -> None:
         _check_free(folder)
         has_failed = False
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            if not folder.exists():
+                folder.parent.mkdir(parents=True, exist_ok=True)
+                # Another run may be building an index for this place.
+                with scratch_beside(folder):
+                    folder.mkdir(exist_ok=True)
             for path in missing:
                 sync_folder(path.parent)
             with write_lock(folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import os
 import re
@@ -79,10 +80,6 @@ def check_output(target: Target, *, overwrite: bool, kind: FolderKind = OUTPUT) 
             raise OutputExistsError(message)
         if not overwrite:
             raise output_exists(target)
-    with translated(target):
-        around = next(folder for folder in target.absolute().parents if os.path.lexists(folder))
-        with tempfile.TemporaryFile(dir=around):
-            pass
 
 
 def check_local(target: Path, kind: FolderKind = OUTPUT) -> None:
@@ -154,20 +151,39 @@ def new_folder(
 ) -> Iterator[Path]:
     """Give a temporary folder beside ``target``; on success it takes that name, else it goes."""
     check_output(target, overwrite=overwrite, kind=kind)
-    missing = [folder for folder in target.absolute().parents if not os.path.lexists(folder)]
+    with holding(target, overwrite=overwrite) as content, translated(target):
+        content.mkdir()
+        yield content
+        if os.path.lexists(target):
+            # It may have come into being since the first check.
+            check_output(target, overwrite=overwrite, kind=kind)
+        take_place(content, target)
+
+
+@contextmanager
+def holding(target: Target, *, overwrite: bool) -> Iterator[Path]:
+    """Hold an output until the block ends, so that no other run writes it meanwhile.
+
+    Gives the place for its content; folders above it are made, and go if they stay empty. At a URL
+    only runs on this machine are noticed.
+    """
+    missing: list[Path] = []
+    if isinstance(target, Url):
+        digest = hashlib.sha256(target.encode()).hexdigest()
+        place = Path(tempfile.gettempdir(), f"neardup-{digest[:16]}")
+    else:
+        place = target
+        missing = [each for each in target.absolute().parents if not os.path.lexists(each)]
     try:
         with translated(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with scratch_beside(target) as content:
-                content.mkdir()
-                yield content
-                if os.path.lexists(target):
-                    # It may have come into being since the first check.
-                    check_output(target, overwrite=overwrite, kind=kind)
-                take_place(content, target)
+            place.parent.mkdir(parents=True, exist_ok=True)
+        with scratch_beside(place, target) as content:
+            if not overwrite and os.path.lexists(place):
+                # Another run may have ended since the first check.
+                raise output_exists(place)
+            yield content
     finally:
-        if not os.path.lexists(target):
-            _remove_empty(missing)
+        _remove_empty(missing)
 
 
 def _remove_empty(folders: list[Path]) -> None:
@@ -178,7 +194,7 @@ def _remove_empty(folders: list[Path]) -> None:
 
 
 @contextmanager
-def translated(target: Path) -> Iterator[None]:
+def translated(target: Target) -> Iterator[None]:
     """Turn the operating system's errors into one that names the output.
 
     Also those that a writer has translated already: they name a file in the temporary folder.

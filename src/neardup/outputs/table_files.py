@@ -21,11 +21,11 @@ import pyarrow as pa
 from neardup.errors import InvalidParameterError, MissingExtraError, WriteError
 from neardup.files.streams import Destination, LocalDestination, writing
 from neardup.options.choices import TableFormat
-from neardup.outputs.folder import check_local, translated
+from neardup.outputs.folder import check_local, holding, translated
 from neardup.outputs.table_text import WRITERS
 from neardup.outputs.targets import Target, Url, is_standard_output, output_exists
 from neardup.runs.disk import note_stream
-from neardup.runs.scratch import scratch_beside, take_place
+from neardup.runs.scratch import take_place
 
 # Long tables as Parquet: one file, or beyond a number of rows a folder of parts.
 #
@@ -241,7 +241,7 @@ def write_file(target: Target, write: Callable[[Destination], object]) -> None:
         with new_remote_file(target) as destination:
             write(destination)
         return
-    with translated(target), scratch_beside(target) as content:
+    with holding(target, overwrite=True) as content, translated(target):
         write(LocalDestination(content))
         take_place(content, target)
 

@@ -1,6 +1,6 @@
 """Files that survive a crash, and who writes: all bytes first, then the real name.
 
-One process at a time writes to a folder; a text beside its lock tells people which.
+One process at a time writes to a folder; a text beside its lock names the process.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.errors import NeardupError, WriteError
 
 if TYPE_CHECKING:
+    from filelock import BaseFileLock
     from typing_extensions import Buffer
 
 # Checksums of whole files, taken while they are written and again when they are opened.
@@ -185,7 +186,7 @@ def note_stream(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translated(path: object) -> Iterator[None]:
     """Turn the operating system's errors into one that names what could not be written."""
     try:
         yield
@@ -382,3 +383,94 @@ def _is_alive(process: object) -> bool:
     except OSError:
         return True
     return True
+
+
+# Errors of file systems without locks, where no process finds out whether another one lives.
+_NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP}
+# Others may remove a folder before it is locked.
+_TRIES = 10
+# Seconds. Others lock a folder for a moment, to see whether its process has been killed.
+PATIENCE = 0.3
+
+
+class LockedFolder:
+    """A folder in which one process at a time works; the system frees the lock of a killed one.
+
+    Parameters
+    ----------
+    path
+        Of the folder, which ``enter`` makes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: BaseFileLock | None = None
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether this object holds the lock; some file systems have no locks."""
+        return self._lock is not None and self._lock.is_locked
+
+    @property
+    def holder(self) -> str:
+        """The process that holds the lock, in words."""
+        return find_holder(self.path) or "another process"
+
+    def enter(self, patience: float = PATIENCE) -> None:
+        """Make the folder if it is not there, and lock it within some seconds.
+
+        Raises
+        ------
+        TimeoutError
+            If another process, or another thread, holds the lock.
+        """
+        from filelock import FileLock
+
+        # One thread may take it and another free it.
+        self._lock = FileLock(self.path / LOCK, thread_local=False)
+        for _ in range(_TRIES):
+            self._make()
+            try:
+                self._lock.acquire(timeout=patience, poll_interval=PATIENCE / 10)
+            except (FileNotFoundError, FileExistsError):
+                # Others, who take it for a leftover, remove it at any moment.
+                continue
+            except NotImplementedError:
+                break
+            except OSError as error:
+                if error.errno in _NO_LOCKS:
+                    break
+                with contextlib.suppress(OSError):
+                    self.path.rmdir()
+                raise
+            # Whoever had it may have removed it just before.
+            if (self.path / LOCK).exists():
+                break
+            self._lock.release()
+        else:
+            message = "others remove each new folder"
+            raise OSError(errno.EAGAIN, message)
+        store_holder(self.path)
+
+    def leave(self) -> None:
+        """Free the lock; the folder stays."""
+        try:
+            with contextlib.suppress(OSError):
+                (self.path / HOLDER).unlink()
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+    def remove(self) -> None:
+        """Remove the lock, then the folder if it is empty."""
+        # Windows and network file systems keep a file that is open.
+        self.leave()
+        with contextlib.suppress(OSError):
+            (self.path / LOCK).unlink(missing_ok=True)
+            self.path.rmdir()
+
+    def _make(self) -> None:
+        if self.path.is_symlink():
+            raise OSError(errno.EEXIST, os.strerror(errno.EEXIST))
+        with contextlib.suppress(FileExistsError):
+            self.path.mkdir()

@@ -1,10 +1,12 @@
 """Hidden folders in which outputs are made, beside the place that they take at the end.
 
-One is called ``.NAME.neardup-XXXXXXXX`` and holds a file ``lock``, which its writer has locked for
-as long as it lives; the output as it comes into being; and for moments, where the system cannot
-exchange two names in one step, the earlier output, ``old``. The system frees the lock of a killed
-writer. Whoever then comes to the place puts the earlier output back, if nothing has taken its
-name, and removes the rest.
+One is called ``.NAME.neardup-progress`` and is a ``LockedFolder``: a run locks it at its start, so
+that no other run works for the same output. It holds the output as it comes into being; and for
+moments, where the system cannot exchange two names in one step, the earlier output, ``old``. The
+system frees the lock of a killed writer. Whoever then comes to the place puts the earlier output
+back, if nothing has taken its name, and removes the rest.
+
+Where nothing can be locked, each writer has a folder of its own, ``.NAME.neardup-XXXXXXXX``.
 """
 
 from __future__ import annotations
@@ -17,15 +19,13 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from neardup.runs.disk import note
-
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
+from neardup.errors import WriteError
+from neardup.runs.disk import HOLDER, LOCK, LockedFolder, find_holder, note, part_of, translated
 
 # The system's exchange of two names in one step, where it has one.
 
@@ -71,32 +71,65 @@ def _system_call() -> Callable[[bytes, bytes], int] | None:
     return None
 
 
-_LOCK = "lock"
 _NEW = "new"
 _OLD = "old"
-_NAMES = {_LOCK, _NEW, _OLD}
+_NAMES = {LOCK, HOLDER, part_of(Path(HOLDER)).name, _NEW, _OLD}
 _RANDOM = re.compile(r"[a-z0-9_]{8}")
 
-# What file systems answer that have no locks. There nobody finds out whether a writer lives, and
-# what killed ones leave stays.
-NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP}
-
-# Folders that others may take for abandoned before they are locked.
-_TRIES = 10
+# The places that this context holds, and what is being made for each.
+_HELD: ContextVar[Mapping[Path, Path]] = ContextVar("held")
 
 
 @contextmanager
-def scratch_beside(target: Path) -> Iterator[Path]:
-    """Give a place in a hidden folder beside ``target``, for what is to take its name.
+def scratch_beside(target: Path, name: object = None) -> Iterator[Path]:
+    """Hold a place until the block ends, and give a path for what is to take its name.
 
-    The folder goes when the block ends. What killed writers have left there is cleared first.
+    The path is in a hidden folder beside the place. What killed writers have left there is cleared
+    first. In a block that holds the place, or in which it is made, that block's folder is used.
+
+    Parameters
+    ----------
+    target
+        The place.
+    name
+        What users call it, if not by that path.
+
+    Raises
+    ------
+    WriteError
+        If another run holds the place.
     """
+    place, held = Path(os.path.realpath(target.parent), target.name), _HELD.get({})
+    if place in held.values():
+        yield place
+        return
+    if place in held:
+        try:
+            yield held[place]
+        finally:
+            _clear(held[place].parent, target)
+        return
     recover(target)
-    scratch, lock = _make(target)
+    scratch = LockedFolder(place.with_name(_prefix(place) + "progress"))
+    is_ours = False
     try:
-        yield scratch / _NEW
+        with translated(name or target):
+            _lock(scratch, name or target)
+            if not scratch.is_locked:
+                # Nothing can be locked here: the writer has a folder of its own.
+                scratch.remove()
+                own = tempfile.mkdtemp(prefix=_prefix(place), dir=place.parent)
+                scratch = LockedFolder(Path(own))
+        is_ours, content = True, scratch.path / _NEW
+        _HELD.set({**held, place: content})
+        yield content
     finally:
-        _finish(scratch, target, lock)
+        _HELD.set(held)
+        if is_ours or scratch.is_locked:
+            try:
+                _clear(scratch.path, target)
+            finally:
+                scratch.remove()
 
 
 def take_place(content: Path, target: Path) -> None:
@@ -116,11 +149,12 @@ def recover(target: Path) -> bool:
     """
     was_there = os.path.lexists(target)
     for scratch in _scratch_folders(target):
-        with contextlib.suppress(OSError, NotImplementedError):
-            lock = _lock_of(scratch)
+        with contextlib.suppress(OSError):
             # At once: the lock of a living writer raises TimeoutError, which is an OSError.
-            lock.acquire(timeout=0)
-            _finish(scratch, target, lock)
+            scratch.enter(patience=0)
+            if scratch.is_locked:
+                _clear(scratch.path, target)
+                scratch.remove()
     return not was_there and os.path.lexists(target)
 
 
@@ -134,37 +168,33 @@ def recover_above(path: str) -> bool:
     return missing is not None and recover(missing)
 
 
-def _make(target: Path) -> tuple[Path, BaseFileLock | None]:
-    """Make a scratch folder and lock it; without a lock where the system has none."""
-    for _ in range(_TRIES):
-        scratch = Path(tempfile.mkdtemp(prefix=_prefix(target), dir=target.parent))
-        lock = _lock_of(scratch)
-        try:
-            lock.acquire(timeout=0)
-        except NotImplementedError:
-            return scratch, None
-        except (TimeoutError, FileNotFoundError):
-            continue
-        except OSError as error:
-            if error.errno in NO_LOCKS:
-                return scratch, None
-            _remove(scratch, None)
+def _lock(scratch: LockedFolder, name: object) -> None:
+    """Lock the folder of a place, if anything can be locked there."""
+    try:
+        scratch.enter()
+        return
+    except TimeoutError:
+        holder: str | None = scratch.holder
+    except PermissionError:
+        # That of another user, who may have been killed.
+        if not scratch.path.exists():
             raise
-        # Somebody may have taken it for abandoned just before.
-        if (scratch / _LOCK).exists():
-            return scratch, lock
-        lock.release()
-    message = "others remove each new folder"
-    raise OSError(errno.EAGAIN, message)
+        holder = find_holder(scratch.path)
+    if holder is not None:
+        message = (
+            f"{name} is being written by {holder}; wait until that is done, end it, or choose "
+            "another name"
+        )
+        raise WriteError(message)
 
 
-def _scratch_folders(target: Path) -> list[Path]:
+def _scratch_folders(target: Path) -> list[LockedFolder]:
     """Return the scratch folders of a place; one with foreign files in it is none."""
     prefix = _prefix(target)
     with contextlib.suppress(OSError), os.scandir(target.parent) as entries:
         # All of them at once, for the folder is about to change.
         return [
-            folder
+            LockedFolder(folder)
             for entry in entries
             if entry.name.startswith(prefix) and _RANDOM.fullmatch(entry.name[len(prefix) :])
             if _is_scratch(folder := target.parent / entry.name)
@@ -178,39 +208,20 @@ def _is_scratch(folder: Path) -> bool:
     return False
 
 
-def _finish(scratch: Path, target: Path, lock: BaseFileLock | None) -> None:
-    """Put the earlier output back if nothing has its name, and remove the folder."""
+def _clear(scratch: Path, target: Path) -> None:
+    """Put the earlier output back if nothing has its name, and remove what was made."""
     old = scratch / _OLD
     if os.path.lexists(old) and not os.path.lexists(target):
         with contextlib.suppress(OSError):
             old.rename(target)
     # The only copy of an output stays, wherever it is.
     if os.path.lexists(target) or not os.path.lexists(old):
-        _remove(scratch, lock)
-    elif lock is not None:
-        lock.release()
-
-
-def _remove(scratch: Path, lock: BaseFileLock | None) -> None:
-    """Remove all but the lock, then the lock, then the folder."""
-    with contextlib.suppress(OSError):
-        for path in scratch.iterdir():
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
-            elif path.name != _LOCK:
-                path.unlink()
-    # Windows and network file systems keep a file that is open.
-    if lock is not None:
-        lock.release()
-    with contextlib.suppress(OSError):
-        (scratch / _LOCK).unlink(missing_ok=True)
-        scratch.rmdir()
-
-
-def _lock_of(scratch: Path) -> BaseFileLock:
-    from filelock import FileLock
-
-    return FileLock(scratch / _LOCK)
+        for path in (scratch / _NEW, old):
+            with contextlib.suppress(OSError):
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
 
 
 def _prefix(target: Path) -> str:

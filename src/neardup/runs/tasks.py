@@ -21,35 +21,27 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from neardup.errors import ReadError, WriteError
 from neardup.runs.disk import (
     HOLDER,
     LOCK,
+    PATIENCE,
     FileRecord,
+    LockedFolder,
     NewFile,
-    find_holder,
     record_of_file,
     store_file,
-    store_holder,
     sync_folder,
     write_all,
 )
 from neardup.runs.progress import job_logger
-from neardup.runs.scratch import NO_LOCKS
-
-if TYPE_CHECKING:
-    from filelock import BaseFileLock
 
 LOG = "tasks.log"
 KEY = "key.json"
 _MIDDLE = ".neardup-work-"
 _DIGEST = re.compile(r"[0-9a-f]{12}")
-# Others may remove a folder before it is locked.
-_TRIES = 10
-# For as long as others take to see that a folder is no longer in use: some have the lock for that.
-_PATIENCE = 0.3
 
 
 def folder_name(name: str, digest: str) -> str:
@@ -76,7 +68,7 @@ class Place(Protocol):
         """Return what a place is for; None if that cannot be found out."""
 
 
-class WorkPlace:
+class WorkPlace(LockedFolder):
     """A folder that is made, locked and removed as a whole, by the process that made this object.
 
     Parameters
@@ -90,48 +82,26 @@ class WorkPlace:
     """
 
     def __init__(self, parent: Path, name: str, digest: str) -> None:
+        super().__init__(parent / folder_name(name, digest))
         self.parent, self.name = parent, name
-        self.path = parent / folder_name(name, digest)
         # Folders above that were made for this one.
         self.made: list[Path] = []
         self._process = os.getpid()
-        self._lock: BaseFileLock | None = None
 
     def exists(self) -> bool:
         """Return whether there is a folder, of whichever run."""
         return os.path.lexists(self.path)
 
-    @property
-    def is_locked(self) -> bool:
-        """Whether this object holds the lock; some file systems have no locks."""
-        return self._lock is not None
-
-    def enter(self, patience: float = _PATIENCE) -> None:
-        """Make the folder if it is not there, and lock it within some seconds."""
-        for _ in range(_TRIES):
-            self._make()
-            lock = _lock_of(self.path)
-            try:
-                lock.acquire(timeout=patience, poll_interval=_PATIENCE / 10)
-            except TimeoutError:
-                raise self._is_taken() from None
-            except (FileNotFoundError, FileExistsError):
-                # Others, who take it for a leftover, remove it at any moment.
-                continue
-            except (OSError, NotImplementedError) as error:
-                if isinstance(error, OSError) and error.errno not in NO_LOCKS:
-                    raise
-                # There nobody finds out whether another run is at work.
-                break
-            # Whoever had it may have removed it just before.
-            if (self.path / LOCK).exists():
-                self._lock = lock
-                break
-            lock.release()
-        else:
-            message = "others remove each new folder"
-            raise OSError(errno.EAGAIN, message)
-        store_holder(self.path)
+    def enter(self, patience: float = PATIENCE) -> None:
+        """Make the folder and those above it, and lock it within some seconds."""
+        try:
+            super().enter(patience)
+        except TimeoutError:
+            message = (
+                f"the same command is at work in {self.path} already: {self.holder}; wait until "
+                "that is done, or end it"
+            )
+            raise WriteError(message) from None
 
     def note(self, key: Mapping[str, Any]) -> None:
         """Store what the folder is for, and which folders were made for it by any process."""
@@ -147,13 +117,8 @@ class WorkPlace:
 
     def leave(self) -> None:
         """Free the lock; the folder stays."""
-        if self._process != os.getpid():
-            return
-        with contextlib.suppress(OSError):
-            (self.path / HOLDER).unlink()
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
+        if self._process == os.getpid():
+            super().leave()
 
     def clear(self) -> None:
         """Remove everything but the lock and its holder, the log first."""
@@ -172,10 +137,8 @@ class WorkPlace:
             return
         with contextlib.suppress(OSError):
             self.clear()
-        self.leave()
+        super().remove()
         with contextlib.suppress(OSError):
-            (self.path / LOCK).unlink(missing_ok=True)
-            self.path.rmdir()
             for folder in reversed(self.made):
                 folder.rmdir()
 
@@ -229,13 +192,6 @@ class WorkPlace:
         with contextlib.suppress(FileExistsError):
             self.path.mkdir(mode=0o700)
 
-    def _is_taken(self) -> WriteError:
-        holder = find_holder(self.path) or "another process"
-        return WriteError(
-            f"the same command is at work in {self.path} already: {holder}; "
-            "wait until that is done, or end it"
-        )
-
 
 def work_folders_of(output: Path) -> list[Path]:
     """Return the work folders beside an output that runs have left, or are at work in."""
@@ -248,13 +204,6 @@ def _load(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
-
-
-def _lock_of(folder: Path) -> BaseFileLock:
-    from filelock import FileLock
-
-    # One thread may take it and another free it.
-    return FileLock(folder / LOCK, thread_local=False)
 
 
 # The files of one task of a work folder, under temporary names until the task is done.

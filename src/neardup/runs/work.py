@@ -300,7 +300,13 @@ class WorkFolder(LastingWork):
 
     @classmethod
     def open(
-        cls, parent: Path, name: str, key: Mapping[str, Any], *, fresh: bool = False
+        cls,
+        parent: Path,
+        name: str,
+        key: Mapping[str, Any],
+        *,
+        fresh: bool = False,
+        at_once: bool = False,
     ) -> WorkFolder:
         """Return the work folder for a key, with what an earlier run has done there.
 
@@ -314,9 +320,11 @@ class WorkFolder(LastingWork):
             All that the work depends on, as ``storage.work_key`` says.
         fresh
             Do everything again.
+        at_once
+            Make the folder now, because runs for other outputs may come to the same one.
         """
         folder = cls(WorkPlace(parent, name, digest_of(key)), key)
-        if folder._place.exists():
+        if at_once or folder._place.exists():
             folder._enter(is_fresh=fresh)
         return folder
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import filelock
 import pytest
 
-from neardup.errors import ReadError
+from neardup.errors import ReadError, WriteError
 from neardup.files.resolve import resolve_paths
 from neardup.jobs.index.passages import PassageIndex
 from neardup.runs import scratch
+from neardup.runs.disk import HOLDER, this_holder
 from neardup.runs.scratch import recover, recover_above, scratch_beside, take_place
 
 WRITE = """
@@ -38,7 +42,7 @@ def leave(target: Path, *parts: str, name: str = "abcd1234") -> Path:
     folder = target.with_name(f".{target.name}.neardup-{name}")
     folder.mkdir()
     for part in parts:
-        if part == "lock":
+        if part == "write.lock":
             (folder / part).touch()
         else:
             (folder / part).mkdir()
@@ -62,27 +66,27 @@ def test_scratch__of_a_living_and_of_a_dead_writer(target):
     with subprocess.Popen(command, **pipes) as process:
         assert process.stdout.readline() == "writing\n"
         [hidden] = names(target.parent)
-        assert hidden.startswith(".out.neardup-")
+        assert hidden == ".out.neardup-progress"
         assert not recover(target)
-        with scratch_beside(target):
-            assert len(names(target.parent)) == 2
-        assert names(target.parent) == [hidden]
-        assert names(target.parent / hidden) == ["lock", "new"]
+        message = f"out is being written by process {process.pid} on "
+        with pytest.raises(WriteError, match=message), scratch_beside(target):
+            pass
+        assert names(target.parent / hidden) == ["new", "write.lock", "write.lock.holder"]
         process.kill()
     assert names(target.parent) == [hidden]
     assert not recover(target)
     assert names(target.parent) == []
 
 
-@pytest.mark.parametrize("parts", [[], ["lock"], ["lock", "new"], ["new"]])
+@pytest.mark.parametrize("parts", [[], ["write.lock"], ["write.lock", "new"], ["new"]])
 def test_recover__clears(target, parts):
     leave(target, *parts)
-    leave(target, "lock", "new", name="x_9xx_9x")
+    leave(target, "write.lock", "new", name="x_9xx_9x")
     assert not recover(target)
     assert names(target.parent) == []
 
 
-@pytest.mark.parametrize("parts", [["lock", "new", "old"], ["lock", "old"]])
+@pytest.mark.parametrize("parts", [["write.lock", "new", "old"], ["write.lock", "old"]])
 def test_recover__puts_back(target, parts):
     leave(target, *parts)
     assert recover(target)
@@ -92,7 +96,7 @@ def test_recover__puts_back(target, parts):
 
 
 def test_recover__keeps_what_has_taken_the_place(target):
-    leave(target, "lock", "new", "old")
+    leave(target, "write.lock", "new", "old")
     target.mkdir()
     assert not recover(target)
     assert names(target.parent) == ["out"]
@@ -100,7 +104,7 @@ def test_recover__keeps_what_has_taken_the_place(target):
 
 
 def test_recover__keeps_the_only_copy(target, monkeypatch):
-    folder = leave(target, "lock", "new", "old")
+    folder = leave(target, "write.lock", "new", "old")
 
     def fail(*_: object) -> None:
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
@@ -122,9 +126,9 @@ def test_recover__leaves_folders_of_other_names(target, name):
 
 
 def test_recover__leaves_folders_with_other_files(target):
-    (leave(target, "lock", "new") / "mine.txt").write_text("precious")
+    (leave(target, "write.lock", "new") / "mine.txt").write_text("precious")
     recover(target)
-    assert names(target.parent / ".out.neardup-abcd1234") == ["lock", "mine.txt", "new"]
+    assert names(target.parent / ".out.neardup-abcd1234") == ["mine.txt", "new", "write.lock"]
 
 
 def test_recover__leaves_links_and_files(target):
@@ -141,7 +145,7 @@ def test_scratch__where_nothing_can_be_locked(target, monkeypatch, error):
             raise error
 
     monkeypatch.setattr(filelock, "FileLock", Unlockable)
-    leave(target, "lock", "new")
+    leave(target, "write.lock", "new")
     with scratch_beside(target) as content:
         content.write_text("new")
         take_place(content, target)
@@ -163,7 +167,7 @@ def test_scratch__taken_for_abandoned_before_it_is_locked(target, monkeypatch):
     monkeypatch.setattr(filelock.FileLock, "acquire", acquire_late)
     with scratch_beside(target) as content:
         assert n_calls >= 2
-        assert names(content.parent) == ["lock"]
+        assert names(content.parent) == ["write.lock", "write.lock.holder"]
         recover(target)
         assert content.parent.exists()
     assert names(target.parent) == []
@@ -198,7 +202,7 @@ def test_take_place__a_file_never_replaces_a_folder(target):
 
 
 def test_recover_above__the_first_that_is_missing(target):
-    leave(target, "lock", "new", "old")
+    leave(target, "write.lock", "new", "old")
     assert not recover_above(str(target.parent / "other" / "x"))
     assert recover_above(str(target / "deeper" / "*.jsonl"))
     assert names(target.parent) == ["out"]
@@ -209,7 +213,7 @@ def test_readers__find_an_index_whose_place_was_empty(tmp_path):
     place = tmp_path / "index"
 
     def abandon() -> None:
-        hidden = leave(place, "lock", "new")
+        hidden = leave(place, "write.lock", "new")
         place.rename(hidden / "old")
 
     PassageIndex.create(place, min_tokens=2).add(["one two three"])
@@ -226,6 +230,55 @@ def test_readers__find_an_index_whose_place_was_empty(tmp_path):
 
 
 def test_readers__find_rows_whose_place_was_empty(tmp_path, target):
-    (leave(target, "lock", "new", "old") / "old" / "a.jsonl").write_text('{"text": "one"}\n')
+    (leave(target, "write.lock", "new", "old") / "old" / "a.jsonl").write_text('{"text": "one"}\n')
     assert [source.name for source in resolve_paths([f"{target}/*.jsonl"])] == ["a.jsonl"]
     assert names(tmp_path) == ["out"]
+
+
+def test_scratch__of_a_thread_of_the_same_process(target):
+    def write() -> str:
+        try:
+            with scratch_beside(target):
+                return "written"
+        except WriteError as error:
+            return str(error)
+
+    with scratch_beside(target), scratch_beside(target), ThreadPoolExecutor(1) as pool:
+        assert re.fullmatch(
+            f"{re.escape(str(target))} is being written by this process, since .*; wait until "
+            "that is done, end it, or choose another name",
+            pool.submit(write).result(),
+        )
+    assert names(target.parent) == []
+
+
+def test_scratch__of_a_killed_process_of_another_user(target, monkeypatch):
+    """Nobody may lock its folder; who it was decides whether that matters."""
+    folder = leave(target, "write.lock", name="progress")
+    holder = this_holder()
+
+    class Foreign(filelock.FileLock):
+        def acquire(self, *_: object, **__: object) -> None:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(filelock, "FileLock", Foreign)
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        (folder / HOLDER).write_text(json.dumps({**holder, "process": process.pid}))
+        message = f"is being written by process {process.pid} on "
+        with pytest.raises(WriteError, match=message), scratch_beside(target):
+            pass
+        process.kill()
+    with scratch_beside(target) as content:
+        content.write_text("new")
+        take_place(content, target)
+    assert target.read_text() == "new"
+
+
+def test_scratch__where_nothing_may_be_written(target, monkeypatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    message = f"^cannot write {target}: Permission denied$"
+    with pytest.raises(WriteError, match=message), scratch_beside(target):
+        pass
