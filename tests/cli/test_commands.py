@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -20,6 +21,26 @@ def command_line(*arguments: str, **options: object) -> subprocess.CompletedProc
     return subprocess.run(
         [sys.executable, "-m", "neardup", *arguments], capture_output=True, text=True, **options
     )
+
+
+@pytest.mark.parametrize("is_wrapped", [False, True])
+@pytest.mark.parametrize("module", ["neardup.cli", "click", "neardup.runs.disk", "numpy"])
+def test_interrupt__while_the_command_line_is_loaded(tmp_path, module, is_wrapped):
+    """Python 3.11 wraps an interrupt that comes while a class is made."""
+    raised = "RuntimeError() from KeyboardInterrupt()" if is_wrapped else "KeyboardInterrupt"
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Interrupt:\n"
+        "    @staticmethod\n"
+        "    def find_spec(name, *_):\n"
+        f"        if name == {module!r}:\n"
+        f"            raise {raised}\n"
+        "sys.meta_path.insert(0, Interrupt)\n"
+    )
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    result = command_line("plan", env={**os.environ, "PYTHONPATH": path})
+    assert (result.returncode, result.stdout) == (130, "")
+    assert result.stderr in ("interrupted\n", "interrupted; no output was written\n")
 
 
 def test_version(run):

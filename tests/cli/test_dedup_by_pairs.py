@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+import neardup
+from neardup.outputs.table_files import write_table
 
 ROWS = b"""{"text": "the cat sat on the mat",   "id": "a"}
 {"text": "the cat sat on a mat", "id": "b"}
@@ -123,3 +129,23 @@ def test_dedup_by_pairs__refuses(run, found):
         "results of `neardup pairs` do; give --measure\n"
     )
     assert not (found / "out").exists()
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("labels", [["", "", ""], [" ", "", "  "], [None, None, None]])
+def test_dedup_by_pairs__labels_that_are_empty(run, found, ending, labels):
+    pairs = pq.read_table("pairs.parquet")
+    pairs = pairs.append_column("label", pa.array(labels, pa.string()))
+    write_table(pairs, Path(f"judged.{ending}"))
+    by_pairs = ("--pairs", f"judged.{ending}", "--measure", "jaccard")
+    outcome = run("dedup", "in.jsonl", *by_pairs, "-o", "out")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err.splitlines()[-1] == (
+        f"error: judged.{ending}: column 'label' is empty in every row, so that no pair is judged; "
+        "write yes, no or unsure there, or leave the column out if all of these pairs are the same"
+    )
+    with pytest.raises(neardup.InvalidInputError, match="column 'label' is empty in every row"):
+        neardup.choose(pairs, measure="jaccard")
+    none = pairs.set_column(pairs.num_columns - 1, "label", pa.array(["no", None, None]))
+    assert len(neardup.choose(none, measure="jaccard").removed) == 0
+    assert len(neardup.choose(pairs.slice(0, 0), measure="jaccard").removed) == 0

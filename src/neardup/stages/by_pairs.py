@@ -33,7 +33,7 @@ from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.where import describe_filtered
-from neardup.reports.pairs.judgements import rows_that_are_right
+from neardup.reports.pairs.judgements import YES, no_judgement, words_of_pairs
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.stages.counts import Groups, count_by_file
@@ -241,8 +241,8 @@ class PairTable:
         rows = np.append(np.flatnonzero(documents.is_document), -1).astype(np.int32)
         known = IdTable(as_text(documents.document_ids().take(pa.array(rows[:-1]))))
 
-        def read(_: Source, block: RowBlock) -> tuple[NumberedPairs, list[pa.Array]]:
-            table, numbers = self._checked(block)
+        def read(_: Source, block: RowBlock) -> tuple[NumberedPairs, list[pa.Array], bool | None]:
+            table, numbers, is_judged = self._checked(block)
             similarities = self._similarities(table, numbers)
             # The first one's ids come in runs: each is looked up once.
             encoded = [
@@ -257,14 +257,16 @@ class PairTable:
                 column.dictionary.filter(pa.array(places < 0))
                 for column, places in zip(encoded, found, strict=True)
             ]
-            return NumberedPairs(left, right, similarities), unknown
+            return NumberedPairs(left, right, similarities), unknown, is_judged
 
         reading = ReadingPass(READING_PAIRS, self.sources, runner)
         parts = [part for _, part in reading.map(read, self.sources)]
-        unknown = [ids for _, of_part in parts for ids in of_part if len(ids)]
+        if {is_judged for _, _, is_judged in parts} - {None} == {False}:
+            raise no_judgement(self.name)
+        unknown = [ids for _, of_part, _ in parts for ids in of_part if len(ids)]
         if unknown:
             self._refuse(pa.concat_arrays(unknown).unique())
-        return NumberedPairs.joined([pairs for pairs, _ in parts])
+        return NumberedPairs.joined([pairs for pairs, _, _ in parts])
 
     def _refuse(self, unknown: pa.Array) -> None:
         one, many = "a document", f"{len(unknown):,} documents"
@@ -275,18 +277,21 @@ class PairTable:
         )
         raise InvalidInputError(message)
 
-    def _checked(self, block: RowBlock) -> tuple[pa.Table, Int64s]:
-        """Return the pairs of a block with the numbers of their rows.
+    def _checked(self, block: RowBlock) -> tuple[pa.Table, Int64s, bool | None]:
+        """Return the pairs of a block, the numbers of their rows, and whether any is judged.
 
-        Of pairs that were reviewed those that are the same: the others are none.
+        The latter is None for a block without rows. Of pairs that were reviewed those that are the
+        same: the others are none.
         """
         table = block.to_table()
         check_columns(table, (*ID_COLUMNS, _SIMILARITY), self.name)
         first = block.numbers[0] if len(block) else 1
-        is_right = rows_that_are_right(table, self.name, first)
-        if is_right is None:
-            return table, block.numbers
-        return table.filter(pa.array(is_right)), block.numbers[is_right]
+        words = words_of_pairs(table, self.name, first)
+        if words is None:
+            return table, block.numbers, True
+        is_right: Bools = np.array(words, np.str_) == YES
+        judged = any(words) if words else None
+        return table.filter(pa.array(is_right)), block.numbers[is_right], judged
 
     def _similarities(self, table: pa.Table, numbers: Int64s) -> Floats:
         try:

@@ -97,8 +97,7 @@ def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
     if LABEL in names:
         words = _meanings(table[LABEL], called)
         if words and not any(words):
-            message = f"column {LABEL!r} is empty in every row, so that no pair is judged"
-            raise InvalidInputError(message, path=called)
+            raise no_judgement(called)
     elif any(not _is_of_pairs(name) for name in names):
         # All pairs would count as right that somebody has judged in a column of another name.
         raise _no_label("labels have", names, path)
@@ -107,15 +106,23 @@ def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
     return found
 
 
-def rows_that_are_right(table: pa.Table, name: str, first: int) -> Bools | None:
-    """Return which rows of a table of pairs are judged to be the same; None if none is judged.
+def no_judgement(name: str) -> InvalidInputError:
+    """Return the error for a table whose labels are empty in every row."""
+    message = (
+        f"column {LABEL!r} is empty in every row, so that no pair is judged; write {YES}, {NO} or "
+        f"{UNSURE} there, or leave the column out if all of these pairs are the same"
+    )
+    return InvalidInputError(message, path=name)
+
+
+def words_of_pairs(table: pa.Table, name: str, first: int) -> list[str] | None:
+    """Return the judgement of each row of a table of pairs; None if it has no column of labels.
 
     ``first`` is the number of its first row.
     """
     names = table.column_names
     if LABEL in names:
-        is_right: Bools = np.array(_meanings(table[LABEL], name, first), np.str_) == YES
-        return is_right
+        return _meanings(table[LABEL], name, first)
     if any(_may_be_label(each, table[each]) for each in names if not _is_of_pairs(each)):
         raise _no_label("pairs have", names, name)
     return None
