@@ -256,8 +256,7 @@ class WeightedSets:
     """Sorted distinct shingle hashes, and what each of them weighs in its document.
 
     Document d's are ``values[starts[d] :][: sizes[d]]``, and likewise ``weights``: whole numbers
-    above 0, in units of 2^-20. ``totals`` are their sums, 0 for a document of which nothing weighs
-    anything.
+    above 0, in units of 2^-20. ``totals`` are their sums, 0 for an empty document.
     """
 
     values: Uint64s

@@ -18,7 +18,7 @@ from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import passages as oracle
 
-# In how many of 40 documents each type is: by some weightings the last ones weigh nothing.
+# In how many of 40 documents each type is: by some weightings the last ones weigh least.
 DOCUMENTS, N_DOCUMENTS = (1, 2, 5, 13, 30, 40), 40
 
 

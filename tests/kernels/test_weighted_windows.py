@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 from functools import cache
 
 import numpy as np
@@ -15,6 +16,7 @@ from neardup.kernels.sketch import weighted as consistent
 from neardup.kernels.text import weights
 from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
+from neardup.text import weighting
 from neardup.text.weighting import (
     INVERSE_FREQUENCIES,
     TERM_FREQUENCIES,
@@ -153,8 +155,10 @@ def test_weighted_windows__as_oracle(texts, tf, idf, seed, min_tokens):
     assert_right(texts, tf, idf, seed, min_tokens)
 
 
-def test_weighted_windows__none_without_weights():
-    """A token in all texts weighs nothing by the standard: only sub-texts with others count."""
+def test_weighted_windows__none_without_weights(monkeypatch):
+    """If a token in all texts weighs nothing, only sub-texts with others count."""
+    monkeypatch.setattr(weighting, "_LEAST_IDF", 0.0)
+    monkeypatch.setattr(weighted, "LEAST_IDF", Decimal(0))
     texts = [[0, 0, 1, 0, 0, 0], [0, 0, 0], [0, 2, 2, 0]]
     first, second, third = assert_right(texts, "raw", "standard", 5, 1)
     assert second == []

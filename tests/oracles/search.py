@@ -51,7 +51,7 @@ class Scheme:
             ]
         weights = {token: self.weigh(token, count) for token, count in counts.items()}
         return [
-            min((_weighted_value(t, seed, w) for t, w in weights.items() if w), default=None)
+            min((_weighted_value(t, seed, w) for t, w in weights.items()), default=None)
             for seed in self.seeds
         ]
 

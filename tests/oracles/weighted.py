@@ -97,6 +97,9 @@ def weighted_jaccard(x: Mapping[Hashable, int], y: Mapping[Hashable, int]) -> Fr
     return Fraction(sum(min(x.get(t, 0), y.get(t, 0)) for t in tokens), union)
 
 
+LEAST_IDF = Decimal(2) ** -16
+
+
 def term_frequency(tf: str, f: float) -> Decimal:
     with localcontext(prec=DIGITS):
         if tf == "binary":
@@ -112,7 +115,7 @@ def term_frequency(tf: str, f: float) -> Decimal:
 
 
 def inverse_frequency(idf: str, n: int, total: int) -> Decimal:
-    """Idf of a token that n of all documents have; never negative."""
+    """Idf of a token that n of all documents have; never below 2^-16."""
     n = n or 1
     with localcontext(prec=DIGITS):
         if idf == "unary":
@@ -121,7 +124,7 @@ def inverse_frequency(idf: str, n: int, total: int) -> Decimal:
             return (Decimal(total + n) / n).ln() + 1
         assert idf in ("standard", "probabilistic")
         above = total if idf == "standard" else total - n
-        return max((Decimal(above) / n).ln(), Decimal(0)) if above > 0 else Decimal(0)
+        return max((Decimal(above) / n).ln(), LEAST_IDF) if above > 0 else LEAST_IDF
 
 
 def scaled(weight: Decimal) -> int:
@@ -145,7 +148,7 @@ def weigh(
     frequencies: Mapping[Hashable, int],
     total: int,
 ) -> dict[Hashable, int]:
-    """Give what each element of a document weighs; what weighs nothing is left out."""
+    """Give what each element of a document weighs."""
     return weigh_numbers(Counter(elements), tf, idf, frequencies, total)
 
 
@@ -161,9 +164,7 @@ def weigh_numbers(
     with localcontext(prec=DIGITS):
         for element, f in numbers.items():
             inverse = inverse_frequency(idf, frequencies.get(element, 0), total)
-            weight = scaled(term_frequency(tf, f) * inverse)
-            if weight > 0:
-                weights[element] = weight
+            weights[element] = max(scaled(term_frequency(tf, f) * inverse), 1)
     return weights
 
 

@@ -22,7 +22,7 @@ collections = st.lists(words, max_size=9)
 
 
 def expected_pairs(left, right, threshold, tf, idf, ngram):
-    """List (a, b, similarity) of all pairs; what weighs nothing is similar to its copies only."""
+    """List (a, b, similarity) of all pairs."""
     texts = left if right is None else [*left, *right]
     sequences = [words_of({"text": text}) for text in texts]
     sets = weigh(sequences, sequences, tf, idf, ngram)
@@ -31,11 +31,6 @@ def expected_pairs(left, right, threshold, tf, idf, ngram):
         (a, b): weighted_jaccard(sets[a], sets[b])
         for a, b, _ in join(sets, WEIGHTED, Fraction(threshold), sides)
     }
-    for a, sequence in enumerate(sequences):
-        for b in range(a + 1, len(sequences)):
-            are_apart = sides is None or sides[a] != sides[b]
-            if sequence and sequence == sequences[b] and not sets[a] and are_apart:
-                found[a, b] = Fraction(1)
     shift = 0 if right is None else len(left)
     return [(str(a), str(b - shift), similarity) for (a, b), similarity in sorted(found.items())]
 

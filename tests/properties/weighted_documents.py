@@ -50,7 +50,7 @@ def weigh(sequences, collection, tf, idf, ngram):
 
 
 def band_keys(weights, bands, rows, seed):
-    """Give a document's band keys, none if it weighs nothing."""
+    """Give a document's band keys, none if it is empty."""
     hashed = {
         hashing.hash_shingle([hashing.hash_token(token) for token in shingle]): weight
         for shingle, weight in weights.items()

@@ -267,9 +267,6 @@ def queries_of_weighted_sets(
     assert isinstance(scheme.minhash, WeightedMinHashScheme)
     signatures = weighted_signatures(sets, scheme.minhash)
     keys = band_keys(signatures, scheme.banding.bands, scheme.banding.rows)
-    # What weighs nothing is similar to nothing, so it should meet nothing but its copies.
-    weightless = sets.totals == 0
-    keys[weightless] = digests[weightless, :1]
     return Queries(n_tokens, digests, keys, None, sets)
 
 

@@ -176,7 +176,7 @@ def join_weighted_sets(
     Parameters
     ----------
     sets
-        n sets; one without weight is similar to nothing.
+        n sets; an empty one is similar to nothing.
     measure
         With the threshold.
     sides

@@ -192,10 +192,9 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
 @cache
 def _of_passages() -> dict[str, tuple[Option, ...]]:
     from neardup.options.passages import (
-        AlignOptions,
+        AlignSchemeOptions,
         CutOptions,
         IgnoreOptions,
-        PassageSchemeOptions,
     )
 
     return {
@@ -205,10 +204,9 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
                 "times. Without it, the documents of INPUT are compared with each other."
             ),
             *_TABLE,
-            *(option for option in _of(AlignOptions) if option not in _OTHER_COLUMNS),
+            *(option for option in _of(AlignSchemeOptions) if option not in _OTHER_COLUMNS),
             *_of(IgnoreOptions),
             *_of(OutputOptions, "no_text"),
-            *_of(PassageSchemeOptions),
             *_of(
                 WorkspaceOptions,
                 work=f"Folder for temporary files, such as the index. {_ON_SPARK}",

@@ -201,20 +201,20 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
         THRESHOLD,
         default=None,
         help="Least similarity of two passages, in (0, 1]; an exact decimal.",
-        usual="0.5",
+        usual="0.5; by containment 0.65",
         python="Least similarity of two passages, in (0, 1], taken as the exact decimal. None: "
-        "0.5.",
+        "0.5, by containment 0.65.",
     )
     min_tokens: int | None = option(
         MIN_TOKENS,
         default=None,
         kind=Whole(1),
         help="Tokens of the shortest passage, in either text.",
-        usual="50; that of the index",
+        usual="50; by containment 40; that of the index",
         python="Tokens of the shortest passage to report; of either text, because one may have "
         "lost some. Passages of so many (with an index: of one and a half times its "
-        "``min_tokens``) are sure to hold a window that is looked up. None: 50, or the "
-        "index's.",
+        "``min_tokens``) are sure to hold a window that is looked up. None: 50, by containment "
+        "40, or the index's.",
     )
     max_documents: int | str | None = option(
         "Leave out what more than N documents have, of OTHER or else of INPUT, such as "
@@ -254,11 +254,12 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
         recall={
             "help": "Least probability that a passage of --min-tokens at the threshold is found, "
             "its words changed independently: windows are looked up below the threshold for it.",
-            "usual": "0.99 for rewording; else windows are looked up at the threshold",
+            "usual": "0.99 for rewording, 0.95 by containment; else windows are looked up at the "
+            "threshold",
             "python": "Least probability with which a passage of ``min_tokens`` tokens at the "
             "threshold is found, its words changed independently of each other. Windows are looked "
             "up as low as that takes; the lower, the longer it takes. None: windows are looked up "
-            "at the threshold, of a preset by what it chooses.",
+            "at the threshold, by containment with 0.95, of a preset by what it chooses.",
         },
         hits={
             "help": "Look up windows by min-hashes, so many in common at least.",
@@ -280,6 +281,17 @@ class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, Te
 
 class AlignSchemeOptions(AlignOptions, PassageSchemeOptions):
     """What decides an alignment, and the index that it makes if it is given none."""
+
+    differs = but(
+        idf={
+            "usual": "unary; smooth for rewording; by containment standard, or smooth among fewer "
+            "than 5 documents",
+            "python": "That times ``unary`` (1), ``standard``, ``smooth`` or ``probabilistic``, "
+            "counted over the documents that are indexed. None is ``unary``; by containment it is "
+            "``standard``, or ``smooth`` among fewer than 5 documents; of a preset what it "
+            "chooses.",
+        }
+    )
 
 
 class IgnoreOptions(Options):

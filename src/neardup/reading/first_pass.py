@@ -28,8 +28,7 @@ from neardup.reading.sign import (
 from neardup.reading.signed_batches import SignedBatches, to_batch, with_place
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
-from neardup.tables import ContentNumbers, Digests, Int64s, TokenLists, Uint64s, WeightedSets
-from neardup.text.shingles import digest_token_lists
+from neardup.tables import ContentNumbers, Digests, Int64s, TokenLists, Uint64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -227,12 +226,7 @@ def sign_with_sets(
     def digest(tokens: TokenLists) -> Uint64s:
         made = sets.make(tokens)
         parts.append(made)
-        digests = digest_compared(made)
-        if isinstance(made, WeightedSets):
-            # What weighs nothing is similar to nothing but its copies.
-            weightless = np.flatnonzero(made.totals == 0)
-            digests[weightless] = digest_token_lists(tokens)[weightless]
-        return digests
+        return digest_compared(made)
 
     signed = sign_block(block, plan, digest)
     return signed, [sets.sort(parts)]

@@ -143,10 +143,7 @@ class SetCollector:
 
 
 class WeightedSetCollector:
-    """As ``SetCollector``; memory 16 bytes a shingle.
-
-    A set may be empty: one of shingles without weight.
-    """
+    """As ``SetCollector``; memory 16 bytes a shingle."""
 
     def __init__(self, n_tokens: Int64s, plan: ReadingPlan, scheme: WeightedScheme) -> None:
         self._plan, self._scheme = plan, scheme

@@ -68,7 +68,7 @@ class SetExchange:
         extents = np.concatenate([none, *map(_extents_of, parts)])
         sizes = np.concatenate([none, *(_layout(part)[1] for part in parts)])
         classes = classes_of(extents)
-        # What is empty, or weighs nothing, is similar to nothing.
+        # An empty set is similar to nothing.
         documents = np.flatnonzero(extents > 0)
         documents = documents[np.argsort(classes[documents].astype(np.uint16), kind="stable")]
         offsets = offsets_of(sizes[documents])

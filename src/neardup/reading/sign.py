@@ -215,7 +215,6 @@ def sign_block(
                 scheme, banding = plan.minhash, plan.banding
                 keys[rows], own = sketch_lists(
                     token_lists,
-                    digests[rows],
                     plan.shingles,
                     scheme,
                     banding,
@@ -254,25 +253,17 @@ def text_lengths(texts: pa.Array) -> Int64s:
 
 def sketch_lists(
     token_lists: TokenLists,
-    digests: Uint64s,
     shingles: ShingleScheme,
     scheme: MinHashScheme,
     banding: Banding,
     weighted: WeightedScheme | None = None,
     filters_for: Measure | None = None,
 ) -> tuple[Uint64s, list[Filters]]:
-    """Return the band keys of documents, and filters for a measure if there are any of such sets.
-
-    ``digests`` are those of the documents' tokens.
-    """
+    """Return the band keys of documents, and filters for a measure of plain sets."""
     if weighted is None or not isinstance(scheme, WeightedMinHashScheme):
         lists = shingle_lists(token_lists, shingles)
         signatures = minhash_signatures(lists, scheme)
         filters = [make_filters(lists, filters_for)] if filters_for else []
         return band_keys(signatures, banding.bands, banding.rows), filters
-    sets = weighted_sets(token_lists, shingles, weighted)
-    keys = band_keys(weighted_signatures(sets, scheme), banding.bands, banding.rows)
-    # What weighs nothing is similar to nothing, so it should meet nothing but its copies.
-    weightless = sets.totals == 0
-    keys[weightless] = digests[weightless, :1]
-    return keys, []
+    signatures = weighted_signatures(weighted_sets(token_lists, shingles, weighted), scheme)
+    return band_keys(signatures, banding.bands, banding.rows), []

@@ -455,9 +455,8 @@ class IndexPairs:
             left, right = left[is_known], numbers[found[is_known]]
             is_pair = left != right
             has_met_itself[left[~is_pair]] = True
-            if not self.measure.is_weighted:
-                # What weighs nothing does not find itself.
-                has_met_itself[rows][~queries.is_filled] = True
+            # An empty text does not find itself.
+            has_met_itself[rows][~queries.is_filled] = True
             looked_up(len(block))
             return NumberedPairs(
                 left[is_pair].astype(np.int32),
@@ -466,7 +465,7 @@ class IndexPairs:
             )
 
         pairs = NumberedPairs.joined(list(runner.map(look_up, _blocks(documents))))
-        if not self.measure.is_weighted and not has_met_itself.all():
+        if not has_met_itself.all():
             self._refuse(documents, np.flatnonzero(~has_met_itself), "has another text of")
         return pairs
 

@@ -20,7 +20,6 @@ from neardup.sketches.weighted_minhash import WeightedMinHashScheme
 from neardup.tables import ShingleSets, Texts, WeightedSets
 from neardup.text.shingles import (
     ShingleScheme,
-    digest_token_lists,
     make_shingle_scheme,
     shingle_sets,
 )
@@ -79,9 +78,8 @@ class DecidingScheme:
         tokens = self.shingles.tokenizer.hash_tokens(texts)
         if not np.diff(tokens.offsets).all():
             return ()
-        digests = digest_token_lists(tokens)
         (first, second), _ = sketch_lists(
-            tokens, digests, self.shingles, self.minhash, self.banding, self.weighted
+            tokens, self.shingles, self.minhash, self.banding, self.weighted
         )
         return tuple(np.flatnonzero(first == second).tolist())
 

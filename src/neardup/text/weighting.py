@@ -38,6 +38,10 @@ INVERSE_FREQUENCIES: tuple[InverseFrequency, ...] = get_args(InverseFrequency)
 # and rise to the limit.
 _SATURATION, _LIMIT = 1.2, 2.2
 
+# The least inverse document frequency: below all others in fewer than 2^16 documents, where the
+# next is 1 / N, and large enough that multiples of 2^-20 keep the ratios of term frequencies.
+_LEAST_IDF = 2.0**-16
+
 _TF, _IDF = WeightOptions.known["tf"], WeightOptions.known["idf"]
 
 
@@ -52,14 +56,15 @@ class Weighting:
         f * f, ``saturating`` 2.2 f / (f + 1.2). 0 for f = 0.
     idf
         Of a token that n of N documents have: ``unary`` 1, ``standard`` ln(N / n), ``smooth``
-        ln((N + n) / n) + 1, ``probabilistic`` ln((N - n) / n). What is below 0 counts as 0, and a
-        token that no document has as one that a single document has.
+        ln((N + n) / n) + 1, ``probabilistic`` ln((N - n) / n). What is below 2^-16 counts as 2^-16,
+        and a token that no document has as one that a single document has.
 
     Notes
     -----
-    A weight is the product, rounded half up to a multiple of 2^-20, and 2^30 at most. A token that
-    weighs 0 does not count; with ``standard`` that is one that all documents have, with
-    ``probabilistic`` one that half of them have.
+    A weight is the product, rounded half up to a multiple of 2^-20, from 2^-20 to 2^30. So every
+    token weighs something, and equal texts are similar in any collection. The least inverse
+    frequency is that of a token in all documents with ``standard``, in half of them with
+    ``probabilistic``.
     """
 
     tf: TermFrequency = "raw"
@@ -135,7 +140,7 @@ class DocumentFrequencies:
         return np.where(self.hashes[places] == hashes, self.counts[places], np.int64(0))
 
     def idf_of(self, hashes: Uint64s, idf: InverseFrequency) -> Floats:
-        """Give the inverse document frequency of each of these tokens, 0 where it is negative."""
+        """Return the inverse document frequency of each of these tokens, never below 2^-16."""
         _IDF.given(idf)
         if idf == "unary":
             return np.ones(len(hashes), np.float64)
@@ -144,7 +149,7 @@ class DocumentFrequencies:
         if idf == "smooth":
             return _logarithms((total + n) / n) + 1.0
         above = total if idf == "standard" else total - n
-        return np.maximum(_logarithms(above / n), 0.0)
+        return np.maximum(_logarithms(above / n), _LEAST_IDF)
 
 
 def count_documents(blocks: Iterable[TokenLists]) -> DocumentFrequencies:
@@ -248,7 +253,7 @@ class WeightedScheme:
 def weighted_sets(
     token_lists: TokenLists, shingles: ShingleScheme, scheme: WeightedScheme
 ) -> WeightedSets:
-    """Give each text's distinct shingles and their weights; what weighs nothing is left out.
+    """Return the distinct shingles of each text and their weights.
 
     Parameters
     ----------
@@ -261,7 +266,7 @@ def weighted_sets(
 
     Returns
     -------
-    n sets; one is empty for a text without tokens, and for one of which nothing weighs anything.
+    n sets; one is empty for a text without tokens.
 
     Notes
     -----
@@ -302,17 +307,16 @@ def _weigh(
         inverses = scheme.frequencies.idf_of(values, scheme.weighting.idf)
     found: Int64s = np.empty(len(values), np.int64)
     weight_kernels.fill_weights(counts, table, inverses, found)
-    weighs = found > 0
-    kept = offsets_of(weighs)[starts]
-    values, found = values[weighs], found[weighs]
+    # A number of copies that is not whole may be so small that its weight is rounded to 0.
+    np.maximum(found, 1, out=found)
     # A sum over all texts may wrap around; its differences do not.
     sums = np.concatenate([[0], np.cumsum(found)])
     return WeightedSets(
         values,
         found,
-        kept[:-1].astype(np.int64),
-        np.diff(kept).astype(np.int64),
-        np.diff(sums[kept]).astype(np.int64),
+        starts[:-1],
+        np.diff(starts),
+        np.diff(sums[starts]),
     )
 
 

@@ -30,7 +30,7 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.options import columns_of, other_columns_of
 
-# Below so many documents a word that all of them have may still say something.
+# Among fewer documents a word that all of them have may be one of few that two texts share.
 _FEW = 5
 
 

@@ -26,8 +26,8 @@ from neardup.passages.seeds import (
     share_of_jaccard,
 )
 
-# What is usual for passages that are contained: any long one holds the frequent words of a shorter
-# one, and those of all documents say nothing.
+# The defaults for passages that are contained: any long passage holds the frequent words of a
+# shorter one, so that words of all documents must weigh next to nothing.
 _CONTAINED = PassagePreset("0.65", recall="0.95", min_tokens=40, scheme={"idf": "standard"})
 
 

@@ -233,7 +233,7 @@ def _sizes_of(sets: ShingleSets | WeightedSets) -> Int64s:
 def find_equal(digests: Uint64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
     """Find the first of equal sets, and for each set the number of its first among those.
 
-    An empty set, of shingles that weigh nothing, equals no other.
+    An empty set equals no other.
     """
     empty = np.flatnonzero(sizes == 0)
     digests[empty, 0], digests[empty, 1] = empty, _NO_DIGEST

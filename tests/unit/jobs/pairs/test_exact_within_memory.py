@@ -33,7 +33,7 @@ OPTIONS = {
     "max-containment": {"measure": "max-containment", "threshold": "0.6"},
     "hamming": {"measure": "hamming", "max_distance": 9},
     "weighted": {"measure": "weighted-jaccard", "threshold": "0.5"},
-    "weightless": {"measure": "weighted-jaccard", "idf": "standard", "threshold": "0.5"},
+    "standard": {"measure": "weighted-jaccard", "idf": "standard", "threshold": "0.5"},
     "edits": {"max_distance": 12},
     "edit similarity": {"measure": "edit", "threshold": "0.7", "tokenizer": "whitespace"},
     "best": {"top": 40},

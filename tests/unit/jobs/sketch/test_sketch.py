@@ -44,8 +44,9 @@ def test_sketch__idf_from_other_documents():
     own = neardup.sketch(texts, **options)
     other = neardup.sketch(texts, idf_from=reference, **options)
     unit = 2**20
-    # Of two documents all have a and b; of four two have a, one each b, c and d.
-    assert own.rows.totals.tolist() == [round(math.log(2) * unit)] * 2
+    # Both of two documents have a and b, which weigh 2^-16; of four documents two have a, and one
+    # each b, c and d.
+    assert own.rows.totals.tolist() == [round(math.log(2) * unit) + 2 * 2**4] * 2
     expected = round(math.log(2) * unit) + 2 * round(math.log(4) * unit)
     assert other.rows.totals.tolist() == [expected] * 2
     with pytest.raises(neardup.SketchMismatchError) as caught:
