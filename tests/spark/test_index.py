@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 import neardup
@@ -98,6 +99,21 @@ def test_against(in_process, data, tmp_path, small_tasks, name):
     assert denied["exact"] > 0
     assert (denied["estimated"] > 0) == (name == "default")
     assert_same(run_spark(in_process, str(data / "own"), tmp_path / "spark", **options), expected)
+
+
+def test_against__an_index_with_a_copy_of_what_it_denies(in_process, data, tmp_path):
+    index = neardup.DocumentIndex.create(tmp_path / "idx")
+    rows = make_rows(40, 2)
+    index.add([{**row, "id": f"{row['id']}-{k}"} for row in rows for k in "ab"])
+    index.remove([f"{row['id']}-a" for row in rows], deny=True)
+    (tmp_path / "own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = str(tmp_path / "own.jsonl"), tmp_path / "threads"
+    expected = run_threads(*given, against=str(index.folder))
+    removed = pq.read_table(expected / "removed.parquet")
+    assert set(removed["kept_in"].to_pylist()) == {"denied-exact"}
+    assert len(removed) > 20
+    found = run_spark(in_process, given[0], tmp_path / "spark", against=str(index.folder))
+    assert_same(found, expected)
 
 
 @pytest.mark.parametrize("name", OPTIONS)

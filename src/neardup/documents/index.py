@@ -49,6 +49,11 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         """The user's columns that are kept."""
         return self.scheme.columns
 
+    @property
+    def first_denied(self) -> int:
+        """The number of the first denied document, which is behind those of all others."""
+        return int(self.first_documents[-1])
+
     def check_all(self, runner: Runner) -> None:
         """Check every byte that was not looked at when the index was opened, or since."""
         pages = [
@@ -96,13 +101,12 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
 
     def ids_gone_for(self, documents: Int64s) -> pa.Array:
         """Return the ids of some documents, which ascend, of the index or denied."""
-        first = int(self.first_documents[-1])
-        n_own = int(np.searchsorted(documents, first))
+        n_own = int(np.searchsorted(documents, self.first_denied))
         ids = self.ids_of(documents[:n_own])
         if n_own == len(documents):
             return ids
         assert self.denied is not None
-        others = self.denied.ids_of(documents[n_own:] - first).cast(self.denied.id_type)
+        others = self.denied.ids_of(documents[n_own:] - self.first_denied).cast(self.denied.id_type)
         return join_ids([ids, others] if n_own else [others])
 
     def digests_of(self, documents: Int64s) -> Uint64s:

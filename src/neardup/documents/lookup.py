@@ -163,9 +163,9 @@ def _hits_among(
 def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> Answers:
     """Find the document that each text would go for.
 
-    The first document that is an exact copy of it, then the first such of those denied; else what a
-    copy of it went for earlier, if that is still there; else the most similar document, the first
-    on a tie; else the denied one that it is estimated to be most similar to.
+    The first denied document that is an exact copy of it, then the first such of the others; else
+    what a copy of it went for earlier, if that is still there; else the most similar document, the
+    first on a tie; else the denied one that it is estimated to be most similar to.
     """
     n = len(queries)
     answers = Answers(
@@ -180,8 +180,8 @@ def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> An
         return answers
     sought = Sought(queries, queries.is_filled)
     found = [segment.find(sought) for segment in index.segments]
-    _settle_copies(index, found, answers)
     _settle_denied(index, queries, measure, answers, by_estimate=False)
+    _settle_copies(index, found, answers)
     _settle_gone(index, found, measure, answers)
     is_open = ~answers.are_settled
     candidates = (
@@ -270,7 +270,7 @@ def _settle_denied(
     """Have texts that nothing was found for go for denied documents."""
     is_open = answers.documents < 0
     found = find_denied(index, queries, measure, is_open, by_estimate=by_estimate)
-    answers.documents[found.texts] = found.rows + index.first_documents[-1]
+    answers.documents[found.texts] = found.rows + index.first_denied
     answers.similarities[found.texts] = found.similarities
     answers.are_copies[found.texts] = found.are_exact
     # What is estimated cannot be ranked with what is compared.

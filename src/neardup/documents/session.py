@@ -138,7 +138,7 @@ class InsertSession:
                 self._check_new(identifier)
                 pending.add(identifier, text, columns, queries)
                 return None
-            if document >= index.first_documents[-1]:
+            if document >= index.first_denied:
                 (denied_id,) = index.ids_gone_for(answers.documents).cast("string").to_pylist()
                 is_exact, similarity = bool(answers.are_copies[0]), float(answers.similarities[0])
                 raise DeniedError.of(identifier, denied_id, similarity, exact=is_exact)

@@ -125,7 +125,7 @@ def _deduplicate(
         both = [(against, others), (sources, plan.reading)]
         signed = read_on_executors(both, sign_block, cluster, workspace, tell=tell)
         batches = SignedBatches(0, signed.batches)
-        earlier = None if index is None else Earlier.of(batches)
+        earlier = None if index is None else Earlier.of(batches, index.first_denied)
         contents = find_contents(signed, plan.keep, cluster, earlier)
         note(documents=len(contents.firsts), distinct_texts=contents.count())
     try:

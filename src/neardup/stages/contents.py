@@ -30,21 +30,23 @@ if TYPE_CHECKING:
 class Earlier:
     """Documents that are similar to one of an index, and the one that each goes for.
 
-    ``rows`` are their numbers, which ascend, ``keepers`` what they go for. None of them stays.
+    ``rows`` are their numbers, which ascend, ``keepers`` what they go for. None of them stays. The
+    index numbers those that it denies from ``first_denied`` on.
     """
 
     rows: Int64s
     keepers: EarlierKeepers
+    first_denied: int
 
     @classmethod
-    def of(cls, batches: SignedBatches) -> Earlier:
+    def of(cls, batches: SignedBatches, first_denied: int) -> Earlier:
         """Collect them from what was signed."""
         rows, found = [np.empty(0, np.int64)], []
         for start, keepers in batches.earlier():
             here = np.flatnonzero(keepers.documents >= 0)
             rows.append(start + here)
             found.append(keepers.take(here))
-        return cls(np.concatenate(rows), EarlierKeepers.joined(found))
+        return cls(np.concatenate(rows), EarlierKeepers.joined(found), first_denied)
 
     @cached_property
     def index_documents(self) -> Int64s:
@@ -55,6 +57,11 @@ class Earlier:
     def places(self) -> Int64s:
         """Where the documents that are gone for stand among ``index_documents``."""
         return np.searchsorted(self.index_documents, self.keepers.documents)
+
+    @property
+    def are_denied(self) -> Bools:
+        """Which have the same tokens as one that the index denies."""
+        return self.keepers.are_copies & (self.keepers.documents >= self.first_denied)
 
     @property
     def settled(self) -> Int64s:
@@ -145,13 +152,16 @@ def sign_documents(
 
 
 def find_contents(
-    signed: Signed, keep: KeepPolicy, workspace: Workspace, *, is_looked_up: bool = False
+    signed: Signed, keep: KeepPolicy, workspace: Workspace, first_denied: int | None = None
 ) -> Contents:
-    """Find each content's first document in keep order; ``is_looked_up``: in an index, too."""
+    """Find each content's first document in keep order.
+
+    ``first_denied`` is that of the index in which they were looked up, if they were.
+    """
     other, own = signed.catalogues
     ranks = rank_documents(own, other, keep)
     firsts = find_copies(signed.batches, len(other) + len(own), ranks, workspace)
-    earlier = Earlier.of(signed.batches) if is_looked_up else None
+    earlier = None if first_denied is None else Earlier.of(signed.batches, first_denied)
     return Contents(own, other, firsts, ranks, earlier)
 
 

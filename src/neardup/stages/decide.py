@@ -258,9 +258,11 @@ def assign(contents: Contents, decision: Decision) -> Assignment:
     similarities[filled] = similarity_of[first]
     similarities[exact] = 1.0
     if earlier is not None:
-        # What is a copy of one of the other collection is that, whatever the index has.
-        rows = earlier.rows - n_other
-        is_own = firsts[rows] >= n_other
+        # What is a copy of one of the other collection is that, whatever the index has, unless it
+        # is denied.
+        rows, is_denied = earlier.rows - n_other, earlier.are_denied
+        keepers[rows[is_denied]] = earlier.places[is_denied]
+        is_own = is_denied | (firsts[rows] >= n_other)
         exact[rows[is_own]] = earlier.keepers.are_copies[is_own]
     return Assignment(keepers, similarities, exact)
 

@@ -248,7 +248,7 @@ def keeper_sides(index: OpenDocuments, contents: Contents, assignment: Assignmen
     sides: Int8s = np.full(len(keepers), INPUT, np.int8)
     sides[(keepers >= 0) & (keepers < contents.n_others)] = AGAINST
     rows = np.flatnonzero((keepers >= 0) & (keepers < len(documents)))
-    is_denied = documents[keepers[rows]] >= index.first_documents[-1]
+    is_denied = documents[keepers[rows]] >= index.first_denied
     sides[rows] = np.where(is_denied, DENIED_BY_ESTIMATE, INDEX)
     sides[rows[is_denied & assignment.exact[rows]]] = DENIED
     return sides

@@ -23,7 +23,6 @@ from neardup.files.passes import keep_extracted
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.dedup.against import (
-    AGAINST,
     DENIED,
     DENIED_BY_ESTIMATE,
     INDEX,
@@ -231,8 +230,8 @@ def deduplicate_sources(
         plan = replace(plan, reading=replace(plan.reading, look_up=look_up))
     with runner.stage("read") as note:
         signed = sign_documents(sources, against, plan, workspace, runner)
-        is_looked_up = index is not None
-        contents = find_contents(signed, plan.keep, workspace, is_looked_up=is_looked_up)
+        first_denied = None if index is None else index.first_denied
+        contents = find_contents(signed, plan.keep, workspace, first_denied)
         n_contents = contents.count()
         note(documents=len(contents.firsts), distinct_texts=n_contents)
     method, choice = plan.options.method, None
@@ -303,8 +302,10 @@ def conclude(
         went = ~assignment.stays & ((sides == INPUT) | (sides == INDEX))
         with runner.stage("add") as note:
             own = contents.own
-            are_known = find_known(new.index, batches, own, assignment) & (sides != AGAINST)
-            # Where a run is repeated they stay, as they did before, unless a file has them now.
+            are_known = find_known(new.index, batches, own, assignment)
+            # Where a run is repeated they stay, as they did before, unless a file has them now, or
+            # they are denied.
+            are_known &= (sides == INPUT) | (sides == INDEX)
             assignment = assignment.without(are_known)
             n_added = add_survivors(
                 new, batches, own, other, assignment, are_known, went & ~are_known, runner, read

@@ -186,6 +186,26 @@ def test_denied__beside_files(index, tmp_path):
     assert (len(index), index.info()["gone_documents"]) == (0, 0)
 
 
+def test_denied__beside_copies_in_the_index_and_in_files(index, tmp_path):
+    """What has the tokens of a denied document is denied, whatever else has them."""
+    texts = ["one two three four", "five six seven eight", "nine ten eleven twelve"]
+    rows = [{"id": f"{k}-{n}", "text": text} for n, text in enumerate(texts) for k in "ab"]
+    index.add(rows, id_column="id")
+    index.remove(["a-0", "a-1"], deny=True)
+    path = write(tmp_path / "takedown.jsonl", {"f-1": texts[1], "f-2": texts[2]})
+    own = [{"id": f"n{n}", "text": text} for n, text in enumerate([*texts, *texts])]
+    found = neardup.deduplicate(own, against=[index, path], id_column="id")
+    assert removed_by(found) == [
+        (f"n{k + n}", side, kept_id, 1.0, True)
+        for k in (0, 3)
+        for n, (side, kept_id) in enumerate(
+            [("denied-exact", "a-0"), ("denied-exact", "a-1"), ("against", "f-2")]
+        )
+    ]
+    assert found.summary["documents_denied"] == {"exact": 4, "estimated": 0}
+    assert found.summary["removed_for_index"] == 0
+
+
 def test_refusals(index, tmp_path):
     known, others, own = texts_of(7)
     index.add(rows_of(known), id_column="id")

@@ -124,7 +124,6 @@ def test_deny__refused_insertions(index):
     with pytest.raises(DeniedError):
         index.insert("x", text_of(0))
     DocumentIndex.open(index.folder, timeout=0).insert("y", text_of(40))
-    # One that is there is named before one that is denied.
     index.refresh()
     index.commit()
 
@@ -177,6 +176,53 @@ def test_deny__an_equal_text_is_denied_beside_one_that_is_similar(index, add):
             {"kept_id": "d0", "kept_in": "denied-exact", "similarity": 1.0}
         ]
         assert found.summary["documents_denied"] == {"exact": 1, "estimated": 0}
+
+
+@pytest.fixture
+def with_copies(index):
+    """Make an index that denies a document of which it has copies, in a segment and in its tail."""
+    index.add([{"id": "copy", "text": text_of(0).upper()}], id_column="id")
+    index.insert("tail", text_of(0))
+    index.commit()
+    index.remove(["d0", "d1"], deny=True)
+    return index
+
+
+@pytest.mark.parametrize("memory", [None, "16MB"])
+@pytest.mark.parametrize("add", [False, True])
+def test_deny__an_equal_text_is_denied_beside_a_copy_that_is_there(with_copies, add, memory):
+    """Also a document that is there itself, when it comes again."""
+    rows = [
+        {"id": "again", "text": text_of(0)},
+        {"id": "copy", "text": text_of(0).upper()},
+        {"id": "more", "text": text_of(0)},
+        {"id": "there", "text": text_of(5)},
+    ]
+    found = neardup.deduplicate(
+        rows, against=with_copies.folder, id_column="id", add=add, memory=memory
+    )
+    removed = [
+        (row["id"], row["kept_in"], row["kept_id"].removeprefix("against/"), row["exact_copy"])
+        for row in found.removed.to_pylist()
+    ]
+    assert removed == [
+        ("again", "denied-exact", "d0", True),
+        ("copy", "denied-exact", "d0", True),
+        ("more", "denied-exact", "d0", True),
+        ("there", "against", "d5", True),
+    ]
+    assert found.summary["documents_denied"] == {"exact": 3, "estimated": 0}
+    if add:
+        assert (found.summary["documents_added"], found.summary["documents_known"]) == (0, 0)
+
+
+def test_deny__an_equal_text_is_not_inserted_beside_a_copy_that_is_there(with_copies):
+    for insert in (with_copies.insert, with_copies.insert_if_new):
+        with pytest.raises(DeniedError, match="'x' has the same tokens as 'd0'"):
+            insert("x", text_of(0))
+    assert with_copies.insert_if_new("y", text_of(5)) == "d5"
+    addition = with_copies.add([{"id": "x", "text": text_of(0)}], id_column="id")
+    assert [(each.id, each.denied_id) for each in addition.denied] == [("x", "d0")]
 
 
 def test_deny__dedup_of_all_texts_is_refused(index):
