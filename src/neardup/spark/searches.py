@@ -60,7 +60,9 @@ def search_documents_on_spark(
     """
     engine = SparkEngine(current_cluster, runner, IN_MEMORY)
     with spark_errors():
-        return run_search(engine, shared, sources, options, condition, with_columns=with_columns)
+        result = run_search(engine, shared, sources, options, condition, with_columns=with_columns)
+    result.summary.update({"engine": engine.name, "workers": engine.workers})
+    return result
 
 
 class _OfDocuments(

@@ -116,7 +116,6 @@ def search_documents(
         **_describe(counts, len(table), index.scheme, options),
         **describe_skipped(counts.skipped),
         **describe_filtered(sources),
-        **engine.describe(),
         "seconds": round(time.perf_counter() - start, 3),
         "passed_over": passed_over(sources),
         "hints": hints_of_short(
