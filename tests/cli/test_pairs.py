@@ -48,13 +48,11 @@ def test_pairs__against(run, here, rows, write_file):
     ]
 
 
-def test_pairs__json_and_stats(run, rows):
+def test_pairs__json_and_quiet(run, rows):
     outcome = run("pairs", "rows.jsonl", *OPTIONS, "-o", "p.csv", "--json")
     summary = json.loads(outcome.out)
     assert (summary["pairs"], summary["empty_documents"]) == (1, 1)
     assert summary["filters"]["results"] == 1
-    outcome = run("pairs", "rows.jsonl", *OPTIONS, "-o", "p.csv", "--overwrite", "--stats")
-    assert "pairs verified" in outcome.out
     assert run("pairs", "rows.jsonl", "-o", "q.csv", "--quiet").out == ""
 
 
@@ -101,10 +99,6 @@ def test_pairs__algorithms_agree(run, here, rows, algorithm):
         (
             "-o p.csv --top 5 --limit 5",
             "--limit has no effect with --top 5, which is no more; leave it out, or lower it",
-        ),
-        (
-            "-o p.csv --stats --quiet",
-            "--stats has no effect with --quiet; leave it out, or add --json",
         ),
         ("-o p.csv --per-document", "--per-document needs --top, the number of partners"),
         (

@@ -71,7 +71,7 @@ PAIRS = [
         "-o p.csv --measure weighted-jaccard --algorithm ppjoin",
         "-o p.csv --recall 0.9", "-o p.csv --rows 5",
         "-o p.csv --method minhash --algorithm allpairs", "-o p.csv --top 5 --limit 5",
-        "-o p.csv --stats --quiet", "-o p.csv --top 0", "-o p.csv --per-document",
+        "-o p.csv --top 0", "-o p.csv --per-document",
         "-o p.csv --method minhash --measure edit", "-o p.csv --method minhash --top 3",
         "-o p.csv --limit 3", "-o p.csv --limit 0", "-o missing/p.csv", "-o tree",
         "-o p.csv --text-column body", "-o p.csv --against missing.jsonl",

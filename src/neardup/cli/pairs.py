@@ -59,8 +59,6 @@ def command(call: Call) -> None:
     from neardup.options.documents import PairOptions
     from neardup.options.option import no_effect
 
-    if call.stats and call.quiet and not call.as_json:
-        raise no_effect("stats", "with quiet", "add json", "quiet", "json")
     columns = [name for names in call.with_columns or () for name in names.split(",")]
     options, against = call.of(PairOptions, with_columns=columns or None), call.against
     job = PairJob(
@@ -94,8 +92,6 @@ def command(call: Call) -> None:
                 result = job.run(ThreadEngine(call.runner, workspace))
         lines = output.write(result, options, *([left, right] if folder is None else []))
     output.tell(result.summary, _report(result.summary, output), *lines)
-    if call.stats and not (call.as_json or call.quiet):
-        output.say(_statistics(result.summary))
 
 
 def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
@@ -146,26 +142,6 @@ def _condition(summary: Mapping[str, Any]) -> str:
     if "one_to_one" in summary:
         condition += f", one to one of {summary['similar_pairs']:,}"
     return condition
-
-
-def _statistics(summary: Mapping[str, Any]) -> str:
-    labels = {
-        "hits": "postings met",
-        "after_size": "left by size and order",
-        "after_weight": "left by weight and order",
-        "after_length": "left by length and order",
-        "after_position": "left by position",
-        "after_parity": "left by parity",
-        "after_suffix": "left by suffix",
-        "verified": "pairs verified",
-        "results": "pairs of distinct records",
-    }
-    filters = summary["filters"].items()
-    lines = [f"{labels[name]:<26}{number:>16,}" for name, number in filters]
-    n_steps = summary.get("steps", 1)
-    if n_steps > 1:
-        lines.insert(0, f"all {n_steps} steps together; what is met in two counts twice")
-    return "\n".join(lines)
 
 
 def _hint(summary: Mapping[str, Any]) -> str:

@@ -106,7 +106,6 @@ def _of_documents() -> dict[str, tuple[Option, ...]]:
                 "files may be given several times.",
             ),
             *_of(PairOptions),
-            *_of(OutputOptions, "stats"),
             *_of(WorkspaceOptions, work=f"{WorkspaceOptions.known['work'].help} {_ON_SPARK}"),
             *_of(
                 CommandOptions,
@@ -502,7 +501,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         ),
         *("replacement", "columns", "with_columns", "summary", "with_text", "no_text"),
         *("places", "place_marker"),
-        *("overwrite", "stats", "as_json"),
+        *("overwrite", "as_json"),
     ),
     "Running": (
         *(

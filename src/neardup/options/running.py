@@ -52,7 +52,6 @@ class OutputOptions(Options):
     )
     no_text: bool = option("Leave out the passages' texts.", default=False)
     overwrite: bool = option("Replace the output file if it exists.", default=False)
-    stats: bool = option("Print what each filter did.", default=False)
     quiet: bool = option("Print nothing but errors.", default=False)
     as_json: bool = option("Print the result as one JSON object.", default=False, flags=("--json",))
 
