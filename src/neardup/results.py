@@ -8,7 +8,7 @@ from __future__ import annotations
 import platform
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
 from pathlib import Path
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.outputs.summary_records import DocumentSearchSummary, PassageSummary
+    from neardup.passages.document_pairs import HiddenText
     from neardup.reports.page import Report
 
 # Rows of a table, and characters of a value, that a notebook is shown.
@@ -287,6 +288,8 @@ class PassageResult(TableResult):
     passages: pa.Table
     summary: PassageSummary
     document_pairs: pa.Table | None = None
+    # By what a page measures texts, so that its shares are those of ``document_pairs``.
+    _hidden: HiddenText | None = field(default=None, repr=False, compare=False)
 
     @property
     def table(self) -> pa.Table:

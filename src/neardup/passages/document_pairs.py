@@ -16,6 +16,11 @@ from neardup.text.tokenizers import Tokenizer
 
 # Where text stands that is ignored, and how long texts are without it.
 
+# Rows of passages: where one starts and stops in the query and how long that is, the same of the
+# document, or of either alone, all in characters that are not hidden, texts from their first token
+# to their last.
+Extents = Int64s
+
 
 @dataclass(frozen=True)
 class Holes:
@@ -55,10 +60,17 @@ class Visible:
     stops: Int64s
     holes: Holes
 
+    def extents(self, which: Int64s, starts: Int64s, stops: Int64s) -> Extents:
+        """Measure passages and their texts, of which passage k is in text ``which[k]``."""
+        before, each = self.holes.visible_before, np.arange(len(self.starts))
+        # Of a document of an index all may be hidden.
+        lengths = np.maximum(before(each, self.stops) - before(each, self.starts), 1)
+        return np.stack([before(which, starts), before(which, stops), lengths[which]], axis=1)
+
 
 @dataclass(frozen=True)
 class HiddenText:
-    """Runs of tokens that are ignored, and what cuts texts into tokens."""
+    """Runs of tokens that are ignored, if any, and what cuts texts into tokens."""
 
     runs: IgnoredRuns
     tokenizer: Tokenizer
@@ -96,11 +108,6 @@ _COLUMNS = [
     "query_share",
     "doc_share",
 ]
-
-# Rows of passages: where one starts and stops in the query and how long that is, the same of the
-# document, or of either alone, all in characters that are not hidden, texts from their first token
-# to their last.
-Extents = Int64s
 
 
 @dataclass(frozen=True)
@@ -181,14 +188,11 @@ def _extents(
     starts: Int64s, stops: Int64s, which: Int64s, texts: _Texts, hidden: HiddenText | None
 ) -> Extents:
     """Return where passages start and stop in texts, and how long these are."""
-    lengths = texts.stops - texts.starts
+    none = np.empty(0, np.int64)
+    visible = Visible(texts.starts, texts.stops, Holes(none, none, none))
     if hidden is not None:
         visible = hidden.look_at(texts.texts)
-        before, each = visible.holes.visible_before, np.arange(len(texts.texts))
-        # Of a document of an index all may be hidden.
-        lengths = np.maximum(before(each, visible.stops) - before(each, visible.starts), 1)
-        starts, stops = before(which, starts), before(which, stops)
-    return np.stack([starts, stops, lengths[which]], axis=1)
+    return visible.extents(which, starts, stops)
 
 
 def _texts_of_queries(queries: DocumentBlock, documents: Int64s) -> _Texts:

@@ -50,6 +50,9 @@ class IgnoredRuns:
         return covered
 
 
+NO_RUNS = IgnoredRuns(())
+
+
 def _without(
     taken_out: Bools, tokens: TokenLists, spans: TokenSpans
 ) -> tuple[TokenLists, TokenSpans]:

@@ -40,7 +40,13 @@ from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOpt
 from neardup.options.together import GroupArguments
 from neardup.passages.align import AlignmentPlan, certain_length, make_window_scheme
 from neardup.passages.document_pairs import Extents, HiddenText
-from neardup.passages.documents import PassageReading, least_run, read_documents, runs_of
+from neardup.passages.documents import (
+    NO_RUNS,
+    PassageReading,
+    least_run,
+    read_documents,
+    runs_of,
+)
 from neardup.passages.index import PassageHandle
 from neardup.passages.matches import schema_of, with_id_types
 from neardup.passages.places import Placer, count_marked
@@ -237,6 +243,7 @@ def _align(
             np.concatenate(places),
             None if options.summary is None else np.concatenate(extents),
             (counts.n_ignored, made.n_ignored),
+            hidden or HiddenText(NO_RUNS, look_up.scheme.tokenizer),
         )
         n_found = found.counts(is_one=is_one)
         summary = _summary(n_found, counts, plan, look_up, time.perf_counter() - start)

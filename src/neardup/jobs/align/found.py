@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.passages.chains import Hit
-from neardup.passages.document_pairs import Extents, pair_table
+from neardup.passages.document_pairs import Extents, HiddenText, pair_table
 from neardup.results import PassageResult
 from neardup.tables import Int64s
 
@@ -28,7 +28,7 @@ class Found:
 
     ``places`` are rows of query, its first token, document, its first token. ``extents`` are those
     of ``extents_of``, None if nobody wants pairs of documents. ``n_ignored`` tokens of the queries
-    and of the documents were ignored.
+    and of the documents were ignored, because they are of ``hidden`` text.
     """
 
     passages: pa.Table
@@ -36,13 +36,15 @@ class Found:
     places: Int64s
     extents: Extents | None
     n_ignored: tuple[int, int]
+    hidden: HiddenText
 
     def result(self) -> PassageResult:
         """Return what is reported, with pairs of documents where they are wanted."""
         pairs = None
         if self.extents is not None:
             pairs = pair_table(self.passages, self._pairs(), self.extents)
-        return PassageResult(self.passages, cast("PassageSummary", self.summary), pairs)
+        summary = cast("PassageSummary", self.summary)
+        return PassageResult(self.passages, summary, pairs, self.hidden)
 
     def counts(self, *, is_one: bool) -> dict[str, int]:
         """Count passages and documents, of one collection or of the first of two."""
@@ -82,7 +84,7 @@ class Found:
                 summary[name], summary[f"against_{name}"] = of_documents, of_queries
         places = self.places[:, [2, 3, 0, 1]]
         extents = None if self.extents is None else self.extents[:, [3, 4, 5, 0, 1, 2]]
-        return Found(passages, summary, places, extents, self.n_ignored[::-1])
+        return Found(passages, summary, places, extents, self.n_ignored[::-1], self.hidden)
 
     def earlier_first(self) -> Found:
         """Take the earlier one of two documents of a collection for the query."""

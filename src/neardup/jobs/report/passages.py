@@ -16,6 +16,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.id_table import digest_ids
 from neardup.files.ids import as_text
 from neardup.outputs.table_rows import TableRows
+from neardup.passages.document_pairs import HiddenText
 from neardup.reading.first_pass import ContentTable
 from neardup.reports.page import Report
 from neardup.reports.passages import leakage
@@ -56,13 +57,15 @@ def report_of_passages(
     against: Collection | None = None,
     *,
     summary: Mapping[str, Any] | None = None,
+    hidden: HiddenText | None = None,
     workspace: Workspace = IN_MEMORY,
 ) -> Report:
     """Make the page of an alignment, or of a search for items in a corpus.
 
     Where no summary says which it was, it is a search if the table looks so and the other
     collection is given, or ``inputs`` have no other documents. Without ``inputs`` the page has what
-    the table has.
+    the table has. ``hidden`` is the text that the alignment has ignored; None if only the table is
+    left, which does not record it.
     """
     about = summary or {}
     is_search = "queries" in about
@@ -73,9 +76,10 @@ def report_of_passages(
         # Items are looked for in something else, whatever their ids are.
         wanted = leakage.wanted_texts if is_search else _most_shared
         is_one = False if is_search else None
-        return gather_passages(
+        passages, counts = gather_passages(
             rows, runner, inputs, against, is_one=is_one, wanted=wanted, workspace=workspace
         )
+        return passages if hidden is None else replace(passages, hidden=hidden), counts
 
     with runner.stage("report"):
         try:

@@ -27,6 +27,7 @@ from neardup.options.groups import AgainstDataOptions, WorkerOptions
 from neardup.options.option import argument, but, no_effect, takes
 from neardup.options.together import ReadArgument, RunArgument
 from neardup.outputs.table_rows import TableRows
+from neardup.passages.document_pairs import HiddenText
 from neardup.reports.index import index_report
 from neardup.reports.page import Report
 from neardup.reports.pairs.judgements import Labels
@@ -141,8 +142,9 @@ def make_report(
             # Where pairs of documents are told, their passages are there, too.
             table = result.passages if isinstance(result, PassageResult) else result.table
             rows = TableRows.of_table(table)
+            hidden = getattr(result, "_hidden", None)
             name = type(result).__name__
-            return _report_of_table(rows, result.summary, given, name, runner, workspace)
+            return _report_of_table(rows, result.summary, given, name, runner, workspace, hidden)
     folder_kind = None
     if isinstance(result, str | Path):
         folder_kind = kind_of_folder(str(result))
@@ -193,6 +195,7 @@ def _report_of_table(
     name: str,
     runner: Runner,
     workspace: Workspace,
+    hidden: HiddenText | None = None,
 ) -> Report:
     if given.inputs is not None and given.against is not None:
         told_apart(given.against.sources, given.inputs.sources, an_id_of_others(rows))
@@ -212,7 +215,13 @@ def _report_of_table(
         )
     given.check_only("passages", "inputs", "against")
     return report_of_passages(
-        rows, runner, given.inputs, given.against, summary=summary, workspace=workspace
+        rows,
+        runner,
+        given.inputs,
+        given.against,
+        summary=summary,
+        hidden=hidden,
+        workspace=workspace,
     )
 
 

@@ -196,29 +196,32 @@ def strips(
     shares = []
     for k, each in enumerate(documents):
         y, label, found = 4 + _ROW * k, passages.name(each), all_parts[each]
-        share = found.covered.length / (passages.documents[each].length or 1)
-        shares.append(share)
+        _, share = passages.measure(each, found.covered.starts, found.covered.stops)
+        shares.append("" if share is None else f"{100 * share:.1f} %")
+        rounded = "" if share is None else f"{100 * share:.0f} %"
         shown = label_of(label, _MOST_OF_LABEL)
         width = max(passages.documents[each].length * scale, 0.5)
         bits = others_of[each] if found.are_many else [(*p, 1) for p in found.drawn.values()]
         parts += [
             element("text", shown, class_="tick", x=2, y=y + 11),
-            element("text", f"{100 * share:.0f} %", class_="tick end", x=WIDTH - 2, y=y + 11),
+            element("text", rounded, class_="tick end", x=WIDTH - 2, y=y + 11),
             element("rect", class_="base", x=2, y=y + 16, width=width, height=10),
             *(_bit(passages, each, *bit, y + 16, scale, reading) for bit in bits),
         ]
     description = (
         "The texts that share most, to scale. Coloured is what another text has as well, a colour "
-        "for each other text (point at it for its name); at the right, the part of the text that "
-        "is in some passage."
+        "for each other text (point at it for its name); at the right, the part of the text, from "
+        "its first word to its last, that is in some passage."
     )
+    if passages.hidden.runs.hashes:
+        description += " What was ignored is not part of it."
     if reading is not None:
         description += " Click a part to read it beside the other text, if that is on this page."
     if many:
         said = f"Of a text with more than {_MOST_BITS} such parts those that touch have one colour."
         description += f" {said}"
     rows = [
-        (passages.name(each), f"{passages.documents[each].length:,}", f"{100 * share:.1f} %")
+        (passages.name(each), f"{passages.documents[each].length:,}", share)
         for each, share in zip(documents, shares, strict=True)
     ]
     svg = drawing(name, title, description, 8 + _ROW * max(len(documents), 1), parts)
@@ -242,11 +245,6 @@ class _Union:
         is_new[1:] = starts[1:] - reached[:-1] >= self._gap
         firsts = np.flatnonzero(is_new)
         self.starts, self.stops = starts[firsts], np.maximum.reduceat(stops, firsts)
-
-    @property
-    def length(self) -> int:
-        """How much of the text they are."""
-        return int((self.stops - self.starts).sum())
 
 
 class _Parts:
@@ -517,25 +515,24 @@ def _most(
 
 @dataclass(frozen=True)
 class Looked:
-    """What is listed of a pair: how many passages it has, and how many of them have moved."""
+    """What is listed of a pair: how many passages it has, and how many of them have moved.
+
+    ``shared`` is for either text what ``Passages.measure`` returns.
+    """
 
     n_passages: int
     n_moved: int
+    shared: tuple[tuple[int, float | None], tuple[int, float | None]]
 
 
 def pair_rows(passages: Passages, pairs: Pairs, looked_at: Sequence[Looked]) -> Table:
     """List the first of some pairs with what they share."""
     rows = []
-    columns = pairs.queries, pairs.docs, pairs.of_query, pairs.of_doc
-    for (query, doc, *shared), looked in zip(
-        zip(*(column.tolist() for column in columns), strict=True), looked_at, strict=False
+    for query, doc, looked in zip(
+        pairs.queries.tolist(), pairs.docs.tolist(), looked_at, strict=False
     ):
-        lengths = [passages.documents[each].length for each in (query, doc)]
-        shares = [
-            percent(min(part / length, 1.0)) if length else ""
-            for part, length in zip(shared, lengths, strict=True)
-        ]
-        counts = looked.n_passages, looked.n_moved, max(shared)
+        shares = ["" if share is None else percent(share) for _, share in looked.shared]
+        counts = looked.n_passages, looked.n_moved, max(n for n, _ in looked.shared)
         names = passages.name(query), passages.name(doc)
         rows.append((*names, *(f"{n:,}" for n in counts), *shares))
     head = "first text,second text,passages,moved,characters,of the first,of the second"

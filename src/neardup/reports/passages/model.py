@@ -14,12 +14,16 @@ import pyarrow.compute as pc
 
 from neardup.files.id_table import hash_id, hash_ids
 from neardup.kernels.common.hashing import mix_words
+from neardup.passages.document_pairs import HiddenText, Visible
+from neardup.passages.documents import NO_RUNS
 from neardup.passages.matches import union_lengths
 from neardup.reports.differences import find_moved
 from neardup.reports.page import shortened, written
 from neardup.runs.exchange import Shuffle, SpilledBatches
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.tables import Bools, Floats, Int64s, Rows, Uint64s
+from neardup.text.normalise import Normalisation
+from neardup.text.tokenizers import make_tokenizer
 from neardup.version import __version__
 
 # How passages were found, as pages say it.
@@ -378,6 +382,8 @@ class Passages:
         Gives where some passages begin on both sides, as people cite it, where the table says it.
     numbers
         What ``documents`` call those that the passages have by other numbers; None for the same.
+    hidden
+        Text that was ignored, and is not part of shares.
 
     Notes
     -----
@@ -391,9 +397,35 @@ class Passages:
     texts_of_row: Callable[[int], tuple[str, str]] | None = None
     places_of_rows: Callable[[Int64s], list[tuple[str, str]]] | None = None
     numbers: Int64s | None = None
+    hidden: HiddenText = field(
+        default_factory=lambda: HiddenText(NO_RUNS, make_tokenizer("words", Normalisation()))
+    )
 
     def __len__(self) -> int:
         return self.stored.n
+
+    @cached_property
+    def _visible(self) -> tuple[dict[int, int], Visible]:
+        """Rows of the documents whose texts are known, and what of these texts counts."""
+        texts = self.documents.texts
+        rows = {number: row for row, number in enumerate(texts)}
+        return rows, self.hidden.look_at(pa.array(texts.values(), pa.large_string()))
+
+    def measure(self, document: int, starts: Int64s, stops: Int64s) -> tuple[int, float | None]:
+        """Return how many characters of a document are in some passages, and which share of it.
+
+        Both are as ``pair_table`` has them: a text is from its first token to its last, and what
+        was ignored is not part of it. Without the text all characters count, and there is no
+        share.
+        """
+        length = None
+        rows, visible = self._visible
+        if document in rows:
+            which = np.full(len(starts), rows[document])
+            starts, stops, lengths = visible.extents(which, starts, stops).T
+            length = int(lengths[0])
+        shared = int(union_lengths(starts, stops, np.zeros(len(starts), np.int64), 1)[0])
+        return shared, None if length is None else shared / length
 
     def batches(self) -> Iterator[Spans]:
         """Yield the passages in the order of the table, some at a time."""

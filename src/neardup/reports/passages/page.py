@@ -387,13 +387,18 @@ _MOST_LOOKED_AT, _MOST_WITH_EXAMPLE = 1000, 100
 
 def _look(passages: Passages, pairs: Pairs) -> tuple[list[Looked], int | None]:
     """Count what has moved in some pairs; returns the row of the longest in the first ones, too."""
-    looked_at = [Looked(0, 0)] * len(pairs)
+    looked_at = [Looked(0, 0, ((0, None), (0, None)))] * len(pairs)
     best: tuple[int, int] | None = None
     for k, pair in passages.describe(pairs):
-        looked_at[k] = Looked(len(pair.spans), int(pair.moved.sum()))
+        spans = pair.spans
+        shared = (
+            passages.measure(pair.query, spans.query_starts, spans.query_stops),
+            passages.measure(pair.doc, spans.doc_starts, spans.doc_stops),
+        )
+        looked_at[k] = Looked(len(spans), int(pair.moved.sum()), shared)
         if k >= _MOST_WITH_EXAMPLE:
             continue
-        moved = pair.spans.take(pair.moved & passages.have_texts(pair.spans))
+        moved = spans.take(pair.moved & passages.have_texts(spans))
         if len(moved):
             first = np.lexsort((moved.rows, -moved.lengths))[0]
             one = -int(moved.lengths[first]), int(moved.rows[first])
@@ -444,7 +449,7 @@ def passage_report(passages: Passages, about: About) -> Report:
         scripts=[*SCRIPTS, "reading.js", "listing.js"],
         kind="shared passages",
         listing=listing,
-        sentences=list(_sentences(passages, ranked, about)),
+        sentences=list(_sentences(passages, ranked, looked_at, about)),
         facts=_facts(passages, looked_at[:_MOST_LOOKED_AT]),
         matrix=who_with_whom(passages, "matrix"),
         pairs=pair_rows(passages, listed, looked_at),
@@ -482,7 +487,9 @@ def _headline(passages: Passages) -> str:
     return f"{counted(len(passages), 'shared passage')} in {counted(n_pairs, 'pair')} of documents"
 
 
-def _sentences(passages: Passages, ranked: Pairs, about: About) -> list[str]:
+def _sentences(
+    passages: Passages, ranked: Pairs, looked_at: Sequence[Looked], about: About
+) -> list[str]:
     where = "of one collection" if passages.is_one else "of two collections"
     if about.n_documents:
         where = " and ".join(f"{n:,}" for n in about.n_documents)
@@ -494,15 +501,14 @@ def _sentences(passages: Passages, ranked: Pairs, about: About) -> list[str]:
         f"have been rewritten: {_rule(passages, about)} Among the documents {where}, "
         f"{len(passages.documents):,} share one with another."
     )
-    ends = int(ranked.queries[0]), int(ranked.docs[0])
-    shares = [
-        min(int(shared[0]) / max(passages.documents[each].length, 1), 1.0)
-        for shared, each in zip((ranked.of_query, ranked.of_doc), ends, strict=True)
-    ]
-    query, doc = map(passages.name, ends)
+    query, doc = map(passages.name, (int(ranked.queries[0]), int(ranked.docs[0])))
+    of_query, of_doc = (
+        counted(n, "character") if share is None else percent(share)
+        for n, share in looked_at[0].shared
+    )
     most = (
-        f"Most is shared by {query} and {doc}: their passages span {percent(shares[0])} of {query} "
-        f"and {percent(shares[1])} of {doc}. Within these the words that only one has are marked."
+        f"Most is shared by {query} and {doc}: their passages span {of_query} of {query} and "
+        f"{of_doc} of {doc}. Within these the words that only one has are marked."
     )
     return [first, most, "That texts agree says nothing about who wrote them first."]
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
+import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from neardup.reports.page import percent
 from tests.examples import examples
 
 PHRASES = [" ".join(f"{kind}{i}é" for i in range(9)) for kind in "abcd"]
@@ -78,3 +81,58 @@ def test_align__summary_of_an_index_with_removed_documents(tmp_path):
         {"query_id": "0", "doc_id": 9, "query_share": 1.0},
     ]
     assert result.document_pairs["doc_share"].to_pylist()[0] == 1.0
+
+
+QUESTION = "What do you think of all this, and why do you think so?"
+ANSWERS = [" ".join(f"{name}{i}" for i in range(30)) for name in "abc"]
+# Beside the answers there are a question, white space around texts, and words of their own.
+ASKED = [
+    f"\n\n  {QUESTION} {ANSWERS[0]} {QUESTION} {ANSWERS[1]} mine {QUESTION}\n\n",
+    f"{ANSWERS[0]} {QUESTION} {ANSWERS[1]}. {ANSWERS[2]} ...!\n",
+]
+
+
+def shares_on_page(page):
+    """Return the shares of texts 0 and 1: of the sentence, the list of pairs, and the drawing."""
+    html = re.sub(r"</?bdi>|\s+", " ", page.html)
+    [sentence] = re.findall(r"passages span (.*?) of 0 and (.*?) of 1\. Within", html)
+    rows = [
+        [re.sub(r"<[^>]*>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row)]
+        for row in re.findall(r"<tr>.*?</tr>", html)
+    ]
+    [listed] = [tuple(row[5:7]) for row in rows if row[:2] == ["0", "1"]]
+    drawn = tuple(row[2] for row in rows if len(row) == 3 and row[0] in ("0", "1"))
+    return sentence, listed, drawn
+
+
+@pytest.mark.parametrize("options", [{"ignore": [QUESTION]}, {}, {"tokenizer": "whitespace"}])
+@pytest.mark.parametrize("measure", ["jaccard", "max-containment"])
+@pytest.mark.parametrize("is_one", [True, False])
+def test_report__shares_of_the_table(options, measure, is_one):
+    """Table and page measure texts from the first token to the last, without what is ignored."""
+    collections = [pa.table({"id": ["0", "1"], "text": ASKED})]
+    if not is_one:
+        collections = [collections[0].slice(row, 1) for row in range(2)]
+    result = neardup.align(
+        *collections, measure=measure, min_tokens=20, summary="documents", **options
+    )
+    [row] = result.document_pairs.to_pylist()
+    shares = row["query_share"], row["doc_share"]
+    page = neardup.report(result, collections[0], against=None if is_one else collections[1])
+    assert shares_on_page(page) == (tuple(map(percent, shares)),) * 3
+    # Of what is not ignored all but a word was copied.
+    assert (shares[0] > 0.95) == ("ignore" in options)
+    assert max(shares) < 1
+
+
+def test_report__shares_of_a_table_that_was_written(tmp_path):
+    """With its texts the page has the same shares; a table alone has none."""
+    path = str(tmp_path / "shared.parquet")
+    neardup.align(ASKED, min_tokens=20).write(path)
+    result = neardup.align(ASKED, min_tokens=20, summary="documents")
+    [row] = result.document_pairs.to_pylist()
+    shares = percent(row["query_share"]), percent(row["doc_share"])
+    assert shares_on_page(neardup.report(path, ASKED)) == (shares,) * 3
+    sentence, *others = shares_on_page(neardup.report(path))
+    assert all(each.endswith(" characters") for each in sentence)
+    assert others == [("", "")] * 2

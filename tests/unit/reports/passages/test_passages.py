@@ -109,7 +109,8 @@ def test_describe__has_the_passages_in_their_order(make_passages, seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_strips__cover_what_is_in_a_passage_of_either_side(make_passages, seed):
     rows = random_rows(seed)
-    passages = make_passages([None] * 5, rows, lengths=[80] * 5)
+    # What is behind the last word is no part of a text.
+    passages = make_passages([f"{'x' * 80} ...!"] * 5, rows)
     table = strips(passages, range(5), "strips", "Shared").table
     for document, row in enumerate(table.rows):
         sides = [(0, 1), (3, 4)]
