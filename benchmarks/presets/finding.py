@@ -114,7 +114,6 @@ def measure(preset: str, half: str) -> dict[str, Any]:
     ways: dict[str, dict[str, Any]] = {"preset": {"preset": preset}, "defaults": {}}
     if preset == "code":
         texts = list(read_programs().values())
-        ways["preset"]["tokenizer"] = "code:python"
         found["ways"] = {name: measure_programs(options) for name, options in ways.items()}
     else:
         texts = read_statutes(half) if preset == "ocr" else read_titles(half)

@@ -84,22 +84,34 @@ def _types_of(rows: Any) -> list[type]:
     return [get_args(get_args(hints[each.name])[1])[0] for each in fields(rows)]
 
 
+TEXT_COLUMNS = ("text", "language")
+"""The columns of texts that wait for others."""
+
+
 @dataclass(frozen=True)
 class Texts:
     """UTF-8 text of some documents: ``data`` and ``offsets`` (n + 1). Shares Arrow's memory.
 
     Documents that are read as bytes may have any; only what takes each byte for itself sees them.
+    ``languages`` are those of programs, as numbers of ``files.languages`` (n); None of texts that
+    were not read.
     """
 
     data: Bytes
     offsets: Int64s
+    languages: Bytes | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @classmethod
-    def from_arrow(cls, strings: pa.Array) -> Texts:
-        """See an array of strings, or of bytes, as bytes and offsets; a null is an empty text."""
+    def from_arrow(cls, strings: pa.Array, languages: Bytes | int | None = None) -> Texts:
+        """See an array of strings, or of bytes, as bytes and offsets; a null is an empty text.
+
+        ``languages`` may be one number for all.
+        """
+        if isinstance(languages, int):
+            languages = np.full(len(strings), languages, np.uint8)
         strings = with_wide_offsets(strings)
         if strings.null_count:
             strings = strings.fill_null("")
@@ -108,8 +120,18 @@ class Texts:
             strings.offset : strings.offset + len(strings) + 1
         ]
         if data_buffer is None or not data_buffer.size:
-            return cls(np.zeros(1, np.uint8), offsets)
-        return cls(np.frombuffer(data_buffer, np.uint8), offsets)
+            return cls(np.zeros(1, np.uint8), offsets, languages)
+        return cls(np.frombuffer(data_buffer, np.uint8), offsets, languages)
+
+    def columns(self) -> dict[str, Any]:
+        """Return texts that were read as columns, of which ``of_columns`` makes them again."""
+        return dict(zip(TEXT_COLUMNS, (self.to_arrow(), self.languages), strict=True))
+
+    @classmethod
+    def of_columns(cls, batch: pa.RecordBatch) -> Texts:
+        """Return the texts that a batch has in columns."""
+        text, language = TEXT_COLUMNS
+        return cls.from_arrow(batch[text], batch[language].to_numpy())
 
     def to_arrow(self) -> pa.Array:
         """Give the texts as an Arrow large_string array that shares their memory."""
@@ -131,7 +153,18 @@ class Texts:
         edges = np.stack([base + starts, base + stops], axis=1).reshape(-1)
         offsets = np.concatenate([[self.offsets[0]], edges, [self.offsets[-1]]])
         pieces = Texts(self.data, offsets.astype(np.int64)).to_arrow()
-        return Texts.from_arrow(pc.take(pieces, pa.array(np.arange(1, len(pieces), 2))))
+        taken = pc.take(pieces, pa.array(np.arange(1, len(pieces), 2)))
+        return Texts.from_arrow(
+            taken, None if self.languages is None else self.languages[documents]
+        )
+
+    @classmethod
+    def joined(cls, *parts: Texts) -> Texts:
+        """Return texts that were read, those of some parts one behind the other."""
+        import pyarrow as pa
+
+        batches = [pa.RecordBatch.from_pydict(part.columns()) for part in parts]
+        return cls.of_columns(pa.concat_batches(batches))
 
     def slices(self, n_bytes: int) -> list[Texts]:
         """Cut into runs of documents of about ``n_bytes`` each, at least one document a run."""
@@ -141,7 +174,12 @@ class Texts:
         cuts = np.unique(np.searchsorted(self.offsets[:-1], ends))
         bounds = [0, *(int(cut) for cut in cuts if 0 < cut < len(self)), len(self)]
         return [
-            Texts(self.data, self.offsets[start : stop + 1]) for start, stop in pairwise(bounds)
+            Texts(
+                self.data,
+                self.offsets[start : stop + 1],
+                None if self.languages is None else self.languages[start:stop],
+            )
+            for start, stop in pairwise(bounds)
         ]
 
 

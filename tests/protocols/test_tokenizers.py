@@ -136,7 +136,7 @@ CASES = [
     Case(
         "code",
         lambda text, _, __: program_tokens(text, "python"),
-        lambda _: "code:python",
+        lambda _: "code",
         normalises=False,
     ),
     _file("pairs.json"),
@@ -320,11 +320,10 @@ def test_named__all_have_a_case():
 @each_of("name", NAMED)
 def test_named__what_is_folded_away(name):
     """Case in words unless asked otherwise, and nothing where nothing can be."""
-    choice = "code:python" if name == "code" else name
-    scheme = make_shingle_scheme(choice)
+    scheme = make_shingle_scheme(name)
     assert scheme.normalisation == Normalisation(casefold=name == "words")
     if NAMED[name].normalises:
-        assert make_shingle_scheme(choice, strip_accents=True).normalisation.strip_accents
+        assert make_shingle_scheme(name, strip_accents=True).normalisation.strip_accents
     else:
-        with pytest.raises(InvalidParameterError, match=rf"^tokenizer {choice} has nothing"):
-            make_shingle_scheme(choice, strip_accents=True)
+        with pytest.raises(InvalidParameterError, match=rf"^tokenizer {name} has nothing"):
+            make_shingle_scheme(name, strip_accents=True)

@@ -77,14 +77,14 @@ def command(call: Call) -> None:
         call.check_spark()
     elif call.fresh:
         raise no_effect("fresh", "with engine threads", "choose engine spark", "engine")
-    sources = rows_where(resolve_paths(call.inputs, settings), settings.where)
+    sources = rows_where(resolve_paths(call.inputs, asked), settings.where)
     others: Sequence[Source] | None = None
     if against:
         other: Other = choose_other(
             against[0] if len(against) == 1 else against,
             lambda _: resolve_other(
                 [Path(each) for each in against],
-                lambda _: resolve_paths(against, settings),
+                lambda _: resolve_paths(against, asked),
                 chosen.get("tokenizer"),
             ),
             settings,
@@ -93,7 +93,7 @@ def command(call: Call) -> None:
         )
     else:
         other = no_other(sources, settings, chosen)
-    templates = resolve_paths(call.ignore, settings) if call.ignore else ()
+    templates = resolve_paths(call.ignore, asked) if call.ignore else ()
     key = None
     if call.is_on_spark:
         key = key_of_alignment(sources, other, settings, templates, call.runner)

@@ -71,6 +71,8 @@ def command(call: Call) -> None:
         check_apart(html, [a, b])
     for location in (a, b):
         _check_text(location)
+    if options.tokenizer == "code" and options.language is None:
+        options = options.but(language=_language_of(a, b))
     texts = (_read_text(a, call.encoding), _read_text(b, call.encoding))
     with call.display:
         result = compare_texts(texts, options, names=(a, b), runner=call.runner)
@@ -85,6 +87,18 @@ def command(call: Call) -> None:
     if html is not None:
         lines.append(f"written to {html}")
     call.tell({}, *lines)
+
+
+def _language_of(a: str, b: str) -> str:
+    """Return the language that both files have by their endings."""
+    from neardup.errors import InvalidParameterError
+    from neardup.files.languages import LANGUAGES, language_of_file
+
+    languages = {LANGUAGES[language_of_file(each)] for each in (a, b)}
+    if len(languages) > 1 or "" in languages:
+        message = f"language must be given, for the endings of {a} and {b} do not mean one for both"
+        raise InvalidParameterError(message, "language")
+    return languages.pop()
 
 
 def _check_text(location: str) -> None:

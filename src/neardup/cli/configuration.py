@@ -163,7 +163,7 @@ def _walk(file: ConfigurationFile, scope: Scope, table: dict[str, Any]) -> Itera
             message = f"{label} is there twice, with a hyphen and with an underscore"
             raise InvalidInputError(message, path=file.path)
         seen.add(key)
-        is_path = isinstance(value, str) and not Tokenizer.is_name(value)
+        is_path = isinstance(value, str) and value not in Tokenizer.names
         if isinstance(known[key].kind, Tokenizer) and is_path:
             # From where the file is.
             value = str(Path(file.path).parent / value)

@@ -40,6 +40,7 @@ from neardup.tables import (
     Rows,
     ShingleSets,
     Signatures,
+    Texts,
     Uint64s,
     WeightedSets,
 )
@@ -453,7 +454,8 @@ def look_up_block(
 ) -> LookedUp:
     """Look up every document of a block; of each the most similar are found, as many as limited."""
     rows = read_text_block(source, block, columns, skip_bad=skip_bad)
-    queries = queries_of_texts(rows.texts, index.opened.scheme)
+    texts = Texts.from_arrow(rows.texts, block.language)
+    queries = queries_of_texts(texts, index.opened.scheme)
     hits = find_hits(index.opened, queries, measure)
     if limit is not None:
         hits = most_similar(hits, limit)

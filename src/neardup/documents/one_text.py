@@ -18,7 +18,7 @@ from neardup.documents.queries import (
     queries_of_weighted_sets,
 )
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.values import as_one_text
+from neardup.documents.values import Id, as_one_text, ids_of_values
 from neardup.errors import InvalidParameterError
 from neardup.tables import Floats, Int64s, ShingleLists, TokenLists, Uint64s
 from neardup.text.shingles import digest_token_lists
@@ -39,8 +39,10 @@ _MOST_OF_ALL = 2**24
 _MOST_COPIES = 2**20
 
 
-def make_query(text: str | None, tokens: Tokens | None, scheme: DocumentScheme) -> Queries:
-    """Work out what an index needs to know of one document."""
+def make_query(
+    text: str | None, tokens: Tokens | None, scheme: DocumentScheme, identifier: Id = ""
+) -> Queries:
+    """Work out what an index needs to know of one document, which may have an id."""
     if (text is None) == (tokens is None):
         message = "give either text or tokens"
         raise InvalidParameterError(message, "text", "tokens")
@@ -48,7 +50,10 @@ def make_query(text: str | None, tokens: Tokens | None, scheme: DocumentScheme) 
         if not isinstance(text, str):
             message = f"text must be a string, got {type(text).__name__}; give tokens= for tokens"
             raise InvalidParameterError(message, "text", "tokens")
-        return make_queries(scheme.shingles.tokenizer.hash_tokens(as_one_text(text)), scheme)
+        texts, tokenizer = as_one_text(text), scheme.shingles.tokenizer
+        if tokenizer.is_by_file:
+            texts = tokenizer.texts_in_index(texts.to_arrow(), ids_of_values([identifier]))
+        return make_queries(tokenizer.hash_tokens(texts), scheme)
     if isinstance(tokens, str) or not isinstance(tokens, Iterable):
         message = (
             "tokens must be a list or a set of tokens, or a mapping of tokens to numbers, got "

@@ -98,7 +98,7 @@ class Pending(Searchable):
     """
 
     def __init__(self, scheme: DocumentScheme) -> None:
-        self._scheme = scheme
+        self._scheme, self._in_index = scheme, scheme.shingles.tokenizer.texts_in_index
         self._n_documents = self._n_signed = self._n_listed = self._n_gone = 0
         self.n_bytes = 0
         self._rows: dict[str, int] = {}
@@ -209,7 +209,9 @@ class Pending(Searchable):
         """Sign the documents that were not signed yet."""
         waiting = self._texts[self._n_signed : self._n_documents]
         if waiting:
-            queries = queries_of_texts(as_texts(waiting), self._scheme, with_sets=False)
+            rows = np.arange(self._n_signed, self._n_documents)
+            texts = self._in_index(as_texts(waiting), self.ids_of(rows))
+            queries = queries_of_texts(texts, self._scheme, with_sets=False)
             # Weighted ones are made in any case.
             self._take(replace(queries, sets=None))
 
@@ -403,8 +405,9 @@ class Pending(Searchable):
         """Return what the measure compares of some rows."""
         wanted = rows.tolist()
         own = [self._sets[row] for row in wanted if row in self._sets]
-        texts = [self._texts[row] for row in wanted if row not in self._sets]
-        found = sets_of_texts(Texts.from_arrow(as_texts(texts)), self._scheme)
+        with_text = np.array([row for row in wanted if row not in self._sets], np.int64)
+        texts = as_texts([self._texts[row] for row in with_text.tolist()])
+        found = sets_of_texts(self._in_index(texts, self.ids_of(with_text)), self._scheme)
         if not own:
             return found
         is_text: Bools = np.array([row not in self._sets for row in wanted])

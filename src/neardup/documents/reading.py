@@ -227,11 +227,13 @@ def read_block(
         more = None if more is None else more.filter(is_good)
     ids = source.default_ids(numbers) if ids is None else ids
     contents = Contents(join_ids([ids]), texts.cast(pa.large_string()), more)
+    in_index = scheme.shingles.tokenizer.texts_in_index
     if queries is None:
-        queries = queries_of_texts(contents.texts, scheme, with_sets=not scheme.with_text)
+        indexed = in_index(contents.texts, contents.ids, block.language)
+        queries = queries_of_texts(indexed, scheme, with_sets=not scheme.with_text)
     elif not scheme.with_text:
-        sets = sets_of_texts(Texts.from_arrow(contents.texts), scheme)
-        queries = replace(queries, sets=sets)
+        indexed = in_index(contents.texts, contents.ids, block.language)
+        queries = replace(queries, sets=sets_of_texts(indexed, scheme))
     denied: list[DeniedDocument] = []
     if deny is not None:
         rows, *found = deny(queries)
@@ -247,12 +249,12 @@ def read_block(
     return ReadDocuments(source.name, numbers, batch, skipped, denied)
 
 
-def queries_of_texts(texts: pa.Array, scheme: DocumentScheme, *, with_sets: bool = True) -> Queries:
+def queries_of_texts(texts: Texts, scheme: DocumentScheme, *, with_sets: bool = True) -> Queries:
     """Work out what an index needs to know of texts, some at a time, as caches like it."""
     slice_bytes = WEIGHTED_SLICE_BYTES if scheme.weighted else SLICE_BYTES
     parts = [
         make_queries(scheme.shingles.tokenizer.hash_tokens(part), scheme, with_sets=with_sets)
-        for part in Texts.from_arrow(texts).slices(slice_bytes)
+        for part in texts.slices(slice_bytes)
     ]
     return parts[0] if len(parts) == 1 else join_queries(parts)
 

@@ -483,6 +483,10 @@ class DocumentSegment(Searchable):
             are_texts.append(is_text)
             (of_texts if is_text else of_sets).append((block, row))
         texts = _join(of_texts, blocks.TEXTS)
+        tokenizer = self.scheme.shingles.tokenizer
+        if tokenizer.is_by_file:
+            ids = self.ids_of(rows[np.array(are_texts, np.bool_)])
+            texts = tokenizer.texts_in_index(texts.to_arrow(), ids)
         if not of_sets:
             return sets_of_texts(texts, self.scheme)
         cells = _join(of_sets, blocks.SETS), _join(of_sets, blocks.WEIGHTS)

@@ -275,7 +275,7 @@ def _unless_denied(
     if index.denied is None:
         return queries
     scheme = index.scheme
-    queries = make_query(text, None, scheme) if queries is None else queries
+    queries = make_query(text, None, scheme, identifier) if queries is None else queries
     found = find_denied(index, queries, scheme.measure, queries.is_filled)
     if len(found.texts):
         (denied_id,) = index.denied.ids_of(found.rows).to_pylist()

@@ -314,6 +314,7 @@ class _FittingBlock(RowBlock):
     def __init__(self, source: Source, block: RowBlock, demand: RowsToFit) -> None:
         self._source, self._block, self._demand = source, block, demand
         self.numbers, self.end, self.place = block.numbers, block.end, block.place
+        self.language = block.language
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol
 
 from neardup.errors import InvalidInputError, MissingExtraError
+from neardup.files.languages import language_of_file
 from neardup.files.streams import COMPRESSIONS, compression_of, suffix_below
 from neardup.options.choices import InputFormat
 from neardup.options.groups import InputOptions
@@ -141,8 +142,11 @@ def format_of(name: str, options: InputOptions = _DEFAULTS) -> FileFormat | None
 def is_readable(name: str, options: InputOptions = _DEFAULTS) -> bool:
     """Return whether a file of a folder is an input: of a format that can be read here.
 
-    A format that was chosen is one, so that whoever opens the file says what it needs.
+    A format that was chosen is one, so that whoever opens the file says what it needs. Programs
+    are texts where they are asked for, and nothing else is then but for a language that is named.
     """
+    if options.reads_programs and (language_of_file(name) or options.by_ending):
+        return language_of_file(name) > 0
     found = format_of(name, options)
     if found is None:
         return False

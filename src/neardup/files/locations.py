@@ -106,8 +106,14 @@ class Found:
         is_input = is_archive(name, options) or is_readable(name, options)
         (self.files if is_input else self.passed_over).append(location)
 
-    def sorted_if_any(self, what: str) -> Found:
+    def sorted_if_any(self, what: str, options: InputOptions) -> Found:
         """Return both in the order of their names."""
+        if not self.files and options.by_ending:
+            message = (
+                f"no file in {what} has the ending of a program's; name the language with language "
+                "(--language)"
+            )
+            raise InvalidInputError(message)
         if not self.files:
             message = f"no file of a known format in {what}; a name ends in one of {KNOWN_SUFFIXES}"
             if self.passed_over:
@@ -153,7 +159,9 @@ class Archives:
             else:
                 opened.files.append(location)
         if not opened.files:
-            opened.sorted_if_any(f"the archive {path!r}" if path in found.files else f"{path!r}")
+            opened.sorted_if_any(
+                f"the archive {path!r}" if path in found.files else f"{path!r}", self._options
+            )
         return opened
 
     def _members(self, location: str) -> Found:
@@ -210,7 +218,7 @@ def _expand_local(path: str, options: InputOptions) -> Found:
             found.take(_checked_file(match), options)
         else:
             found.files.append(_checked_file(match))
-    return found.sorted_if_any(f"the folders that match {path!r}")
+    return found.sorted_if_any(f"the folders that match {path!r}", options)
 
 
 def _is_any(pattern: str) -> bool:
@@ -226,7 +234,7 @@ def _files_below(path: str, options: InputOptions) -> Found:
     _check_is_no_output(path)
     found = Found()
     _walk(path, options, found)
-    return found.sorted_if_any(f"the folder {path!r}")
+    return found.sorted_if_any(f"the folder {path!r}", options)
 
 
 def _checked_file(path: str) -> str:
@@ -318,14 +326,14 @@ def _expand_url(url: str, options: InputOptions) -> Found:
             if not found.files and not found.passed_over:
                 message = f"no file matches the pattern {url!r}"
                 raise InvalidInputError(message)
-            return found.sorted_if_any(f"the folders that match {url!r}")
+            return found.sorted_if_any(f"the folders that match {url!r}", options)
         if _is_remote_folder(filesystem, path, url):
             names = filesystem.find(path)
             if any(f"{path}/{marker}" in names for marker in (STARTED, SUCCESS)):
                 _check_is_no_remote_output(filesystem, path, url)
             for name in names:
                 found.take(filesystem.unstrip_protocol(name), options)
-            return found.sorted_if_any(f"the folder {url!r}")
+            return found.sorted_if_any(f"the folder {url!r}", options)
     return Found([url])
 
 

@@ -81,8 +81,13 @@ R = TypeVar("R")
 _log = job_logger(__name__)
 
 
-def name_remedy(error: InvalidInputError) -> InvalidInputError:
-    """Return an error of reading documents; one of a bad row among good ones names the remedy."""
+def name_remedy(error: InvalidInputError, source: Source) -> InvalidInputError:
+    """Return an error of reading documents of a source, with its path.
+
+    One of a bad row among good ones names the remedy.
+    """
+    if error.path is None and error.row is None and source.origin is not None:
+        return InvalidInputError(error.reason, path=source.origin)
     # Where the first row is bad all may be, by a wrong column or format.
     if not error.is_bad_row or error.row in (None, 0, 1):
         return error
@@ -138,7 +143,7 @@ class ReadingPass:
             try:
                 return i, function(source, demanded), stop
             except InvalidInputError as error:
-                raise name_remedy(error) from None
+                raise name_remedy(error, source) from None
 
         end = self._stop
         for source in sources:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.files.cuts import Splices
+from neardup.files.languages import language_of_file
 from neardup.files.rows import Mask, RowBlock, RowWriter
 from neardup.files.streams import Buffer, OutputStream
 
@@ -115,7 +116,7 @@ class RawBlock(RowBlock):
     """Rows with their bytes: those of one piece of a file."""
 
     def __init__(self, path: str, raw: RawRows) -> None:
-        self.path = path
+        self.path, self.language = path, language_of_file(path)
         self.raw = raw
         self.numbers = raw.numbers
 

@@ -96,7 +96,7 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
         binary = _binary_files(located, named) if options.input_format == "text" else []
         passed_over += map(path_of, binary)
         if len(binary) == len(located):
-            Found(passed_over=passed_over).sorted_if_any(", ".join(map(repr, paths)))
+            Found(passed_over=passed_over).sorted_if_any(", ".join(map(repr, paths)), options)
         for location in binary:
             del located[location]
         sources = _joined(located, folders, shared)

@@ -161,6 +161,9 @@ class RowBlock(ABC):
     place: Place | None = None
     """Where the rows stand, of a source that reads them again from there with ``block_at``."""
 
+    language: int = 0
+    """The language of programs by the ending of their file, a number of ``files.languages``."""
+
     def __len__(self) -> int:
         return len(self.numbers)
 
@@ -236,7 +239,7 @@ class SomeRows(RowBlock):
 
     def __init__(self, block: RowBlock, rows: Mask) -> None:
         self.block, self._rows = block, rows
-        self.numbers, self.end = block.numbers[rows], block.end
+        self.numbers, self.end, self.language = block.numbers[rows], block.end, block.language
         if block.place is not None and len(self.numbers):
             self.place = block.place.select(rows)
 

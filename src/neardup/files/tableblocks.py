@@ -13,6 +13,7 @@ from neardup.files.arrowcolumns import filter_rows, is_string, parse_arrow
 from neardup.files.cells import plain_array
 from neardup.files.columnpaths import path_in, values_at, with_values_at
 from neardup.files.cuts import Cuts, fill_holes
+from neardup.files.languages import IN_MEMORY
 from neardup.files.problems import SAMPLED_ROWS, check_columns, string_values
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock
 
@@ -57,6 +58,7 @@ class TableBlock(RowBlock):
 
     def __init__(self, table: pa.Table, first: int, path: str | None = None) -> None:
         self._table, self._path = table, path
+        self.language = IN_MEMORY if path is None else 0
         self.numbers = np.arange(first, first + len(table))
 
     def parse(

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -20,6 +21,7 @@ import pyarrow as pa
 from neardup.errors import InvalidParameterError
 from neardup.files.id_table import hash_ids
 from neardup.files.ids import as_text, common_id_type
+from neardup.files.languages import languages_of_ids
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.tableblocks import StoredBlock
@@ -381,7 +383,13 @@ class IndexSource(Source):
             documents = index.live_rows(segment) + index.first_documents[segment]
             for start in range(0, len(documents), self._block_rows):
                 rows = index.read_rows(documents[start : start + self._block_rows])
-                yield StoredBlock(rows, number)
+                languages = languages_of_ids(rows["id"].combine_chunks())
+                # All rows of a block are of one language.
+                edges = np.flatnonzero(np.diff(languages)) + 1
+                for first, stop in pairwise([0, *edges.tolist(), len(rows)]):
+                    block = StoredBlock(rows.slice(first, stop - first), number + first)
+                    block.language = int(languages[first])
+                    yield block
                 number += len(rows)
 
     def writer(self, folder: Destination) -> RowWriter:

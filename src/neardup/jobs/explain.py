@@ -20,9 +20,9 @@ from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages.output import Side
 from neardup.stages.scheme import DecidingScheme, restore_scheme
-from neardup.stages.shown import Outcome, ShownTexts
+from neardup.stages.shown import Outcome, ShownTexts, texts_of_documents
 from neardup.stages.tables import Collection
-from neardup.tables import Floats, Int64s, Texts, WeightedSets, with_wide_offsets
+from neardup.tables import Floats, Int64s, Texts, WeightedSets
 from neardup.text.weighting import count_documents, frequency_lists
 
 if TYPE_CHECKING:
@@ -240,11 +240,11 @@ def explain_document(
         document = _read_kept(outcome, number)
         if scheme is not None and document.text is not None:
             with runner.stage("closest"):
-                other = _find_nearest(outcome, number, document.text, scheme, runner)
+                other = _find_nearest(outcome, number, document, scheme, runner)
             if other is None:
                 note = "no other kept document shares a shingle with it"
     if scheme is not None and other is not None and None not in (document.text, other.text):
-        comparison = _compare(document.text or "", other.text or "", scheme)
+        comparison = _compare(document, other, scheme)
     return ExplainResult(
         document=document,
         other=other,
@@ -286,15 +286,13 @@ def _weighed(
 ) -> DecidingScheme | None:
     """Count in how many documents each shingle is; None if the deduplication had other counts."""
     lists = (
-        frequency_lists(
-            scheme.shingles.tokenizer.hash_tokens(Texts.from_arrow(texts)), scheme.shingles
-        )
+        frequency_lists(scheme.shingles.tokenizer.hash_tokens(texts), scheme.shingles)
         for texts in _all_texts(outcome, against)
     )
     return scheme.with_frequencies(count_documents(lists))
 
 
-def _all_texts(outcome: Outcome, against: Collection | None) -> Iterator[pa.Array]:
+def _all_texts(outcome: Outcome, against: Collection | None) -> Iterator[Texts]:
     """Yield the texts of all documents, and those of the other collection."""
     sides: tuple[Side, Side] = ("kept", "removed")
     for side in sides:
@@ -302,20 +300,22 @@ def _all_texts(outcome: Outcome, against: Collection | None) -> Iterator[pa.Arra
     for source in [] if against is None else against.sources:
         assert against is not None
         for block in source.blocks():
-            yield block.parse(against.columns, skip_bad=against.skip_bad).text.drop_null()
+            texts = block.parse(against.columns, skip_bad=against.skip_bad).text.drop_null()
+            yield Texts.from_arrow(texts, block.language)
 
 
 def _find_nearest(
-    outcome: Outcome, number: int, text: str, scheme: DecidingScheme, runner: Runner
+    outcome: Outcome, number: int, document: Document, scheme: DecidingScheme, runner: Runner
 ) -> Document | None:
     """Return the kept document most similar to one, the first of equally similar ones.
 
     All kept texts are read once. Of a one-sided measure the document is the one that would go.
     """
+    own = texts_of_documents(document)
 
-    def nearest_of(block: tuple[Int64s, pa.Array]) -> tuple[float, int]:
+    def nearest_of(block: tuple[Int64s, Texts]) -> tuple[float, int]:
         numbers, texts = block
-        similarities, _, _ = _similarities(text, texts, scheme)
+        similarities, _, _ = _similarities(own, texts, scheme)
         similarities[numbers == number] = -1.0
         best = int(np.argmax(similarities))
         return float(similarities[best]), -int(numbers[best])
@@ -324,12 +324,13 @@ def _find_nearest(
     return _read_kept(outcome, -found[1]) if found[0] > 0 else None
 
 
-def _compare(own: str, other: str, scheme: DecidingScheme) -> Comparison:
+def _compare(own: Document, other: Document, scheme: DecidingScheme) -> Comparison:
     """Compare a document with another one, as the one that would go."""
-    texts = pa.array([other], pa.large_string())
-    similarities, common, sizes = _similarities(own, texts, scheme)
+    similarities, common, sizes = _similarities(
+        texts_of_documents(own), texts_of_documents(other), scheme
+    )
     unit = _WEIGHT_UNIT if scheme.weighted else 1
-    bands = scheme.shared_bands(own, other)
+    bands = scheme.shared_bands(texts_of_documents(own, other))
     return Comparison(
         similarity=float(similarities[0]),
         common=common.item() * unit,
@@ -340,7 +341,7 @@ def _compare(own: str, other: str, scheme: DecidingScheme) -> Comparison:
 
 
 def _similarities(
-    own: str, texts: pa.Array, scheme: DecidingScheme
+    own: Texts, texts: Texts, scheme: DecidingScheme
 ) -> tuple[Floats, Int64s, Int64s]:
     """Compare one text with others, exactly.
 
@@ -349,8 +350,7 @@ def _similarities(
     Similarities and what each has in common with the text; and the sizes of all, its own first. An
     empty set is similar to nothing.
     """
-    every = pa.concat_arrays([pa.array([own], pa.large_string()), with_wide_offsets(texts)])
-    sets = scheme.sets_of(Texts.from_arrow(every))
+    sets = scheme.sets_of(Texts.joined(own, texts))
     sizes = sets.totals if isinstance(sets, WeightedSets) else sets.sizes
     right: Int64s = np.flatnonzero((sizes > 0) & (sizes[0] > 0))[1:].astype(np.int64)
     left: Int64s = np.zeros(len(right), np.int64)

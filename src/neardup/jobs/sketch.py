@@ -248,7 +248,7 @@ def _sketch_blocks(
 
     def sketch_block(source: Source, block: RowBlock) -> _SketchedBlock:
         documents = read_text_block(source, block, plan.columns, skip_bad=plan.skip_bad)
-        texts = Texts.from_arrow(documents.texts)
+        texts = Texts.from_arrow(documents.texts, block.language)
         made = [maker.make_with_digests(part) for part in texts.slices(slice_bytes)]
         rows = maker.kind.join_rows([rows for rows, _ in made])
         digests = np.concatenate([digests for _, digests in made])

@@ -304,7 +304,7 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
             default=None,
             usual="50",
         ),
-        *_of(TokenOptions, "tokenizer"),
+        *_of(TokenOptions, "tokenizer", "language"),
         *_of(NormalOptions),
         _one(
             OutputOptions, "no_text", "Documents: keep hashes of their shingles instead of texts."
@@ -473,7 +473,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         ),
     ),
     "Text": (
-        *("tokenizer", "ngram", "casefold", "strip_accents", "unicode_form"),
+        *("tokenizer", "language", "ngram", "casefold", "strip_accents", "unicode_form"),
         *("occurrences", "fingerprint"),
     ),
     "Similarity": (

@@ -276,9 +276,9 @@ class PairOptions(
         tokenizer={
             "usual": "words; characters for edit",
             "python": "How texts become shingles: ``words``, ``whitespace``, ``characters``, "
-            "``lines``, ``bytes``, ``code:python``, the path of a ``tokenizer.json`` or a function "
-            "from a text to its tokens. None is ``words``, for ``edit`` ``characters``, or "
-            "``bytes`` where these are read.",
+            "``lines``, ``bytes``, ``code``, the path of a ``tokenizer.json`` or a function from a "
+            "text to its tokens. None is ``words``, for ``edit`` ``characters``, or ``bytes`` "
+            "where these are read.",
         },
         ngram={
             "usual": "5; 1 for weighted-jaccard, chosen for edit",
@@ -488,9 +488,9 @@ class SimilarityOptions(WeightOptions, TokenOptions):
     differs = but(
         tokenizer={
             "usual": "words; characters for edit",
-            "python": "``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, "
-            "``code:python``, the path of a ``tokenizer.json``, which is read once, or a function "
-            "from a text to its tokens. None is ``words``, for ``edit`` ``characters``.",
+            "python": "``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, ``code``, "
+            "the path of a ``tokenizer.json``, which is read once, or a function from a text to "
+            "its tokens. None is ``words``, for ``edit`` ``characters``.",
         },
         ngram={"usual": "1", "python": "Tokens in a shingle; None is 1. Not for ``edit``."},
         idf={

@@ -125,6 +125,17 @@ class InputOptions(Options):
             )
             raise InvalidParameterError(message, "document", "input_format")
 
+    @property
+    def reads_programs(self) -> bool:
+        """Whether programs of a folder are read, which are passed over otherwise."""
+        tokenizer, preset = map(vars(self).get, ("tokenizer", "preset"))
+        return self.input_format == "auto" and (tokenizer or preset) == "code"
+
+    @property
+    def by_ending(self) -> bool:
+        """Whether nothing but the endings of programs' files says their languages."""
+        return self.reads_programs and vars(self).get("language") is None
+
 
 class ReadingOptions(InputOptions):
     """What files hold, where text and id of a document are, and what becomes of bad rows."""
@@ -264,15 +275,21 @@ class TokenOptions(NormalOptions):
     """What texts are cut into: tokens, and shingles of several."""
 
     tokenizer: TokenizerChoice | None = option(
-        "words, whitespace, characters, lines, bytes, code with its language, such as code:python, "
-        "or the path of a tokenizer.json file.",
+        "words, whitespace, characters, lines, bytes, code, or the path of a tokenizer.json file.",
         Tokenizer(),
         default=None,
         usual="words",
-        python="``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, ``code:python`` "
-        "or another language that Pygments knows (what programs are made of, whatever their names, "
-        "values and comments), the path of a ``tokenizer.json`` or a function from a text to its "
-        "tokens. None is ``words``, or ``bytes`` where these are read.",
+        python="``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, ``code`` (what "
+        "programs are made of, whatever their names, values and comments), the path of a "
+        "``tokenizer.json`` or a function from a text to its tokens. None is ``words``, or "
+        "``bytes`` where these are read.",
+    )
+    language: str | None = option(
+        "Language of all programs, such as python, with --tokenizer code.",
+        default=None,
+        usual="by the ending of each file",
+        python="Language of all programs for the tokenizer ``code``, by a name that Pygments has "
+        "for it. None: that of each file, by its ending; of data in memory Python.",
     )
     ngram: int | None = option(
         "Tokens in a shingle.", Whole(1, 65536), default=None, usual="5; 1 for weighted-jaccard"

@@ -301,15 +301,10 @@ class Tokenizer(Kind):
 
     names = ("words", "whitespace", "characters", "lines", "bytes", "code")
 
-    @classmethod
-    def is_name(cls, value: object) -> bool:
-        """Whether a value is the name of a tokenizer, of ``code`` with a language or without."""
-        return value in cls.names or (isinstance(value, str) and value.startswith("code:"))
-
     def checked(self, name: str, value: Any) -> Any:
         """Return the value."""
         is_named = isinstance(value, str | os.PathLike) and (
-            self.is_name(value) or str(value).endswith(".json")
+            value in self.names or str(value).endswith(".json")
         )
         if not is_named and not callable(value):
             message = (

@@ -279,9 +279,8 @@ class CompareOptions(SeedOptions, TokenOptions):
     differs = but(
         tokenizer={
             "python": "How texts become tokens: ``words``, ``whitespace``, ``characters``, "
-            "``lines``, ``bytes``, ``code:python``, the path of a ``tokenizer.json`` or a "
-            "function, which has to say where tokens stand. None is ``words``. Edit distance is of "
-            "characters."
+            "``lines``, ``bytes``, ``code``, the path of a ``tokenizer.json`` or a function, which "
+            "has to say where tokens stand. None is ``words``. Edit distance is of characters."
         },
         ngram={"python": "Tokens in a shingle; None is 5, and 1 for ``weighted-jaccard``."},
     )

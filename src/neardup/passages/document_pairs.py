@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from neardup.passages.documents import DocumentBlock, IgnoredRuns
 from neardup.passages.index import OpenPassages
 from neardup.passages.matches import Matches, character_places, character_spans, union_lengths
-from neardup.tables import Int64s, Texts, offsets_of
+from neardup.tables import Int64s, offsets_of
 from neardup.text.tokenizers import Tokenizer
 
 # Where text stands that is ignored, and how long texts are without it.
@@ -75,9 +75,9 @@ class HiddenText:
     runs: IgnoredRuns
     tokenizer: Tokenizer
 
-    def look_at(self, texts: pa.Array) -> Visible:
-        """Find what runs hide of some texts."""
-        tokens, spans = self.tokenizer.locate_tokens(Texts.from_arrow(texts))
+    def look_at(self, texts: pa.Array, ids: pa.Array) -> Visible:
+        """Find what runs hide of some texts, whose documents have these ids."""
+        tokens, spans = self.tokenizer.locate_tokens(self.tokenizer.texts_in_index(texts, ids))
         is_hidden = self.runs.are_ignored(tokens)
         numbers = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
         # A hole goes on as long as the next token of the same text is hidden, too.
@@ -112,9 +112,10 @@ _COLUMNS = [
 
 @dataclass(frozen=True)
 class _Texts:
-    """Some documents, each once: their texts, and the characters of their first and last tokens."""
+    """Some documents, each once: texts, ids, and the characters of their first and last tokens."""
 
     texts: pa.Array
+    ids: pa.Array
     starts: Int64s
     stops: Int64s
 
@@ -191,7 +192,7 @@ def _extents(
     none = np.empty(0, np.int64)
     visible = Visible(texts.starts, texts.stops, Holes(none, none, none))
     if hidden is not None:
-        visible = hidden.look_at(texts.texts)
+        visible = hidden.look_at(texts.texts, texts.ids)
     return visible.extents(which, starts, stops)
 
 
@@ -199,7 +200,8 @@ def _texts_of_queries(queries: DocumentBlock, documents: Int64s) -> _Texts:
     offsets, spans = queries.tokens.offsets, queries.spans
     first, last = offsets[documents], offsets[documents + 1] - 1
     places = character_spans(queries.texts, documents, spans.starts[first], spans.stops[last])
-    return _Texts(queries.texts.take(pa.array(documents)), *places)
+    rows = pa.array(documents)
+    return _Texts(queries.texts.take(rows), queries.ids.take(rows), *places)
 
 
 def _texts_of_documents(index: OpenPassages, documents: Int64s) -> _Texts:
@@ -213,4 +215,4 @@ def _texts_of_documents(index: OpenPassages, documents: Int64s) -> _Texts:
         sizes.append(np.diff(segment.offsets)[local])
     stops = np.concatenate(sizes)
     places = character_places(index, documents, np.zeros_like(stops), stops)
-    return _Texts(pa.concat_arrays(texts), *places)
+    return _Texts(pa.concat_arrays(texts), index.ids_of(documents), *places)

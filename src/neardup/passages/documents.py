@@ -208,7 +208,8 @@ def read_document_block(
 ) -> DocumentBlock:
     """Read the documents of a block of a source."""
     rows = read_text_block(source, block, options.columns, skip_bad=options.skip_bad)
-    tokens, spans = _locate_tokens(Texts.from_arrow(rows.texts), tokenizer)
+    texts = tokenizer.texts_in_index(rows.texts, rows.ids, block.language)
+    tokens, spans = _locate_tokens(texts, tokenizer)
     n_tokens = len(tokens.values)
     if options.ignored is not None:
         tokens, spans = options.ignored.taken_out(tokens, spans)

@@ -294,8 +294,10 @@ def read_texts(
             block = source.block_at(found.select(select), numbers[select], take)
             parsed = block.parse(columns, skip_bad=plan.skip_bad)
         else:
-            parsed = found.parse(columns, select=select, skip_bad=plan.skip_bad)
-        result = function(Texts.from_arrow(parsed.text), places[select], source.name)
+            block = found
+            parsed = block.parse(columns, select=select, skip_bad=plan.skip_bad)
+        texts = Texts.from_arrow(parsed.text, block.language)
+        result = function(texts, places[select], source.name)
         return key, result, int(select.sum())
 
     count = runner.counter("compare", sum(int((places >= 0).sum()) for places in wanted))

@@ -191,7 +191,7 @@ def sign_block(
     ``digest`` is called with the tokens of all documents, some of these at a time.
     """
     parsed = block.parse(plan.columns, skip_bad=plan.skip_bad)
-    texts = Texts.from_arrow(parsed.text)
+    texts = Texts.from_arrow(parsed.text, block.language)
     n_documents = len(texts)
     n_tokens = np.empty(n_documents, np.int64)
     digests = np.empty((n_documents, 2), np.uint64)

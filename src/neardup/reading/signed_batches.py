@@ -246,7 +246,8 @@ CountShingles = Callable[
 def block_frequencies(block: RowBlock, plan: ReadingPlan) -> TokenLists:
     """Return the shingles of a block's documents, skipped ones left out, as they are counted."""
     parsed = block.parse(plan.columns.only_text(), skip_bad=plan.skip_bad)
-    tokens = plan.shingles.tokenizer.hash_tokens(Texts.from_arrow(parsed.text.drop_null()))
+    texts = Texts.from_arrow(parsed.text.drop_null(), block.language)
+    tokens = plan.shingles.tokenizer.hash_tokens(texts)
     return frequency_lists(tokens, plan.shingles)
 
 

@@ -11,13 +11,13 @@ from neardup.tables import Int64s, Texts, TokenLists
 from neardup.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 
-def hash_tokens(texts: pa.Array, tokenizer: Tokenizer) -> tuple[Int64s, list[TokenLists]]:
+def hash_tokens(texts: Texts, tokenizer: Tokenizer) -> tuple[Int64s, list[TokenLists]]:
     """Return how many tokens each text has, and the tokens of some texts at a time."""
     parts = []
-    for part in Texts.from_arrow(texts).slices(SLICE_BYTES):
+    for part in texts.slices(SLICE_BYTES):
         found = tokenizer.hash_tokens(part)
         # A copy: where tokens are cut there is room for one a byte, which would stay with them.
         parts.append(TokenLists(found.values.copy(), found.offsets))

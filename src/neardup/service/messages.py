@@ -175,10 +175,8 @@ class Comparison(Request):
     threshold: Threshold = "0.5"
     min_tokens: Annotated[int, Meta(ge=1, le=65536)] | None = None
     ngram: Annotated[int, Meta(ge=1, le=65536)] | None = None
-    tokenizer: (
-        Annotated[str, Meta(pattern="^(words|whitespace|characters|lines|bytes|code:[^/]+)$")]
-        | None
-    ) = None
+    tokenizer: Literal["words", "whitespace", "characters", "lines", "bytes", "code"] | None = None
+    language: str | None = None
     casefold: bool | None = None
     unicode_form: Literal["NFC", "NFKC"] | None = None
     strip_accents: bool = False

@@ -31,7 +31,14 @@ from neardup.stages.components import (
 from neardup.stages.contents import Contents, Earlier, rank_documents
 from neardup.stages.decide import Decision, decide_within, sieve_candidates
 from neardup.stages.plan import DedupPlan
-from neardup.tables import Bools, EarlierKeepers, Int64s, ShingleSets, WeightedSets
+from neardup.tables import (
+    TEXT_COLUMNS,
+    Bools,
+    EarlierKeepers,
+    Int64s,
+    ShingleSets,
+    WeightedSets,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -399,7 +406,7 @@ def _send_texts(
             again = reading.again(wanted, columns, skip_bad=skip_bad)
             for _, rows, texts in again:
                 known = {name: fact[rows] for name, fact in facts.items()}
-                batch = pa.RecordBatch.from_pydict(known | {"text": texts.to_arrow()})
+                batch = pa.RecordBatch.from_pydict(known | texts.columns())
                 partitions = np.searchsorted(bounds, known["place"], side="right") - 1
                 yield from outbox.add(batch, partitions)
             yield from outbox.rest()
@@ -479,9 +486,9 @@ def receive(rows: Iterator[tuple[int, bytes | Failure]], workspace: Workspace) -
             if "text" not in batch.schema.names:
                 received.keys.append(batch.select(["place", "keys"]))
                 continue
-            received.known.append(batch.drop_columns(["text"]))
+            received.known.append(batch.drop_columns(list(TEXT_COLUMNS)))
             here = np.zeros(len(batch), np.int64)
-            texts.add(batch.select(["place", "text"]), here, weight=batch.nbytes)
+            texts.add(batch.select(["place", *TEXT_COLUMNS]), here, weight=batch.nbytes)
     return received
 
 

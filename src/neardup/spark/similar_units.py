@@ -80,11 +80,11 @@ def find_similar_units(
 
 def _sign_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> _UnitBlock:
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
-    n_tokens, units, _, _ = find_units(parsed.text, plan)
-    texts = Texts.from_arrow(parsed.text).parts(
-        units.documents, units.first_bytes, units.last_bytes
-    )
+    texts = Texts.from_arrow(parsed.text, block.language)
+    n_tokens, units, _, _ = find_units(texts, plan)
+    texts = texts.parts(units.documents, units.first_bytes, units.last_bytes)
     table = TableBlock(pa.table({TEXT: texts.to_arrow()}), 1)
+    table.language = block.language
     signed = sign_block(table, replace(plan_of_units(plan).reading, columns=ColumnNames(TEXT)))
     known = listed(block, parsed, n_tokens, with_lengths=reading.with_lengths)
     return _UnitBlock(**vars(known), units=units, signed=signed)

@@ -47,7 +47,7 @@ from neardup.stages.pair_ids import (
     read_ids,
 )
 from neardup.stages.selection import complete_summary
-from neardup.tables import Bools, Floats, Int32s, Int64s, Rows
+from neardup.tables import Bools, Floats, Int32s, Int64s, Rows, Texts
 
 # Pairs of documents by their numbers, and what has such pairs.
 
@@ -445,8 +445,8 @@ class IndexPairs:
 
         def look_up(item: tuple[RowBlock, slice]) -> NumberedPairs:
             block, rows = item
-            texts = block.parse(documents.columns.only_text(), skip_bad=True).text
-            texts = texts.cast(pa.large_string()).fill_null("")
+            parsed = block.parse(documents.columns.only_text(), skip_bad=True)
+            texts = Texts.from_arrow(parsed.text, block.language)
             queries = queries_of_texts(texts, self.index.scheme)
             hits = find_hits(self.index, queries, self.measure)
             left: Int64s = rows.start + hits.queries

@@ -390,10 +390,9 @@ def exchange_texts(
 
     def to_batch(texts: Texts, own_places: Int64s, _: str) -> tuple[pa.RecordBatch, Int64s]:
         order = np.argsort(own_places)
-        rows = texts.to_arrow().take(pa.array(order))
         found = own_places[order]
-        batch = pa.RecordBatch.from_pydict({"place": found, "text": rows})
-        return batch, partitions.of_places(found)
+        batch = pa.RecordBatch.from_pydict({"place": own_places, **texts.columns()})
+        return batch.take(pa.array(order)), partitions.of_places(found)
 
     partitions.keep(workspace)
     done = Counter(shuffle.done())
@@ -426,6 +425,8 @@ def read_sets(
 
     In the threads of the runner, if there is one.
     """
+    import pyarrow as pa
+
     collector = collector_of(n_tokens, reading)
 
     def find(batch: pa.RecordBatch) -> tuple[Int64s, Bools]:
@@ -435,10 +436,9 @@ def read_sets(
 
     def add(batch: pa.RecordBatch) -> None:
         own, is_wanted = find(batch)
-        column = batch.column("text")
         if not is_wanted.all():
-            column, own = column.filter(is_wanted), own[is_wanted]
-        add_texts(collector, Texts.from_arrow(column), own, "an input")
+            batch, own = batch.filter(pa.array(is_wanted)), own[is_wanted]
+        add_texts(collector, Texts.of_columns(batch), own, "an input")
 
     batches = texts.read(partition, lambda batch: bool(find(batch)[1].any()))
     for _ in map(add, batches) if runner is None else runner.map(add, batches):

@@ -14,6 +14,7 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.convert import converted_name
 from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
+from neardup.files.languages import IN_MEMORY, language_of_file
 from neardup.files.memory import WRITTEN_AS
 from neardup.files.resolve import written_document
 from neardup.files.rows import ColumnNames, Source
@@ -31,7 +32,7 @@ from neardup.stages.options import input_options_of
 from neardup.stages.places import COLUMNS as PLACE_COLUMNS
 from neardup.stages.places import DocumentPlaces
 from neardup.stages.tables import open_written
-from neardup.tables import Bools, Int64s
+from neardup.tables import Bools, Int64s, Texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -239,7 +240,7 @@ class DedupOutput:
         texts = [as_shown(each) for each in read.texts]
         return [texts[place] for place in inverse.tolist() if place < n_read]
 
-    def blocks(self, side: Side) -> Iterator[tuple[Int64s, pa.Array]]:
+    def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
         """Yield the numbers and texts of all documents of one side, some at a time."""
         found = self.documents
         for number, file in enumerate(found.files):
@@ -253,7 +254,10 @@ class DedupOutput:
                 stop = start + len(block)
                 if stop > len(numbers):
                     raise _other_rows(source)
-                yield numbers[start:stop], block.parse(columns).text
+                # The file may have been written in another format.
+                language = language_of_file(file) or IN_MEMORY
+                texts = Texts.from_arrow(block.parse(columns).text, language)
+                yield numbers[start:stop], texts
                 start = stop
             if start < len(numbers):
                 raise _other_rows(source)

@@ -65,16 +65,13 @@ class DecidingScheme:
         tokens = self.shingles.tokenizer.hash_tokens(texts)
         return weighted_sets(tokens, self.shingles, self.weighted)
 
-    def shared_bands(self, one: str, other: str) -> tuple[int, ...] | None:
+    def shared_bands(self, texts: Texts) -> tuple[int, ...] | None:
         """Return the bands, from 0, in which two texts share a bucket; None without bands.
 
         A text without tokens is in no bucket.
         """
         if self.banding is None or self.minhash is None:
             return None
-        import pyarrow as pa
-
-        texts = Texts.from_arrow(pa.array([one, other], pa.large_string()))
         tokens = self.shingles.tokenizer.hash_tokens(texts)
         if not np.diff(tokens.offsets).all():
             return ()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from neardup.files.languages import IN_MEMORY, language_of_file
+from neardup.files.rows import RowBlock
 from neardup.outputs.table_rows import TableRows
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.texts import FoundText
@@ -17,7 +19,7 @@ from neardup.stages.output import Side, as_shown
 from neardup.stages.places import COLUMNS as PLACE_COLUMNS
 from neardup.stages.places import DocumentPlaces
 from neardup.stages.tables import Collection
-from neardup.tables import Bools, Int64s
+from neardup.tables import Bools, Int64s, Texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,6 +48,15 @@ def ids_in_other(identifier: object) -> tuple[str, ...]:
     full = str(identifier)
     own = full.removeprefix(_AGAINST)
     return (full,) if own == full else (full, own)
+
+
+def texts_of_documents(*documents: Document) -> Texts:
+    """Return the texts of documents that are at hand, each with the language of its file."""
+    import pyarrow as pa
+
+    languages = [language_of_file(each.file or each.id) or IN_MEMORY for each in documents]
+    texts = pa.array([each.text for each in documents], pa.large_string())
+    return Texts.from_arrow(texts, np.array(languages, np.uint8))
 
 
 class Outcome(Protocol):
@@ -80,7 +91,7 @@ class Outcome(Protocol):
         Once they have as many bytes as are to be read, the last ones are left out.
         """
 
-    def blocks(self, side: Side) -> Iterator[tuple[Int64s, pa.Array]]:
+    def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
         """Yield the numbers and texts of all documents of one side, some at a time."""
 
 
@@ -123,19 +134,20 @@ class ResultOutcome:
         is_wanted[self.documents.find(file, np.asarray(rows, np.int64))] = True
         texts: list[str] = []
         n_bytes = 0
-        for _, found in self._read(is_wanted):
+        for _, _, found in self._read(is_wanted):
             texts += map(as_shown, found.to_pylist())
             n_bytes += found.nbytes
             if most_bytes is not None and n_bytes >= most_bytes:
                 break
         return texts
 
-    def blocks(self, side: Side) -> Iterator[tuple[Int64s, pa.Array]]:
+    def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
         """Yield the numbers and texts of all documents of one side, some at a time."""
         went = self.documents.went(np.arange(len(self.documents)))
-        return self._read(went == (side == "removed"))
+        for numbers, block, texts in self._read(went == (side == "removed")):
+            yield numbers, Texts.from_arrow(texts, block.language)
 
-    def _read(self, is_wanted: Bools) -> Iterator[tuple[Int64s, pa.Array]]:
+    def _read(self, is_wanted: Bools) -> Iterator[tuple[Int64s, RowBlock, pa.Array]]:
         """Yield the numbers and texts of some documents."""
         is_document = self._own.is_document
         wanted = is_document.copy()
@@ -148,7 +160,7 @@ class ResultOutcome:
             for block, rows in numbered_blocks(source, start, stop):
                 here = wanted[rows]
                 if here.any():
-                    yield numbers[rows][here], block.parse(columns, select=here).text
+                    yield numbers[rows][here], block, block.parse(columns, select=here).text
 
 
 class ShownTexts:

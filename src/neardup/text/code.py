@@ -43,15 +43,17 @@ def language_of(name: str) -> str | None:
         return None
 
 
-def cut_programs(texts: Sequence[str], language: str) -> list[list[tuple[str, int, int]]]:
+def cut_programs(
+    texts: Sequence[str], languages: Sequence[str]
+) -> list[list[tuple[str, int, int]]]:
     """Cut programs into tokens, each with its place; any text is one, whatever is wrong in it."""
     # Threads do not share a lexer.
-    lexer = get_lexer_by_name(language)
+    lexers = {language: get_lexer_by_name(language) for language in languages}
     found = []
-    for text in texts:
+    for text, language in zip(texts, languages, strict=True):
         # To a lexer lines end so, and comments with their lines.
         lined = text.replace("\r\n", "\n").replace("\r", "\n") + "\n"
-        tokens = _tokens(lined, lexer, has_docstrings=language == "python")
+        tokens = _tokens(lined, lexers[language], has_docstrings=language == "python")
         found.append(list(_placed(tokens, text)))
     return found
 

@@ -9,6 +9,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,16 +17,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, ReadError
+from neardup.files.languages import IN_MEMORY, LANGUAGES, languages_of_ids
 from neardup.kernels.common.hashing import hash_bytes
 from neardup.kernels.text import folding, shingles, tokens
 from neardup.kernels.text import tokens as spans
 from neardup.options.groups import TokenOptions
+from neardup.options.option import no_effect
 from neardup.tables import Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.characters import hash_by_table, locate_by_table, token_tables
 from neardup.text.forms import form_texts
 from neardup.text.normalise import Normalisation
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from tokenizers import Tokenizer as HuggingFaceTokenizer
 
 # What every tokenizer can do.
@@ -42,9 +46,20 @@ class Tokenizer(ABC):
     is_bytewise: bool = False
     """Whether the tokens of a text are its bytes, in their order."""
 
+    is_by_file: bool = False
+    """Whether the language of its file decides the tokens of a text."""
+
     def describe(self) -> dict[str, object]:
         """Give all that decides the tokens but for what is folded away, as plain values."""
         return {"tokenizer": self.name}
+
+    def texts_in_index(self, texts: pa.Array, ids: pa.Array, language: int = IN_MEMORY) -> Texts:
+        """Return texts of documents of an index, of which those in no file go by their ids.
+
+        ``language`` is that of their file; the texts of an index are in none.
+        """
+        by_ids = self.is_by_file and language == IN_MEMORY
+        return Texts.from_arrow(texts, languages_of_ids(ids) if by_ids else language)
 
     @abstractmethod
     def hash_tokens(self, texts: Texts) -> TokenLists:
@@ -285,57 +300,74 @@ class ByteTokenizer(Tokenizer):
 # The tokenizer of programs.
 
 
-# Between the name of the tokenizer and its language.
-_BEFORE_LANGUAGE = "code:"
-
-
 @dataclass(frozen=True)
 class CodeTokenizer(Tokenizer):
-    """Tokens of programs, whatever their names, values and comments; see ``text.code``."""
+    """Tokens of programs, whatever their names, values and comments; see ``text.code``.
 
-    language: str
+    ``language`` is a name that Pygments has; None: each text has that of its file.
+    """
+
+    language: str | None = None
+    name = "code"
 
     @property
-    def name(self) -> str:  # type: ignore[override]
-        """Name of the tokenizer, and the language."""
-        return f"{_BEFORE_LANGUAGE}{self.language}"
+    def is_by_file(self) -> bool:  # type: ignore[override]
+        """Whether no language was named for all texts."""
+        return self.language is None
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the tokens of each program."""
-        return self._cut(texts.to_arrow().to_pylist())[0]
+        return self._cut(self._languages(texts), texts.to_arrow().to_pylist())[0]
 
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
         """Hash the tokens of each program, and find where each stands."""
-        return locate_strings(texts, Normalisation(casefold=False), self._cut)
+        cut = partial(self._cut, self._languages(texts))
+        return locate_strings(texts, Normalisation(casefold=False), cut)
 
-    def _cut(self, strings: list[str]) -> tuple[TokenLists, list[list[Place]]]:
+    def _cut(
+        self, languages: list[str], strings: list[str]
+    ) -> tuple[TokenLists, list[list[Place]]]:
         # Lexers take long to import, and few have programs.
         from neardup.text.code import cut_programs
 
-        found = cut_programs(strings, self.language)
+        found = cut_programs(strings, languages)
         lists = hash_lists([[token for token, _, _ in tokens] for tokens in found])
         return lists, [[(start, stop) for _, start, stop in tokens] for tokens in found]
 
+    def _languages(self, texts: Texts) -> list[str]:
+        """Return the language of each text."""
+        if self.language is not None:
+            return [self.language] * len(texts)
+        if texts.languages is None:
+            return [LANGUAGES[IN_MEMORY]] * len(texts)
+        if not texts.languages.all():
+            message = (
+                "its name has no ending of a language of programs, which tokenizer code needs; "
+                "name one with language (--language), or leave it out"
+            )
+            raise InvalidInputError(message)
+        return [LANGUAGES[number] for number in texts.languages.tolist()]
+
     def describe(self) -> dict[str, object]:
-        """Name the version of the lexers, too."""
+        """Name the language, if it is one for all, and the version of the lexers, too."""
         from neardup.text.code import LEXERS
 
-        return {**super().describe(), "lexers": LEXERS}
+        own = {} if self.language is None else {"language": self.language}
+        return {**super().describe(), **own, "lexers": LEXERS}
 
 
-def _make_code_tokenizer(name: str, _: Normalisation) -> CodeTokenizer:
+def _code_tokenizer(language: str) -> CodeTokenizer:
+    """Return the tokenizer of programs in a language, by any name that Pygments has for it."""
     from neardup.text.code import language_of
 
-    written = name.removeprefix(_BEFORE_LANGUAGE)
-    language = None if written == name else language_of(written)
-    if language is None:
-        problem = "needs the language of the programs" if written == name else "is no language"
+    name = language_of(language)
+    if name is None:
         message = (
-            f"tokenizer {name} {problem}; write code:python, say, with a name that Pygments has "
-            "for it (pygmentize -L lexers)"
+            f"language must be a name that Pygments has for one, such as python or java, got "
+            f"{language!r}; pygmentize -L lexers lists them"
         )
-        raise InvalidParameterError(message, "tokenizer")
-    return CodeTokenizer(language)
+        raise InvalidParameterError(message, "language")
+    return CodeTokenizer(name)
 
 
 # The tokenizers that have a name.
@@ -366,7 +398,7 @@ NAMED = {
     "characters": NamedTokenizer(CharacterTokenizer),
     "lines": NamedTokenizer(LineTokenizer),
     "bytes": NamedTokenizer(lambda name, _: ByteTokenizer(), normalises=False),
-    "code": NamedTokenizer(_make_code_tokenizer, normalises=False),
+    "code": NamedTokenizer(lambda name, _: CodeTokenizer(), normalises=False),
 }
 """All of them, in the order in which messages list them."""
 
@@ -376,9 +408,7 @@ KNOWN_NAMES = ", ".join(NAMED)
 
 def named_tokenizer(tokenizer: object) -> NamedTokenizer | None:
     """Return the tokenizer of a name; None for a file, a function or an unknown name."""
-    if not isinstance(tokenizer, str):
-        return None
-    return NAMED["code"] if tokenizer.startswith(_BEFORE_LANGUAGE) else NAMED.get(tokenizer)
+    return NAMED.get(tokenizer) if isinstance(tokenizer, str) else None
 
 
 TokenFunction = Callable[[str], Iterable[str | int | tuple[int, int] | tuple[str | int, int, int]]]
@@ -496,6 +526,11 @@ class ShingledTokenizer(Tokenizer):
         """Name of the tokenizer, and number of its tokens."""
         return f"{self.tokenizer.name} by {self.ngram}"
 
+    @property
+    def is_by_file(self) -> bool:  # type: ignore[override]
+        """Whether the language of its file decides the tokens of a text."""
+        return self.tokenizer.is_by_file
+
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the runs of each text."""
         return shingle_tokens(self.tokenizer.hash_tokens(texts), self.ngram)
@@ -591,7 +626,9 @@ def file_in_name(name: str) -> str | None:
 
 
 def make_tokenizer(
-    tokenizer: str | Path | TokenFunction, normalisation: Normalisation
+    tokenizer: str | Path | TokenFunction,
+    normalisation: Normalisation,
+    language: str | None = None,
 ) -> Tokenizer:
     """Make a tokenizer from what a user may name.
 
@@ -602,11 +639,12 @@ def make_tokenizer(
         without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) are one token each. ``whitespace``:
         runs of anything but white space. ``characters``: every code point. ``lines``: every
         line that is not blank, without white space at its end. ``bytes``: every UTF-8 byte.
-        ``code:python``, or another language: what a program is made of, whatever its names, values
-        and comments. The path of a ``tokenizer.json`` file. A function from a text to its tokens,
-        see ``TokenFunction``.
+        ``code``: what a program is made of, whatever its names, values and comments. The path of a
+        ``tokenizer.json`` file. A function from a text to its tokens, see ``TokenFunction``.
     normalisation
         Folded away before tokens are hashed; ``bytes`` and ``code`` take none.
+    language
+        That of all programs of ``code``; None: of each that of its file.
 
     Raises
     ------
@@ -618,6 +656,10 @@ def make_tokenizer(
         If the file cannot be read.
     """
     TokenOptions.known["tokenizer"].given(tokenizer)
+    if language is not None:
+        if tokenizer != "code":
+            raise no_effect("language", "on texts", "choose tokenizer code", "tokenizer")
+        return _code_tokenizer(language)
     if callable(tokenizer):
         return FunctionTokenizer(tokenizer, normalisation)
     named = named_tokenizer(tokenizer)

@@ -42,7 +42,7 @@ def test_look_at__every_character(texts, template, data):
     length = data.draw(st.integers(1, 3))
     tokens, _ = WORDS.locate_tokens(Texts.from_arrow(pa.array([template])))
     hidden = HiddenText(runs_of([tokens] if len(tokens.values) >= length else [], length), WORDS)
-    visible = hidden.look_at(pa.array(texts))
+    visible = hidden.look_at(pa.array(texts), pa.array(range(len(texts))))
     for number, text in enumerate(texts):
         holes = runs_in(text, template, length) if len(tokens.values) >= length else []
         is_hidden = {c for start, stop in holes for c in range(start, stop)}

@@ -14,6 +14,7 @@ from neardup.options.documents import DedupOptions
 from neardup.reading.sign import sign_block
 from neardup.stages.plan import plan_deduplication
 from neardup.stages.scheme import restore_scheme
+from tests.arrays import make_texts
 from tests.each import each_of
 
 TEXTS = ["One two three four", "one Two three FOUR", "été 12 34 five six", "ete 56 78 five six"]
@@ -48,7 +49,7 @@ def test_restore_scheme__keys_and_sets_as_of_the_run(options):
     for i, one in enumerate(TEXTS):
         for j, other in enumerate(TEXTS):
             shared = np.flatnonzero(keys[i] == keys[j]).tolist()
-            assert list(scheme.shared_bands(one, other)) == shared
+            assert list(scheme.shared_bands(make_texts([one, other]))) == shared
 
 
 def test_restore_scheme__tokenizer_needed_or_not():

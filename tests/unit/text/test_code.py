@@ -73,25 +73,22 @@ SAMPLES = {
 
 
 def words(text: str, language: str = "python") -> list[str]:
-    return [token for token, _, _ in cut_programs([text], language)[0]]
+    return [token for token, _, _ in cut_programs([text], [language])[0]]
 
 
-@each_of(
-    ("name", "problem"),
-    [("code", "needs the language of the programs"), ("code:nonsense", "is no language")],
-)
-def test_code__needs_a_language(name, problem):
-    for call in (
-        lambda: neardup.similarity("a", "b", tokenizer=name),
-        lambda: neardup.deduplicate(["a"], tokenizer=name),
-        lambda: neardup.align(["a"], tokenizer=name),
-    ):
-        with pytest.raises(
-            InvalidParameterError, match=f"^tokenizer {name} {problem}; write code:"
-        ):
-            call()
-    with pytest.raises(InvalidParameterError, match=r"^tokenizer code needs the"):
-        neardup.deduplicate(["a"], preset="code")
+def test_code__language_is_checked():
+    for call in (neardup.deduplicate, neardup.align, neardup.sketch):
+        with pytest.raises(InvalidParameterError, match=r"^language must be a name that Pygments"):
+            call(["a"], tokenizer="code", language="nonsense")
+        with pytest.raises(InvalidParameterError, match=r"^language has no effect on texts"):
+            call(["a"], language="python")
+
+
+def test_code__names_of_one_language_are_one():
+    described = [
+        make_shingle_scheme("code", language=name).describe() for name in ("python", "py", "Python")
+    ]
+    assert {each["language"] for each in described} == {"python"}
 
 
 @pytest.mark.slow
@@ -108,7 +105,7 @@ def test_cut_programs__places(language):
     """What stands there is the token, but for names and values, in any form of line ends."""
     for text in (SAMPLES[language], SAMPLES[language].replace("\n", "\r\n")):
         last = 0
-        for token, start, stop in cut_programs([text], language)[0]:
+        for token, start, stop in cut_programs([text], [language])[0]:
             assert last <= start < stop <= len(text)
             there = text[start:stop]
             if token == code.NUMBER:
@@ -127,7 +124,7 @@ def test_cut_programs__broken_ones(language):
     text = SAMPLES[language]
     for cut in range(0, len(text), 7):
         for part in (text[:cut], text[cut:], text[:cut] + "\0\ufffd\"'`/*" + text[cut:]):
-            for _, start, stop in cut_programs([part], language)[0]:
+            for _, start, stop in cut_programs([part], [language])[0]:
                 assert 0 <= start < stop <= len(part)
 
 
@@ -162,22 +159,20 @@ def test_cut_programs__renamed_commented_and_laid_out_anew():
 
 def test_code__of_passages_and_documents():
     programs = [PYTHON, RENAMED, C, JAVA]
-    found = neardup.deduplicate(programs, tokenizer="code:python", ngram=5, threshold="0.6")
+    found = neardup.deduplicate(programs, tokenizer="code", ngram=5, threshold="0.6")
     assert found.removed["id"].to_pylist() == ["1"]
-    options = {"tokenizer": "code:python", "min_tokens": 30, "threshold": "0.7"}
+    options = {"tokenizer": "code", "min_tokens": 30, "threshold": "0.7"}
     [passage] = neardup.align(programs[:1], programs[1:], **options).passages.to_pylist()
     assert passage["doc_id"] == "0"
     assert RENAMED[passage["doc_start"] : passage["doc_end"]].startswith("import")
 
 
 def test_code__an_index_knows_by_which_lexers(tmp_path, monkeypatch):
-    index = neardup.DocumentIndex.create(
-        tmp_path / "index", preset="code", tokenizer="code:python", threshold="0.3"
-    )
+    index = neardup.DocumentIndex.create(tmp_path / "index", preset="code", threshold="0.3")
     index.add([PYTHON])
     assert len(neardup.DocumentIndex.open(tmp_path / "index").query(RENAMED)) == 1
-    described = make_shingle_scheme("code:python").describe()
+    described = make_shingle_scheme("code").describe()
     assert described["lexers"].startswith("pygments ")
     monkeypatch.setattr(code, "LEXERS", "pygments 99")
     with pytest.raises(SketchMismatchError, match="lexers"):
-        check_restored(make_shingle_scheme("code:python").describe(), described)
+        check_restored(make_shingle_scheme("code").describe(), described)

@@ -264,7 +264,7 @@ class TaskReading:
                     demanded = block if demand is None else demand.block(piece.source, block)
                     found = look(piece, demanded)
                 except InvalidInputError as error:
-                    raise name_remedy(error) from None
+                    raise name_remedy(error, piece.source) from None
                 yield piece, found
 
     def again(
@@ -286,7 +286,8 @@ class TaskReading:
                 if start == stop:
                     continue
                 own = columns[piece.collection]
-                texts = Texts.from_arrow(block.parse(own, select=select, skip_bad=skip_bad).text)
+                parsed = block.parse(own, select=select, skip_bad=skip_bad)
+                texts = Texts.from_arrow(parsed.text, block.language)
                 if wanted.parts is not None:
                     which = (np.cumsum(select) - 1)[documents]
                     starts, stops = (edges[start:stop] for edges in wanted.parts)

@@ -361,12 +361,12 @@ def align_given(
     b = given.b
     options, chosen = choose_options(given, ("a", "b"), has_other=b is not None)
     resolve = partial(
-        resolve_other, resolve=partial(resolve_inputs, options=options), tokenizer=given.tokenizer
+        resolve_other, resolve=partial(resolve_inputs, options=given), tokenizer=given.tokenizer
     )
     workspace = open_workspace(given.memory, given.work)
     with Runner(workers, given.progress, "align") as runner, workspace:
-        sources = rows_where(resolve_inputs(given.a, options), options.where)
-        templates = () if given.ignore is None else resolve_inputs(given.ignore, options)
+        sources = rows_where(resolve_inputs(given.a, given), options.where)
+        templates = () if given.ignore is None else resolve_inputs(given.ignore, given)
         if b is None:
             other: Other = no_other(sources, options, chosen)
         else:

@@ -114,7 +114,7 @@ def make_makers(
         for occurrences in readings
     }
     weighted = make_maker_of(WeightedKind, options.but(num_perm=num_perm))
-    edit = plain.but(compression=compression, tokenizer=None, ngram=None)
+    edit = plain.but(compression=compression, tokenizer=None, language=None, ngram=None)
     return Makers(of_shingles, weighted, make_maker_of(EditKind, edit))
 
 
@@ -332,6 +332,7 @@ def find_passages(
         threshold=options.threshold,
         min_tokens=least,
         tokenizer=options.tokenizer,
+        language=options.language,
         **vars(options.part(NormalOptions)),
         # Threads take longer to start than short texts to align.
         workers=1 if sum(map(len, texts)) < _SHORT else runner.workers,

@@ -50,7 +50,8 @@ def _list_samples(
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
-    n_tokens, parts = hash_tokens(parsed.text, reading.shingles.tokenizer)
+    texts = Texts.from_arrow(parsed.text, block.language)
+    n_tokens, parts = hash_tokens(texts, reading.shingles.tokenizer)
     found, n_before = [Samples.of_none()], 0
     for part in parts:
         samples = sample_windows(part, plan.min_tokens)

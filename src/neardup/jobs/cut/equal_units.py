@@ -33,7 +33,7 @@ from neardup.reading.first_pass import ContentTable, part_of
 from neardup.reading.sign import ListedBlock, ReadingPlan, listed
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.exchange import Shuffle
-from neardup.tables import Bools, Digests, Int64s
+from neardup.tables import Bools, Digests, Int64s, Texts
 from neardup.text.shingles import digest_token_lists
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _list_units(
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
-    n_tokens, units, parts, long = find_units(parsed.text, plan)
+    n_tokens, units, parts, long = find_units(Texts.from_arrow(parsed.text, block.language), plan)
     digests = np.concatenate([np.empty((0, 2), np.uint64), *map(digest_token_lists, parts)])
     columns = dict(zip(_DIGESTS, digests[long].T.copy(), strict=True))
     places = (units.documents, units.starts, units.stops, units.ends)

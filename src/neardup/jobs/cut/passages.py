@@ -350,7 +350,8 @@ def _hash_block(block: RowBlock, reading: ReadingPlan) -> tuple[ListedBlock, pa.
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
-    n_tokens, parts = hash_tokens(parsed.text, reading.shingles.tokenizer)
+    texts = Texts.from_arrow(parsed.text, block.language)
+    n_tokens, parts = hash_tokens(texts, reading.shingles.tokenizer)
     values = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
     rows = pa.RecordBatch.from_pydict({_TOKEN: values})
     return listed(block, parsed, n_tokens, with_lengths=reading.with_lengths), rows

@@ -65,7 +65,7 @@ class Units(Rows):
     ends: Int64s
 
 
-def split_units(texts: pa.Array, unit: Unit) -> Units:
+def split_units(texts: Texts, unit: Unit) -> Units:
     r"""Find the units of texts.
 
     A line ends with ``\n``, ``\r\n`` or ``\r``. Blank lines, those of white space alone, are no
@@ -76,20 +76,19 @@ def split_units(texts: pa.Array, unit: Unit) -> Units:
     Parameters
     ----------
     texts
-        An array of strings; a null has no units.
+        The texts.
     unit
         Which units.
     """
-    found = Texts.from_arrow(texts)
     if unit == "sentences":
-        n_sentences = tokens.find_sentences(found.data, found.offsets, *_empty(0))
+        n_sentences = tokens.find_sentences(texts.data, texts.offsets, *_empty(0))
         sentences = _empty(n_sentences)
-        tokens.find_sentences(found.data, found.offsets, *sentences)
+        tokens.find_sentences(texts.data, texts.offsets, *sentences)
         return Units(*sentences)
-    data = found.data[int(found.offsets[0]) : int(found.offsets[-1])]
-    n_most = sum(int(np.count_nonzero(data == byte)) for byte in (_NEWLINE, _RETURN)) + len(found)
+    data = texts.data[int(texts.offsets[0]) : int(texts.offsets[-1])]
+    n_most = sum(int(np.count_nonzero(data == byte)) for byte in (_NEWLINE, _RETURN)) + len(texts)
     arrays = _empty(n_most)
-    count = tokens.find_units(found.data, found.offsets, int(unit == "paragraphs"), *arrays)
+    count = tokens.find_units(texts.data, texts.offsets, int(unit == "paragraphs"), *arrays)
     # Copies, for most line ends may be of blank lines.
     return Units(*(array[:count].copy() for array in arrays))
 
@@ -195,14 +194,14 @@ def _list_units(
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
-    n_tokens, units, _, _ = find_units(parsed.text, plan)
+    n_tokens, units, _, _ = find_units(Texts.from_arrow(parsed.text, block.language), plan)
     columns = dict(zip(_COLUMNS, vars(units).values(), strict=True))
     rows = pa.RecordBatch.from_pydict(columns)
     return listed(block, parsed, n_tokens, with_lengths=reading.with_lengths), rows
 
 
 def find_units(
-    texts: pa.Array, plan: CutJobPlan
+    texts: Texts, plan: CutJobPlan
 ) -> tuple[Int64s, ListedUnits, list[TokenLists], Int64s]:
     """Find the units of some texts that have enough tokens; of sentences all three in a row.
 
@@ -211,9 +210,8 @@ def find_units(
     """
     assert plan.unit != "passages"
     units, in_spans = split_units(texts, plan.unit), plan.unit == "sentences"
-    found = Texts.from_arrow(texts)
-    cut_out = found.parts(units.documents, units.starts, units.stops)
-    sizes, parts = hash_tokens(cut_out.to_arrow(), plan.reading.shingles.tokenizer)
+    cut_out = texts.parts(units.documents, units.starts, units.stops)
+    sizes, parts = hash_tokens(cut_out, plan.reading.shingles.tokenizer)
     n_tokens = np.bincount(units.documents, sizes, len(texts)).astype(np.int64)
     long = np.flatnonzero(sizes >= (1 if in_spans else plan.min_tokens))
     documents = units.documents[long]
@@ -224,13 +222,13 @@ def find_units(
     bounds = 3 * np.searchsorted(documents, np.arange(len(texts) + 1)).astype(np.int64)
     characters = np.empty_like(places)
     tokens.count_characters(
-        found.data, found.offsets, places.reshape(-1), bounds, characters.reshape(-1)
+        texts.data, texts.offsets, places.reshape(-1), bounds, characters.reshape(-1)
     )
     first_bytes, last_bytes, end_bytes = places.T
     listed = ListedUnits(documents, first_bytes, last_bytes, *characters.T)
     if in_spans:
         values: Uint64s = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
-        listed, spans = _in_spans(listed, end_bytes, sizes[long], values, found, plan.min_tokens)
+        listed, spans = _in_spans(listed, end_bytes, sizes[long], values, texts, plan.min_tokens)
         parts, long = [spans], np.arange(len(spans))
     return n_tokens, listed, parts, long
 
@@ -334,8 +332,9 @@ class _UnitSource(Source):
         ):
             units = listed.range_of(rows)
             documents = listed.documents[units]
+            parsed = block.parse(self._columns, skip_bad=self._skip_bad)
             texts = parts_again(
-                Texts.from_arrow(block.parse(self._columns, skip_bad=self._skip_bad).text),
+                Texts.from_arrow(parsed.text),
                 documents - rows.start,
                 listed.first_bytes[units],
                 listed.last_bytes[units],
@@ -343,7 +342,7 @@ class _UnitSource(Source):
             )
             columns = {TEXT: texts.to_arrow(), RANK: self._ranks[documents]}
             found = TableBlock(pa.table(columns), first)
-            found.end = block.end
+            found.end, found.language = block.end, block.language
             yield found
             first += len(found)
 

@@ -173,7 +173,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         **columns
             Values of the columns that the index keeps.
         """
-        self._session.insert(id, text, self._maker(text, tokens, columns), columns)
+        self._session.insert(id, text, self._maker(id, text, tokens, columns), columns)
 
     def replace(
         self,
@@ -199,12 +199,12 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         one.
         """
         start = time.perf_counter()
-        make = self._maker(text, tokens, columns)
+        make = self._maker(id, text, tokens, columns)
         removal = self._session.replace(id, text, make, columns)
         return DocumentRemovalResult(**vars(removal), seconds=time.perf_counter() - start)
 
     def _maker(
-        self, text: str | None, tokens: Tokens | None, columns: dict[str, Any]
+        self, identifier: Id, text: str | None, tokens: Tokens | None, columns: dict[str, Any]
     ) -> Callable[[DocumentScheme], Queries | None]:
         """Return what works out of a document what is looked up, or leaves it to the text."""
         self._check_columns(columns)
@@ -214,7 +214,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         if isinstance(text, str) and tokens is None and scheme.with_text and never_refuses:
             # Signed together with others when that is needed.
             return lambda _: None
-        return partial(make_query, text, tokens)
+        return partial(make_query, text, tokens, identifier=identifier)
 
     def insert_if_new(
         self,
@@ -244,7 +244,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         self._check_columns(columns)
 
         def make(scheme: DocumentScheme) -> tuple[Measure, Queries]:
-            return scheme.measure_at(threshold), make_query(text, tokens, scheme)
+            return scheme.measure_at(threshold), make_query(text, tokens, scheme, id)
 
         return self._session.insert_if_new(id, text, make, columns)
 

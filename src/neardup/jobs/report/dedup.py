@@ -10,7 +10,6 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
 from neardup.files.ids import as_text
@@ -26,9 +25,9 @@ from neardup.runs.runner import Runner, release_memory
 from neardup.stages.places import DocumentPlaces
 from neardup.stages.scheme import restore_scheme
 from neardup.stages.selection import collections_of
-from neardup.stages.shown import Outcome, ResultOutcome, ShownTexts
+from neardup.stages.shown import Outcome, ResultOutcome, ShownTexts, texts_of_documents
 from neardup.stages.tables import Collection
-from neardup.tables import Int64s, Texts
+from neardup.tables import Int64s
 from neardup.text.shingles import ShingleScheme, shingle_sets
 from neardup.text.tokenizers import named_tokenizer
 
@@ -59,10 +58,9 @@ class ShingleCounter:
 
     def count(self, pair: Pair) -> Pair:
         """Return a pair with what its texts have in common, as far as that is known."""
-        texts = pair.first.text, pair.second.text
-        if self._shingles is None or None in texts:
+        if self._shingles is None or None in (pair.first.text, pair.second.text):
             return pair
-        sets = shingle_sets(Texts.from_arrow(pa.array(texts, pa.large_string())), self._shingles)
+        sets = shingle_sets(texts_of_documents(pair.first, pair.second), self._shingles)
         first, second = (
             sets.values[start : start + size]
             for start, size in zip(sets.starts.tolist(), sets.sizes.tolist(), strict=True)
@@ -172,6 +170,8 @@ def _why_not(summary: Mapping[str, Any]) -> str:
         return "documents are bytes, which a page shows as text"
     if named_tokenizer(scheme["tokenizer"]) is None:
         return "the tokenizer is not one of neardup's own"
+    if scheme["tokenizer"] == "code" and "language" not in scheme:
+        return "each program is in the language of its file"
     if scheme.get("idf", "unary") != "unary":
         return "weights depend on how many of all documents have a shingle"
     if MEASURES[summary["measure"]].is_directed and summary["keep"] != "first":

@@ -409,7 +409,8 @@ class Passages:
         """Rows of the documents whose texts are known, and what of these texts counts."""
         texts = self.documents.texts
         rows = {number: row for row, number in enumerate(texts)}
-        return rows, self.hidden.look_at(pa.array(texts.values(), pa.large_string()))
+        ids = self.documents.ids.take(pa.array(list(texts), pa.int64()))
+        return rows, self.hidden.look_at(pa.array(texts.values(), pa.large_string()), ids)
 
     def measure(self, document: int, starts: Int64s, stops: Int64s) -> tuple[int, float | None]:
         """Return how many characters of a document are in some passages, and which share of it.

@@ -112,7 +112,7 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
     name = "edit"
     scheme_type = EditScheme
     missing_options = (
-        *("tokenizer", "ngram", "occurrences"),
+        *("tokenizer", "language", "ngram", "occurrences"),
         *("fingerprint", "fingerprint_bits"),
     )
     # Texts are cut into no tokens; as characters they are not folded unless that is asked for.

@@ -28,11 +28,8 @@ def test_align__takes_what_a_preset_says(name):
         "min_tokens": preset.min_tokens,
         **preset.scheme,
     }
-    # The preset of programs leaves their language open.
-    language = {"tokenizer": "code:python"} if name == "code" else {}
     of_preset, given = (
-        neardup.align(TEXTS, TEXTS, **options | language)
-        for options in ({"preset": name}, explicit)
+        neardup.align(TEXTS, TEXTS, **options) for options in ({"preset": name}, explicit)
     )
     if preset.gap is None:
         assert of_preset.passages.equals(given.passages)

@@ -19,6 +19,7 @@ from neardup import (
 )
 from neardup.documents.reading import queries_of_texts
 from neardup.indexes.manifest import load_manifest
+from neardup.tables import Texts
 from tests.document_indexes import check_names
 from tests.faults import at_calls, full_from
 
@@ -261,7 +262,7 @@ def test_deny__in_indexes_of_every_kind(tmp_path, options):
 def test_deny__nothing_of_the_texts_is_kept(index):
     """Neither they nor the hashes of their shingles, which could be tried one by one."""
     texts = pa.array([text_of(0)], pa.large_string())
-    sets = queries_of_texts(texts, index._session.scheme).sets
+    sets = queries_of_texts(Texts.from_arrow(texts), index._session.scheme).sets
     index.remove(["d0"], deny=True)
     index.compact()
     record = load_manifest(index.folder).denied

@@ -1,0 +1,179 @@
+"""Programs of several languages together: each is cut as the ending of its file says."""
+
+from __future__ import annotations
+
+import shutil
+
+import pyarrow as pa
+import pytest
+
+import neardup
+from neardup.errors import InvalidInputError
+from neardup.files.languages import IN_MEMORY, LANGUAGES, language_of_file, languages_of_ids
+from tests.each import each_of
+from tests.programs import ENDINGS, program, write_programs
+
+CODE = {"tokenizer": "code", "ngram": 4}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    return write_programs(tmp_path_factory.mktemp("programs"))
+
+
+def rows(*tables: pa.Table) -> list[str]:
+    return sorted(str(row) for table in tables for row in table.to_pylist())
+
+
+def dedup(**options):
+    def run(folder, **language):
+        found = neardup.deduplicate(folder, threshold="0.5", **CODE, **options, **language)
+        return rows(found.removed)
+
+    return run
+
+
+def pairs(**options):
+    def run(folder, **language):
+        found = neardup.find_pairs(folder, threshold="0.5", **CODE | options, **language)
+        return rows(found.pairs)
+
+    return run
+
+
+def align(folder, **language):
+    # Runs of a tenth of the tokens of a passage are ignored.
+    templates = sorted(folder.parent.glob(f"start.{ENDINGS.get(folder.name, '*')}"))
+    options = {"threshold": "0.4", "min_tokens": 150, "ignore": templates, "summary": "documents"}
+    found = neardup.align(folder, **CODE, **options, **language)
+    assert found.summary["ignored_tokens"]
+    return rows(found.passages, found.document_pairs)
+
+
+def cut(**options):
+    def run(folder, **language):
+        return rows(neardup.cut(folder, tokenizer="code", **options, **language).removed)
+
+    return run
+
+
+def sketch(folder, **language):
+    sketches = neardup.sketch(folder, **CODE, **language)
+    return rows(neardup.estimate(sketches, threshold="0.3").pairs)
+
+
+def document_index(folder, tmp_path, **language):
+    """What an index reads again of its texts is cut by the endings of their ids."""
+    place, read = tmp_path / "index", {"input_format": "text"}
+    index = neardup.DocumentIndex.create(place, threshold="0.4", **CODE, **language)
+    index.add(folder, **read)
+    found = [index.search(folder, **read).matches]
+    for path in sorted(folder.iterdir()):
+        index.insert(f"copies/{path.name}", path.read_text())
+        assert index.insert_if_new(f"new/{path.name}", path.read_text()) is not None
+    found.append(index.search(folder, **read).matches)
+    index.commit()
+    for path in sorted(folder.iterdir()):
+        index.replace(f"copies/{path.name}", path.read_text())
+    index.compact()
+    index = neardup.DocumentIndex.open(place)
+    found.append(index.search(folder, **read).matches)
+    # These read all texts of the index.
+    options = {"method": "exact", "threshold": "0.5", **CODE, **language}
+    found.append(neardup.find_pairs(folder, place, **options).pairs)
+    found.append(neardup.deduplicate(folder, against=place, **read).removed)
+    return rows(*found)
+
+
+def passage_index(folder, tmp_path, **language):
+    index = neardup.PassageIndex.create(tmp_path / "index", min_tokens=40, **CODE, **language)
+    index.add(folder, input_format="text")
+    return rows(index.search(folder, input_format="text", threshold="0.5").passages)
+
+
+WAYS = {
+    "dedup": dedup(),
+    "dedup, exact": dedup(method="exact"),
+    "dedup within memory": dedup(memory="16MB"),
+    "dedup, weighted": dedup(measure="weighted-jaccard", idf="unary"),
+    "pairs": pairs(),
+    "pairs, exact": pairs(method="exact"),
+    "pairs, edit": pairs(measure="edit", ngram=None),
+    "align": align,
+    "cut, equal passages": cut(exact=True, min_tokens=30),
+    "cut, passages": cut(threshold="0.9", min_tokens=80),
+    "cut, equal lines": cut(unit="lines", exact=True, min_tokens=5),
+    "cut, lines": cut(unit="lines", threshold="0.8", min_tokens=5),
+    "cut, sentences": cut(unit="sentences", exact=True, min_tokens=5),
+    "sketch": sketch,
+}
+
+
+@pytest.mark.slow
+@each_of("name", WAYS)
+def test_languages__together_as_each_by_itself(folders, name):
+    run = WAYS[name]
+    by_language = [row for each in ENDINGS for row in run(folders[each], language=each)]
+    assert len(by_language) > 4
+    assert run(folders["all"]) == sorted(by_language)
+
+
+@pytest.mark.slow
+@each_of("run", [document_index, passage_index])
+def test_languages__in_an_index(folders, tmp_path, run):
+    by_language = []
+    for language in ENDINGS:
+        (tmp_path / language).mkdir()
+        by_language += run(folders[language], tmp_path / language, language=language)
+    assert len(by_language) > 4
+    assert run(folders["all"], tmp_path) == sorted(by_language)
+
+
+def test_languages__of_a_folder(folders, tmp_path):
+    """Only programs are read of it, and the language that is named decides for all."""
+    shutil.copytree(folders["python"], tmp_path / "mixed")
+    (tmp_path / "mixed/notes.txt").write_text("it's no program")
+    (tmp_path / "mixed/a.java").write_text(program("python", 0, 0))
+    found = neardup.deduplicate(tmp_path / "mixed", preset="code")
+    assert found.summary["documents_in"] == 10
+    assert "a.java" not in found.removed["id"].to_pylist()
+    found = neardup.deduplicate(tmp_path / "mixed", preset="code", language="py")
+    assert found.summary["documents_in"] == 11
+    assert {"id": "a.java", "kept_id": "0-0.py"} in found.removed.select(
+        ["id", "kept_id"]
+    ).to_pylist()
+
+
+def test_languages__of_data_in_memory():
+    """They are in no file, and Python."""
+    assert neardup.similarity("a = 1  # it's", "b = 2", **CODE) == 1
+    assert neardup.similarity("a = 1  // it's", "b = 2", **CODE, language="java") == 1
+    assert len(neardup.deduplicate(["a = 1  # it's", "b = 2"], preset="code").removed) == 1
+
+
+@each_of("name", ["a.txt", "rows.jsonl", "a"])
+def test_languages__no_ending_of_one(tmp_path, name):
+    text = '{"text": "a = 1"}\n{"text": "b = 2"}\n'
+    (tmp_path / name).write_text(text)
+    for run in (neardup.deduplicate, neardup.align, neardup.cut, neardup.sketch):
+        with pytest.raises(InvalidInputError, match=rf"{name}: its name has no ending of"):
+            run(tmp_path / name, tokenizer="code")
+    for kind in (neardup.DocumentIndex, neardup.PassageIndex):
+        index = kind.create(tmp_path / kind.__name__, tokenizer="code")
+        with pytest.raises(InvalidInputError, match=r"its name has no ending of a language"):
+            index.add(tmp_path / name)
+    neardup.deduplicate(tmp_path / name, preset="code", language="python")
+
+
+def test_language_of_file():
+    names = ["a.py", "A.PY.gz", "b.h", "c/d.tsx", "e.py/f", "g.py.txt", ".py"]
+    found = [LANGUAGES[language_of_file(name)] for name in names]
+    assert found == ["python", "python", "c", "typescript", "", "", ""]
+
+
+def test_languages_of_ids():
+    ids = ["a.java", "a.java:12", "x/B.JAVA.zst:3", "7", "a.java/b", "é\n.c", "py"]
+    found = [LANGUAGES[number] for number in languages_of_ids(pa.array(ids)).tolist()]
+    memory = LANGUAGES[IN_MEMORY]
+    assert found == ["java", "java", "java", memory, memory, "c", memory]
+    assert languages_of_ids(pa.array([1, 2])).tolist() == [IN_MEMORY] * 2
