@@ -25,6 +25,7 @@ def test_command_line__summary_keys(readme_run):
     )
     sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit", "configuration"}
     sometimes |= {
+        "notes",
         "where",
         "filtered_rows",
         "documents_added",
@@ -57,7 +58,7 @@ def test_command_line__keys_of_dedup_by_pairs(tmp_path, capsys, monkeypatch):
     json_of(capsys, "pairs", pages, "--threshold", "0.1", "-o", "pairs.parquet")
     by_pairs = ("--pairs", "pairs.parquet", "--clusters", "components")
     summary = json_of(capsys, "dedup", pages, *by_pairs, "-o", "out")
-    assert set(summary) | {"skipped", "configuration"} == keys_of("Deciding again")
+    assert set(summary) | {"skipped", "configuration", "notes"} == keys_of("Deciding again")
     assert set(summary["seconds"]) == {"read", "pairs", "choose", "write"}
 
 
@@ -116,7 +117,7 @@ def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatc
     align = json_of(capsys, "align", questions, *ids, *others, *preset, "-o", "shared.parquet")
     assert set(align) | {"skipped", "marked_places"} == keys_of("JSON of align")
     drop = json_of(capsys, "drop", pages, *ids, "--named-in", "hits.csv", "-o", "out")
-    assert set(drop) | {"skipped"} == keys_of("JSON of drop")
+    assert set(drop) | {"skipped", "notes"} == keys_of("JSON of drop")
     columns = re.findall(r"`(\w+)`", " ".join(row[0] for row in passage_tables()[0]))
     assert pq.read_schema("shared.parquet").names == columns
     assert header_of("hits.csv") == columns

@@ -114,6 +114,7 @@ class Engine(ABC):
 
     def __init__(self, runner: Runner, workspace: Workspace) -> None:
         self.runner, self.workspace = runner, workspace
+        runner.memory = workspace.memory or None
 
     def stage(self, name: str) -> AbstractContextManager[Callable[..., None]]:
         """Time a stage; see ``Runner.stage``."""

@@ -144,6 +144,10 @@ class _FolderBlock(RowBlock):
         text = pa.array([SEPARATOR.join(texts)], pa.large_string())
         return ParsedRows(text, files=pa.array([files], FILES))
 
+    def largest_row(self) -> tuple[int, int]:
+        """Return the bytes of the one row."""
+        return sum(block.largest_row()[0] for block in self.blocks), 1
+
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give the text as the column ``text``."""
         return pa.table({"text": self.parse(ColumnNames(), select=select).text})

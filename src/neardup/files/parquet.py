@@ -35,7 +35,7 @@ from neardup.files.rows import (
     Source,
 )
 from neardup.files.streams import file_size, one_line, open_random, reading
-from neardup.files.tableblocks import TableBlock
+from neardup.files.tableblocks import TableBlock, largest_row_of
 from neardup.files.thrift import read_struct
 
 if TYPE_CHECKING:
@@ -324,6 +324,11 @@ class _ParquetBlock(RowBlock):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns, with the metadata of the file."""
         return self._read(None, select).replace_schema_metadata(self._group.source.schema.metadata)
+
+    def largest_row(self) -> tuple[int, int]:
+        """Return the bytes and the number of the largest row, as far as columns were read."""
+        found = (largest_row_of(table, self.numbers) for table in self.tables.values())
+        return max(found, default=(0, 0))
 
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
         """Read the named columns alone."""

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 from neardup.errors import InvalidInputError
 from neardup.files.ids import join_ids
 from neardup.files.kept import ExtractedTexts, SourceTexts
+from neardup.files.problems import option_name
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.runs.progress import job_logger
+from neardup.runs.progress import job_logger, size
 from neardup.tables import Int64s, with_wide_offsets
 
 if TYPE_CHECKING:
@@ -78,7 +79,10 @@ def read_text_block(
 
 R = TypeVar("R")
 
-_log = job_logger(__name__)
+_log, _hints = job_logger(__name__), job_logger("neardup.hints")
+
+ROW_FACTOR = 9
+"""Bytes of memory that a job takes for each byte of a row."""
 
 
 def name_remedy(error: InvalidInputError, source: Source) -> InvalidInputError:
@@ -141,9 +145,12 @@ class ReadingPass:
             source = sources[i]
             demanded = block if source.demand is None else source.demand.block(source, block)
             try:
-                return i, function(source, demanded), stop
+                result = function(source, demanded)
             except InvalidInputError as error:
                 raise name_remedy(error, source) from None
+            # The rows of some formats are known only now.
+            self._note_large_row(source, block)
+            return i, result, stop
 
         end = self._stop
         for source in sources:
@@ -183,8 +190,23 @@ class ReadingPass:
             # Of a source that is followed by one that was begun all blocks are done.
             for block in () if any(done[i + 1 :]) else islice(source.blocks(), n_done, None):
                 stop = start + block.end
+                self._note_large_row(source, block)
                 yield i, block, stop
             start = stop if source.size is None else start + source.size
+
+    def _note_large_row(self, source: Source, block: RowBlock) -> None:
+        """Log, once in a run, that a row needs more memory than the run may take."""
+        runner, (n_bytes, row) = self._runner, block.largest_row()
+        needed = ROW_FACTOR * n_bytes
+        if runner.memory is None or needed <= runner.memory:
+            return
+        note = (
+            f"{source.origin or source.name}, row {row} has {size(n_bytes)} and needs about "
+            f"{size(needed)}, more than the {size(runner.memory)} of {option_name('memory')}; it "
+            "is read all the same"
+        )
+        if runner.notes.setdefault("large_row", note) is note:
+            _hints.info(note)
 
     def _report(self, done: int) -> None:
         # A file may have grown since its size was asked for.

@@ -120,6 +120,12 @@ class RawBlock(RowBlock):
         self.raw = raw
         self.numbers = raw.numbers
 
+    def largest_row(self) -> tuple[int, int]:
+        """Return the bytes and the number of the largest row."""
+        sizes = self.raw.ends - self.raw.starts
+        largest = int(np.argmax(sizes)) if len(sizes) else 0
+        return (int(sizes[largest]), int(self.numbers[largest])) if len(sizes) else (0, 0)
+
 
 class RawWriter(RowWriter):
     """Writes raw rows one after the other, byte for byte.

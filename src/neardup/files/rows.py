@@ -182,6 +182,10 @@ class RowBlock(ABC):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns of the rows as an Arrow table."""
 
+    def largest_row(self) -> tuple[int, int]:
+        """Return the bytes and the number of the largest row; zeros before they are known."""
+        return 0, 0
+
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
         """Give those of some columns that the rows have, by their names, each once.
 
@@ -260,6 +264,10 @@ class SomeRows(RowBlock):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all their columns."""
         return self.block.to_table(self.of_all(select))
+
+    def largest_row(self) -> tuple[int, int]:
+        """Return that of the block, all of which is read."""
+        return self.block.largest_row()
 
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
         """Give some of their columns."""

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import filter_rows, is_string, parse_arrow
@@ -16,6 +17,7 @@ from neardup.files.cuts import Cuts, fill_holes
 from neardup.files.languages import IN_MEMORY
 from neardup.files.problems import SAMPLED_ROWS, check_columns, string_values
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock
+from neardup.tables import Int64s
 
 # Spans cut out of the columns of a table.
 
@@ -53,6 +55,17 @@ def _of_type(texts: pa.Array, kind: pa.DataType) -> pa.Array:
     return texts.cast(kind)
 
 
+def largest_row_of(table: pa.Table, numbers: Int64s) -> tuple[int, int]:
+    """Return the bytes of the longest string of a table, and the number of its row."""
+    largest = 0, 0
+    for column in table.columns:
+        if len(table) and (is_string(column.type) or pa.types.is_large_binary(column.type)):
+            sizes = pc.fill_null(pc.binary_length(column), 0).to_numpy()
+            row = int(np.argmax(sizes))
+            largest = max(largest, (int(sizes[row]), int(numbers[row])))
+    return largest
+
+
 class TableBlock(RowBlock):
     """Consecutive rows of a table, numbered from ``first``; ``path`` is None in memory."""
 
@@ -83,6 +96,10 @@ class TableBlock(RowBlock):
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns."""
         return filter_rows(self._table, select)
+
+    def largest_row(self) -> tuple[int, int]:
+        """Return the bytes of the largest row, without those of numbers, and its number."""
+        return largest_row_of(self._table, self.numbers)
 
     def with_cuts(self, cuts: Cuts) -> Self:
         """Cut spans out of the columns of the texts."""

@@ -119,6 +119,7 @@ def choose_documents(
     InvalidParameterError, InvalidInputError, ReadError
         As ``choose``.
     """
+    runner.memory = workspace.memory or None
     terms = agree_on_terms(table, options.measure, options.threshold)
     policy = parse_keep(options.keep)
     with runner.stage("read") as note:

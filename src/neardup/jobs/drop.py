@@ -214,6 +214,7 @@ def drop_documents(
 ) -> DropResult:
     """Find the documents of some sources that a table names."""
     check_effect(options, sources)
+    runner.memory = workspace.memory or None
     keep_extracted(workspace, sources)
     with runner.stage("read") as note:
         table, column = _table_in(named_in, options)

@@ -353,8 +353,7 @@ def _of_indexes() -> dict[str, tuple[Option, ...]]:
             *_of(WhereOptions),
             *_of(
                 WorkspaceOptions,
-                memory="Passages: most memory to use, such as 4GB; what does not fit goes to files "
-                "in --work.",
+                memory=f"Passages: {WorkspaceOptions.known['memory'].help}",
                 work=f"Folder for temporary files of passages. {_ON_SPARK}",
             ),
             *_of(CommandOptions, "engine", "fresh", **_WITH_INDEX_ON_SPARK),

@@ -483,17 +483,21 @@ class WorkerOptions(ProgressOptions):
     )
 
 
+# What a budget bounds, and what a run takes beyond it, as measured in docs/big-collections.md.
+BUDGET = "Memory for tables, blocks and sorts, such as 4GB"
+BEYOND_BUDGET = "Python and its libraries, 90 MB a thread, and 9 times the longest row come on top."
+
+
 class WorkspaceOptions(Options):
     """What a job may use beside its threads."""
 
     memory: int | str | None = option(
-        "Most memory to use, such as 4GB; what does not fit goes to files in --work.",
+        f"{BUDGET}; what does not fit goes to files in --work. {BEYOND_BUDGET}",
         ByteSize(16_000_000),
         default=None,
         usual="60 % of what is free",
-        python="Most memory to use, in bytes or as a size such as ``4GB``, beyond what the "
-        "interpreter and the libraries take; None is 60 % of what is free. What does not fit "
-        "goes to files.",
+        python=f"{BUDGET}, or in bytes; None is 60 % of what is free. What does not fit goes to "
+        f"files. {BEYOND_BUDGET}",
         metavar="SIZE",
     )
     work: str | Path | None = option(

@@ -12,6 +12,7 @@ from neardup.options.choices import (
     WindowHash,
 )
 from neardup.options.groups import (
+    BUDGET,
     LIMIT,
     MEASURE,
     MIN_TOKENS,
@@ -187,11 +188,10 @@ class EstimateOptions(Options):
     memory: int | str | None = option(
         WorkspaceOptions.known["memory"],
         default=None,
-        help="Most memory to use, such as 4GB; of files that do not fit parts are compared, two at "
-        "a time.",
-        python="Most memory to use, in bytes or as a size such as ``4GB``, beyond what the "
-        "interpreter and the libraries take; None is 60 % of what is free. Of files that do not "
-        "fit parts are compared, two at a time.",
+        help=f"{BUDGET}; of files that do not fit parts are compared, two at a time. Python and "
+        "its libraries come on top.",
+        python=f"{BUDGET}, or in bytes; None is 60 % of what is free. Of files that do not fit "
+        "parts are compared, two at a time. Python and its libraries come on top.",
     )
     limit: int | None = option(LIMIT, default=None)
 

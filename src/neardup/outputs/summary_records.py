@@ -85,6 +85,7 @@ class _Read(_Ids, Filtered):
     skipped_rows: _Count
     skipped: NotRequired[list[Skipped]]
     passed_over: dict[str, int]
+    notes: NotRequired[list[str]]
 
 
 class Reading(TypedDict):

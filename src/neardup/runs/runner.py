@@ -208,6 +208,9 @@ class Runner:
         # Work that is a part of a job is logged as that.
         is_part = current_job() != "-"
         self.job = current_job() if is_part else f"{job}-{os.urandom(4).hex()}"
+        # The budget of the job in bytes, if it has one, and notes for its summary by their kinds.
+        self.memory: int | None = None
+        self.notes: dict[str, str] = {}
         self._seconds: dict[str, float] = {}
         given = WorkerOptions.known["progress"].checked(progress)
         self._own_display = Display() if given is True else None

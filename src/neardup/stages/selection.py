@@ -276,6 +276,8 @@ def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
     """Add the seconds of a runner's stages, and bring peak memory up to date."""
     summary["seconds"] = {**summary.get("seconds", {}), **runner.seconds}
     summary["peak_memory_bytes"] = peak_memory_bytes()
+    if runner.notes:
+        summary["notes"] = [*runner.notes.values()]
 
 
 def in_batches(

@@ -83,6 +83,10 @@ class _HtmlBlock(RowBlock):
         self.rows, self.numbers, self.end = rows, rows.numbers, rows.end
         self._options, self._path, self._kept = options, path, kept
 
+    def largest_row(self) -> tuple[int, int]:
+        """Return that of the table."""
+        return self.rows.largest_row()
+
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:

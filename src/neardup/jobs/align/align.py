@@ -133,6 +133,7 @@ def align_collections(
 
     See ``_find_shared``; this is what is reported of it.
     """
+    runner.memory = workspace.memory or None
     found = _find_shared(sources, other, options, workspace, runner, ignore, opened)
     if options.place_marker is not None:
         found.summary["marked_places"] = count_marked(found.passages)

@@ -237,10 +237,6 @@ class _Arguments(
             "newlines in that order. Places count in the joined text, and what goes is cut out of "
             "each."
         },
-        memory={
-            "python": "Most memory to use, in bytes or as a size such as ``4GB``; None is 60 % of "
-            "what is free. What does not fit goes to files."
-        },
     )
 
 

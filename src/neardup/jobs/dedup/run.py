@@ -182,6 +182,7 @@ class DedupJob:
         deduplicate: Deduplicate | None = None,
     ) -> DeduplicationResult:
         """Run all stages but the writing against what was opened; in threads, or as it is said."""
+        runner.memory = workspace.memory or None
         result = (deduplicate or deduplicate_sources)(
             self.sources,
             other.sources,

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from neardup.engine.workspaces import memory_budget
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import Number
-from neardup.options.groups import ProgressOptions
+from neardup.options.groups import BUDGET, ProgressOptions
 from neardup.options.option import argument, option, takes
 from neardup.options.sketches import ClusterOptions, EstimateOptions, RepresentativeOptions
 from neardup.options.together import RunArgument
@@ -71,11 +71,10 @@ class _Arguments(RunArgument, RepresentativeOptions, ProgressOptions, kw_only=Fa
     memory: int | str | None = option(
         EstimateOptions.known["memory"],
         default=None,
-        python="Most memory to use, in bytes or as a size such as ``4GB``, beyond what the "
-        "interpreter and the libraries take; None is 60 % of what is free. Sketches that do not "
-        "fit are gone through once for each room of representatives, a file in parts. Ids, 40 "
-        "bytes a document, sketches that are in memory, and with ``popular`` the values of all "
-        "clusters come on top.",
+        python=f"{BUDGET}, or in bytes; None is 60 % of what is free. Sketches that do not fit are "
+        "gone through once for each room of representatives, a file in parts. Ids, 40 "
+        "bytes a document, sketches that are in memory, with ``popular`` the values of all "
+        "clusters, and Python and its libraries come on top.",
     )
 
 

@@ -130,6 +130,7 @@ def search_sources(
     read = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
     schema = schema_of(with_text=options.with_text, with_places=options.has_places)
     tables = [schema.empty_table()]
+    runner.memory = workspace.memory or None
     with runner.stage("search") as note:
         for found in find(Asked(index, sources, read, plan, options, placer), workspace, runner):
             tables.append(found.passages)
