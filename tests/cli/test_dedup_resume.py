@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.run import DedupJob
 from neardup.runs.work import WorkFolder
 from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders, write_lines
@@ -236,6 +237,23 @@ def test_work_folder__elsewhere(run, here, expected):
     finish(run, here, "--work", "some/where")
     assert files_of(here / "out") == expected
     assert not (here / "some").exists()
+
+
+@pytest.mark.parametrize("work", [[], ["--work", "work"]])
+def test_stopped_in_memory__keeps_nothing(run, here, work):
+    """The help says so."""
+    write_lines(here / "a.jsonl", ROWS)
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DeduplicationResult, "write", stop)
+        found = run(*JOB, *work)
+    assert (found.code, found.err) == (130, "interrupted; no output was written\n")
+    assert [path.name for path in here.iterdir()] == ["a.jsonl"]
+    said = " ".join(run("dedup", "--help").out.split())
+    assert "a run that fits in --memory has none, and a rerun starts over" in said
 
 
 def test_work_folder__of_another_run(run, here):

@@ -66,8 +66,8 @@ def _against(help_text: str) -> tuple[Option, ...]:
 
 # What commands with Spark say of their work folder.
 _ON_SPARK = (
-    "With --engine spark a run that was stopped goes on if this is given: a folder or URL that all "
-    "executors reach."
+    "With --engine spark a rerun resumes if this is given: a folder or URL that all executors "
+    "reach."
 )
 
 # What commands say of Spark that look up in an index, and begin again in threads.
@@ -225,8 +225,8 @@ def _of_passages() -> dict[str, tuple[Option, ...]]:
             *_of(CutOptions),
             *_of(
                 WorkspaceOptions,
-                work="Folder for temporary files, by which a run with --exact goes on when it was "
-                f"stopped. {_ON_SPARK}",
+                work="Folder for temporary files. With --exact a rerun resumes from them; a run "
+                f"that fits in --memory has none, and a rerun starts over. {_ON_SPARK}",
             ),
             _one(
                 CommandOptions,

@@ -501,7 +501,8 @@ class WorkspaceOptions(Options):
         metavar="SIZE",
     )
     work: str | Path | None = option(
-        "Folder for temporary files, by which a run that was stopped goes on.",
+        "Folder for temporary files. A rerun resumes from them; a run that fits in --memory has "
+        "none, and a rerun starts over.",
         PathOrUrl(),
         default=None,
         usual="beside the output",
