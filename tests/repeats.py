@@ -19,8 +19,11 @@ def make_tokens(documents, *, lead=0):
     return TokenLists(*ragged([list(map(spread, each)) for each in documents], lead=lead))
 
 
-def repeats_of(tokens, order, min_tokens, *, n_parts=3, **options):
-    """What goes of token lists in memory, with their samples in some parts."""
+def repeats_of(tokens, order, min_tokens, *, n_parts=3, heads=None, **options):
+    """What goes of token lists in memory, with their samples in some parts.
+
+    ``heads`` says of each list which tokens begin a character; None: all do.
+    """
     samples = sample_windows(tokens, min_tokens)
     parts = samples.hashes % np.uint64(n_parts)
 
@@ -29,18 +32,21 @@ def repeats_of(tokens, order, min_tokens, *, n_parts=3, **options):
 
     def read(documents):
         lists = [tokens.values[tokens.offsets[d] : tokens.offsets[d + 1]] for d in documents]
-        return TokenLists(*ragged(lists))
+        parts = [np.array(heads[d], np.bool_) for d in documents] if heads else []
+        return TokenLists(*ragged(lists), np.concatenate([np.empty(0, np.bool_), *parts]))
 
     return find_repeats(each_part, read, np.array(order, np.int64), min_tokens, **options)
 
 
-def found_rows(documents, min_tokens, order=None, **options):
+def found_rows(documents, min_tokens, order=None, heads=None, **options):
     """Rows as tuples: document, start, stop, kept document, kept start, kept stop."""
     order = list(range(len(documents))) if order is None else order
     # Documents that are not in the order are not there.
     there = sorted(order)
     tokens = make_tokens([documents[d] for d in there])
-    found = repeats_of(tokens, [there.index(d) for d in order], min_tokens, **options)
+    heads = heads and [heads[d] for d in there]
+    numbers = [there.index(d) for d in order]
+    found = repeats_of(tokens, numbers, min_tokens, heads=heads, **options)
     rows = zip(*(column.tolist() for column in vars(found).values()), strict=True)
     return [(there[row[0]], *row[1:3], there[row[3]], *row[4:]) for row in rows]
 
@@ -69,6 +75,20 @@ def collections(draw, max_documents=6):
     piece = st.one_of(st.sampled_from(pieces), st.lists(token, max_size=10))
     text = st.lists(piece, max_size=7).map(lambda parts: [t for part in parts for t in part])
     return draw(st.lists(text, max_size=max_documents))
+
+
+# Tokens of characters: some begin as others do, or end so, and some are a beginning of others.
+PIECES = [(1,), (2, 101), (2, 102), (3, 101), (1, 101, 102), (4, 102, 101)]
+# Those of characters that fold to what several others are.
+FOLDED = [(1,), (2,), (1, 1), (1, 2), (2, 1, 1)]
+
+
+def characters_of(documents, characters):
+    """Tokens of documents of such characters, by their numbers, and which tokens begin one."""
+    made = [[characters[number % len(characters)] for number in each] for each in documents]
+    tokens = [[token for character in each for token in character] for each in made]
+    heads = [[i == 0 for character in each for i in range(len(character))] for each in made]
+    return tokens, heads
 
 
 lengths = st.integers(1, 12)

@@ -7,7 +7,7 @@ than there are documents, and document d owns ``values[offsets[d] : offsets[d + 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, cast, get_args, get_type_hints
@@ -200,10 +200,14 @@ def is_binary(kind: pa.DataType) -> bool:
 
 @dataclass(frozen=True)
 class TokenLists:
-    """Hashes of the tokens of each document, in text order."""
+    """Hashes of the tokens of each document, in text order.
+
+    ``heads`` are the tokens that begin a character, where that was asked for; empty if all do.
+    """
 
     values: Uint64s
     offsets: Int64s
+    heads: Bools = field(default_factory=lambda: np.empty(0, np.bool_))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -31,6 +31,7 @@ OF_PASSAGES = [
     "--min-tokens 5 --keep max:score --min-documents 3",
     "--min-tokens 6 --against others.jsonl",
     "--min-tokens 5 --against others.jsonl --min-documents 3 --replacement …",
+    "--tokenizer bytes --min-tokens 21",
 ]
 OF_SIMILAR = [
     "--threshold 0.7 --min-tokens 8",
@@ -187,11 +188,12 @@ def test_similar_passages__stopped(cut, run, here):
 
 
 @pytest.mark.slow
-def test_passages__stopped_after_any_task(cut, run, here):
-    expected = cut(None, *OF_PASSAGES[0].split())
+@pytest.mark.parametrize("options", [OF_PASSAGES[0], OF_PASSAGES[-1]])
+def test_passages__stopped_after_any_task(cut, options, run, here):
+    expected = cut(None, *options.split())
     for n_tasks in range(1, 99, 3):
         shutil.rmtree(here / "out")
-        found = stop_and_finish(run, here, n_tasks, OF_PASSAGES[0], [])
+        found = stop_and_finish(run, here, n_tasks, options, [])
         if found is None:
             break
         assert found[1] == expected

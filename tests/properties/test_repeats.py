@@ -7,7 +7,16 @@ from hypothesis import strategies as st
 
 from neardup.passages import repeats
 from tests.oracles import repeats as oracle
-from tests.repeats import collections, found_rows, lengths, removed_by, what_stays
+from tests.repeats import (
+    FOLDED,
+    PIECES,
+    characters_of,
+    collections,
+    found_rows,
+    lengths,
+    removed_by,
+    what_stays,
+)
 
 
 def cut(documents, min_tokens, **options):
@@ -25,6 +34,37 @@ def test_repeats__as_oracle(documents, min_tokens, min_documents, n_against, dat
     expected = oracle.removed_tokens(documents, order, min_tokens, **options)
     assert removed_by(rows, len(documents)) == expected
     assert rows == sorted(rows)
+
+
+@given(collections(), lengths, st.integers(1, 4), st.integers(0, 2), st.data())
+def test_repeats__whole_characters_as_oracle(documents, min_tokens, min_documents, n_against, data):
+    """Where characters are several tokens, runs of whole ones go."""
+    order = data.draw(st.permutations(range(len(documents))))
+    documents, heads = characters_of(documents, PIECES)
+    n_against = min(n_against, len(documents))
+    options = {"min_documents": min_documents, "n_against": n_against, "heads": heads}
+    rows = found_rows(documents, min_tokens, order, **options)
+    expected = oracle.removed_tokens(documents, order, min_tokens, **options)
+    assert removed_by(rows, len(documents)) == expected
+    for document, start, stop, kept, kept_start, kept_stop in rows:
+        ends = (document, start), (document, stop), (kept, kept_start), (kept, kept_stop)
+        assert all([*heads[number], True][place] for number, place in ends)
+
+
+@given(collections(), lengths, st.integers(0, 2))
+def test_repeats__characters_of_equal_tokens(documents, min_tokens, n_against):
+    """Whatever characters equal tokens are of, no run of whole characters stays twice."""
+    documents, heads = characters_of(documents, FOLDED)
+    n_against = min(n_against, len(documents))
+    rows = found_rows(documents, min_tokens, heads=heads, n_against=n_against)
+    removed = removed_by(rows, len(documents))
+    texts, left = what_stays(documents, removed), what_stays(heads, removed)
+    order = list(range(len(texts)))
+    expected = oracle.removed_tokens(texts, order, min_tokens, n_against=n_against, heads=left)
+    assert not any(expected)
+    # What goes out of a text, all of it, is whole characters.
+    for gone, own in zip(removed, heads, strict=True):
+        assert all((i in gone) == (i - 1 in gone) for i in range(1, len(own)) if not own[i])
 
 
 @given(collections(), lengths, st.integers(1, 4), st.integers(0, 2))

@@ -31,6 +31,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "two columns": {"unit": "lines", "text_column": ["text", "more"]},
     "passages, longest": {"min_tokens": 5, "keep": "longest", "replacement": "…"},
     "passages, menus": {"min_tokens": 6, "keep": "max:score", "min_documents": 3},
+    "passages, bytes": {"min_tokens": 21, "tokenizer": "bytes"},
 }
 # Of lines and paragraphs; the pool has few words, so that many lines are similar.
 SIMILAR: dict[str, dict[str, Any]] = {

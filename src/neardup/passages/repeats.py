@@ -169,7 +169,7 @@ def find_repeats(
             return Repeats(*[numbers] * 6)
         places: Int64s = np.cumsum(is_met) - 1
         rows, joints = _remove(
-            TokenLists(tokens.values, np.ascontiguousarray(tokens.offsets, np.int64)),
+            replace(tokens, offsets=np.ascontiguousarray(tokens.offsets, np.int64)),
             places[order[is_met[order]]],
             int(is_met[order[:n_against]].sum()),
             np.concatenate(hashes),
@@ -291,6 +291,7 @@ def _remove(
     collection = sealed(
         repeat_table.Collection(
             values,
+            tokens.heads,
             offsets,
             np.zeros((len(values) >> 6) + 1, np.uint64),
             _wanted_windows(tokens, order, min_tokens, min_documents),
@@ -330,7 +331,8 @@ def _remove(
             entries = np.zeros(n_slots, np.uint64)
             n_filled = filled[0] = 0
         if is_mapped:
-            let_go([pa.py_buffer(values)])
+            mapped = (each for each in (values, tokens.heads) if isinstance(each, np.memmap))
+            let_go(map(pa.py_buffer, mapped))
     return rows[: filled[1]], np.unique(joints[: filled[2]])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import index
 from pathlib import Path
@@ -23,7 +23,7 @@ from neardup.kernels.text import folding, shingles, tokens
 from neardup.kernels.text import tokens as spans
 from neardup.options.groups import TokenOptions
 from neardup.options.option import no_effect
-from neardup.tables import Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
+from neardup.tables import Bools, Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.characters import hash_by_table, locate_by_table, token_tables
 from neardup.text.forms import form_texts
 from neardup.text.normalise import Normalisation
@@ -48,6 +48,11 @@ class Tokenizer(ABC):
 
     is_by_file: bool = False
     """Whether the language of its file decides the tokens of a text."""
+
+    @property
+    def splits_characters(self) -> bool:
+        """Whether a character may become several tokens."""
+        return True
 
     def describe(self) -> dict[str, object]:
         """Give all that decides the tokens but for what is folded away, as plain values."""
@@ -77,6 +82,19 @@ class Tokenizer(ABC):
         InvalidParameterError
             If a function returns tokens without their places.
         """
+
+    def hash_with_heads(self, texts: Texts) -> TokenLists:
+        """Hash the tokens of each text, and mark those that begin a character.
+
+        A token that shares a character with the one before it does not.
+        """
+        if not self.splits_characters:
+            return self.hash_tokens(texts)
+        lists, spans = self.locate_tokens(texts)
+        heads: Bools = np.ones(len(spans), np.bool_)
+        heads[1:] = spans.starts[1:] >= spans.stops[:-1]
+        heads[lists.offsets[:-1][np.diff(lists.offsets) > 0]] = True
+        return replace(lists, heads=heads)
 
 
 # For tokenizers that cut Python strings: the strings, hashes of what comes of them, and places.
@@ -190,6 +208,11 @@ class TableTokenizer(Tokenizer):
     name: str
     normalisation: Normalisation
 
+    @property
+    def splits_characters(self) -> bool:
+        """Whether a normal form may make several tokens of a character."""
+        return self.normalisation.unicode_form is not None
+
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the tokens of each text."""
         formed = form_texts(texts, self.normalisation)
@@ -220,6 +243,11 @@ class CharacterTokenizer(TableTokenizer):
 
     What folds to several characters is as many tokens, all in its place.
     """
+
+    @property
+    def splits_characters(self) -> bool:
+        """Whether a character may become several."""
+        return super().splits_characters or self.normalisation.folds
 
     def _hash(self, texts: Texts) -> TokenLists:
         _, table = token_tables(self.name, self.normalisation)
@@ -296,6 +324,12 @@ class ByteTokenizer(Tokenizer):
         starts -= np.repeat(lists.offsets[:-1], np.diff(lists.offsets))
         return lists, TokenSpans(starts, starts + 1)
 
+    def hash_with_heads(self, texts: Texts) -> TokenLists:
+        """Hash the bytes of each text, and mark those that begin a character."""
+        data = texts.data[int(texts.offsets[0]) : int(texts.offsets[-1])]
+        # All bytes but 10xxxxxx.
+        return replace(self.hash_tokens(texts), heads=(data & 0xC0) != 0x80)
+
 
 # The tokenizer of programs.
 
@@ -314,6 +348,11 @@ class CodeTokenizer(Tokenizer):
     def is_by_file(self) -> bool:  # type: ignore[override]
         """Whether no language was named for all texts."""
         return self.language is None
+
+    @property
+    def splits_characters(self) -> bool:
+        """Whether lexers cut within characters, which they do not."""
+        return False
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
         """Hash the tokens of each program."""

@@ -28,7 +28,7 @@ from neardup.reading.sign import ListedBlock, ReadingPlan, listed
 from neardup.reading.signed_batches import numbers_of
 from neardup.reading.token_pass import hash_tokens
 from neardup.runs.arrays import GrowingArray
-from neardup.tables import Int64s, Texts, TokenLists, Uint64s, offsets_of
+from neardup.tables import Int64s, Texts, TokenLists, offsets_of
 from neardup.text.tokenizers import Tokenizer
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# The share of the memory for tokens that are compared, and as often as its samples a partition
-# takes while they meet.
-_TOKENS_SHARE, _MEETING = 0.3, 5
+# Shares of the memory for tokens that are compared and for which of them begin a character, and as
+# often as its samples a partition takes while they meet.
+_TOKENS_SHARE, _HEADS_SHARE, _MEETING = 0.3, 0.05, 5
 
 _HASH = "hash"
 
@@ -131,12 +131,12 @@ class Tokens:
         """Return what makes them of some of the documents."""
         return Tokens(self.tokenizer, self.n_tokens[first:behind])
 
-    def __call__(self, texts: Texts, places: Int64s, name: str) -> Uint64s:
+    def __call__(self, texts: Texts, places: Int64s, name: str) -> TokenLists:
         """Return the tokens of all of these documents."""
-        tokens = self.tokenizer.hash_tokens(texts)
+        tokens = self.tokenizer.hash_with_heads(texts)
         if not np.array_equal(np.diff(tokens.offsets), self.n_tokens[places]):
             raise text_has_changed(name)
-        return tokens.values
+        return tokens
 
 
 class _TokensAgain:
@@ -148,11 +148,17 @@ class _TokensAgain:
 
     def __call__(self, documents: Int64s) -> TokenLists:
         n_tokens = np.concatenate([each.n_tokens for each in self._read.catalogues])[documents]
-        with GrowingArray(
-            next(self._names), np.uint64, self._engine.workspace, share=_TOKENS_SHARE
-        ) as values:
-            if not values.is_there:
-                tokens = Tokens(self._read.reading.shingles.tokenizer, n_tokens)
+        tokenizer, workspace = self._read.reading.shingles.tokenizer, self._engine.workspace
+        name, tokens = next(self._names), Tokens(tokenizer, n_tokens)
+        with (
+            GrowingArray(name, np.uint64, workspace, share=_TOKENS_SHARE) as values,
+            GrowingArray(f"{name}-heads", np.bool_, workspace, share=_HEADS_SHARE) as heads,
+        ):
+            has_heads = heads.is_there or not tokenizer.splits_characters
+            if not (values.is_there and has_heads):
                 for found in self._engine.read_again(self._read, documents, tokens):
-                    values.append(found)
-        return TokenLists(values.array, offsets_of(n_tokens))
+                    if not values.is_there:
+                        values.append(found.values)
+                    if not has_heads:
+                        heads.append(found.heads)
+        return TokenLists(values.array, offsets_of(n_tokens), heads.array)

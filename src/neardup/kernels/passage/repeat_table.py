@@ -13,6 +13,9 @@ Texts from which tokens are removed are walked as the joined texts that they hav
 ``p & 63`` of word ``p >> 6`` is set where token p is removed. In how many documents windows are is
 counted by 64-bit hashes.
 
+Where a character is several tokens, equal tokens may begin or end inside it. A run that is removed
+begins and ends with a character, both in the text that loses it and in the one that keeps it.
+
 References
 ----------
 Edgar (2021), Syncmers are more sensitive than minimizers for selecting conserved k-mers: samples
@@ -28,7 +31,16 @@ import numpy as np
 from neardup.kernels._compile import helper, inlined, kernel, leading_zeros, trailing_zeros
 from neardup.kernels.common.hashing import GOLDEN, mix64
 from neardup.kernels.text.shingles import POWER
-from neardup.kernels.types import ConstInt64s, ConstUint64s, Int, Int32s, Int64Rows, Int64s, Uint64s
+from neardup.kernels.types import (
+    ConstBools,
+    ConstInt64s,
+    ConstUint64s,
+    Int,
+    Int32s,
+    Int64Rows,
+    Int64s,
+    Uint64s,
+)
 
 _0, _1, _6, _32, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(32), np.uint64(63)
 
@@ -37,6 +49,12 @@ _0, _1, _6, _32, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(32), 
 def is_removed(removed: ConstUint64s, place: Int) -> bool:
     """Whether a token is removed."""
     return bool((removed[np.uint64(place >> 6)] >> np.uint64(place & 63)) & _1)
+
+
+@inlined
+def is_head(heads: ConstBools, place: Int) -> bool:
+    """Whether a character begins with a token; behind the last one it does."""
+    return bool(place >= heads.shape[0] or heads[np.uint64(place)])
 
 
 @inlined
@@ -218,11 +236,13 @@ NEVER = 1 << 62
 class Collection(NamedTuple):
     """Tokens of all documents, a bit for each of them that is removed, and what may be removed.
 
-    Windows may go whose hashes are in ``wanted``, a table of ``slot_of``; all may where it has no
-    slots. ``shared`` is the filter of samples that are looked up and go into the table.
+    ``heads`` are the tokens that begin a character; all do where it is empty. Windows may go whose
+    hashes are in ``wanted``, a table of ``slot_of``; all may where it has no slots. ``shared`` is
+    the filter of samples that are looked up and go into the table.
     """
 
     values: ConstUint64s
+    heads: ConstBools
     offsets: ConstInt64s
     removed: Uint64s
     wanted: ConstUint64s
@@ -339,47 +359,58 @@ def _bounds(
 
 
 @helper
-def _count_equal(collection: Collection, p: Int, p_stop: Int, q: Int, q_stop: Int) -> Int:
-    """Count tokens from p and q on that are equal, for as long as windows may be removed."""
-    values, removed = collection.values, collection.removed
+def _first_run(
+    collection: Collection, p: Int, p_stop: Int, q: Int, q_stop: Int, is_own: bool, most: Int
+) -> tuple[Int, Int]:
+    """Find the first run that may be removed, among the equal tokens from p and q on.
+
+    Returns how many tokens are before it, at most ``most``, or ``NEVER``, and its length; that of a
+    run with tokens before it is not exact. In the own text a run ends before it begins again.
+    """
+    values, removed, heads = collection.values, collection.removed, collection.heads
     min_tokens = collection.min_tokens
     is_choosy = collection.wanted.shape[0] > 0
     leaving = power(min_tokens) if is_choosy else _0
     joined, tail = _0, p
     n = np.int64(0)
-    while p < p_stop and q < q_stop and values[np.uint64(p)] == values[np.uint64(q)]:
+    # The run is from first to last; it begins at token ``begin``, if at all.
+    first: Int = np.int64(-1)
+    last: Int = np.int64(0)
+    begin: Int = p_stop
+    while True:
+        if is_head(heads, p) and is_head(heads, q):
+            if first < 0:
+                first, begin = n, p
+            last = n
+        if (n if first < 0 else first) > most:
+            return NEVER, 0
+        if is_own and q >= begin:
+            if last - first >= min_tokens:
+                break
+            # A run that begins behind may also end behind.
+            first, begin = first + 1, at_or_after(removed, begin + 1, p_stop)
+        if p >= p_stop or q >= q_stop:
+            break
+        value = values[np.uint64(p)]
+        if value != values[np.uint64(q)]:
+            break
         if is_choosy:
-            joined = joined * POWER + values[p]
+            joined = joined * POWER + value
             if n >= min_tokens:
-                joined -= leaving * values[tail]
+                joined -= leaving * values[np.uint64(tail)]
                 tail = at_or_after(removed, tail + 1, p_stop)
-            if n + 1 >= min_tokens and not _is_wanted(
+            window = n + 1 - min_tokens
+            if window >= first >= 0 and not _is_wanted(
                 collection.wanted, window_hash(joined, min_tokens)
             ):
-                break
+                if last - first >= min_tokens:
+                    break
+                first, begin = window + 1, at_or_after(removed, tail + 1, p_stop)
         n += 1
-        p = at_or_after(removed, p + 1, p_stop)
-        q = at_or_after(removed, q + 1, q_stop)
-    return n
-
-
-@helper
-def _next_wanted(collection: Collection, first: Int, stop: Int, n_steps: Int) -> Int:
-    """Count steps, up to a number, from a window that may not be removed to one that may."""
-    values, min_tokens = collection.values, collection.min_tokens
-    leaving = power(min_tokens)
-    joined, head = _0, first
-    for step in range(min_tokens + n_steps):
-        if head >= stop:
-            break
-        joined = joined * POWER + values[head]
-        if step >= min_tokens:
-            joined -= leaving * values[first]
-            first = at_or_after(collection.removed, first + 1, stop)
-            if _is_wanted(collection.wanted, window_hash(joined, min_tokens)):
-                return step - min_tokens + 1
-        head = at_or_after(collection.removed, head + 1, stop)
-    return NEVER
+        p, q = at_or_after(removed, p + 1, p_stop), at_or_after(removed, q + 1, q_stop)
+    if first < 0 or last - first < min_tokens:
+        return NEVER, 0
+    return first, last - first
 
 
 @helper
@@ -402,7 +433,6 @@ def look_up_sample(
     this hash, and the slot that the sample has or may take.
     """
     values, removed, entries = collection.values, collection.removed, found.entries
-    min_tokens = collection.min_tokens
     best: Int = np.int64(0)
     kept: Int = np.int64(-1)
     wait: Int = np.int64(NEVER)
@@ -424,18 +454,14 @@ def look_up_sample(
                 if before < low or values[before] != values[p_before]:
                     break
                 p, q, n_left = p_before, before, n_left - 1
-            if start <= q < stop:
-                high = min(high, p)
-            n = _count_equal(collection, p, stop, q, high) if low <= q else np.int64(0)
-            if n_left > 0:
-                # One token less may be for a window that may not be removed.
-                if n >= min_tokens - 1:
-                    wait = min(wait, n_left)
-            elif n >= min_tokens:
-                if n > best:
+            if low <= q < high:
+                is_own = bool(start <= q < stop)
+                most = n_before - n_left
+                before_run, n = _first_run(collection, p, stop, q, high, is_own, most)
+                if n_left + before_run > 0:
+                    wait = min(wait, n_left + before_run)
+                elif n > best:
                     best, kept = n, q
-            elif n == min_tokens - 1 and collection.wanted.shape[0] > 0:
-                wait = min(wait, _next_wanted(collection, first, stop, n_before))
         slot = _find_slot(entries, slot + 1, tag)
     return best, kept, wait, n_entries, own_slot if own_slot >= 0 else slot
 
@@ -456,7 +482,7 @@ def look_up_window(
     Returns its length, or 0, its kept place, and the slot of an equal window or a free one.
     """
     values, removed, entries = collection.values, collection.removed, found.entries
-    min_tokens = collection.min_tokens
+    heads, min_tokens = collection.heads, collection.min_tokens
     best: Int = np.int64(0)
     kept: Int = np.int64(-1)
     equal_slot: Int = np.int64(-1)
@@ -467,21 +493,30 @@ def look_up_window(
         if q == first:
             equal_slot = slot
         elif not is_removed(removed, q):
-            is_own = start <= q < stop
+            is_own = bool(start <= q < stop)
             _, high = _bounds(collection, found, first_row, start, stop, q)
             # Windows of one text that overlap are equal too, but only the first is of use.
             p, k = first, q
             n: Int = np.int64(0)
-            while n < min_tokens and k < high and values[p] == values[k]:
+            # Windows are equal up to where one ends that begins with the next character: a longer
+            # run is found from there.
+            least: Int = np.int64(NEVER)
+            is_equal = True
+            while (n < least or not is_head(heads, p)) and p < stop and k < high:
+                if values[p] != values[k]:
+                    break
                 n += 1
                 p = at_or_after(removed, p + 1, stop)
                 k = at_or_after(removed, k + 1, high)
-            if n == min_tokens and (not is_own or q < first):
-                equal_slot = slot
+                if is_head(heads, p):
+                    is_equal &= is_head(heads, k)
+                    least = min(least, n - 1 + min_tokens)
+            if n >= min_tokens and (not is_own or q < first):
+                if is_equal and is_head(heads, p) and (n >= least or p == stop):
+                    equal_slot = slot
                 if is_searched:
-                    high = min(high, first) if is_own else high
-                    n = _count_equal(collection, first, stop, q, high)
-                    if n >= min_tokens and n > best:
+                    _, n = _first_run(collection, first, stop, q, high, is_own, 0)
+                    if n > best:
                         best, kept = n, q
         slot = _find_slot(entries, slot + 1, tag)
     return best, kept, equal_slot if equal_slot >= 0 else slot

@@ -23,6 +23,7 @@ from neardup.kernels.passage.repeat_table import (
     fill_slot,
     first_removed,
     first_row_behind,
+    is_head,
     is_shared,
     is_whole,
     look_up_sample,
@@ -270,32 +271,35 @@ def _write_rows(
     q: Int,
     length: Int,
     until: Int,
-) -> tuple[Int, Int]:
+) -> tuple[Int, Int, Int]:
     """Write rows for a run of equal tokens, without those before ``until``.
 
-    Returns the token behind it, -1 if there was no room, and where windows begin that end behind.
+    Rows begin with a character in both texts. Returns the token behind the run, -1 if there was no
+    room, where the first window begins that may end behind it, and how many tokens are between.
     """
-    rows, removed = found.rows, collection.removed
+    rows, removed, heads = found.rows, collection.removed, collection.heads
     n_values = collection.values.shape[0]
     first_row = found.filled[1]
-    begin = p
+    is_written = False
+    begin, left = p, length
     for step in range(length):
-        if step == length - collection.min_tokens + 1:
-            begin = p
-        if p >= until:
+        if step <= length - collection.min_tokens + 1 and is_head(heads, p):
+            begin, left = p, length - step
+        is_written |= bool(p >= until and is_head(heads, p) and is_head(heads, q))
+        if is_written:
             row = found.filled[1] - 1
             if row >= first_row and rows[row, 1] == p and rows[row, 2] + p - rows[row, 0] == q:
                 rows[row, 1] = p + 1
             elif row + 1 == rows.shape[0]:
-                return -1, -1
+                return -1, -1, 0
             else:
                 rows[row + 1, 0], rows[row + 1, 1], rows[row + 1, 2] = p, p + 1, q
                 found.filled[1] += 1
         p = at_or_after(removed, p + 1, stop)
         q = at_or_after(removed, q + 1, n_values)
     if collection.min_tokens == 1:
-        begin = p
-    return p, begin
+        begin, left = p, np.int64(0)
+    return p, begin, left
 
 
 @helper
@@ -325,6 +329,8 @@ def _look(
     joins = is_cut and collection.wanted.shape[0] == 0
     until: Int = np.int64(-1)
     begin: Int = at_or_after(removed, start, stop)
+    # Tokens from there to ``until``.
+    passed: Int = np.int64(0)
     while begin < stop:
         gap: Int = first_removed(removed, begin, stop) if is_cut else stop
         if begin > until and gap - begin >= min_tokens:
@@ -336,6 +342,7 @@ def _look(
             if begin == gap and gap < stop:
                 # The first window across the gap, or behind it.
                 begin = at_or_after(removed, gap - min_tokens + 1, stop)
+            passed = np.int64(0)
         # All numbers count tokens of the text from here on.
         head, tail, part_tail = begin, begin, begin
         first: Int = begin
@@ -346,7 +353,7 @@ def _look(
         is_new, is_dense = False, False
         window_joined, window_at = _0, np.int64(-2)
         before: Int = begin
-        reach: Int = np.int64(0)
+        reach: Int = passed
         run_at: Int = np.int64(0)
         run_first: Int = np.int64(0)
         run_kept: Int = np.int64(0)
@@ -416,6 +423,7 @@ def _look(
                     else:
                         window_joined = polynomial(collection, first, min_tokens, stop)
                     window_at = i
+                if is_dense and is_head(collection.heads, first):
                     window = window_hash(window_joined, min_tokens)
                     window_length, window_kept, slot = look_up_window(
                         collection, found, first_row, start, stop, is_searched, first, window
@@ -427,18 +435,18 @@ def _look(
                         return TABLE_FULL
                 if length > 0 and i + length > reach:
                     reach, run_at, run_first, run_kept = i + length, i, first, kept
-            is_done = bool(reach > 0 and first >= until)
+            is_done = bool(reach > passed and first >= until)
             is_waiting = is_dense or (again > i and again < NEVER)
             is_whole_window = newest - first == min_tokens - 1
-            if is_whole_window and not is_waiting and reach == 0 and first > until:
+            if is_whole_window and not is_waiting and reach == passed and first > until:
                 is_quiet = True
                 break
         if is_quiet:
-            begin = at_or_after(removed, first + 1, stop)
+            begin, passed = at_or_after(removed, first + 1, stop), np.int64(0)
             continue
-        if reach == 0:
+        if reach == passed:
             return DONE
-        until, begin = _write_rows(
+        until, begin, passed = _write_rows(
             collection, found, run_first, stop, run_kept, reach - run_at, until
         )
         if until < 0:
