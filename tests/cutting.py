@@ -136,9 +136,9 @@ def without(text, gone):
     return "".join(mark for i, mark in enumerate(text) if i not in gone)
 
 
-def part(text, start, stop, gone):
-    """Words of a part of a text, without the characters that are gone."""
-    return "".join(text[i] for i in range(start, stop) if i not in gone).split()
+def part(text, start, stop, gone, tokens_of=str.split):
+    """Words of a part of a text, or other tokens, without the characters that are gone."""
+    return tokens_of("".join(text[i] for i in range(start, stop) if i not in gone))
 
 
 def similarity(one, other):
@@ -146,7 +146,7 @@ def similarity(one, other):
     return Fraction((one & other).total(), max((one | other).total(), 1))
 
 
-def words_as_compared(texts, row, rows):
+def words_as_compared(texts, row, rows, tokens_of=str.split):
     """All that the words of a row's span can have been: others of its document may go before."""
     text, span = texts[int(row["id"])], range(row["start"], row["end"])
     meeting = [
@@ -159,4 +159,5 @@ def words_as_compared(texts, row, rows):
     ]
     for n in range(len(meeting) + 1):
         for chosen in combinations(meeting, n):
-            yield part(text, span.start, span.stop, {i for each in chosen for i in each})
+            gone = {i for each in chosen for i in each}
+            yield part(text, span.start, span.stop, gone, tokens_of)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 import tokenizers
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.cutting import (
@@ -166,6 +166,33 @@ def test_cut__whole_characters(byte_pairs, tokenizer, texts, chosen, min_tokens,
             assert any(_shares_character(row, other) for other in rows if other is not row)
     if tokenizer != "pairs.json":
         assert cut(kept, against=others, **how).removed.num_rows == 0
+
+
+@pytest.mark.parametrize("tokenizer", ["bytes", "characters"])
+@given(odd_texts, st.sampled_from(["0.6", "0.8", "1"]), st.integers(4, 9))
+@example(["tra поездом.", "s утra поездов"], "1", 9)
+@example(["linken fuß auf", "am linken fus"], "1", 9)
+@examples(60)
+def test_cut__similar_whole_characters(tokenizer, texts, threshold, min_tokens):
+    """What goes is as similar as the table says, characters with all of their tokens."""
+    folds = tokenizer == "characters"
+    how = {"tokenizer": tokenizer, "min_tokens": min_tokens, "threshold": threshold}
+    how |= {"casefold": True, "unicode_form": "NFKC"} if folds else {}
+    chosen = Options(casefold=folds, unicode_form="NFKC" if folds else None)
+
+    def tokens_of(text):
+        return list(as_compared(text, tokenizer, chosen)) if folds else list(text.encode())
+
+    found = cut(texts, **how)
+    rows = found.removed.to_pylist()
+    gone = characters_gone(texts, rows)
+    for row in rows:
+        number = int(row["kept_id"])
+        kept = part(texts[number], row["kept_start"], row["kept_end"], gone[number], tokens_of)
+        values = {similarity(each, kept) for each in words_as_compared(texts, row, rows, tokens_of)}
+        assert row["similarity"] in map(float, values)
+        assert Fraction(row["similarity"]) >= Fraction(float(Fraction(threshold)))
+    assert cut(found.kept["text"].to_pylist(), **how).removed.num_rows == 0
 
 
 def as_compared(text, tokenizer, chosen):

@@ -63,7 +63,8 @@ class AlignmentPlan:
 class PassageMaker:
     """Makes passages of what windows of texts are like.
 
-    ``tokens_of`` gives the tokens of a document that was found, by its number.
+    ``tokens_of`` gives the tokens of a document that was found, by its number, and ``heads_of``
+    which of them begin a character, and that one begins behind the last; none if all do.
     """
 
     def __init__(
@@ -72,18 +73,24 @@ class PassageMaker:
         scheme: PassageScheme,
         frequencies: DocumentFrequencies | None,
         tokens_of: Callable[[int], Uint64s],
+        heads_of: Callable[[int], Bools] | None = None,
     ) -> None:
-        self._plan, self._tokens_of = plan, tokens_of
+        self._plan, self._tokens_of, self._heads_of = plan, tokens_of, heads_of
         # So many shingles behind a passage share tokens with it.
         self._overlap = scheme.shingles.ngram - 1
         self._balance = Balance(scheme, frequencies)
 
     def settle(
-        self, tokens: Uint64s, found: WindowHits, own: int | None = None
+        self,
+        tokens: Uint64s,
+        found: WindowHits,
+        own: int | None = None,
+        heads: Bools | None = None,
     ) -> Iterator[tuple[int, Hit, float]]:
         """Yield the documents that share a passage with a query, the passage, its similarity.
 
-        ``own`` is the document that is the query itself, if one is.
+        ``own`` is the document that is the query itself, if one is. With ``heads``, those of the
+        query, passages begin and end with a character.
         """
         places = np.stack(
             [found.query_starts, found.query_stops, found.starts, found.stops], axis=1
@@ -115,8 +122,30 @@ class PassageMaker:
                 )
                 chains = chain_hits(hits, similarities, plan.chains)
             for hit, similarity in settler.settle(chains):
-                if settler.size(hit) >= plan.min_tokens:
-                    yield document, hit, similarity
+                whole: Hit | None = hit
+                if heads is not None and self._heads_of is not None and len(heads):
+                    whole = self._whole_characters(hit, heads, self._heads_of(document))
+                if whole is None or settler.size(whole) < plan.min_tokens:
+                    continue
+                known = similarity if whole == hit else settler.similarity(whole)
+                if known is not None:
+                    yield document, whole, known
+
+    def _whole_characters(self, hit: Hit, heads: Bools, others: Bools) -> Hit | None:
+        """Shrink a passage to the characters of which it has all tokens, in both texts."""
+        ends: list[int] = []
+        for each, start, stop in (
+            (heads, hit.query_start, hit.query_stop),
+            (others, hit.start, hit.stop),
+        ):
+            edges = start + np.flatnonzero(each[start : stop + self._overlap + 1])
+            if not len(edges):
+                return None
+            n_lost = min(stop + self._overlap, len(each) - 1) - int(edges[-1])
+            if edges[0] >= stop - n_lost:
+                return None
+            ends += [int(edges[0]), stop - n_lost]
+        return Hit(*ends)
 
 
 class Aligner:

@@ -124,7 +124,7 @@ class ContainedSettler(Settler):
             if after.query_start - before.query_stop > self._near:
                 continue
             both = before.joined(after)
-            similarity = self._similarity(both)
+            similarity = self.similarity(both)
             if similarity is not None:
                 del passages[number]
                 return both, similarity

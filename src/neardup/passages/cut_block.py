@@ -110,6 +110,7 @@ class CutBlock:
             lambda number: self._indexed[number].shingles,
             lambda number: self._indexed[number].text,
             lambda number: self._indexed[number].places,
+            lambda number: self._indexed[number].heads,
         )
         self._known: dict[Form, _Known] = {}
         self._indexes: list[_NearIndex] = []

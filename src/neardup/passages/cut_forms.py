@@ -39,10 +39,15 @@ class Candidate(NamedTuple):
 
 
 class Form:
-    """A text at a step of its cut: the tokens that are left, and their places in the whole text."""
+    """A text at a step of its cut: the tokens that are left, and their places in the whole text.
 
-    def __init__(self, text: int, places: Int64s, tokens: Uint64s, scheme: PassageScheme) -> None:
-        self.text, self.places, self.tokens = text, places, tokens
+    ``heads`` are those that begin a character, and the end; none if all do.
+    """
+
+    def __init__(
+        self, text: int, places: Int64s, tokens: Uint64s, heads: Bools, scheme: PassageScheme
+    ) -> None:
+        self.text, self.places, self.tokens, self.heads = text, places, tokens, heads
         has_shingles = scheme.shingles.ngram > 1
         self.shingles = scheme.shingle(lists_of([tokens])).values if has_shingles else tokens
         self._scheme = scheme
@@ -56,15 +61,16 @@ class Form:
             for first, last in key:
                 are_left[first:last] = False
             places, tokens = self.places[are_left], self.tokens[are_left]
-            self._shorter[key] = Form(self.text, places, tokens, self._scheme)
+            heads = self.heads[np.append(are_left, True)] if len(self.heads) else self.heads
+            self._shorter[key] = Form(self.text, places, tokens, heads, self._scheme)
         return self._shorter[key]
 
 
 class Documents:
     """Documents in which windows of forms are found.
 
-    ``shingles_of``, ``text_of`` and ``places_of`` give the shingles of a document, the text that it
-    is left of, and the places of its tokens in that.
+    ``shingles_of``, ``text_of``, ``places_of`` and ``heads_of`` give the shingles of a document,
+    the text that it is left of, the places of its tokens in that, and which begin a character.
     """
 
     def __init__(
@@ -74,8 +80,9 @@ class Documents:
         shingles_of: Callable[[int], Uint64s],
         text_of: Callable[[int], int],
         places_of: Callable[[int], Int64s],
+        heads_of: Callable[[int], Bools],
     ) -> None:
-        self._maker = PassageMaker(plan, scheme, None, shingles_of)
+        self._maker = PassageMaker(plan, scheme, None, shingles_of, heads_of)
         self.text_of, self._places_of = text_of, places_of
         # A shingle reaches over so many tokens more.
         self._overlap = scheme.shingles.ngram - 1
@@ -83,7 +90,7 @@ class Documents:
     def candidates(self, form: Form, hits: WindowHits, own: int | None = None) -> list[Candidate]:
         """Return the passages of a form that may go; of document ``own``, those further on."""
         found, overlap = [], self._overlap
-        for document, hit, similarity in self._maker.settle(form.shingles, hits, own):
+        for document, hit, similarity in self._maker.settle(form.shingles, hits, own, form.heads):
             places = self._places_of(document)
             spans = [(hit.query_start, hit.query_stop), (hit.start, hit.stop)]
             (first, last), (kept_first, kept_last) = spans if own is None else spans[::-1]
@@ -162,11 +169,17 @@ class StayingText:
         self._index = GrowingIndex(look_up)
         shingles_of, scheme = self._index.shingles_of, look_up.scheme
         self.documents = Documents(
-            plan, scheme, shingles_of, lambda number: self._texts[number], self._places_of
+            plan,
+            scheme,
+            shingles_of,
+            lambda number: self._texts[number],
+            self._places_of,
+            lambda number: self._heads[number],
         )
         self._texts: list[int] = []
         # The places of texts that have lost something, else how many tokens they have.
         self._left: list[Int64s | int] = []
+        self._heads: list[Bools] = []
 
     @property
     def n_tokens(self) -> int:
@@ -180,6 +193,7 @@ class StayingText:
             is_beginning = not n_tokens or int(form.places[-1]) < n_tokens
             self._texts.append(form.text)
             self._left.append(n_tokens if is_beginning else form.places)
+            self._heads.append(form.heads)
         self._index.add(lists_of([form.shingles for form in forms]), index)
 
     def find(self, forms: Sequence[Form]) -> Iterator[WindowHits]:

@@ -121,7 +121,10 @@ class PassageCutter:
         start, stop = self._tokens.offsets[document : document + 2]
         tokens = self._tokens.values[start:stop]
         places = np.arange(len(tokens), dtype=np.int64)
-        return Form(text, places, tokens, self._look_up.scheme)
+        heads = self._tokens.heads[start:stop]
+        if len(heads):
+            heads = np.append(heads, True)
+        return Form(text, places, tokens, heads, self._look_up.scheme)
 
     def _removed(self, found: Sequence[tuple[int, Candidate]]) -> RemovedPassages:
         """Return the passages that go, by document and place."""

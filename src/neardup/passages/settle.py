@@ -315,7 +315,7 @@ class Settler:
             if not share:
                 continue
             both = other.joined(passage[0])
-            similarity = self._similarity(both)
+            similarity = self.similarity(both)
             if similarity is not None and self._worth(both) > self._worth(other):
                 kept[number] = both, similarity
                 return
@@ -348,7 +348,7 @@ class Settler:
         """
         short = None
         for hit in self._ends(hull([run.whole for run in chain])):
-            similarity = self._similarity(hit)
+            similarity = self.similarity(hit)
             if similarity is None:
                 continue
             if self.size(hit) >= self._min_tokens:
@@ -418,14 +418,14 @@ class Settler:
         """
         while passages:
             both = passages[-1][0].joined(last[0])
-            similarity = self._similarity(both)
+            similarity = self.similarity(both)
             if similarity is None:
                 break
             last = both, similarity
             passages.pop()
         passages.append(last)
 
-    def _similarity(self, hit: Hit) -> float | None:
+    def similarity(self, hit: Hit) -> float | None:
         """Give the similarity of two passages; None if it is below the threshold.
 
         None also for passages of one text that overlap.

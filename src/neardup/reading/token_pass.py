@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,16 +10,15 @@ from neardup.reading.sign import SLICE_BYTES
 from neardup.tables import Int64s, Texts, TokenLists
 from neardup.text.tokenizers import Tokenizer
 
-if TYPE_CHECKING:
-    pass
 
-
-def hash_tokens(texts: Texts, tokenizer: Tokenizer) -> tuple[Int64s, list[TokenLists]]:
+def hash_tokens(
+    texts: Texts, tokenizer: Tokenizer, *, with_heads: bool = False
+) -> tuple[Int64s, list[TokenLists]]:
     """Return how many tokens each text has, and the tokens of some texts at a time."""
     parts = []
     for part in texts.slices(SLICE_BYTES):
-        found = tokenizer.hash_tokens(part)
+        found = tokenizer.hash_with_heads(part) if with_heads else tokenizer.hash_tokens(part)
         # A copy: where tokens are cut there is room for one a byte, which would stay with them.
-        parts.append(TokenLists(found.values.copy(), found.offsets))
+        parts.append(replace(found, values=found.values.copy()))
     sizes = [np.diff(part.offsets) for part in parts]
     return np.concatenate([np.empty(0, np.int64), *sizes]), parts

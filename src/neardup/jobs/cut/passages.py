@@ -320,10 +320,10 @@ def _excerpts(
     return found
 
 
-# The share of the memory for the tokens of all documents.
-_TOKENS_SHARE = 0.5
+# Shares of the memory for the tokens of all documents, and for which of them begin a character.
+_TOKENS_SHARE, _HEADS_SHARE = 0.5, 0.06
 
-_TOKEN = "token"
+_TOKEN, _HEAD = "token", "head"
 
 
 def cut_passages(
@@ -346,25 +346,38 @@ def cut_passages(
 
 
 def _hash_block(block: RowBlock, reading: ReadingPlan) -> tuple[ListedBlock, pa.RecordBatch]:
-    """List the documents of a block, with a row for each of their tokens."""
+    """List the documents of a block, with a row for each of their tokens.
+
+    Where a character may be several tokens, rows say whether one begins with the token.
+    """
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
-    texts = Texts.from_arrow(parsed.text, block.language)
-    n_tokens, parts = hash_tokens(texts, reading.shingles.tokenizer)
+    texts, tokenizer = Texts.from_arrow(parsed.text, block.language), reading.shingles.tokenizer
+    n_tokens, parts = hash_tokens(texts, tokenizer, with_heads=True)
     values = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
-    rows = pa.RecordBatch.from_pydict({_TOKEN: values})
+    columns: dict[str, Any] = {_TOKEN: values}
+    if tokenizer.splits_characters:
+        heads = np.concatenate([np.empty(0, np.bool_), *(part.heads for part in parts)])
+        columns[_HEAD] = heads.view(np.uint8)
+    rows = pa.RecordBatch.from_pydict(columns)
     return listed(block, parsed, n_tokens, with_lengths=reading.with_lengths), rows
 
 
 def _collect_tokens(engine: Engine, read: Read) -> TokenLists:
-    """Return the tokens of all documents; memory 8 bytes each, or a file that is mapped."""
-    with GrowingArray("tokens", np.uint64, engine.workspace, share=_TOKENS_SHARE) as values:
+    """Return the tokens of all documents; memory 8 or 9 bytes each, or files that are mapped."""
+    workspace = engine.workspace
+    with (
+        GrowingArray("tokens", np.uint64, workspace, share=_TOKENS_SHARE) as values,
+        GrowingArray("heads", np.bool_, workspace, share=_HEADS_SHARE) as heads,
+    ):
         for _, [(_, batch)] in engine.collect(read.rows, "read"):
             assert batch is not None
             values.append(numbers_of(batch, _TOKEN))
+            if _HEAD in batch.schema.names:
+                heads.append(batch.column(_HEAD).to_numpy())
     sizes = [np.maximum(catalogue.n_tokens, 0) for catalogue in read.catalogues]
-    return TokenLists(values.array, offsets_of(np.concatenate(sizes)))
+    return TokenLists(values.array, offsets_of(np.concatenate(sizes)), heads.array)
 
 
 def _find_similar(
