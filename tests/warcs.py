@@ -15,12 +15,12 @@ def record(
     url: str = "",
     content_type: str = "application/http; msgtype=response",
     date: str = "2026-01-01T00:00:00Z",
-    number: int = 1,
+    number: int | str = 1,
 ) -> bytes:
     lines = [
         "WARC/1.1",
         f"WARC-Type: {kind}",
-        f"WARC-Record-ID: <urn:uuid:{number}>",
+        f"WARC-Record-ID: <{f'urn:uuid:{number}' if isinstance(number, int) else number}>",
         f"WARC-Date: {date}",
         *([f"WARC-Target-URI: {url}"] if url else []),
         f"Content-Type: {content_type}",
@@ -38,7 +38,9 @@ def answer(body: bytes, content_type: str = HTML, *more: str, status: str = "200
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-def page(url: str, body: bytes, *more: str, number: int = 1, content_type: str = HTML) -> bytes:
+def page(
+    url: str, body: bytes, *more: str, number: int | str = 1, content_type: str = HTML
+) -> bytes:
     return record("response", answer(body, content_type, *more), url=url, number=number)
 
 

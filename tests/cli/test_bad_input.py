@@ -78,7 +78,8 @@ def test_dedup__repeated_id(fails, write_file):
     write_file("in/b.csv", b"id,text\nm,z\n\nl,z\n")
     fails(
         "dedup", "in", "-o", "out", "--id-column", "id",
-        error="b.csv, row 2: id 'l' was used before, in a.jsonl, row 2; ids must differ",
+        error="b.csv, row 2: id 'l' was used before, in a.jsonl, row 2; ids must differ"
+        "; name another column with id_column (--id-column), or '' for <file>:<row>",
     )  # fmt: skip
 
 

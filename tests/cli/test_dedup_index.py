@@ -197,7 +197,7 @@ def test_add__an_id_of_the_index(run, here, index, write_file):
     assert found.code == 1
     assert found.err == (
         f"error: d.jsonl, row 2: id '{known['id']}' is in the index already; ids must differ. "
-        "Remove the old document first, or choose another --id-column; ids come from column 'id' "
+        "Remove the old document first, or choose other ids; ids come from column 'id' "
         "because all inputs have one: name another with id_column (--id-column), or '' for "
         "<file>:<row>\n"
     )

@@ -66,7 +66,10 @@ def test_sketch__file_as_of_sketches_in_memory(run, here, write_file, kind):
 def test_sketch__an_id_in_two_files(fails, here, write_file):
     rows = (ROWS[0] | {"id": 5}, ROWS[2])
     write_file("more.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    error = "more.jsonl, row 2: id 'c' was used before, in rows.jsonl, row 3; ids must differ"
+    error = (
+        "more.jsonl, row 2: id 'c' was used before, in rows.jsonl, row 3; ids must differ; name "
+        "another column with id_column (--id-column), or '' for <file>:<row>"
+    )
     command = ["sketch", "rows.jsonl", "more.jsonl", "--id-column", "id"]
     fails(*command, "-o", "a.parquet", error=error)
     assert not list(here.glob("*.parquet"))

@@ -21,14 +21,14 @@ BAD = [
     page("http://paper/", b"%PDF-1.7 is no page", number=8),
 ]
 RECORDS = [INFO, PAGES[0], BAD[0], IMAGE, PAGES[1], EMPTY, BAD[1], COPY, *PAGES[2:]]
-KEPT = ["http://0/", "http://1/", "http://empty/", "http://2/", "http://3/"]
+KEPT = [f"urn:uuid:{number}" for number in (0, 1, 6, 2, 3)]
 SKIP = ("--on-error", "skip", "--overwrite", "-o", "out")
 
 
 @pytest.fixture
 def crawl(here):
     (here / "crawl.warc.gz").write_bytes(members(RECORDS))
-    (here / "ids.txt").write_text("http://copy/\n")
+    (here / "ids.txt").write_text("urn:uuid:5\n")
     return "crawl.warc.gz"
 
 
@@ -64,7 +64,7 @@ def test_crawl(run, here, crawl, command, output_format):
         assert [json.loads(line)["id"] for line in content.splitlines()] == KEPT
     else:
         assert pq.read_table("out/kept/crawl.parquet")["id"].to_pylist() == KEPT
-        assert pq.read_table("out/removed/crawl.parquet")["id"].to_pylist() == ["http://copy/"]
+        assert pq.read_table("out/removed/crawl.parquet")["id"].to_pylist() == ["urn:uuid:5"]
 
 
 ROWS = [

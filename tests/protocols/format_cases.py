@@ -290,7 +290,10 @@ def open_page(location: str, name: str, **settings: int) -> Source:
 def texts_of_a_crawl(rows: list[Row]) -> bytes:
     return b"".join(
         record(
-            "conversion", str(row["text"]).encode(), url=str(row["id"]), content_type="text/plain"
+            "conversion",
+            str(row["text"]).encode(),
+            number=str(row["id"]),
+            content_type="text/plain",
         )
         for row in rows
     )

@@ -106,7 +106,7 @@ class ThreadEngine(Engine):
                         partial(_look_at, look, route, plan),
                         batches,
                         reading,
-                        self.workspace,
+                        plan.columns,
                         take,
                         kept[number],
                     )

@@ -6,18 +6,20 @@ columns that hold whole numbers have a type of those: CSV has none, all its valu
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError
-from neardup.files.problems import id_advice
+from neardup.files.problems import id_advice, option_name
 from neardup.files.rows import DEFAULT_ID
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.files.rows import ColumnNames, Source
+    from neardup.tables import Int64s
 
 
 def choose_id_column(columns: ColumnNames, sources: Iterable[Source]) -> ColumnNames:
@@ -45,9 +47,16 @@ def repeated_id(
     file, row = earlier
     message = (
         f"id {identifier!r} was used before, in {file}, row {row}; ids must differ"
-        f"{id_advice(columns)}"
+        f"{other_ids(columns)}"
     )
     return InvalidInputError(message, path=place[0], row=place[1])
+
+
+def other_ids(columns: ColumnNames) -> str:
+    """Say how documents get other ids, for errors; nothing where they are in no column."""
+    if columns.id is None or columns.id_is_default:
+        return id_advice(columns)
+    return f"; name another column with {option_name(columns.id_option)}, or '' for <file>:<row>"
 
 
 def common_id_type(types: Iterable[pa.DataType]) -> pa.DataType:
@@ -149,3 +158,39 @@ def check_unique(
             if earlier != first + i:
                 raise repeated_id(identifier, place(first + i), place(earlier), columns)
         first += len(part)
+
+
+# Ids are looked at when there are so many, and twice as many each time, up to a limit.
+FIRST_LOOK, _LAST_LOOK = 1 << 10, 1 << 20
+
+
+class EarlyIds:
+    """Finds repeated ids while documents are read, before the work on all of them is done.
+
+    The first million ids are compared each time that their number has doubled. Whoever reads more
+    compares all in the end. Memory: the ids, which are shared with what holds them.
+    """
+
+    def __init__(self, columns: ColumnNames) -> None:
+        self._columns = columns
+        self._parts: list[tuple[pa.Array, str, Int64s]] = []
+        self._stops = [0]
+        self._next_look = FIRST_LOOK
+
+    def add(self, ids: pa.Array, file: str, numbers: Int64s) -> None:
+        """Take the ids of the next rows of a file; raise for one that has come before."""
+        if self._next_look > _LAST_LOOK:
+            return
+        self._parts.append((ids, file, numbers))
+        self._stops.append(self._stops[-1] + len(ids))
+        if self._stops[-1] < self._next_look:
+            return
+        check_unique([part for part, _, _ in self._parts], self._place, self._columns)
+        self._next_look = 2 * self._stops[-1]
+        if self._next_look > _LAST_LOOK:
+            self._parts.clear()
+
+    def _place(self, document: int) -> tuple[str, int]:
+        part = bisect_right(self._stops, document) - 1
+        _, file, numbers = self._parts[part]
+        return file, int(numbers[document - self._stops[part]])

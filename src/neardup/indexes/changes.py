@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.files.ids import check_unique
-from neardup.files.problems import id_advice
+from neardup.files.ids import FIRST_LOOK, check_unique, other_ids
 from neardup.files.rows import ColumnNames
 from neardup.indexes.folder import write_removed
 from neardup.indexes.handle import OpenFiles
@@ -97,12 +96,20 @@ class NewIds:
         self._index, self._columns = index, columns
         self._ids: list[pa.Array] = []
         self._places: list[RowPlaces] = []
+        self._n, self._next_look = 0, FIRST_LOOK
 
     def check(self, ids: pa.Array, places: RowPlaces) -> None:
-        """Make sure that the index has none of the next documents."""
+        """Make sure that the index has none of the next documents.
+
+        Those that are added are compared with each other when their number has doubled.
+        """
         check_unknown(self._index, ids, places, self._columns)
         self._ids.append(ids)
         self._places.append(places)
+        self._n += len(ids)
+        if self._n >= self._next_look:
+            self._next_look = 2 * self._n
+            self.check_repeats()
 
     def check_repeats(self) -> None:
         """Make sure that no two of the documents have one id."""
@@ -124,7 +131,7 @@ def check_unknown(
         first = int(known[0])
         message = (
             f"id {ids[first].as_py()!r} is in the index already; ids must differ. Remove the old "
-            f"document first, or choose another --id-column{id_advice(columns)}"
+            f"document first, or choose other ids{other_ids(columns)}"
         )
         source, row = places.place(first)
         raise InvalidInputError(message, path=source, row=row, is_known_id=True)

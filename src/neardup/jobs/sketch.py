@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.engine.workspaces import open_workspace
-from neardup.files.ids import check_unique, choose_id_column, common_id_type, join_ids
+from neardup.files.ids import EarlyIds, check_unique, choose_id_column, common_id_type, join_ids
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass, TextBlock, keep_extracted, read_text_block
 from neardup.files.resolve import resolve_inputs
@@ -256,7 +256,9 @@ def _sketch_blocks(
         documents = replace(documents, texts=documents.texts.slice(0, 0))
         return _SketchedBlock(source.name, documents, rows, digests)
 
+    ids = EarlyIds(plan.columns)
     for _, sketched in ReadingPass("sketch", sources, runner).map(sketch_block, sources):
+        ids.add(sketched.documents.ids, sketched.source, sketched.documents.numbers)
         yield sketched
 
 

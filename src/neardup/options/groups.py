@@ -160,11 +160,11 @@ class ReadingOptions(InputOptions):
     )
     on_error: OnError = option(
         "A bad row ends the run, or is left out, counted and named; a job that writes a folder "
-        "puts it into skipped/. A column that a whole CSV or Parquet file lacks always ends "
-        "it.",
+        "puts it into skipped/. A column that a whole CSV or Parquet file lacks and an id "
+        "that comes twice always end it.",
         default="raise",
         python="``raise`` on a bad row, or ``skip`` it: it is left out, counted and named, and "
-        "written to ``skipped/``.",
+        "written to ``skipped/``. An id that comes twice is always an error.",
     )
 
     @property

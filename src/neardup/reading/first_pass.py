@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from neardup.files.ids import choose_id_column
+from neardup.files.ids import EarlyIds, choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.kernels.common import strings
@@ -173,7 +173,7 @@ def sign_collections(
             name, workspace, share=_SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
         ) as signed:
             read = partial(sign_with_sets, plan=plan, sets=sets)
-            read_blocks(sources, read, signed, reading, workspace, take, kept)
+            read_blocks(sources, read, signed, reading, plan.columns, take, kept)
         batches.add(signed)
         catalogues.append(
             make_catalogue(
@@ -210,7 +210,7 @@ def list_documents(
             ),
             listed,
             reading,
-            workspace,
+            columns,
         )
     return make_catalogue(sources, columns, listed, skips_bad=skip_bad, with_lengths=with_lengths)
 
@@ -237,7 +237,7 @@ def read_blocks(
     read: Callable[[RowBlock], tuple[ListedBlock, list[L]]],
     batches: SpilledBatches,
     reading: ReadingPass,
-    workspace: Workspace,
+    columns: ColumnNames,
     take: Callable[[pa.RecordBatch, Mapping[str, Any], list[L]], object] = lambda *_: None,
     kept: KeptElsewhere | None = None,
 ) -> None:
@@ -251,15 +251,16 @@ def read_blocks(
         Makes of a block what stays known of its documents, and what ``take`` takes; in threads.
     batches
         Gets what stays known.
-    reading, workspace
-        The pass over all collections; memory, and the disk that is looked at.
+    reading, columns
+        The pass over all collections, and where the ids are.
     take
         Called with the batch of each block, what is known of it, and what ``read`` has found, in
         order.
     kept
         What ``take`` keeps, if that may go to files, too.
     """
-    n_listed = [0] * len(sources)
+    n_listed, ids = [0] * len(sources), EarlyIds(columns)
+    workspace = batches.workspace
     written_before = workspace.work.size_bytes if workspace.work else 0
     n_bytes, is_checked = 0, False
     for _, known in batches.known():
@@ -283,6 +284,8 @@ def read_blocks(
         if kept is not None and kept.rows.bytes_in_files:
             batches.to_files()
         if n_met[i] > n_listed[i]:
+            if columns.id is not None:
+                ids.add(batch["ids"], sources[i].name, batch["numbers"].to_numpy())
             batches.append(batch, known, text_bytes)
             n_bytes += batch.nbytes
         n_new = n_bytes + (0 if kept is None else kept.rows.bytes_in_files)

@@ -215,7 +215,7 @@ class SpilledBatches:
     def __init__(
         self, name: str, workspace: Workspace, *, share: float, weight_of_file: int
     ) -> None:
-        self._name, self._workspace, self._share = name, workspace, share
+        self._name, self.workspace, self._share = name, workspace, share
         self._weight_of_file = weight_of_file
         self._in_memory: list[tuple[pa.RecordBatch, Any]] = []
         self._bytes = self._weight = 0
@@ -259,7 +259,7 @@ class SpilledBatches:
         if self._open is None:
             self._in_memory += waiting
             self._bytes += batch.get_total_buffer_size()
-            fits = self._workspace.fits(self._bytes, self._share)
+            fits = self.workspace.fits(self._bytes, self._share)
             if self.is_in_memory and fits and not self._goes_to_files:
                 return
             self._open = self._new_file()
@@ -290,11 +290,11 @@ class SpilledBatches:
         self._n_files += 1
 
     def _new_file(self) -> BatchFile:
-        assert self._workspace.work is not None
-        return BatchFile(self._workspace.work.task(self._task(self._n_files)), _FILE)
+        assert self.workspace.work is not None
+        return BatchFile(self.workspace.work.task(self._task(self._n_files)), _FILE)
 
     def _read(self, number: int) -> Iterator[tuple[pa.RecordBatch, Any]]:
-        work = self._workspace.work
+        work = self.workspace.work
         assert work is not None
         task = self._task(number)
         yield from zip(read_batches(work.path(task, _FILE)), work.result(task), strict=True)

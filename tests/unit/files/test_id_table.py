@@ -66,7 +66,8 @@ def test_add__same_id_in_two_files(index, tmp_path, rows_of_b, row):
     (folder / "a.jsonl").write_text('{"id": "n1", "text": "x"}\n')
     (folder / "b.jsonl").write_text(rows_of_b)
     message = (
-        rf"^b\.jsonl, row {row}: id 'n1' was used before, in a\.jsonl, row 1; ids must differ$"
+        rf"^b\.jsonl, row {row}: id 'n1' was used before, in a\.jsonl, row 1; ids must differ; "
+        r"name another column with id_column \(--id-column\), or '' for <file>:<row>$"
     )
     with pytest.raises(InvalidInputError, match=message):
         index.add(folder, id_column="id")
@@ -76,6 +77,8 @@ def test_add__places_of_rows_behind_skipped_ones(index, tmp_path):
     path = tmp_path / "a.jsonl"
     lines = ['{"id": "n1", "text": 5}', '{"id": "n2", "text": "x"}', '{"id": "n2", "text": ""}']
     path.write_text("\n".join(lines))
-    message = r"^a\.jsonl, row 3: id 'n2' was used before, in a\.jsonl, row 2; ids must differ$"
+    message = (
+        r"^a\.jsonl, row 3: id 'n2' was used before, in a\.jsonl, row 2; ids must differ; name"
+    )
     with pytest.raises(InvalidInputError, match=message):
         index.add(path, id_column="id", on_error="skip")

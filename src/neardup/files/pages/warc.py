@@ -228,7 +228,7 @@ def open_source(location: str, name: str, options: InputOptions) -> WarcSource:
 
 
 class WarcSource(RawSource):
-    """A WARC file: its pages by their addresses.
+    """A WARC file: its pages by the ids of their records.
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ class WarcSource(RawSource):
         self._options = options
 
     def column_names(self) -> list[str]:
-        """Return the names of the columns; ``id`` is the address of a page."""
+        """Return the names of the columns; ``id`` is that of the record of a page."""
         names: list[str] = _SCHEMA.names
         return names
 
@@ -457,7 +457,10 @@ class _Record:
     def value(self, name: str) -> str | int | None:
         """Return what its headers say in a column."""
         match name:
-            case "id" | "url":
+            case "id":
+                # A page that was fetched twice has one address and two records.
+                return self.record_id or self.address
+            case "url":
                 return self.address
             case "host":
                 return _host(self.address)
@@ -470,6 +473,11 @@ class _Record:
                 return self.payload.headers.get("content-language") or found or None
             case "date":
                 return self.fields.get("warc-date")
+        return self.record_id
+
+    @property
+    def record_id(self) -> str | None:
+        """What the writer calls the record, which is its own."""
         return self.fields.get("warc-record-id", "").strip("<>") or None
 
     @property

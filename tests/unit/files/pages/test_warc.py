@@ -49,10 +49,10 @@ def text_of(make_file, data: bytes, **options) -> str:
 def test_warc__pages_are_rows(make_file, name, size):
     data = members(ALL) if name.endswith(".gz") else b"".join(ALL)
     assert rows_of(source_of(make_file, data, name, size)) == [
-        (3, "http://a/", "one"),
-        (5, "http://b/", "two"),
-        (6, "http://c/", "drei é"),
-        (7, "file:///d", "four"),
+        (3, "urn:uuid:1", "one"),
+        (5, "urn:uuid:2", "two"),
+        (6, "urn:uuid:3", "drei é"),
+        (7, "urn:uuid:4", "four"),
     ]
 
 
@@ -61,7 +61,7 @@ def test_warc__columns(make_file):
     table = block.to_table(np.array([True, False, False, True]))
     assert table.to_pylist() == [
         {
-            "id": "http://a/",
+            "id": "urn:uuid:1",
             "text": "one",
             "url": "http://a/",
             "host": "a",
@@ -72,7 +72,7 @@ def test_warc__columns(make_file):
             "record_id": "urn:uuid:1",
         },
         {
-            "id": "file:///d",
+            "id": "urn:uuid:4",
             "text": "four",
             "url": "file:///d",
             "host": None,
@@ -247,23 +247,31 @@ def test_warc__long_records_that_are_no_rows_are_not_held(make_file):
     image = page("http://i/", b"\0" * 5_000_000, content_type="image/png")
     source = source_of(make_file, INFO + image + A, size=1000)
     sizes = [len(block.raw.data) for block in source.blocks()]
-    assert rows_of(source) == [(3, "http://a/", "one")]
+    assert rows_of(source) == [(3, "urn:uuid:1", "one")]
     assert max(sizes) < 200_000
 
 
-def test_warc__page_without_address_is_bad(make_file):
-    source = source_of(make_file, page("", b"<p>a"))
-    with pytest.raises(InvalidInputError, match="column 'id' is null"):
-        rows_of(source)
+def test_warc__record_without_an_id(make_file):
+    """It goes by its address, and is bad without."""
+    for url in ("http://a/", ""):
+        data = page(url, b"<p>a").replace(b"WARC-Record-ID: <urn:uuid:1>\r\n", b"")
+        source = source_of(make_file, data)
+        if url:
+            assert rows_of(source) == [(1, url, "a")]
+            continue
+        with pytest.raises(InvalidInputError, match="column 'id' is null"):
+            rows_of(source)
 
 
-def test_warc__twice_crawled(make_file, tmp_path):
+def test_warc__twice_crawled(make_file):
     again = page("http://a/", b"<p>other", number=9)
     path = make_file("a.warc", A + again)
-    with pytest.raises(InvalidInputError, match=r"'http://a/' was used before.*id_column"):
-        neardup.deduplicate(path)
-    result = neardup.deduplicate(path, id_column="record_id")
-    assert result.kept.column("record_id").to_pylist() == ["urn:uuid:1", "urn:uuid:9"]
+    result = neardup.deduplicate(path)
+    assert result.kept.column("id").to_pylist() == ["urn:uuid:1", "urn:uuid:9"]
+    assert result.kept.column("url").to_pylist() == ["http://a/"] * 2
+    message = r"'http://a/' was used before.*name another column with id_column \(--id-column\)"
+    with pytest.raises(InvalidInputError, match=message):
+        neardup.deduplicate(path, id_column="url")
 
 
 def test_warc__cut_refuses(make_file):
