@@ -49,6 +49,21 @@ def character_spans(
     return characters[: len(starts)], characters[len(starts) :]
 
 
+def whole_characters(
+    texts: pa.Array, documents: Int64s, starts: Int64s, stops: Int64s
+) -> tuple[Int64s, Int64s]:
+    """Turn spans of bytes into spans of the characters that lie in them as a whole.
+
+    The arguments are those of ``character_spans``, but for ends, which may be within a character.
+    """
+    found = Texts.from_arrow(texts)
+    ends = found.offsets[documents] + stops
+    is_within = ends < found.offsets[documents + 1]
+    is_within[is_within] = (found.data[ends[is_within]] & 0xC0) == 0x80
+    first, last = character_spans(texts, documents, starts, stops)
+    return first, np.maximum(last - is_within, first)
+
+
 def union_lengths(starts: Int64s, stops: Int64s, groups: Int64s, n_groups: int) -> Int64s:
     """Return how much the spans of each group cover; what several have in common counts once."""
     order = np.lexsort((starts, groups))
@@ -132,13 +147,17 @@ def match_table(
 
     ``placer`` names their beginnings, if it is given.
     """
-    first_tokens = queries.tokens.offsets[matches.queries]
-    starts, stops = character_spans(
-        queries.texts,
-        matches.queries,
-        queries.spans.starts[first_tokens + matches.query_starts],
-        queries.spans.stops[first_tokens + matches.query_stops - 1],
-    )
+    offsets, spans = queries.tokens.offsets, queries.spans
+    first = offsets[matches.queries] + matches.query_starts
+    behind = offsets[matches.queries] + matches.query_stops
+    byte_starts, byte_stops = spans.starts[first], spans.stops[behind - 1]
+    if index.scheme.shingles.ngram == 1:
+        # A character that a token beside the passage shares is no part of it.
+        rows = np.flatnonzero(matches.query_starts > 0)
+        byte_starts[rows] = np.maximum(byte_starts[rows], spans.stops[first[rows] - 1])
+        rows = np.flatnonzero(behind < offsets[matches.queries + 1])
+        byte_stops[rows] = np.minimum(byte_stops[rows], spans.starts[behind[rows]])
+    starts, stops = whole_characters(queries.texts, matches.queries, byte_starts, byte_stops)
     texts: list[str] | None = None
     if with_text:
         texts = [""] * len(matches)
@@ -220,7 +239,15 @@ def character_places(
         origins = segment.offsets[local]
         byte_starts, _ = segment.byte_places(origins + starts[rows], local)
         _, byte_stops = segment.byte_places(origins + stops[rows] - 1, local)
-        char_starts[rows], char_stops[rows] = character_spans(
+        if index.scheme.shingles.ngram == 1:
+            # As in ``match_table``.
+            at = np.flatnonzero(starts[rows] > 0)
+            _, before = segment.byte_places((origins + starts[rows] - 1)[at], local[at])
+            byte_starts[at] = np.maximum(byte_starts[at], before)
+            at = np.flatnonzero(origins + stops[rows] < segment.offsets[local + 1])
+            behind, _ = segment.byte_places((origins + stops[rows])[at], local[at])
+            byte_stops[at] = np.minimum(byte_stops[at], behind)
+        char_starts[rows], char_stops[rows] = whole_characters(
             segment.texts, local, byte_starts, byte_stops
         )
         index.leave(number)

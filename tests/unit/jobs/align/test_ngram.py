@@ -8,6 +8,7 @@ import pytest
 
 import neardup
 from neardup import InvalidParameterError, PassageIndex
+from tests.each import each_of
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
 SHUFFLED = "weary and weak, pondered I while dreary midnight a upon once"
@@ -37,6 +38,25 @@ def test_search__order_of_tokens_counts(index, ngram):
     similarity = {1: 8 / 9, 2: 6 / 9, 3: 4 / 9}[ngram]
     assert found[0] == ("0", 5, 55, pytest.approx(similarity))
     assert [row[0] for row in found[1:]] == ["1"] * (ngram == 1)
+
+
+@each_of(
+    ("options", "text", "query", "expected"),
+    [
+        ({"tokenizer": "bytes"}, "завтра поездом.", "утра поездов", ("тра поездо", "тра поездо")),
+        ({"tokenizer": "bytes"}, "b文語日本", "d斉語日本", ("語日本", "語日本")),
+        ({"tokenizer": "characters", "casefold": True}, "a fuß.", "b fus", (" fu", " fus")),
+        ({"tokenizer": "characters", "casefold": True}, "a fus.", "b fuß", (" fus", " fu")),
+    ],
+)
+def test_places__of_whole_characters(ngram, options, text, query, expected):
+    """A character is in a passage that has all of its tokens."""
+    if options["tokenizer"] == "characters" and ngram > 1:
+        return
+    found = neardup.align([query], [text], min_tokens=4, threshold=1, ngram=ngram, **options)
+    [row] = found.passages.to_pylist()
+    passage = query[row["query_start"] : row["query_end"]]
+    assert (text[row["doc_start"] : row["doc_end"]], passage) == expected
 
 
 def test_min_tokens__below_ngram(tmp_path):
