@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.outputs.summary_records import DocumentSearchSummary, PassageSummary
-    from neardup.passages.document_pairs import HiddenText
     from neardup.reports.page import Report
 
 # Rows of a table, and characters of a value, that a notebook is shown.
@@ -289,7 +288,7 @@ class PassageResult(TableResult):
     summary: PassageSummary
     document_pairs: pa.Table | None = None
     # By what a page measures texts, so that its shares are those of ``document_pairs``.
-    _hidden: HiddenText | None = field(default=None, repr=False, compare=False)
+    _hidden: Any = field(default=None, repr=False, compare=False)
 
     @property
     def table(self) -> pa.Table:

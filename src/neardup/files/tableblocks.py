@@ -59,6 +59,9 @@ def largest_row_of(table: pa.Table, numbers: Int64s) -> tuple[int, int]:
     """Return the bytes of the longest string of a table, and the number of its row."""
     largest = 0, 0
     for column in table.columns:
+        if pa.types.is_string_view(column.type):
+            # Arrow has no lengths of views.
+            column = column.cast(pa.large_string())
         if len(table) and (is_string(column.type) or pa.types.is_large_binary(column.type)):
             sizes = pc.fill_null(pc.binary_length(column), 0).to_numpy()
             row = int(np.argmax(sizes))
