@@ -64,6 +64,33 @@ SHARED = [
 ]
 
 
+FUNCTION = """def mean(values):
+    # Of all values.
+    total = 0
+    for value in values:
+        total += value
+    return total / len(values) if len(values) > 0 else None
+"""
+
+
+def test_align__programs_by_the_endings_of_their_files(run, here, write_file):
+    """Names and comments do not count; what is no program is passed over."""
+    write_file("subs/alice/src/a.py", FUNCTION)
+    write_file("subs/bob/b.py", FUNCTION.replace("total", "s").replace("# Of all", "# it's of"))
+    write_file("subs/bob/notes.txt", FUNCTION)
+    arguments = ("align", "subs", "--document", "folder", "--for", "code", "-o", "out.csv")
+    outcome = run(*arguments, "--min-tokens", 20)
+    assert outcome.code == 0, outcome.err
+    assert said(read_rows(here / "out.csv")) == [
+        ("alice", "src/a.py, line 1, column 1", "bob", "b.py, line 1, column 1")
+    ]
+    write_file("subs/carol/C.java", "class C { int one() { return 1; } }")
+    outcome = run(*arguments, "--overwrite")
+    assert outcome.code == 1
+    assert "name one with language (--language)" in outcome.err
+    assert run(*arguments, "--overwrite", "--language", "java").code == 0
+
+
 @pytest.mark.parametrize("memory", [None, 20_000])
 def test_align__students(run, students, here, memory):
     """No student is aligned with himself, though he has a text twice."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from neardup.files.languages import IN_MEMORY
 from neardup.files.problems import Problems
 from neardup.files.rawsource import MAX_ROW_BYTES
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
@@ -118,6 +119,9 @@ class _FolderBlock(RowBlock):
         self.blocks, self._source, self._names = blocks, source, names
         self.numbers = np.ones(1, np.int64)
         self.end = sum(block.end for block in blocks)
+        # An id without an ending stands for Python wherever texts are cut again.
+        are_python = all(block.language == IN_MEMORY for block in blocks)
+        self.language = IN_MEMORY if are_python else 0
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
