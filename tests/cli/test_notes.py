@@ -138,7 +138,10 @@ def write_long_row(here, ending: str) -> None:
         write_table(texts, Path(f"long.{ending}"))
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet", "txt"])
+@pytest.mark.parametrize(
+    "ending",
+    ["jsonl", *(pytest.param(each, marks=pytest.mark.slow) for each in ("csv", "parquet", "txt"))],
+)
 @pytest.mark.parametrize("command", ["dedup", "pairs", "cut --exact", "drop --named-in ids.txt"])
 def test_row_of_more_than_the_budget(run, here, command, ending):
     """It is taken, and named once: on standard error, and in the summary of a folder."""
