@@ -20,18 +20,62 @@ NeardupError
 
 Each message says what was expected, what came, and what to do. The command line prints it after
 ``error:`` and ends with exit code 1; anything else that is raised is a defect of neardup.
+
+An option has two names, and a message names it as its caller does. It is written with both, as
+``format='same' (--format same)``: ``in_python`` keeps the first, ``on_command_line`` the second.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Self
 
 from neardup.version import pip_install
 
+_FLAG = re.compile(r" \((--([a-z][a-z-]*)(?: ([^()]*))?)\)")
+
+
+def option_name(name: str) -> str:
+    """Return an option, such as ``text_column``, by both of its names."""
+    return f"{name} (--{name.replace('_', '-')})"
+
+
+def in_python(message: str) -> str:
+    """Return a message with options as Python names them."""
+    return _spelled(message, is_python=True)
+
+
+def on_command_line(message: str) -> str:
+    """Return a message with options as the command line writes them."""
+    return _spelled(message, is_python=False)
+
+
+def _spelled(message: str, *, is_python: bool) -> str:
+    parts: list[str] = []
+    end = 0
+    for flag in _FLAG.finditer(message):
+        before, value = message[end : flag.start()], f" {flag[3]}" if flag[3] else ""
+        name = rf"\b(?:with_)?{flag[2].replace('-', '_')}(?:='[^']*'|=\w+)?$"
+        option = re.search(name, before.removesuffix(value))
+        # Anything else in parentheses stays, such as a part of a path.
+        if option is not None:
+            parts += [before] if is_python else [before[: option.start()], flag[1]]
+            end = flag.end()
+    return "".join(parts) + message[end:]
+
 
 class NeardupError(Exception):
     """Base of all errors that neardup raises on purpose."""
+
+    def __str__(self) -> str:
+        """Return the message with options as Python names them."""
+        return in_python(super().__str__())
+
+    @property
+    def in_both(self) -> str:
+        """The message with both names of options, to be part of another one."""
+        return super().__str__()
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Go to another process as it is: it may have been made of other things than its text."""
@@ -47,11 +91,13 @@ class InvalidParameterError(NeardupError, ValueError):
         What was expected, what came, what to do; parameters have their names in Python.
     parameters
         Which words of the message are such names, for the command line to write its options
-        instead. The first word if none is given.
+        instead. If none is given, those that the message has by both names, else the first word.
     """
 
     def __init__(self, message: str, *parameters: str) -> None:
-        self.parameters = parameters or tuple(message.split(maxsplit=1)[:1])
+        if not parameters and not _FLAG.search(message):
+            parameters = tuple(message.split(maxsplit=1)[:1])
+        self.parameters = parameters
         super().__init__(message)
 
 
@@ -83,8 +129,13 @@ class InvalidInputError(NeardupError, ValueError):
     ) -> None:
         self.path, self.row = path, row
         self.is_bad_row, self.is_known_id = is_bad_row, is_known_id
-        self.reason = message
+        self.reason_in_both = message
         super().__init__(_place(path, row) + message)
+
+    @property
+    def reason(self) -> str:
+        """The message without its place."""
+        return in_python(self.reason_in_both)
 
 
 class ReadError(NeardupError, OSError):
@@ -99,8 +150,8 @@ class WriteError(NeardupError, OSError):
     """An output cannot be written: full disk, missing permission."""
 
 
-# What asks for replacing an output, as Python has it; the command line has an option of that name.
-OVERWRITE = "overwrite=True"
+# What asks for replacing an output.
+OVERWRITE = "overwrite=True (--overwrite)"
 
 
 class OutputExistsError(NeardupError, FileExistsError):
@@ -112,6 +163,10 @@ class OutputExistsError(NeardupError, FileExistsError):
         return cls(f"{place} exists; choose another name, or replace it with {OVERWRITE}")
 
 
+# What differs between schemes without being chosen.
+_NO_OPTIONS = ("hash_version", "unicode_version", "frequencies")
+
+
 class SketchMismatchError(NeardupError, ValueError):
     """What is to be compared was made by unlike schemes; names the fields that differ.
 
@@ -120,7 +175,10 @@ class SketchMismatchError(NeardupError, ValueError):
 
     def __init__(self, differences: Mapping[str, tuple[object, object]]) -> None:
         self.differences = dict(differences)
-        listed = "; ".join(f"{name} {a!r} and {b!r}" for name, (a, b) in differences.items())
+        listed = "; ".join(
+            f"{name if name in _NO_OPTIONS else option_name(name)} {a!r} and {b!r}"
+            for name, (a, b) in differences.items()
+        )
         super().__init__(f"made by unlike schemes: {listed}; make both with the same options")
 
 

@@ -163,7 +163,7 @@ def test_align__options_that_an_index_decides(fails, run):
 def test_align__folder_for_temporary_files(run, write_file):
     """What cannot be a folder is said before anything is read, also where none would be needed."""
     write_file("file", "")
-    advice = "name another folder for temporary files with work (--work)"
+    advice = "name another folder for temporary files with --work"
     folders = (("file/x", "Not a directory"), ("/proc/x", "No such file or directory"))
     for command in (("align", "-o", "out.csv"), ("cut", "--exact", "-o", "out")):
         for work, words in folders:

@@ -76,18 +76,17 @@ GOOD = b'{"text": "one", "id": "a"}\n'
         ),
         (
             "--keep max:score",
-            "a.jsonl, row 1: no column 'score'; columns are 'text', 'id'; name another "
-            "with keep (--keep)",
+            "a.jsonl, row 1: no column 'score'; columns are 'text', 'id'; name another with --keep",
         ),
         (
             "--text-column body",
             "a.jsonl, row 1: no column 'body'; columns are 'text', 'id'; name another "
-            "with text_column (--text-column), such as 'text'",
+            "with --text-column, such as 'text'",
         ),
         (
             "--id-column key",
             "a.jsonl, row 1: no column 'key'; columns are 'text', 'id'; name another "
-            "with id_column (--id-column), or leave it out",
+            "with --id-column, or leave it out",
         ),
     ],
 )

@@ -18,8 +18,8 @@ B = A.replace("times", "days").upper() + " 🙂 -- and the age of nothing at all
 
 
 CP1252 = (
-    "; if it is in cp1252, as programs for Windows write it, or in Latin-1, read it with encoding "
-    "cp1252 (--encoding cp1252)"
+    "; if it is in cp1252, as programs for Windows write it, or in Latin-1, read it with "
+    "--encoding cp1252"
 )
 
 

@@ -119,7 +119,7 @@ def test_dedup_by_pairs__refuses(run, found):
     assert outcome.code == 1
     assert outcome.err == (
         "error: pairs.csv names 2 documents that the input does not have, such as 'b'; give the "
-        "same input and id_column (--id-column) as when the pairs were found\n"
+        "same input and --id-column as when the pairs were found\n"
     )
     outcome = run("dedup", "few.jsonl", "--pairs", "none.parquet", "-o", "out")
     assert (outcome.code, outcome.err) == (1, "error: none.parquet: no such file\n")

@@ -198,7 +198,7 @@ def test_add__an_id_of_the_index(run, here, index, write_file):
     assert found.err == (
         f"error: d.jsonl, row 2: id '{known['id']}' is in the index already; ids must differ. "
         "Remove the old document first, or choose other ids; ids come from column 'id' "
-        "because all inputs have one: name another with id_column (--id-column), or '' for "
+        "because all inputs have one: name another with --id-column, or '' for "
         "<file>:<row>\n"
     )
     assert not (here / "new").exists()
@@ -225,8 +225,8 @@ REFUSED = {
     "--threshold 0.5": "--threshold must be at least 0.6, for which the index was made, got 0.5; "
     "build an index with a lower one",
     "--against b.jsonl --method exact": "--against names an index and other documents, which are "
-    "compared together by method minhash, clusters survivors and without an audit; choose these, "
-    "or one of the two",
+    "compared together by --method minhash, --clusters survivors and without an audit; choose "
+    "these, or one of the two",
     "--against b.jsonl --engine spark": "--engine spark compares against an index alone; run once "
     "for each",
     "--against-id-column id": "--against-id-column has no effect with an index; leave it out, or "

@@ -174,14 +174,13 @@ def test_drop__missing(fails, run, here, write_file):
             "h.csv",
             "id\n1\n",
             [],
-            "h.csv: no column 'doc_id'; columns are 'id'; name another with column (--column)",
+            "h.csv: no column 'doc_id'; columns are 'id'; name another with --column",
         ),
         (
             "h.jsonl",
             '{"a": 1}\n',
             [],
-            "h.jsonl, row 1: no column 'doc_id'; columns are 'a'; name another with column "
-            "(--column)",
+            "h.jsonl, row 1: no column 'doc_id'; columns are 'a'; name another with --column",
         ),
         ("h.jsonl", '{"doc_id": "a.jsonl:1"}\n{\n', [], None),
         ("h.jsonl", '{"doc_id": null}\n', [], None),

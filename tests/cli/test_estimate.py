@@ -121,12 +121,12 @@ def test_estimate__unlike_schemes(run, make):
     make()
     run("sketch", "b.jsonl", "--seed", "7", "--ngram", "3", "-o", "c.parquet")
     outcome = run("estimate", "a.parquet", "c.parquet", "-o", "p.csv")
-    message = "made by unlike schemes: ngram 5 and 3; seed 42 and 7; make both with the same"
+    message = "made by unlike schemes: --ngram 5 and 3; --seed 42 and 7; make both with the same"
     assert outcome.code == 1
     assert outcome.err == f"error: {message} options\n"
     run("sketch", "b.jsonl", "--kind", "edit", "-o", "d.parquet")
     outcome = run("estimate", "a.parquet", "d.parquet", "-o", "p.csv")
-    message = "made by unlike schemes: kind 'minhash' and 'edit'; make both with the same options"
+    message = "made by unlike schemes: --kind 'minhash' and 'edit'; make both with the same options"
     assert outcome.err == f"error: {message}\n"
 
 
@@ -137,7 +137,7 @@ def test_estimate__unlike_schemes(run, make):
         ("a.parquet -o p.csv --threshold 80", "--threshold must lie in (0, 1], got 80; write 0.8"),
         ("a.parquet -o p.csv --threshold x", "--threshold must be a number in (0, 1], got 'x'"),
         ("a.parquet -o p.csv --limit 0", "--limit must be at least 1, got 0"),
-        ("a.parquet -o p.csv --limit 5", "more than 5 pairs: 6; raise limit (--limit)"),
+        ("a.parquet -o p.csv --limit 5", "more than 5 pairs: 6; raise --limit"),
         ("a.parquet -o p.csv --workers 0", "--workers must be at least 1, got 0"),
         ("none.parquet -o p.csv", "none.parquet: cannot be read: No such file or directory"),
         ("a.parquet none.parquet -o p.csv", "none.parquet: cannot be read: No such file or direc"),

@@ -44,7 +44,7 @@ def test_explain__as_the_result(run, here, folder):
 def test_explain__of_the_other_collection(run, folder):
     told = run("explain", folder, "c").out
     assert told.startswith("c was removed in favour of against/a of the other collection: it has")
-    assert "the text of the other document is not known: name --against" in told
+    assert "the other document is of a collection that was not named" in told
     told = run("explain", folder, "c", "--against", "other.jsonl").out
     assert "computed again: jaccard similarity 1\n" in told
     assert "    other words here\n" in told
@@ -54,9 +54,7 @@ def test_explain__errors(run, here, folder):
     error = run("explain", folder, "zz").err
     assert error == "error: no document has the id 'zz'; clusters.parquet has all ids\n"
     error = run("explain", folder, "a", "--against-id-column", "id").err
-    assert "against_id_column (--against-id-column) has no effect without" in error or (
-        "--against-id-column has no effect without" in error
-    )
+    assert "--against-id-column has no effect without" in error
     assert run("dedup", "in.jsonl", "-o", "alone").code == 0
     error = run("explain", "alone", "a", "--against", "other.jsonl").err
     assert "the documents were compared with no others; leave --against out" in error

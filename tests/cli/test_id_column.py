@@ -11,10 +11,10 @@ import pytest
 
 TEXT = "once upon a midnight dreary while I pondered weak and weary"
 ADVICE = (
-    "ids come from column 'id' because all inputs have one: name another with id_column "
-    "(--id-column), or '' for <file>:<row>"
+    "ids come from column 'id' because all inputs have one: name another with "
+    "--id-column, or '' for <file>:<row>"
 )
-SKIP = "; on_error='skip' (--on-error skip) leaves bad rows out"
+SKIP = "; --on-error skip leaves bad rows out"
 
 
 @pytest.fixture

@@ -174,15 +174,15 @@ def test_build__fails_and_leaves_nothing(fails, here, write_file):
     write_file("bad.jsonl", lines_of([*ROWS, {"id": "e", "txt": "no text"}]))
     message = (
         "bad.jsonl, row 5: no column 'text'; columns are 'txt', 'id'; name another with "
-        "text_column (--text-column), such as 'txt'; on_error='skip' "
-        "(--on-error skip) leaves bad rows out"
+        "--text-column, such as 'txt'; --on-error skip "
+        "leaves bad rows out"
     )
     fails("index", "build", "new/idx", "bad.jsonl", *OPTIONS, error=message)
     fails("index", "build", "idx", "none.jsonl", error="none.jsonl: no such file")
     write_file("twice.jsonl", lines_of([*ROWS, ROWS[0]]))
     message = (
         "twice.jsonl, row 5: id 'a' was used before, in twice.jsonl, row 1; ids must differ; name "
-        "another column with id_column (--id-column), or '' for <file>:<row>"
+        "another column with --id-column, or '' for <file>:<row>"
     )
     fails("index", "build", "idx", "twice.jsonl", *OPTIONS, error=message)
     message = "--min-tokens must lie between 1 and 65,536, got 0"
@@ -213,7 +213,7 @@ def test_index__is_none(fails, write_file, arguments):
 def test_add__repeated_ids(fails, index):
     message = (
         "rows.jsonl, row 1: id 'a' is in the index already; ids must differ. Remove the old "
-        "document first, or choose other ids; name another column with id_column (--id-column), "
+        "document first, or choose other ids; name another column with --id-column, "
         "or '' for <file>:<row>"
     )
     fails("index", "add", "idx", "rows.jsonl", "--id-column", "id", error=message)

@@ -57,8 +57,8 @@ def test_other__without_texts(run, here, write_texts):
         assert (found.code, found.err) == (
             1,
             "error: bare: the index keeps no texts, which are to be read; build one with them. "
-            "What only looks documents up needs none: search, and dedup and pairs by method "
-            "minhash\n",
+            "What only looks documents up needs none: search, and dedup and pairs by "
+            "--method minhash\n",
         )
 
 

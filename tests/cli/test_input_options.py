@@ -100,8 +100,7 @@ def test_encoding__in_every_command(run, index, write_file, command):
     assert outcome.code == 1
     assert outcome.err == (
         "error: a.csv, row 1: not valid UTF-8 at byte 4 of column 'text'; if it is in cp1252, as "
-        "programs for Windows write it, or in Latin-1, read it with encoding cp1252 (--encoding "
-        "cp1252)\n"
+        "programs for Windows write it, or in Latin-1, read it with --encoding cp1252\n"
     )
     assert run(*command, "--encoding", "cp1252").code == 0
 
@@ -143,7 +142,7 @@ def test_sheet__in_every_command(run, index, write_file, command):
     assert run(*arguments, "--sheet", "None").err.endswith(error)
     outcome = run(*arguments)
     assert outcome.code == 0
-    line = "a.xlsx: sheet 'Data' is read, the first of 3 that has rows; name another with sheet"
+    line = "a.xlsx: sheet 'Data' is read, the first of 3 that has rows; name another with --sheet"
     assert line in outcome.err
 
 
@@ -159,6 +158,6 @@ def test_sheet__rows_of_the_one_that_is_named(run, here, write_file):
 def test_delimiter__in_every_command(run, index, write_file, command):
     write_file("a.csv", "name;text\nx;one two three\n")
     command = command.format("a.csv", "a.csv").split()
-    hint = "if ';' separates columns, give delimiter ';' (--delimiter ';')\n"
+    hint = "if ';' separates columns, give --delimiter ';'\n"
     assert run(*command).err.endswith(hint)
     assert run(*command, "--delimiter", ";").code == 0

@@ -113,8 +113,8 @@ def test_pairs__algorithms_agree(run, here, rows, algorithm):
         ("-o p.csv --method minhash --top 3", "--top is exact; leave out --method minhash"),
         (
             "-o p.csv --against rows.jsonl --threshold 0.1 --ngram 1 --limit 4",
-            "more than 4 pairs: 5; raise limit (--limit), or ask for more similar pairs by a "
-            "higher threshold (--threshold)",
+            "more than 4 pairs: 5; raise --limit, or ask for more similar pairs by a "
+            "higher --threshold",
         ),
     ],
 )

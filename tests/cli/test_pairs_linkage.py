@@ -159,12 +159,12 @@ def test_columns__of_a_side_that_has_them(run, here, guides):
     [
         (
             "--columns city,town",
-            "a.csv: no column 'town', which with_columns (--columns) names; columns are 'id', "
+            "a.csv: no column 'town', which --columns names; columns are 'id', "
             "'name', 'city', 'price'",
         ),
         (
             "--also town",
-            "a.csv: no column 'town', which also (--also) names; columns are 'id', 'name', 'city', "
+            "a.csv: no column 'town', which --also names; columns are 'id', 'name', 'city', "
             "'price'",
         ),
         ("--also city --also city", "--also names 'city' twice; name each column once"),
@@ -181,12 +181,12 @@ def test_columns__of_a_side_that_has_them(run, here, guides):
         (
             "--blocking town",
             "a.csv: no document has a value in column 'town', so that none would be compared; name "
-            "another with blocking (--blocking); columns are 'id', 'name', 'city', 'price'",
+            "another with --blocking; columns are 'id', 'name', 'city', 'price'",
         ),
         (
             "--blocking city --blocking town",
             "a.csv: no document has a value in all columns 'city' and 'town', so that none would "
-            "be compared; name another with blocking (--blocking); columns are 'id', 'name', "
+            "be compared; name another with --blocking; columns are 'id', 'name', "
             "'city', 'price'",
         ),
         ("--blocking city --blocking city", "--blocking names 'city' twice; name each column once"),

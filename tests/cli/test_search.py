@@ -97,9 +97,9 @@ def test_search__output_in_the_index(fails, here, place):
         (
             ("--threshold", "0.05", "--recall", "0.99"),
             "--recall 0.99 is out of reach at --threshold 0.05 with 64 hash functions; ask for "
-            "less, or build the index with a greater num_perm",
+            "less, or build the index with a greater --num-perm",
         ),
-        (("--hits", "65"), "--hits must be at most num_perm, got 65 of 64 hash functions"),
+        (("--hits", "65"), "--hits must be at most --num-perm, got 65 of 64 hash functions"),
         (("--hits", "0"), "--hits must be at least 1, got 0"),
         (
             ("--hits", "9", "--recall", "0.9"),

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from neardup.errors import OVERWRITE, NeardupError
+from neardup.errors import NeardupError, on_command_line
 from neardup.runs.disk import GOES_ON, Journal, keep_journal
 from neardup.version import __version__
 
@@ -143,7 +143,7 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
     try:
         result: Any = cli.main(arguments, prog_name="neardup", standalone_mode=False)
     except NeardupError as error:
-        said = _one_line(str(error)).replace(OVERWRITE, "--overwrite")
+        said = _one_line(on_command_line(error.in_both))
         # Nothing of what failed, but of what came before, as a result before its page.
         if said.endswith(_NOTHING) and journal.written():
             said = said.removesuffix(_NOTHING) + _fate(journal)

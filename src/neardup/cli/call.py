@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from neardup.errors import InvalidParameterError, WriteError
+from neardup.errors import InvalidParameterError, WriteError, on_command_line
 from neardup.options.option import Options, no_effect
 from neardup.runs.display import Display
 
@@ -246,7 +246,7 @@ def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
 
     def print_lines(lines: list[str]) -> None:
         for line in [] if quiet else lines:
-            click.echo(line, err=True)
+            click.echo(on_command_line(line), err=True)
 
     n_told = len(work.problems)
     print_lines(account_of_earlier(work))

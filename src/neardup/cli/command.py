@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from neardup.cli.call import SETTINGS, Call, settings_taken
 from neardup.cli.configuration import find_file, key_of, read_settings
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidParameterError, on_command_line
 from neardup.options.commands import COMMANDS, GROUPS, grouped
 from neardup.options.kinds import (
     Address,
@@ -174,7 +174,13 @@ def _showing_logs() -> Iterator[None]:
     # Help need not wait for it.
     import logging
 
+    class Formatter(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            said = getattr(record, "in_both", None)
+            return super().format(record) if said is None else on_command_line(said)
+
     handler = logging.StreamHandler()
+    handler.setFormatter(Formatter())
     loggers = [logging.getLogger(f"neardup.{name}") for name in ("kernels", "hints")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
@@ -199,7 +205,10 @@ def spell_options(error: InvalidParameterError, command: click.Command) -> str:
 
     Values in quotes and names of files are left alone, whatever they read.
     """
-    known = {option: option for parameter in command.params for option in parameter.opts}
+    # Those of other commands, if their names are no English words.
+    others = (option for name in COMMANDS for option in COMMANDS[name] if "_" in option.name)
+    known = {option.name: option.spelling[-1] for option in others}
+    known |= {option: option for parameter in command.params for option in parameter.opts}
     # An option may be written otherwise than it is called in Python.
     known |= {parameter.name: parameter.opts[-1] for parameter in command.params if parameter.name}
     named = {name: ("--" + name.replace("_", "-"), name) for name in error.parameters}
@@ -208,11 +217,12 @@ def spell_options(error: InvalidParameterError, command: click.Command) -> str:
         for name, keys in named.items()
         if not known.keys().isdisjoint(keys)
     }
+    message = on_command_line(error.in_both)
     words = list(map(re.escape, options))
     if not words:
-        return str(error)
+        return message
     pattern = rf"(?<![\w'-])(?:{'|'.join(words)})(?![\w'-]|\.\w)"
-    return re.sub(pattern, lambda found: options[found[0]], str(error))
+    return re.sub(pattern, lambda found: options[found[0]], message)
 
 
 # What the shell offers for a value, where click does not know it by itself.

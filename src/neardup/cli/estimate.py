@@ -62,7 +62,7 @@ def command(call: Call) -> None:
     for name in ("other", "page", *EstimateOptions.known, "workers"):
         if getattr(call, name) and name not in ("threshold", "memory"):
             option = "B" if name == "other" else name
-            raise no_effect(option, "with clusters", "leave out clusters")
+            raise no_effect(option, "with clusters", "leave out clusters", "clusters")
     threshold = call.threshold or "0.5"
     with call.display:
         found = cluster_sketches(

@@ -49,8 +49,9 @@ class DocumentIndexSource(IndexSource):
     ) -> None:
         if not index.scheme.with_text:
             message = (
-                "the index keeps no texts, which are to be read; build one with them. What "
-                "only looks documents up needs none: search, and dedup and pairs by method minhash"
+                "the index keeps no texts, which are to be read; build one with them. What only "
+                "looks documents up needs none: search, and dedup and pairs by method minhash "
+                "(--method minhash)"
             )
             raise InvalidInputError(message, path=str(folder))
         super().__init__(index, folder, block_rows=block_rows)
@@ -207,7 +208,7 @@ def _handle_of(data: Any, tokenizer: str | Path | TokenFunction | None) -> Docum
     if kind_of(folder) != "documents":
         message = (
             f"{folder} is an index of passages, in which search and align look; build one of "
-            "documents with index build --kind documents"
+            "documents, with DocumentIndex or `neardup index build --kind documents`"
         )
         raise InvalidParameterError(message, "against")
     return DocumentHandle(folder, tokenizer)

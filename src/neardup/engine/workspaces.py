@@ -96,7 +96,8 @@ def account_of_earlier(work: LastingWork) -> list[str]:
     """
     lines = list(work.problems)
     if work.n_done:
-        lines.append(f"going on with a run that was stopped: {work.said_done}; --fresh starts over")
+        over = "fresh=True (--fresh) starts over"
+        lines.append(f"going on with a run that was stopped: {work.said_done}; {over}")
     useless = {path: work.what_changed(path) for path in work.stale if not work.is_of_use(path)}
     removed = work.remove_stale(useless)
     lines += [f"{useless[path]}; starting over" for path in removed if useless[path]]

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, option_name
 from neardup.files.cells import plain_array
 from neardup.files.columnpaths import with_columns
 from neardup.files.cuts import join_texts, null_text
@@ -20,7 +20,6 @@ from neardup.files.problems import (
     id_advice,
     not_utf8,
     null_rows,
-    option_name,
     string_values,
 )
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, order_of

@@ -121,7 +121,7 @@ class Fit:
                 table = self._fitted(block.to_table(_mask(block, rows)))
             except InvalidInputError as error:
                 if len(rows) == 1:
-                    yield rows, error.reason
+                    yield rows, error.reason_in_both
                     continue
                 half = len(rows) // 2
                 waiting += [rows[half:], rows[:half]]
@@ -205,7 +205,7 @@ def table_of(block: RowBlock, chosen: Mask) -> pa.Table:
             n_good = half
         except InvalidInputError as error:
             found, n_bad = error, half
-    reason = found.reason.removeprefix("in the rows from here on, ")
+    reason = found.reason_in_both.removeprefix("in the rows from here on, ")
     raise InvalidInputError(reason, path=found.path, row=int(block.numbers[rows[n_good]]))
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from neardup.errors import InvalidInputError
-from neardup.files.problems import id_advice, option_name
+from neardup.errors import InvalidInputError, option_name
+from neardup.files.problems import id_advice
 from neardup.files.rows import DEFAULT_ID
 
 if TYPE_CHECKING:

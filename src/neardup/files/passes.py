@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, option_name
 from neardup.files.ids import join_ids
 from neardup.files.kept import ExtractedTexts, SourceTexts
-from neardup.files.problems import option_name
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.runs.progress import job_logger, size
 from neardup.tables import Int64s, with_wide_offsets
@@ -91,11 +90,11 @@ def name_remedy(error: InvalidInputError, source: Source) -> InvalidInputError:
     One of a bad row among good ones names the remedy.
     """
     if error.path is None and error.row is None and source.origin is not None:
-        return InvalidInputError(error.reason, path=source.origin)
+        return InvalidInputError(error.reason_in_both, path=source.origin)
     # Where the first row is bad all may be, by a wrong column or format.
     if not error.is_bad_row or error.row in (None, 0, 1):
         return error
-    message = f"{error.reason}; on_error='skip' (--on-error skip) leaves bad rows out"
+    message = f"{error.reason_in_both}; on_error='skip' (--on-error skip) leaves bad rows out"
     return InvalidInputError(message, path=error.path, row=error.row, is_bad_row=True)
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, in_python, option_name
 from neardup.files.binary import HEAD_BYTES, foreign_kind
 from neardup.files.columnpaths import leaves_of_schema, near_first, path_in, with_columns
 from neardup.files.rows import DEFAULT_ID, ColumnNames, ParsedRows, RowBlock
@@ -28,11 +28,6 @@ _LEAST_SHARE = 0.25
 
 Sample = Callable[[], Mapping[str, Sequence[Any]]]
 """Gives the values of some rows by column, for a suggestion."""
-
-
-def option_name(name: str) -> str:
-    """Return an option, such as ``text_column``, as Python and the command line write it."""
-    return f"{name} (--{name.replace('_', '-')})"
 
 
 def no_column(name: str, columns: ColumnNames, names: Sequence[str], sample: Sample) -> str:
@@ -55,7 +50,7 @@ def _remedy(name: str, columns: ColumnNames, names: Sequence[str], sample: Sampl
         if len(parts) > 1 and set(parts) <= set(names):
             option = columns.text_option
             repeated = " ".join(f"--{option.replace('_', '-')} {part}" for part in parts)
-            return f"; several are a list in {option} ({repeated})"
+            return f"; name several with {option} ({repeated})"
         others = (DEFAULT_ID, columns.id, *columns.texts)
         values = {name: column for name, column in sample().items() if name not in others}
         likely = " or ".join(map(repr, likely_texts(values)))
@@ -137,7 +132,7 @@ class Problems:
             raise InvalidInputError(reason, path=self._path, row=number, is_bad_row=True)
         if not self.bad[index]:
             self.bad[index] = True
-            self._skipped.append((number, reason))
+            self._skipped.append((number, in_python(reason)))
 
     def with_bad_rows(self, rows: ParsedRows) -> ParsedRows:
         """Put nulls in the places of bad rows that ``rows`` leaves out, and list them."""

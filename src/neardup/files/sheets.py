@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from neardup.errors import InvalidInputError, MissingExtraError, NeardupError, ReadError, WriteError
+from neardup.errors import (
+    InvalidInputError,
+    MissingExtraError,
+    NeardupError,
+    ReadError,
+    WriteError,
+    option_name,
+)
 from neardup.files.delimited import DelimitedSource
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.office.workbook import Value, Workbook, open_workbook, text_of
@@ -88,11 +95,11 @@ def _chosen(workbook: Workbook, wanted: str | int | None, location: str) -> int:
         return next(iter(shown), 0)
     if len(shown) > 1:
         _log.info(
-            "%s: sheet %r is read, the first of %d that has rows; name another with sheet "
-            "(--sheet)",
+            "%s: sheet %r is read, the first of %d that has rows; name another with %s",
             location,
             names[found],
             len(names),
+            option_name("sheet"),
         )
     return found
 

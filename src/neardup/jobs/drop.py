@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.id_table import digest_ids
 from neardup.files.ids import as_text
 from neardup.files.inputs import check_effect, passed_over
@@ -170,13 +170,14 @@ def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
         if column not in names and {"id", "kept_id", "start", "end"} <= set(names):
             message = (
                 f"there is no column {column!r}; the table names spans that were cut out of "
-                "documents, which did not go; cut --named-in takes such spans out"
+                "documents, which did not go; cut with named_in (--named-in) takes such spans out"
             )
             raise InvalidInputError(message, path=path) from None
         if column not in names and "id" in names and "kept_id" in names:
             message = (
                 f"there is no column {column!r}; the documents that went are in column 'id', those "
-                "that stay for them in 'kept_id': choose --column id, unless these are to go"
+                "that stay for them in 'kept_id': choose column='id' (--column id), unless these "
+                "are to go"
             )
             raise InvalidInputError(message, path=path) from None
         if column not in names or pa.types.is_string(table[column].type):
@@ -198,8 +199,8 @@ def _table_in(named_in: str, options: DropOptions) -> tuple[str, str | None]:
     job, _ = read_summary(named_in)
     if job == "cut":
         message = (
-            "it is that of `neardup cut`, which takes spans out of documents: `neardup cut "
-            "--named-in` takes its removed.parquet"
+            "it is that of `neardup cut`, which takes spans out of documents: cut with named_in "
+            "(--named-in) takes its removed.parquet"
         )
         raise InvalidInputError(message, path=named_in)
     return f"{named_in}/removed.parquet", options.column or "id"
@@ -236,9 +237,10 @@ def drop_documents(
         if n_missing and options.missing == "raise":
             message = (
                 f"{table} names {len(named):,} documents, {n_missing:,} of which the input does "
-                f"not have, such as {example!r}; give the same input and --id-column as when the "
-                "ids were made, choose another --column, or leave such ids out with --missing "
-                "ignore"
+                f"not have, such as {example!r}; give the same input and "
+                f"{option_name('id_column')} as when the ids were made, choose another "
+                f"{option_name('column')}, or leave such ids out with missing='ignore' (--missing "
+                "ignore)"
             )
             raise InvalidInputError(message)
         n_named = len(named)

@@ -235,7 +235,7 @@ def explain_document(
         pair, removal = shown.removal(place), shown.row(place)
         document, other = pair.first, pair.second
         if other.text is None:
-            note = pair.no_text or "the text of the other document is not known: name --against"
+            note = pair.no_text or "the other document is of a collection that was not named"
     else:
         document = _read_kept(outcome, number)
         if scheme is not None and document.text is not None:
@@ -268,7 +268,7 @@ def _number_of(outcome: Outcome, identifier: object) -> int:
         first += len(batch)
     message = f"no document has the id {str(identifier)!r}; clusters.parquet has all ids"
     if n_rows := outcome.summary.get("filtered_rows"):
-        message += f"; {counted(n_rows, 'row')} did not meet --where"
+        message += f"; {counted(n_rows, 'row')} did not meet where (--where)"
     raise InvalidParameterError(message, "id")
 
 

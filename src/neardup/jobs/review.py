@@ -9,9 +9,8 @@ from typing import Any
 
 from neardup.documents.other import resolve_against
 from neardup.engine.workspaces import open_workspace
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, option_name
 from neardup.files.inputs import check_effect
-from neardup.files.problems import option_name
 from neardup.files.resolve import resolve_inputs, told_apart
 from neardup.files.rows import Source
 from neardup.options.choices import Data
@@ -241,5 +240,5 @@ def _advice(pairs: PairsTable, *, is_own: bool, is_other: bool) -> str:
         )
     return (
         "Some documents are not in the files named; name the same files as when the pairs were "
-        "found, with the same --id-column."
+        "found, with the same column of ids."
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidParameterError, option_name
 from neardup.options.choices import Number
 from neardup.options.kinds import Whole, exact_fraction
 
@@ -139,7 +139,8 @@ def check_banding(bands: int, rows: int, num_perm: int) -> Banding:
         If either is below 1 or their product exceeds ``num_perm``.
     """
     if bands < 1 or rows < 1:
-        message = f"bands and rows must be at least 1, got {bands} bands of {rows} rows"
+        names = f"{option_name('bands')} and {option_name('rows')}"
+        message = f"{names} must be at least 1, got {bands} bands of {rows} rows"
         raise InvalidParameterError(message)
     if bands * rows > num_perm:
         message = (

@@ -15,7 +15,7 @@ from neardup.tables import Bools, Buckets, Int32s, Int64s, KeyLists, Uint64s
 _MOST = 2**31 - 1
 _TOO_MANY = (
     f"more than {_MOST:,} distinct texts or buckets; use fewer bands (a lower recall) or cut the "
-    "collection into parts and join them with --against"
+    "collection into parts and join them with against (--against)"
 )
 
 

@@ -80,7 +80,7 @@ def new_remote_file(url: Url) -> Iterator[Destination]:
             # The interrupt came while it was completed.
             note_written(url)
         if isinstance(error, WriteError):
-            message = f"{error}; nothing was written"
+            message = f"{error.in_both}; nothing was written"
             raise WriteError(message) from error.__cause__
         raise
     note_written(url)
@@ -140,7 +140,7 @@ def new_remote_folder(url: Url, *, overwrite: bool = False) -> Iterator[Destinat
     except BaseException as error:
         fate = folder.undo(files)
         if isinstance(error, WriteError):
-            message = f"{error}; {fate}"
+            message = f"{error.in_both}; {fate}"
             raise WriteError(message) from error.__cause__
         raise
     note_written(url)

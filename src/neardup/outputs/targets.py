@@ -49,7 +49,7 @@ def output_exists(target: Path) -> OutputExistsError:
     left = work_folders_of(target)
     if not left:
         return error
-    message = f"{error}; {left[0]} is left of a run that was stopped, and goes with that"
+    message = f"{error.in_both}; {left[0]} is left of a run that was stopped, and goes with that"
     return OutputExistsError(message)
 
 

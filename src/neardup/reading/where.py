@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.inputs import Inputs
 from neardup.files.problems import listed_names
 from neardup.files.rows import Mask, Place, RowBlock, RowWriter, SomeRows, Source, WrappedSource
@@ -166,7 +166,7 @@ class Condition:
         for name in self.columns:
             # The head of a path into a column, which may have points in its own name.
             if not any(name == each or name.startswith((f"{each}.", f"{each}[")) for each in known):
-                raise InvalidParameterError(_no_column(name, known, self.text), "where")
+                raise InvalidParameterError(_no_column(name, known, self.text), "")
         from neardup.files.tableblocks import TableBlock
 
         parts = [np.empty(0, np.bool_)]
@@ -200,7 +200,8 @@ def _refused(reason: str, text: str) -> InvalidParameterError:
 
 
 def _no_column(name: str, names: Sequence[str], condition: str) -> str:
-    message = f"no column {name!r}, which where names; columns are {listed_names(name, names)}"
+    listed = listed_names(name, names)
+    message = f"no column {name!r}, which {option_name('where')} names; columns are {listed}"
     if not _PLAIN_NAME.fullmatch(name) or f'"{name}"' in condition:
         message += "; texts stand in single quotes"
     return message

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from neardup.errors import in_python
+
 # Called with the name of a stage, the work done so far, and its amount where it is known.
 Report = Callable[[str, int, int | None], None]
 
@@ -87,14 +89,19 @@ def current_job() -> str:
 
 
 def job_logger(name: str) -> logging.Logger:
-    """Return a logger whose records have the id of the job that they are of, as ``job``."""
+    """Return a logger whose records have the id of the job that they are of, as ``job``.
+
+    Options in a message have their names in Python; ``in_both`` is it with both names.
+    """
     logger = logging.getLogger(name)
     logger.addFilter(_note_job)
     return logger
 
 
 def _note_job(record: logging.LogRecord) -> bool:
-    record.job = current_job()
+    record.job, said = current_job(), record.getMessage()
+    if in_python(said) != said:
+        record.in_both, record.msg, record.args = said, in_python(said), None
     return True
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidParameterError, option_name
 from neardup.kernels.sketch import greedy
 from neardup.kernels.sketch.samples import Samples
 from neardup.kernels.types import sealed
@@ -112,10 +112,11 @@ def cluster_greedily(
         room_bytes -= census.frequencies.nbytes
     if is_popular and census.n_values > _MOST_ENTRIES:
         message = (
-            f"representative popular takes sketches of at most {_MOST_ENTRIES:,} values together, "
-            f"got {census.n_values:,}; choose first, or sketch with a smaller size"
+            f"clusters by popular hashes take sketches of at most {_MOST_ENTRIES:,} values "
+            f"together, got {census.n_values:,}; choose first, or sketch with a smaller "
+            f"{option_name('size')}"
         )
-        raise InvalidParameterError(message, "representative")
+        raise InvalidParameterError(message)
     room = (
         _Room(census.n_sketches, census.n_values, census.n_values)
         if is_popular

@@ -15,13 +15,12 @@ import pyarrow.compute as pc
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_hits
 from neardup.documents.reading import queries_of_texts
-from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.arrowcolumns import as_numbers
 from neardup.files.id_table import IdTable
 from neardup.files.ids import as_text, join_ids
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
-from neardup.files.problems import option_name
 from neardup.files.rows import RowBlock, Source
 from neardup.matching.keep import parse_keep
 from neardup.matching.measures import MEASURES, Measure, Number

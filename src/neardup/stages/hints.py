@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from neardup.errors import NeardupError, NeardupHint
-from neardup.files.problems import option_name
+from neardup.errors import NeardupError, NeardupHint, option_name
 from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, Source
 from neardup.runs.progress import job_logger

@@ -273,7 +273,7 @@ class DedupOutput:
         if output_format is None:
             message = (
                 "it has tables only, and this needs its rows; run `neardup dedup` without "
-                "--tables-only"
+                "tables_only (--tables-only)"
             )
             raise InvalidInputError(message, path=str(self.folder))
         is_in_memory = {"name": file, "origin": None} in self.summary["inputs"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidParameterError, in_python
 from neardup.files.convert import check_conversion
 from neardup.files.ids import as_text, common_id_type
 from neardup.files.inputs import origins_of
@@ -277,7 +277,7 @@ def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
     summary["seconds"] = {**summary.get("seconds", {}), **runner.seconds}
     summary["peak_memory_bytes"] = peak_memory_bytes()
     if runner.notes:
-        summary["notes"] = [*runner.notes.values()]
+        summary["notes"] = [*map(in_python, runner.notes.values())]
 
 
 def in_batches(

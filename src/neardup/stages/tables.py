@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, option_name
 from neardup.files.id_table import IdTable
 from neardup.files.ids import as_text, choose_id_column
 from neardup.files.parquet import ParquetSource
@@ -65,7 +65,7 @@ def kind_of_table(columns: Sequence[str], name: str) -> Kind:
     if {"query_id", "doc_id", "passages"} <= set(columns):
         message = (
             "the table has a row for each pair of documents, and says nothing of their passages; "
-            "run align without --summary, and make a report of that"
+            "run align without summary (--summary), and make a report of that"
         )
         raise InvalidInputError(message, path=name)
     if not columns:
@@ -371,7 +371,7 @@ def check_found(found: FoundDocuments, ids: pa.Array, where: str) -> None:
     if len(missing):
         message = (
             f"the table names documents that {where} does not have, such as "
-            f"{ids[int(missing[0])].as_py()!r}; give the same INPUT, --against and --id-column as "
-            "when it was made"
+            f"{ids[int(missing[0])].as_py()!r}; give the same inputs, {option_name('against')} and "
+            f"{option_name('id_column')} as when it was made"
         )
         raise InvalidInputError(message)

@@ -20,7 +20,7 @@ COLUMNS = {
 }
 MESSAGE = (
     "no column 'text'; columns are 'no', 'lang', 'question', 'answer'; name another with "
-    "text_column (--text-column), such as 'question' or 'answer'"
+    "text_column, such as 'question' or 'answer'"
 )
 
 
@@ -49,22 +49,22 @@ def test_no_column__names_the_option_and_likely_columns(kind, tmp_path):
         (ColumnNames(("question", "text")), MESSAGE.replace("'question' or ", "")),
         (
             ColumnNames("question, answer"),
-            "no column 'question, answer'; columns are 'no', 'lang', 'question', 'answer'; several "
-            "are a list in text_column (--text-column question --text-column answer)",
+            "no column 'question, answer'; columns are 'no', 'lang', 'question', 'answer'; name "
+            "several with text_column",
         ),
         (
             ColumnNames(text_option="other_column"),
-            MESSAGE.replace("text_column (--text-", "other_column (--other-"),
+            MESSAGE.replace("text_column", "other_column"),
         ),
         (
             ColumnNames("answer", id="key"),
             f"{MESSAGE.partition(';')[0].replace('text', 'key')}; columns are 'no', 'lang', "
-            "'question', 'answer'; name another with id_column (--id-column), or leave it out",
+            "'question', 'answer'; name another with id_column, or leave it out",
         ),
         (
             ColumnNames("answer", order="date"),
             "no column 'date'; columns are 'no', 'lang', 'question', 'answer'; name another with "
-            "keep (--keep)",
+            "keep",
         ),
     ):
         with pytest.raises(InvalidInputError) as caught:
@@ -87,11 +87,11 @@ def test_no_column__in_other_than_utf8(tmp_path):
     bad = pa.array([b"\xff"]).view(pa.string())
     table = pa.table({"bad": bad, "good": pa.array(["text"]).dictionary_encode(), "n": [[5]]})
     [block] = arrow_source(table).blocks()
-    with pytest.raises(InvalidInputError, match=r"\(--text-column\), such as 'good'$"):
+    with pytest.raises(InvalidInputError, match=r"with text_column, such as 'good'$"):
         block.parse(ColumnNames(), select=np.array([True]))
     (tmp_path / "a.csv").write_bytes(b"body\n\xff\n")
     [block] = file_source(str(tmp_path / "a.csv"), "a.csv").blocks()
-    with pytest.raises(InvalidInputError, match=r"\(--text-column\), such as 'body'$"):
+    with pytest.raises(InvalidInputError, match=r"with text_column, such as 'body'$"):
         block.parse(ColumnNames())
 
 

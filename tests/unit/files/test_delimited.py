@@ -20,7 +20,7 @@ from tests.examples import examples
 
 CP1252 = (
     "; if it is in cp1252, as programs for Windows write it, or in Latin-1, read it with encoding "
-    "cp1252 (--encoding cp1252)"
+    "cp1252"
 )
 
 
@@ -192,7 +192,7 @@ def test_delimiter__named_where_the_header_is_one_column(make_file, name, header
     path = str(make_file(name, f"{header}\n1\n".encode()))
     message = (
         f"{path}: no column 'text'; the header has one column, {header!r}; if {found!r} separates "
-        f"columns, give delimiter {found!r} (--delimiter {found!r})"
+        f"columns, give delimiter {found!r}"
     )
     with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
         one_block(file_source(path, name)).parse(ColumnNames())

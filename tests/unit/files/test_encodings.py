@@ -138,7 +138,7 @@ def test_utf16__that_ends_within_a_character(case, tmp_path):
 @each_of("case", [c for c in AS_TEXT if c.name != "a.txt"], ids=str)
 def test_utf16__unasked_for(case, tmp_path):
     content = encoded(case.encode(case.some_rows(2)), "utf-16")
-    message = r"begins with the byte-order mark of UTF-16; read it with encoding utf-16 \(--enc"
+    message = r"begins with the byte-order mark of UTF-16; read it with encoding utf-16$"
     with pytest.raises(InvalidInputError, match=message):
         read(case.open(tmp_path, content), case)
 
@@ -146,7 +146,7 @@ def test_utf16__unasked_for(case, tmp_path):
 @pytest.mark.parametrize("case", [c for c in AS_TEXT if c.name == "a.txt"], ids=str)
 def test_utf16__text_unasked_for(case, tmp_path):
     content = encoded(case.encode(case.some_rows(2)), "utf-16")
-    message = r"this is text in utf-16; read it with encoding utf-16 \(--encoding utf-16\)"
+    message = r"this is text in utf-16; read it with encoding utf-16$"
     with pytest.raises(InvalidInputError, match=message):
         read(case.open(tmp_path, content), case)
 
@@ -186,7 +186,10 @@ def test_csv__header_in_its_encoding(make_file):
     path = str(make_file("a.csv", "téxt,id\na,1\n".encode("latin-1")))
     [block] = file_source(path, "a.csv", InputOptions(encoding="latin-1")).blocks()
     assert block.parse(ColumnNames("téxt")).text.to_pylist() == ["a"]
-    with pytest.raises(InvalidInputError, match=r"not valid UTF-8 at byte 2 .*--encoding cp1252"):
+    with pytest.raises(
+        InvalidInputError,
+        match=r"not valid UTF-8 at byte 2 .*read it with encoding cp1252; expected",
+    ):
         list(file_source(path, "a.csv").blocks())
     with pytest.raises(InvalidInputError, match=r"not valid ascii at byte 2 of the row"):
         list(file_source(path, "a.csv", InputOptions(encoding="ascii")).blocks())

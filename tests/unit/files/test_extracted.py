@@ -58,5 +58,5 @@ def test_extracted_file__cut_refuses_before_it_reads(make_file, monkeypatch):
     make = lambda *_: source_of(path)  # noqa: E731
     monkeypatch.setattr(formats.FileFormat, "open", make)
     monkeypatch.setattr(ExtractedFileSource, "blocks", None)
-    with pytest.raises(InvalidInputError, match=r"cannot be cut out of a shout.*--format jsonl"):
+    with pytest.raises(InvalidInputError, match=r"cannot be cut out of a shout.*format='jsonl'$"):
         neardup.cut(path)

@@ -135,7 +135,7 @@ def test_commands__put_misfits_apart(tmp_path, monkeypatch, capsys, command, out
     assert neardup.cli.run(arguments) == 1
     error = capsys.readouterr().err.splitlines()[-1]
     assert error.startswith(f"error: {name}, row 3: ")
-    assert error.endswith("on_error='skip' (--on-error skip) leaves bad rows out")
+    assert error.endswith("on_error='skip' leaves bad rows out")
     assert neardup.cli.run([*arguments, "--on-error", "skip"]) == 0
     assert (tmp_path / "out/skipped" / name).read_bytes() == head + bad
     [skipped] = pq.read_table("out/skipped.parquet").to_pylist()
@@ -155,7 +155,7 @@ def test_write__names_a_row_that_was_not_asked_to_fit(tmp_path):
         result.write(tmp_path / "out", format="parquet")
     assert str(caught.value) == (
         f"{path}, row 3: column 'n' holds string values, the first rows of the file int64; "
-        "write format='jsonl' (--format jsonl); this was found while writing, and nothing was "
+        "write format='jsonl'; this was found while writing, and nothing was "
         "written"
     )
     assert not (tmp_path / "out").exists()

@@ -67,7 +67,7 @@ def test_add__same_id_in_two_files(index, tmp_path, rows_of_b, row):
     (folder / "b.jsonl").write_text(rows_of_b)
     message = (
         rf"^b\.jsonl, row {row}: id 'n1' was used before, in a\.jsonl, row 1; ids must differ; "
-        r"name another column with id_column \(--id-column\), or '' for <file>:<row>$"
+        r"name another column with id_column, or '' for <file>:<row>$"
     )
     with pytest.raises(InvalidInputError, match=message):
         index.add(folder, id_column="id")

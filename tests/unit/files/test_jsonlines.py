@@ -102,15 +102,14 @@ def test_parse__several_columns_of_the_text(odd):
     assert rows.text.to_pylist()[:6] == ["2\n1", "2\n", "\n1", None, None, "\n"]
     assert rows.skipped == [
         (4, "columns 'b', 'a' are null"),
-        (5, "no column 'b'; columns are 'a'; name another with text_column (--text-column)"),
+        (5, "no column 'b'; columns are 'a'; name another with text_column"),
     ]
 
 
 BAD_ROWS = [
     (
         b'{"body": "a", "id": "x"}',
-        "no column 'text'; columns are 'body', 'id'; name another with text_column "
-        "(--text-column), such as 'body'",
+        "no column 'text'; columns are 'body', 'id'; name another with text_column, such as 'body'",
     ),
     (b"{}", "no column 'text'; there are no columns"),
     (b'{"text": null, "id": "x"}', "column 'text' is null"),
@@ -129,7 +128,7 @@ BAD_ROWS = [
     (
         b'{"text": "\xc3\xa4\xff", "id": "x"}',
         "not valid UTF-8 at byte 13 of the row; if it is in cp1252, as programs for Windows write "
-        "it, or in Latin-1, read it with encoding cp1252 (--encoding cp1252)",
+        "it, or in Latin-1, read it with encoding cp1252",
     ),
     (
         b'{"text": "ab\\ud800", "id": "x"}',
@@ -141,8 +140,7 @@ BAD_ROWS = [
     ),
     (
         b'{"text": "a", "date": 1}',
-        "no column 'id'; columns are 'text', 'date'; name another with id_column (--id-column), "
-        "or leave it out",
+        "no column 'id'; columns are 'text', 'date'; name another with id_column, or leave it out",
     ),
     (b'{"text": "a", "id": null}', "column 'id' is null"),
     (b'{"text": "a", "id": 1.0}', "column 'id' holds a number, not a string or a whole number"),
@@ -152,7 +150,7 @@ BAD_ROWS = [
     ),
     (
         b'{"text": "a", "id": "x"}',
-        "no column 'date'; columns are 'text', 'id'; name another with keep (--keep)",
+        "no column 'date'; columns are 'text', 'id'; name another with keep",
     ),
     (
         b'{"text": "a", "id": "x", "date": false}',

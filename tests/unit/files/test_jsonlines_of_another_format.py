@@ -17,8 +17,8 @@ GOOD = b'{"text": "a"}\n'
 @pytest.mark.parametrize(
     ("content", "advice"),
     [
-        (b"2026-01-31 a line of a log\n", "text (--input-format text) reads a file as text"),
-        (b'  [{"text": "a"}]\n', "json (--input-format json) reads an array of objects"),
+        (b"2026-01-31 a line of a log\n", "text reads a file as text"),
+        (b'  [{"text": "a"}]\n', "json reads an array of objects"),
     ],
 )
 def test_parse__first_row_of_another_format(make_file, content, advice):

@@ -132,12 +132,11 @@ def test_parse__null_and_not_utf8(source):
         (
             ColumnNames("body"),
             "no column 'body'; columns are 'text', 'key', 'when', 'nested.a', 'nested.b'; name "
-            "another with text_column (--text-column), such as 'text'",
+            "another with text_column, such as 'text'",
         ),
         (
             ColumnNames("key"),
-            "column 'key' holds int32 values, not text; name another with text_column"
-            " (--text-column)",
+            "column 'key' holds int32 values, not text; name another with text_column",
         ),
         (
             ColumnNames(id="when"),

@@ -31,7 +31,7 @@ def test_text_lines__documents_and_numbers(make_file):
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
-        (b"%PDF-1.7\n", "a PDF document, not text; read it with input_format pdf (--input"),
+        (b"%PDF-1.7\n", "a PDF document, not text; read it with input_format pdf"),
         (b"PK\x03\x04\x14", "a ZIP archive, as .docx"),
         (b"WARC/1.0\r\n", "a crawl, not text; read it with input_format warc"),
         (b"PAR1\x15\x04", "a Parquet file, not text; read it with input_format parquet"),

@@ -244,7 +244,7 @@ def test_resolve_paths__empty_folder(tmp_path, monkeypatch):
     with pytest.raises(InvalidInputError, match=r"in the folders that match 'n\*'; a name ends"):
         resolve_paths(["n*"])
     (tmp_path / "none/a.md").touch()
-    more = r"; 1 file passed over: \.md 1; input_format text \(--input-format text\) reads all"
+    more = r"; 1 file passed over: \.md 1; input_format text reads all"
     with pytest.raises(
         InvalidInputError, match=rf"a known format in the folder 'none'{ending}{more}"
     ):

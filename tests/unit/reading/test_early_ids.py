@@ -46,7 +46,7 @@ def test_repeated_id__comes_before_what_is_read_later(tmp_path, name):
         write(folder / f"b{number:02}.jsonl", [f"{number}"], "" if number < 39 else "no row")
     message = (
         r"a\.jsonl, row 2001: id 7 was used before, in a\.jsonl, row 8; ids must differ; ids come "
-        r"from column 'id' .* name another with id_column \(--id-column\)"
+        r"from column 'id' .* name another with id_column,"
     )
     with pytest.raises(InvalidInputError, match=message):
         WAYS[name](folder)

@@ -226,7 +226,7 @@ def test_full_disk__at_any_call(tmp_path, code, is_once):
         position += 1
     advice = "free some disk, then run the same command again: it goes on where it stopped"
     if code == errno.EIO:
-        advice = "name another folder for temporary files with work (--work)"
+        advice = "name another folder for temporary files with work"
     assert messages == {f"cannot write FOLDER: {os.strerror(code)}; {advice}"}
     assert n_errors > 20
 

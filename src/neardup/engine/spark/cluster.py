@@ -64,7 +64,7 @@ def _renamed(error: NeardupError, path: str, given: str) -> NeardupError:
     if path == given or not f"{own}/".startswith(f"{path}/"):
         return error
     renamed = copy.copy(error)
-    renamed.args = (str(error).replace(path, given, 1),)
+    renamed.args = (error.in_both.replace(path, given, 1),)
     renamed.path = own.replace(path, given, 1)  # type: ignore[attr-defined]
     return renamed
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, option_name
 from neardup.files.ids import as_text
 from neardup.jobs.cut.spans import CutSpans
 from neardup.options.choices import Side
@@ -274,8 +274,8 @@ def _check_ids(ids: pa.Array, documents: Int64s) -> None:
     if len(missing):
         message = (
             f"the table names documents that the input does not have, such as "
-            f"{ids[int(missing[0])].as_py()!r}; give the same input and --id-column as when it was "
-            "made"
+            f"{ids[int(missing[0])].as_py()!r}; give the same input and {option_name('id_column')} "
+            "as when it was made"
         )
         raise InvalidInputError(message)
 
@@ -295,7 +295,8 @@ def _check_places(own: Catalogue, pairs: _Pairs) -> None:
             message = (
                 f"the table names characters {starts[row]:,} to {stops[row]:,} of document "
                 f"{ids[row].as_py()!r}, which has {lengths[row]:,}; the text has changed since, or "
-                "is another one of the same id (--side says which passages are those of INPUT)"
+                f"is another one of the same id ({option_name('side')} says which passages are "
+                "those of INPUT)"
             )
             raise InvalidInputError(message)
 

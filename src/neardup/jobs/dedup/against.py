@@ -68,7 +68,7 @@ def plan_with_index(
             "against names an index and other documents, which are compared together by method "
             "minhash, clusters survivors and without an audit; choose these, or one of the two"
         )
-        raise InvalidParameterError(message, "against")
+        raise InvalidParameterError(message, "against", "method", "clusters")
     check_method(options)
     weights_for(options, scheme.measure)
     check_alike(options, scheme)
@@ -150,7 +150,7 @@ def open_index(
                     "against is an index with denied documents, which only minhash looks up, and "
                     "clusters survivors, without an audit; choose these"
                 )
-                raise InvalidParameterError(message, "against")
+                raise InvalidParameterError(message, "against", "clusters")
             from neardup.documents.other import DocumentIndexSource
 
             state = state_of_index(handle.folder, index.manifest)

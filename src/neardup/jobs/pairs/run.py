@@ -12,10 +12,10 @@ import pyarrow as pa
 
 from neardup.engine.engine import Engine
 from neardup.engine.workspaces import key_of, key_with_index
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, option_name
 from neardup.files.inputs import Inputs, check_effect, passed_over
 from neardup.files.passes import keep_extracted
-from neardup.files.problems import listed_names, option_name
+from neardup.files.problems import listed_names
 from neardup.files.resolve import told_apart
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult

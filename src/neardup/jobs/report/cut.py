@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.errors import option_name
 from neardup.outputs.summary_file import read_summary
 from neardup.outputs.table_rows import TableRows
 from neardup.reports.cut import CutTable, cut_report, kept_key, own_key, wanted_rows
@@ -71,7 +72,7 @@ def _report(
     if inputs is not None and len(table):
         _put_in(table, "input", inputs, runner, "INPUT")
         if against is not None:
-            _put_in(table, "against", against, runner, "--against")
+            _put_in(table, "against", against, runner, option_name("against"))
     return cut_report(table, _NO_TEXTS)
 
 

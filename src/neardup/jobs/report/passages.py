@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.errors import InvalidInputError
+from neardup.errors import InvalidInputError, option_name
 from neardup.files.id_table import digest_ids
 from neardup.files.ids import as_text
 from neardup.outputs.table_rows import TableRows
@@ -278,7 +278,7 @@ def gather_passages(
     chosen = wanted(passages)
     collections = [(inputs, different[0], 0, "INPUT")]
     if not is_one and against is not None:
-        collections.append((against, different[1], first, "--against"))
+        collections.append((against, different[1], first, option_name("against")))
     counts, places, files = [], np.zeros(len(names), np.int64), np.full(len(names), -1)
     file_names: list[str] = []
     texts: dict[int, str] = {}

@@ -259,7 +259,7 @@ def report_of_pairs(
     # How texts are seen that are not known.
     advice = (
         "Documents that are listed without a text are not in the files named; name the same files "
-        "as when the pairs were found, with the same --id-column."
+        "as when the pairs were found, with the same column of ids."
     )
     if own is None and not pairs.two_sided:
         advice = "To see the texts, name the documents: neardup report TABLE INPUT -o PAGE.html."

@@ -172,12 +172,12 @@ AGAIN = "find pairs of one collection by a threshold"
         (
             lambda: similar(("a", "x", 0.9), ("y", "x", 0.9)),
             "the table names 2 documents that the input does not have, such as 'y'; give the same "
-            "input and id_column (--id-column) as when the pairs were found",
+            "input and id_column as when the pairs were found",
         ),
         (
             lambda: similar(("a", "x", 0.9)),
             "the table names a document that the input does not have: 'x'; give the same input "
-            "and id_column (--id-column) as when the pairs were found",
+            "and id_column as when the pairs were found",
         ),
         (
             lambda: similar(("a", "b", 0.9), ("a", "c", 90.0)),

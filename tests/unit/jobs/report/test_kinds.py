@@ -32,7 +32,7 @@ def test_kind_of_table(columns, kind):
     [
         (["id", "kept_id", "similarity", "file"], "give the folder"),
         (["id", "cluster_id", "cluster_size"], "give the folder"),
-        (["query_id", "doc_id", "passages"], "without --summary"),
+        (["query_id", "doc_id", "passages"], "without summary,"),
         (["a", "b"], r"columns: a, b\)"),
         ([], "the table is empty"),
     ],
