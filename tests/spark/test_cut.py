@@ -28,6 +28,7 @@ from tests.spilling import spilling
 CUT: dict[str, Any] = {"job": "cut", "exact": True, "min_tokens": 3}
 OPTIONS: dict[str, dict[str, Any]] = {
     "by number": {"unit": "lines", "keep": "max:score", "min_documents": 3},
+    "none": {"unit": "lines", "keep": "none"},
     "two columns": {"unit": "lines", "text_column": ["text", "more"]},
     "passages, longest": {"min_tokens": 5, "keep": "longest", "replacement": "…"},
     "passages, menus": {"min_tokens": 6, "keep": "max:score", "min_documents": 3},

@@ -149,12 +149,17 @@ def _report(
     copies = summary["exact_copies"]
     near = summary["documents_removed"] - copies
     scheme = summary["scheme"]
+    similar = (
+        f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
+        f"{scheme['ngram']}-grams{describe_weights(scheme)}; {found}"
+    )
+    if summary["keep"] == "none":
+        similar = f"equal in all tokens by {scheme['tokenizer']}; every copy is removed"
     lines = [
         f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
         f"{summary['documents_removed']:,} removed "
         f"({counted(copies, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
-        f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
-        f"{scheme['ngram']}-grams{describe_weights(scheme)}; {found}",
+        similar,
         *warn_of_recall(summary),
         *wording.say_preset(summary),
     ]

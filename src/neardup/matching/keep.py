@@ -26,13 +26,14 @@ class KeepPolicy:
     ``rule`` is ``first``, ``longest`` or ``shortest`` (in characters), ``max`` or ``min`` (of a
     column), or ``priority`` (a column's values in the order of ``values``, others after them).
     Nulls in a column come last. Ties go by the policy ``then``, and by input order where there is
-    none, or it ties as well.
+    none, or it ties as well. With ``keeps_none`` not even the first of equal documents stays.
     """
 
     rule: str
     column: str | None = None
     values: tuple[str, ...] = ()
     then: KeepPolicy | None = None
+    keeps_none: bool = False
 
     @property
     def keys(self) -> tuple[KeepPolicy, ...]:
@@ -97,12 +98,14 @@ def _ranks_by(key: KeepPolicy, lengths: Int64s | None, columns: Mapping[str, pa.
     return ranks
 
 
-def parse_keep(keep: str) -> KeepPolicy:
+def parse_keep(keep: str, *, may_be_none: bool = False) -> KeepPolicy:
     """Read a keep policy as users write it: keys after each other, parted by commas.
 
     What follows a priority and is no key is one more of its values. In double quotes anything is a
-    column or a value.
+    column or a value. ``none`` stands alone, and only where it may.
     """
+    if keep == "none" and may_be_none:
+        return KeepPolicy("first", keeps_none=True)
     keys: list[KeepPolicy] = []
     for part in _parts_of(keep):
         key = _parse_key(part.strip())

@@ -142,6 +142,15 @@ class DedupOptions(SparkOptions):
         "and report what share of the similar pairs the sketches have found.",
         metavar="N",
     )
+    differs = but(
+        keep={
+            "help": f"{KeepOptions.known['keep'].help} With --method exact also none: remove every "
+            "document that has an exact copy, and no near-duplicates.",
+            "python": f"{KeepOptions.known['keep'].python} With method ``exact`` also ``none``: "
+            "every document goes that has an exact copy, a document with the same tokens, and "
+            "no near-duplicate does. Each names one of its copies.",
+        }
+    )
 
 
 class ChooseOptions(WhereOptions, KeepOptions, ReadingOptions):

@@ -402,11 +402,13 @@ class CutOptions(WhereOptions, PresetOptions, SeedOptions, TokenOptions, TextAga
         default="first",
         help="Whose copy stays: that of the first document, longest, shortest, max:COLUMN, "
         "min:COLUMN or priority:COLUMN=A,B,C; or several, parted by commas: where two are equal by "
-        "one, the next decides.",
+        "one, the next decides. With --exact and --unit lines or paragraphs also none: every copy "
+        "goes.",
         python="Whose copy stays: that of the document that is ``first``, ``longest``, "
         "``shortest``, ``max:COLUMN``, ``min:COLUMN`` or ``priority:COLUMN=A,B,C``; or "
         "several, parted by commas: where two are equal by one, the next decides, and in the end "
-        "the input order.",
+        "the input order. With ``exact`` and unit ``lines`` or ``paragraphs`` also ``none``: every "
+        "copy goes, and names another one.",
     )
     replacement: str = option(
         "What is put in the place of something that goes; else nothing.", default=""

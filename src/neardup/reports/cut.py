@@ -212,11 +212,39 @@ class CutTable:
             kept_text and kept_text[slice(*_places_of(row, "kept_start", "kept_end"))],
         )
 
+    @property
+    def keeps_none(self) -> bool:
+        """Whether all copies went, so that a copy is named that went, too."""
+        return self.summary.get("keep") == "none"
+
     def _batches(self, *names: str) -> Iterator[tuple[int, pa.Table]]:
-        start = 0
+        start, is_of_copies = 0, self.keeps_none and "kept_id" in names
+        if is_of_copies:
+            names = tuple(dict.fromkeys((*names, "id", "start", "end")))
         for batch in self.rows.batches(*names):
-            yield start, batch
+            yield start, self._named_by_first(batch) if is_of_copies else batch
             start += len(batch)
+
+    def _named_by_first(self, batch: pa.Table) -> pa.Table:
+        """Let the first of several copies name itself, as all others do, so that they are one."""
+        known, numbers = self._document_numbers
+        own, kept = (
+            numbers[np.minimum(np.searchsorted(known, _digests_of(batch[name])), len(known) - 1)]
+            for name in ("id", "kept_id")
+        )
+        starts, kept_starts = _wholes(batch["start"]), _wholes(batch["kept_start"])
+        is_first = pa.array((own < kept) | ((own == kept) & (starts < kept_starts)))
+        for name in ("id", "start", "end"):
+            place = batch.column_names.index(f"kept_{name}")
+            named = pc.if_else(is_first, batch[name], batch[place].cast(batch[name].type))
+            batch = batch.set_column(place, f"kept_{name}", named)
+        return batch
+
+    @cached_property
+    def _document_numbers(self) -> tuple[Uint64s, Int64s]:
+        """Ids of documents that lost something, as digests that ascend, and their places."""
+        found = [_digests_of(batch["id"]) for batch in self.rows.batches("id")]
+        return np.unique(np.concatenate([np.empty(0, np.uint64), *found]), return_index=True)
 
     def _documents(self, *names: str) -> Iterator[_Batch]:
         """Yield rows with the numbers of their documents, and their files."""
@@ -312,6 +340,11 @@ def _digests_of_kept(batch: pa.Table, rows: Int64s) -> tuple[Uint64s, Uint64s]:
     first, second = digest_ids(ids)
     second = np.where(is_own, second, second ^ _OTHER)
     return np.where(is_known, first, rows.view(np.uint64)), np.where(is_known, second, _NOBODY)
+
+
+def _digests_of(ids: pa.ChunkedArray) -> Uint64s:
+    """Return 64 bits for each of some ids."""
+    return hash_ids(pc.fill_null(as_text(ids.combine_chunks()), ""))
 
 
 def _group(keys: Sequence[Uint64s], found: Mapping[str, Int64s]) -> tuple[int, list[_Extent]]:
@@ -484,6 +517,7 @@ def cut_report(table: CutTable, how_to_give_texts: str) -> Report:
             (f"{summary['characters_removed']:,}", "characters that went"),
         ],
         listed=[_listed(table, group) for group in groups],
+        keeps_none=table.keeps_none,
         n_groups=table.n_groups,
         repeated=[_repeated(table, group) for group in groups[:MOST_SHOWN]],
         files=[_by_file(table), _groups_by_file(table)],
@@ -512,8 +546,13 @@ def _sentences(table: CutTable) -> list[str]:
         f"{summary['characters_removed']:,} characters in all. One copy of each stays, in the "
         "document that the tables below name."
     )
+    if table.keeps_none:
+        what = (
+            f"What went are {unit} that are there several times, {alike}, and all of their copies: "
+            f"{summary['characters_removed']:,} characters in all."
+        )
     checked = (
-        "Each span was compared with the one that stays before it went. Documents stay, with "
+        "Each span was compared with the one that is named for it. Documents stay, with "
         "nothing but their texts changed; what is in the folder kept is the collection without the "
         "repeats."
     )
@@ -559,7 +598,8 @@ def _repeated(table: CutTable, group: Group) -> Repeated:
     first = table.shown[group.places[0]]
     text, kept, stays = _text_of(table, group), kept_key(first), ""
     if kept is not None:
-        stays = f"; stays in {_named(kept)}, {_characters_of(first, 'kept_')}"
+        where = "was also in" if table.keeps_none else "stays in"
+        stays = f"; {where} {_named(kept)}, {_characters_of(first, 'kept_')}"
     rows = []
     for row in (table.shown[place] for place in group.places):
         rows.append(

@@ -121,6 +121,19 @@ class Assignment:
         stays: Bools = self.keepers < 0
         return stays
 
+    def with_firsts(self, n_others: int) -> Assignment:
+        """Return the same where documents go for which others go, each for the first of these.
+
+        ``n_others`` documents are numbered before those of the collection, and stay.
+        """
+        gone = np.flatnonzero(self.keepers >= n_others)
+        keepers, at = np.unique(self.keepers[gone], return_index=True)
+        firsts = keepers - n_others
+        found = Assignment(self.keepers.copy(), self.similarities.copy(), self.exact.copy())
+        found.keepers[firsts] = n_others + gone[at]
+        found.similarities[firsts], found.exact[firsts] = 1.0, True
+        return found
+
     def without(self, documents: Bools) -> Assignment:
         """Return the same where some documents stay."""
         return Assignment(

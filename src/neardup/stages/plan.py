@@ -51,6 +51,10 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
     if options.add:
         message = "add needs an index, to which what stays is added; name it with against"
         raise InvalidParameterError(message, "add", "against")
+    keep = parse_keep(options.keep, may_be_none=True)
+    if keep.keeps_none:
+        _check_copies(options)
+        options = options.but(threshold="1")
     name, threshold = options.measure or "jaccard", options.threshold
     if threshold is None:
         threshold = "0.8"
@@ -68,7 +72,6 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
         banding, minhash = choose_bands(options, measure)
         if weighted:
             minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
-    keep = parse_keep(options.keep)
     reading = replace(
         reading_plan(options, order=keep.columns),
         minhash=None if options.method == "exact" else minhash,
@@ -78,6 +81,27 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
         filters_for=None if weighted or options.method == "exact" else measure,
     )
     return DedupPlan(options, measure, banding, minhash, keep, reading)
+
+
+def _check_copies(options: DedupOptions) -> None:
+    """Raise for options that look at near-duplicates, where all exact copies go and nothing else.
+
+    What is similar to a document that goes may be similar to none that went with it.
+    """
+    if options.method != "exact":
+        message = (
+            "keep none removes exact copies, all of them, and no near-duplicates; choose method "
+            "exact, or keep first"
+        )
+        raise InvalidParameterError(message, "keep", "method")
+    # A preset may have chosen the threshold.
+    is_chosen = {
+        "measure": options.measure is not None,
+        "threshold": options.threshold is not None and options.preset is None,
+        "clusters": options.clusters != "survivors",
+    }
+    for name in filter(is_chosen.get, is_chosen):
+        raise no_effect(name, "with keep none, which removes exact copies", "keep first", "keep")
 
 
 def check_method(options: DedupOptions) -> None:

@@ -171,6 +171,7 @@ class ShownTexts:
         self._rows: dict[int, dict[str, Any]] = {}
         self._texts: dict[tuple[Side, str, int], str] = {}
         self._other: dict[str, FoundText] = {}
+        self._kept: Side = "kept"
 
     def read(
         self,
@@ -187,6 +188,9 @@ class ShownTexts:
         ids of the documents are known.
         """
         gone, stay = list(removed), list(keepers)
+        if outcome.summary["keep"] == "none":
+            # The copy that is named for one was removed, too.
+            self._kept = "removed"
         places = np.unique(np.array([*gone, *stay], np.int64))
         self._rows = dict(zip(places.tolist(), self._removed.take(places).to_pylist(), strict=True))
         if not outcome.summary["input_files"]:
@@ -199,7 +203,7 @@ class ShownTexts:
         for place in stay:
             row = self._rows[place]
             if row["kept_in"] == "input":
-                wanted.setdefault(("kept", row["kept_file"]), set()).add(row["kept_row"])
+                wanted.setdefault((self._kept, row["kept_file"]), set()).add(row["kept_row"])
             elif row["kept_in"] == "against":
                 other.update(ids_in_other(row["kept_id"]))
         for (side, file), rows in wanted.items():
@@ -228,7 +232,7 @@ class ShownTexts:
         row = self._rows[place]
         text = None
         if row["kept_in"] == "input":
-            text = self._texts.get(("kept", row["kept_file"], row["kept_row"]))
+            text = self._texts.get((self._kept, row["kept_file"], row["kept_row"]))
         elif row["kept_in"] == "against":
             ids = ids_in_other(row["kept_id"])
             found = [self._other[each] for each in ids if each in self._other]

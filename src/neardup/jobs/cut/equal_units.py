@@ -80,10 +80,14 @@ def _partitions_of(units: pa.RecordBatch, n_partitions: int) -> Int64s:
 
 @dataclass(frozen=True)
 class UnitRules:
-    """Which of equal units go; documents of another collection, ``n_other``, are numbered first."""
+    """Which of equal units go; documents of another collection, ``n_other``, are numbered first.
+
+    With ``keeps_none`` the first of equal units goes, too, for the next one.
+    """
 
     n_other: int
     min_documents: int | None
+    keeps_none: bool = False
 
     def settle(self, partition: Partition) -> Iterator[tuple[list[Repeated], pa.RecordBatch]]:
         """Yield what is repeated most of the units of a partition, and what goes of them."""
@@ -113,6 +117,11 @@ class UnitRules:
         if self.n_other:
             # Nothing goes but what the other collection has.
             goes = (documents >= self.n_other) & (documents[keepers] < self.n_other)
+        if self.keeps_none:
+            copies = np.flatnonzero(goes)
+            copies = copies[np.unique(groups[copies], return_index=True)[1]]
+            firsts = keepers[copies]
+            keepers[firsts], goes[firsts] = copies, True
         if self.min_documents is not None:
             counted = np.flatnonzero(goes | (keepers == np.arange(len(order))))
             n_groups = int(groups.max(initial=-1)) + 1
@@ -281,7 +290,8 @@ def cut_equal_units(
         if plan.keep.rule != "first":
             # Another collection has no documents then.
             rows = rows.with_columns({_RANK: keep_ranks(own, plan.keep)})
-        gone = engine.work(rows, UnitRules(len(other), plan.options.min_documents).settle)
+        rules = UnitRules(len(other), plan.options.min_documents, plan.keep.keeps_none)
+        gone = engine.work(rows, rules.settle)
         bounds = _part_documents(own, plan.min_tokens)
         spans = ExchangedSpans(engine.workspace, bounds)
         most = spans.collect(engine, gone)

@@ -67,10 +67,16 @@ def plan_cut(
     elif side is not None:
         raise no_effect("side", "without named_in", "give named_in", "named_in")
     options.check_other("against", is_given=has_other)
-    keep = parse_keep(options.keep)
-    if has_other and keep.rule != "first":
+    keep = parse_keep(options.keep, may_be_none=True)
+    if has_other and (keep.rule != "first" or keep.keeps_none):
         # All that goes, goes for the other collection.
         raise no_effect("keep", "with against", "cut INPUT alone", "against")
+    if keep.keeps_none and not (options.exact and options.unit in ("lines", "paragraphs")):
+        message = (
+            "keep none goes only with exact and unit lines or paragraphs, which are removed with "
+            "all of their copies; choose these, or keep first"
+        )
+        raise InvalidParameterError(message, "keep", "exact", "unit")
     if options.exact:
         _check_exact(options)
     unit, least = options.unit or "passages", options.min_tokens

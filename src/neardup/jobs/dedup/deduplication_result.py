@@ -356,7 +356,13 @@ class DeduplicationResult(TwoCollections):
     def _find_clusters(self) -> _Clusters:
         n_other, n_own = len(self._other), len(self._documents)
         own_numbers = np.arange(n_other, n_other + n_own, dtype=np.int64)
-        representatives = np.where(self._stays, own_numbers, self._assignment.keepers)
+        keepers = self._assignment.keepers
+        representatives = np.where(self._stays, own_numbers, keepers)
+        # Of equal documents that all go, the first represents the cluster.
+        own = np.flatnonzero(keepers >= n_other)
+        numbers = own + n_other
+        is_first = (keepers[keepers[own] - n_other] == numbers) & (keepers[own] > numbers)
+        representatives[own[is_first]] = numbers[is_first]
         sizes = np.bincount(representatives, minlength=n_other + n_own)
         ids = np.cumsum(sizes > 0) - 1
         # One of the other collection is a member, though it has no row.

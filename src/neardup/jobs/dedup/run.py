@@ -241,6 +241,16 @@ def deduplicate_sources(
             choice = choose_method(contents, plan, runner)
             note(method=choice.method)
         method = choice.method
+    if plan.keep.keeps_none:
+        return conclude(
+            contents,
+            Decision.of_all([]),
+            plan,
+            signed.batches,
+            runner,
+            has_files=bool(against),
+            method=method,
+        )
     if method == "exact" or plan.options.audit:
         check_fits(contents, plan, workspace, "audit" if method == "minhash" else "method")
     if method == "minhash":
@@ -288,6 +298,8 @@ def conclude(
     document in them. ``how`` it was decided is told by the summary.
     """
     assignment = assign(contents, decision)
+    if plan.keep.keeps_none:
+        assignment = assignment.with_firsts(contents.n_others)
     other, n_against, sides, names = contents.other, None, None, None
     if index is not None and contents.earlier is not None:
         n_against = index.n_documents + int(other.is_document.sum())

@@ -225,7 +225,8 @@ def report_of_dedup(
     # What reading a table has left behind would stay beside what comes next.
     release_memory()
     documents = outcome.documents
-    clusters = count_clusters(removed, outcome.clusters)
+    keeps_none = summary["keep"] == "none"
+    clusters = count_clusters(removed, outcome.clusters, keeps_none=keeps_none)
     release_memory()
     counter = ShingleCounter(summary)
     kept_pairs = find_kept_pairs(outcome, documents, runner.workers)

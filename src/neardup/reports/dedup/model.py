@@ -228,7 +228,12 @@ class Clusters:
 
 
 def count_clusters(
-    removed: TableRows, clusters: TableRows, *, n_largest: int = 10, n_members: int = 10
+    removed: TableRows,
+    clusters: TableRows,
+    *,
+    n_largest: int = 10,
+    n_members: int = 10,
+    keeps_none: bool = False,
 ) -> Clusters:
     """Count groups of documents, of which one stays, by their size.
 
@@ -240,17 +245,26 @@ def count_clusters(
         The tables of a deduplication: a row for each document that went, and for each of all.
     n_largest, n_members
         How many are listed.
+    keeps_none
+        Documents that represent a cluster may have gone, too. They are no members then, either.
     """
     largest = _Largest(n_largest)
     n_single = n_before = 0
     # Of all clusters of a size those that went, one less than its size in each.
     gone: Counter[int] = Counter()
-    for batch in clusters.batches("cluster_id", "cluster_size", "is_duplicate"):
+    ids = ("id", "representative_id") if keeps_none else ()
+    for batch in clusters.batches("cluster_id", "cluster_size", "is_duplicate", *ids):
         sizes, went = batch["cluster_size"].to_numpy(), batch["is_duplicate"].to_numpy()
         n_single += int((sizes[~went] == 1).sum())
-        found, n_found = np.unique(sizes[went], return_counts=True)
+        members = np.flatnonzero(went)
+        if keeps_none:
+            own = batch["id"].cast(batch["representative_id"].type)
+            is_own = pc.equal(own, batch["representative_id"]).to_numpy()
+            members = members[~is_own[members]]
+        found, n_found = np.unique(sizes[members], return_counts=True)
         gone.update(dict(zip(found.tolist(), n_found.tolist(), strict=True)))
-        largest.add(batch["cluster_id"].to_numpy()[went], sizes[went], n_before)
+        places = n_before + np.cumsum(went)[members] - 1
+        largest.add(batch["cluster_id"].to_numpy()[members], sizes[members], places)
         n_before += int(went.sum())
     if n_before != len(removed) or any(n < 2 or gone[n] % (n - 1) for n in gone):
         raise _not_of_one_run()
@@ -266,19 +280,17 @@ class _Largest:
         self._n = n
         self._found: list[tuple[int, int, int]] = []
 
-    def add(self, clusters: Int64s, sizes: Int64s, n_before: int) -> None:
-        """Add removed documents, which so many come before."""
+    def add(self, clusters: Int64s, sizes: Int64s, places: Int64s) -> None:
+        """Add members of clusters, given their places among all removed documents."""
         # A cluster that was left out is no larger than the least one, which only grows.
         least = -self._found[-1][0] if len(self._found) == self._n else 0
-        places = np.flatnonzero(sizes > least)
-        _, firsts = np.unique(clusters[places], return_index=True)
+        rows = np.flatnonzero(sizes > least)
+        _, firsts = np.unique(clusters[rows], return_index=True)
         known = {cluster for _, _, cluster in self._found}
-        places = places[firsts]
-        new = zip(sizes[places].tolist(), places.tolist(), clusters[places].tolist(), strict=True)
+        rows = rows[firsts]
+        new = zip(*(each[rows].tolist() for each in (sizes, places, clusters)), strict=True)
         self._found += [
-            (-size, n_before + place, cluster)
-            for size, place, cluster in new
-            if cluster not in known
+            (-size, place, cluster) for size, place, cluster in new if cluster not in known
         ]
         self._found = sorted(self._found)[: self._n]
 

@@ -301,6 +301,7 @@ class _Sides(NamedTuple):
 
 
 _REMOVED = _Sides("Removed", "Stays", "the removed one", "the one that stays")
+_COPIES = _Sides("Removed", "Copy", "the first", "its copy")
 _KEPT = _Sides("Stays", "Stays", "the first", "the second")
 
 
@@ -317,6 +318,7 @@ def group_removals(
     examples: Mapping[Kind, Sequence[Pair]], summary: Mapping[str, Any]
 ) -> Iterator[ExampleGroup]:
     """Return removed documents with those that stay for them, by kind."""
+    sides = _COPIES if summary["keep"] == "none" else _REMOVED
     for kind, (title, lead) in _KINDS.items():
         if kind == "least" and summary["clusters"] == "components":
             lead = "Some are connected to the one that stays only by others between the two."
@@ -325,7 +327,7 @@ def group_removals(
         if pairs := examples.get(kind):
             if kind == "copies":
                 lead = say_copies(summary["scheme"])
-            yield ExampleGroup(title, lead, [_example(pair, _REMOVED, summary) for pair in pairs])
+            yield ExampleGroup(title, lead, [_example(pair, sides, summary) for pair in pairs])
 
 
 def group_kept_pairs(found: KeptPairs | str, summary: Mapping[str, Any]) -> Iterator[ExampleGroup]:

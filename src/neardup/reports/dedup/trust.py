@@ -50,6 +50,12 @@ def answer(
 
 
 def _of_removals(summary: Mapping[str, Any], similarities: Similarities) -> Answer:
+    if summary["keep"] == "none":
+        return Answer(
+            "Is every removed document a copy of the one that is named for it?",
+            "Yes.",
+            ["Both have the same tokens in the same order."],
+        )
     question = "Is every removed document like the one that stays for it?"
     if summary["method"] == "pairs":
         found = ["Removals were decided by a table of pairs that were found before."]

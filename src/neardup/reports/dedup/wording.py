@@ -67,6 +67,8 @@ def say_alike(summary: Mapping[str, Any]) -> str:
 
 def say_why(summary: Mapping[str, Any]) -> str:
     """Return why a document was removed, as sentences."""
+    if summary["keep"] == "none":
+        return "Documents with the same tokens were removed, all of them. Each names a copy of it."
     alike = say_alike(summary)
     if summary["clusters"] == "components":
         return (
@@ -85,6 +87,8 @@ def say_weights(scheme: Mapping[str, Any] | None) -> str:
 def say_kept(summary: Mapping[str, Any]) -> str:
     """Return which of documents that are alike stays, as a sentence."""
     keep = summary["keep"]
+    if keep == "none":
+        return "A copy that is named was removed, too, unless it is of another collection."
     rule, _, column = keep.partition(":")
     name, _, order = column.partition("=")
     kept = _KEPT.get(rule) or {
