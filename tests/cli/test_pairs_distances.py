@@ -47,4 +47,4 @@ def test_dedup__by_pairs_within_a_hamming_distance(run, rows):
     assert run("dedup", "rows.jsonl", "--pairs", "p.parquet", "-o", "out").code == 0
     assert pq.read_table("out/removed.parquet")["id"].to_pylist() == ["b"]
     refused = run("dedup", "rows.jsonl", "--pairs", "p.parquet", "--threshold", "0.9", "-o", "no")
-    assert "are those within max_distance 1" in refused.err
+    assert "are those within --max-distance 1" in refused.err

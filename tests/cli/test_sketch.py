@@ -68,7 +68,7 @@ def test_sketch__an_id_in_two_files(fails, here, write_file):
     write_file("more.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     error = (
         "more.jsonl, row 2: id 'c' was used before, in rows.jsonl, row 3; ids must differ; name "
-        "another column with id_column (--id-column), or '' for <file>:<row>"
+        "another column with --id-column, or '' for <file>:<row>"
     )
     command = ["sketch", "rows.jsonl", "more.jsonl", "--id-column", "id"]
     fails(*command, "-o", "a.parquet", error=error)

@@ -60,6 +60,7 @@ def test_find_pairs__equal_texts(n, measure, occurrences):
     check_pairs(n, measure=measure, **options)
 
 
+@pytest.mark.slow
 @each_of("n", NUMBERS)
 @each_of(("tf", "idf"), WEIGHTS)
 def test_find_pairs__equal_texts_with_weights(n, tf, idf):
@@ -76,6 +77,7 @@ def test_deduplicate__equal_texts(n, measure, occurrences):
     check_removed(n, measure=measure, occurrences=occurrences)
 
 
+@pytest.mark.slow
 @each_of("n", NUMBERS)
 @each_of(("tf", "idf"), WEIGHTS)
 def test_deduplicate__equal_texts_with_weights(n, tf, idf):
