@@ -21,6 +21,11 @@ KEPT = "the same command goes on there, --fresh starts over"
 JOB = ("dedup", "a.jsonl", "-o", "out", "--workers", 2)
 
 
+def job_with(*arguments):
+    """Return the job with arguments, of which another number of workers takes the place of its."""
+    return (*(JOB[:-2] if "--workers" in arguments else JOB), *arguments)
+
+
 @pytest.fixture(scope="module")
 def known():
     """What is the same in each folder."""
@@ -44,7 +49,7 @@ def stop(run, here):
 
     def run_and_stop(n_tasks, *arguments, memory=30_000):
         with spilling(memory), stopped_after(n_tasks):
-            found = run(*JOB, *arguments)
+            found = run(*job_with(*arguments))
         assert found.code == 130
         (folder,) = work_folders(here)
         assert found.err.splitlines()[-1] == (
@@ -71,7 +76,7 @@ def list_tasks(run, here):
 
 def finish(run, here, *arguments, memory=30_000):
     with spilling(memory):
-        found = run(*JOB, *arguments)
+        found = run(*job_with(*arguments))
     assert found.code == 0, found.err
     assert work_folders(here) == []
     return found

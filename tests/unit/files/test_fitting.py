@@ -135,7 +135,7 @@ def test_commands__put_misfits_apart(tmp_path, monkeypatch, capsys, command, out
     assert neardup.cli.run(arguments) == 1
     error = capsys.readouterr().err.splitlines()[-1]
     assert error.startswith(f"error: {name}, row 3: ")
-    assert error.endswith("on_error='skip' leaves bad rows out")
+    assert error.endswith("--on-error skip leaves bad rows out")
     assert neardup.cli.run([*arguments, "--on-error", "skip"]) == 0
     assert (tmp_path / "out/skipped" / name).read_bytes() == head + bad
     [skipped] = pq.read_table("out/skipped.parquet").to_pylist()
