@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 import msgspec
 
 from neardup.errors import InvalidInputError
-from neardup.options.choices import Clusters, Occurrences, OutputFormat
+from neardup.options.choices import Clusters, DocumentUnit, Occurrences, OutputFormat
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 _Positive = Annotated[int, msgspec.Meta(ge=1, le=2**31)]
@@ -98,6 +98,7 @@ class Reading(TypedDict):
     delimiter: str | None
     sheet: NotRequired[str | int | None]
     lines: bool
+    document: NotRequired[DocumentUnit | None]
     main_text: bool
     against_text_column: NotRequired[str | _Names | None]
 
@@ -106,6 +107,7 @@ class Scheme(TypedDict):
     """What decided shingles and signatures."""
 
     tokenizer: str
+    language: NotRequired[str]
     casefold: bool
     unicode_form: str | None
     strip_accents: bool
