@@ -168,7 +168,7 @@ def cut_sources(
         most = describe_repeated(own, found, plan.reading, runner)
         keepers = ReadKeepers(own, other, extent.keepers)
     summary = summarise(own, other, extent, plan, most, runner)
-    summary |= {"engine": engine.name, "workers": engine.workers}
+    summary |= engine.describe()
     result = CutResult(own, other, spans, keepers, plan.options.replacement, summary)
     write_rows_by(result, partial(engine.write, change=change))
     return result
