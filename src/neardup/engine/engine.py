@@ -18,7 +18,8 @@ from neardup.reading.second_pass import OfTexts
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Int64s
+from neardup.tables import Bools, Int64s, TokenLists
+from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -135,6 +136,18 @@ class Engine(ABC):
     ) -> Iterator[T]:
         """Yield what ``look`` makes of each block of some sources, in their order.
 
+        Progress is reported as that of a ``stage``. Raises as ``read``.
+        """
+
+    @abstractmethod
+    def count(
+        self,
+        stage: str,
+        collections: Sequence[tuple[Sequence[Source], Callable[[Source, RowBlock], TokenLists]]],
+    ) -> DocumentFrequencies:
+        """Count in how many documents of some collections each token is.
+
+        With each collection comes the function that lists the tokens of a block's documents.
         Progress is reported as that of a ``stage``. Raises as ``read``.
         """
 

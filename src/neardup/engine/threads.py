@@ -33,7 +33,8 @@ from neardup.reading.write_pass import write_documents
 from neardup.runs.exchange import Shuffle, SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Int64s
+from neardup.tables import Bools, Int64s, TokenLists
+from neardup.text.weighting import DocumentFrequencies, count_documents
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,6 +73,18 @@ class ThreadEngine(Engine):
         """Yield what ``look`` makes of each block of some sources, in their order."""
         for _, found in ReadingPass(stage, sources, self.runner).map(look, sources):
             yield found
+
+    def count(
+        self,
+        stage: str,
+        collections: Sequence[tuple[Sequence[Source], Callable[[Source, RowBlock], TokenLists]]],
+    ) -> DocumentFrequencies:
+        """Count in how many documents of some collections each token is."""
+        every = [source for sources, _ in collections for source in sources]
+        reading = ReadingPass(stage, every, self.runner)
+        return count_documents(
+            lists for sources, look in collections for _, lists in reading.map(look, sources)
+        )
 
     def read(
         self, name: str, collections: Collections, look: Look, route: Route | None = None

@@ -34,11 +34,11 @@ from neardup.options.together import GroupArguments
 from neardup.reading.sign import ReadingPlan, sign_block
 from neardup.reading.signed_batches import CountShingles, SignedBatches, with_frequencies
 from neardup.runs.runner import Runner
-from neardup.runs.work import Workspace
+from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.spark.against import LookUpOnExecutors, read_on_executors_again, tell_looked_up
 from neardup.spark.decide import choose_by_buckets, find_contents
-from neardup.spark.frequencies import count_shingles_on_executors
 from neardup.stages.contents import Earlier
+from neardup.stages.frequencies import count_frequencies
 from neardup.stages.hints import with_warning
 from neardup.stages.options import other_columns_of, to_be_counted
 from neardup.stages.plan import DedupPlan, plan_deduplication
@@ -80,7 +80,8 @@ def count_with(current_cluster: Callable[[], Cluster]) -> CountShingles:
         runner: Runner,
     ) -> DocumentFrequencies:
         with spark_errors():
-            return count_shingles_on_executors(current_cluster(), collections, plan, runner)
+            engine = SparkEngine(current_cluster, runner, IN_MEMORY)
+            return count_frequencies(engine, collections, plan)
 
     return count
 
@@ -112,8 +113,9 @@ def _deduplicate(
     check_effect(plan.options, sources, against)
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
+            engine = SparkEngine(lambda: cluster, runner, workspace)
             collections = to_be_counted(plan.options, sources, against)
-            frequencies = count_shingles_on_executors(cluster, collections, plan.reading, runner)
+            frequencies = count_frequencies(engine, collections, plan.reading)
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     tell = partial(tell_looked_up, new is not None)
     if index is not None:

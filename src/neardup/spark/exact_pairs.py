@@ -58,7 +58,6 @@ from neardup.reading.sign import Collections, ReadingPlan, SignedBlock
 from neardup.reading.signed_batches import SignedBatches, numbers_of, to_batch
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.spark.frequencies import count_shingles_on_executors
 from neardup.stages.hints import with_warning
 from neardup.tables import Bytes, Int64s, ScoredPairs, TokenLists, Uint64s
 
@@ -84,9 +83,8 @@ def find_on_spark(
         # Few runs need it.
         from neardup.spark.bucketed_pairs import find_in_buckets as find
     with spark_errors():
-        count = partial(count_shingles_on_executors, cluster)
         engine = SparkEngine(lambda: cluster, runner, workspace)
-        result = job.run(engine, Elsewhere(partial(find, cluster), count))
+        result = job.run(engine, Elsewhere(partial(find, cluster)))
     result.summary |= {"engine": engine.name, "workers": engine.workers}
     return result
 

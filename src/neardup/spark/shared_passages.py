@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.spark.cluster import Cluster, Failure, Piece, spark_errors
+from neardup.engine.spark.cluster import Cluster, Failure, spark_errors
+from neardup.engine.spark.counts import count_on_executors
 from neardup.engine.spark.read import Outbox, count_filtered, from_bytes
 from neardup.engine.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
 from neardup.errors import NeardupError
@@ -42,7 +43,6 @@ from neardup.reading.where import FilteredSource
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.spark.frequencies import count_on_executors
 from neardup.spark.looked_up_passages import (
     KeptQueries,
     Looked,
@@ -135,7 +135,7 @@ def _on_executors(
             if scheme.weighting.idf != "unary":
                 with runner.stage("count"):
                     listing = partial(_list_tokens, scheme, other.read)
-                    frequencies = count_on_executors([other.sources], listing, cluster)
+                    frequencies = count_on_executors("count", [(other.sources, listing)], cluster)
             with runner.stage("read") as note:
                 how = Storing.by(cluster, scheme, frequencies, other.read)
                 indexed = store_on_executors(other.sources, how, cluster, are_indexed=True)
@@ -162,9 +162,9 @@ def _on_executors(
 
 
 def _list_tokens(
-    scheme: PassageScheme, read: PassageReading, piece: Piece, block: RowBlock
+    scheme: PassageScheme, read: PassageReading, source: Source, block: RowBlock
 ) -> TokenLists:
-    return read_document_block(piece.source, block, scheme.tokenizer, read).tokens
+    return read_document_block(source, block, scheme.tokenizer, read).tokens
 
 
 @dataclass(kw_only=True)

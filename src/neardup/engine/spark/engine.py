@@ -31,6 +31,7 @@ from neardup.engine.spark.cluster import (
     cut_tasks,
     local_workspace,
 )
+from neardup.engine.spark.counts import count_on_executors
 from neardup.engine.spark.read import (
     Outbox,
     ReadTasks,
@@ -50,7 +51,8 @@ from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
 from neardup.reading.signed_batches import numbers_of, to_batch
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Int64s
+from neardup.tables import Bools, Int64s, TokenLists
+from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -107,6 +109,14 @@ class SparkEngine(Engine):
         made = cluster.work(partial(_scan, look), laid_out, is_laid_out=True, keep=(stage,))
         for _, data in cluster.bring_once(made):
             yield pickle.loads(data)
+
+    def count(
+        self,
+        stage: str,
+        collections: Sequence[tuple[Sequence[Source], Callable[[Source, RowBlock], TokenLists]]],
+    ) -> DocumentFrequencies:
+        """Count in how many documents of some collections each token is, by parts of the tokens."""
+        return count_on_executors(stage, collections, self.cluster)
 
     def read(
         self, name: str, collections: Collections, look: Look, route: Route | None = None

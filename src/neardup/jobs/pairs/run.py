@@ -45,8 +45,6 @@ from neardup.reading.first_pass import sign_collections
 from neardup.reading.set_exchange import SetExchange
 from neardup.reading.sign import Collections
 from neardup.reading.signed_batches import (
-    CountShingles,
-    count_shingles,
     numbers_of,
     with_frequencies,
 )
@@ -54,7 +52,8 @@ from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY, Workspace
+from neardup.runs.work import Workspace
+from neardup.stages.frequencies import count_frequencies
 from neardup.stages.hints import hints_of_short
 from neardup.stages.options import to_be_counted
 from neardup.stages.pair_ids import metadata_of
@@ -388,8 +387,7 @@ class PairJob:
             self.left,
             self.right,
             self.plan,
-            engine.runner,
-            engine.workspace,
+            engine,
             self.counted,
             elsewhere,
         )
@@ -399,8 +397,7 @@ def find_pairs_in_sources(
     left: Sequence[Source],
     right: Sequence[Source] | None,
     plan: PairPlan,
-    runner: Runner,
-    workspace: Workspace = IN_MEMORY,
+    engine: Engine,
     counted: Sequence[Source] | None = None,
     elsewhere: Elsewhere | None = None,
 ) -> PairResult:
@@ -411,6 +408,7 @@ def find_pairs_in_sources(
     are weighed by how many documents have them, those of ``counted`` are counted; None: those of
     which pairs are found. ``elsewhere`` is who does it in place of threads.
     """
+    runner, workspace = engine.runner, engine.workspace
     collections = [(left, plan.reading)]
     if right is not None:
         collections.append((right, plan.reading_of_other))
@@ -426,8 +424,7 @@ def find_pairs_in_sources(
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             reference = to_be_counted(plan.options, left, right or [], counted)
-            count = count_shingles if elsewhere is None else elsewhere.count
-            frequencies = count(reference, plan.reading, runner)
+            frequencies = count_frequencies(engine, reference, plan.reading)
         collections = [(each, with_frequencies(own, frequencies)) for each, own in collections]
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     few = None
@@ -481,10 +478,9 @@ FindMatches = Callable[[Collections, PairPlan, Workspace, Runner], Found]
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What finds pairs and counts shingles in place of threads."""
+    """What finds pairs in place of threads."""
 
     find: FindMatches
-    count: CountShingles
 
 
 def _find_exactly(

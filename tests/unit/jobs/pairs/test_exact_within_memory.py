@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.engine.threads import ThreadEngine
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs import blocked
 from neardup.jobs.pairs.plan import plan_pairs
@@ -56,7 +57,10 @@ def find(left, right, workspace, workers=2, **options):
     plan = plan_pairs(options, other="right", has_other=right is not None)
     with Runner(workers) as runner:
         return find_pairs_in_sources(
-            sources[0], sources[1] if right is not None else None, plan, runner, workspace
+            sources[0],
+            sources[1] if right is not None else None,
+            plan,
+            ThreadEngine(runner, workspace),
         )
 
 

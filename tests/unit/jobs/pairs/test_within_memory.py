@@ -7,6 +7,7 @@ import random
 import pytest
 
 import neardup
+from neardup.engine.threads import ThreadEngine
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs import bucketed, rows
 from neardup.jobs.pairs.plan import plan_pairs
@@ -51,7 +52,9 @@ def find(left, right, workspace, **options):
     right_sources = sources[1] if right is not None else None
     plan = plan_pairs(options, other="right", has_other=True)
     with Runner(2) as runner:
-        return find_pairs_in_sources(sources[0], right_sources, plan, runner, workspace)
+        return find_pairs_in_sources(
+            sources[0], right_sources, plan, ThreadEngine(runner, workspace)
+        )
 
 
 def parts_of(result):

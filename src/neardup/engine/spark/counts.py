@@ -7,7 +7,6 @@ in their order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,30 +16,27 @@ from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, cut_task
 from neardup.engine.spark.read import Outbox, TaskReading, from_bytes, to_bytes
 from neardup.errors import NeardupError
 from neardup.reading.first_pass import part_of
-from neardup.reading.signed_batches import block_frequencies, numbers_of
+from neardup.reading.signed_batches import numbers_of
 from neardup.tables import Int64s
 from neardup.text.weighting import DocumentFrequencies, count_documents
 
 if TYPE_CHECKING:
-    from neardup.files.rows import ColumnNames, RowBlock, Source
-    from neardup.reading.sign import ReadingPlan
-    from neardup.runs.runner import Runner
+    from neardup.files.rows import RowBlock, Source
     from neardup.tables import TokenLists
-
-# Makes of a block the tokens of its documents.
-List = Callable[[Piece, "RowBlock"], "TokenLists"]
 
 
 def count_on_executors(
-    collections: Sequence[Sequence[Source]], listed: List, cluster: Cluster
+    stage: str,
+    collections: Sequence[tuple[Sequence[Source], Callable[[Source, RowBlock], TokenLists]]],
+    cluster: Cluster,
 ) -> DocumentFrequencies:
-    """Count the documents of some collections as ``count_documents``.
+    """Count the documents of some collections, as ``Engine.count``.
 
     The driver holds 16 bytes for each different token, a task those of its documents.
     """
-    tasks = cut_tasks(collections, cluster.slots)
-    counting = partial(_count, listed, cluster.slots)
-    counts = cluster.work(counting, cluster.lay_out(list(enumerate(tasks))), keep=("count",))
+    tasks = cut_tasks([sources for sources, _ in collections], cluster.slots)
+    counting = partial(_count, [look for _, look in collections], cluster.slots)
+    counts = cluster.work(counting, cluster.lay_out(list(enumerate(tasks))), keep=(stage,))
     summed = cluster.work(_sum, cluster.place(counts, cluster.slots))
     hashes, numbers = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     n_documents = 0
@@ -52,32 +48,21 @@ def count_on_executors(
     return DocumentFrequencies(np.concatenate(hashes), np.concatenate(numbers), n_documents)
 
 
-def count_shingles_on_executors(
-    cluster: Cluster,
-    collections: Sequence[tuple[Sequence[Source], ColumnNames]],
-    plan: ReadingPlan,
-    _: Runner,
-) -> DocumentFrequencies:
-    """Count as ``count_shingles`` does in threads."""
-    plans = [replace(plan, columns=columns) for _, columns in collections]
-    listed = partial(_list_shingles, plans)
-    return count_on_executors([sources for sources, _ in collections], listed, cluster)
-
-
-def _list_shingles(plans: Sequence[ReadingPlan], piece: Piece, block: RowBlock) -> TokenLists:
-    return block_frequencies(block, plans[piece.collection])
-
-
 def _count(
-    listed: List, n_partitions: int, tasks: Iterator[tuple[int, Task]]
+    looks: Sequence[Callable[[Source, RowBlock], TokenLists]],
+    n_partitions: int,
+    tasks: Iterator[tuple[int, Task]],
 ) -> Iterator[tuple[int, tuple[int, bytes] | Failure]]:
     """Send the counts of a task's documents by parts of the range of tokens."""
     import pyarrow as pa
 
+    def look_at(piece: Piece, block: RowBlock) -> TokenLists:
+        return looks[piece.collection](piece.source, block)
+
     for number, task in tasks:
         reading = TaskReading(number, task)
         try:
-            found = count_documents(lists for _, lists in reading.map(listed))
+            found = count_documents(lists for _, lists in reading.map(look_at))
         except NeardupError as error:
             yield 0, reading.failure(error)
             continue
