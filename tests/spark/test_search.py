@@ -76,12 +76,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def few_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give several tasks, every task several segments, and an index several parts."""
-    from neardup.spark import stored_passages
-
+    """Give several tasks of several blocks."""
     cut_small(monkeypatch, 2_000, 1_000)
-    monkeypatch.setattr(stored_passages, "segment_tokens_within", lambda _: 100)
-    monkeypatch.setattr("neardup.spark.stored_passages._LEAST_PART", 300)
 
 
 def of_the_answer(result: Any) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from neardup.runs.display import Display
 
 if TYPE_CHECKING:
     from neardup.cli.configuration import Setting
+    from neardup.engine.engine import Engine
     from neardup.engine.spark.cluster import Cluster
     from neardup.engine.spark.work import SharedWork
     from neardup.files.inputs import Inputs
@@ -121,6 +122,16 @@ class Call:
         from neardup.engine.spark.session import current_cluster
 
         return current_cluster(self._shared)
+
+    def engine_within(self, workspace: Workspace) -> Engine:
+        """Return the engine that is asked for, with what it may use of this machine."""
+        if self.is_on_spark:
+            from neardup.engine.spark.engine import SparkEngine
+
+            return SparkEngine(self.cluster, self.runner, workspace)
+        from neardup.engine.threads import ThreadEngine
+
+        return ThreadEngine(self.runner, workspace)
 
     @contextmanager
     def working(self, output: Target | None, key: Mapping[str, Any] | None) -> Iterator[Workspace]:

@@ -18,12 +18,10 @@ from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     from neardup.documents.index import OpenDocuments
+    from neardup.engine.engine import Engine
     from neardup.files.rows import Source
-    from neardup.options.documents import DocumentSearchOptions
-    from neardup.options.passages import SearchOptions
     from neardup.passages.index import OpenPassages
     from neardup.results import DocumentSearchResult, PassageResult
-    from neardup.runs.work import Workspace
 
 _EPILOG = """\b
 Examples:
@@ -106,7 +104,10 @@ def command(call: Call) -> None:
     search = _search_documents if is_of_documents else _search_passages
     with call.working(output.place, key) as workspace, call.display:
         start = time.perf_counter()
-        result, said = search(call, index, queries, options, workspace)
+        engine = call.engine_within(workspace)
+        result, said = search(call, index, queries, options, engine)
+        if call.is_on_spark:
+            result.summary.update({"engine": engine.name, "workers": engine.workers})
         said.append(f"written to {output} in {time.perf_counter() - start:.1f} s")
         # An index of documents need not have texts.
         read = () if is_of_documents else (options, queries, [IndexSource(index, folder)])
@@ -115,47 +116,23 @@ def command(call: Call) -> None:
 
 
 def _search_documents(
-    call: Call,
-    index: OpenDocuments,
-    queries: Sequence[Source],
-    options: DocumentSearchOptions,
-    workspace: Workspace,
+    call: Call, index: OpenDocuments, queries: Sequence[Source], options: Any, engine: Engine
 ) -> tuple[DocumentSearchResult, list[str]]:
     from neardup.documents.lookup import SharedIndex
+    from neardup.jobs.search.documents import search_documents
 
-    shared = SharedIndex(call.folder, index)
-    if call.is_on_spark:
-        from neardup.spark.searches import search_documents_on_spark
-
-        result = search_documents_on_spark(call.cluster, shared, queries, options, call.runner)
-    else:
-        from neardup.engine.threads import ThreadEngine
-        from neardup.jobs.search.documents import search_documents
-
-        engine = ThreadEngine(call.runner, workspace)
-        result = search_documents(engine, shared, queries, options)
+    result = search_documents(engine, SharedIndex(call.folder, index), queries, options)
     return result, _report_documents(result.summary, index.n_documents)
 
 
 def _search_passages(
-    call: Call,
-    index: OpenPassages,
-    queries: Sequence[Source],
-    options: SearchOptions,
-    workspace: Workspace,
+    call: Call, index: OpenPassages, queries: Sequence[Source], options: Any, engine: Engine
 ) -> tuple[PassageResult, list[str]]:
-    if call.is_on_spark:
-        from neardup.spark.searches import search_passages_on_spark
+    from neardup.jobs.search.passages import search_passages
+    from neardup.passages.shared import SeenFolder, SharedPassages
 
-        result = search_passages_on_spark(
-            call.cluster, call.folder, index, queries, options, call.runner, workspace
-        )
-    else:
-        from neardup.jobs.search.passages import search_sources
-        from neardup.passages.lookup import within_memory
-
-        index = within_memory(index, workspace)
-        result = search_sources(index, queries, options, call.runner, workspace)
+    shared = SharedPassages(index, SeenFolder(call.folder))
+    result = search_passages(engine, shared, queries, options)
     return result, _report(result.summary, index.scheme.min_tokens, index.n_documents)
 
 

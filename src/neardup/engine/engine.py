@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from neardup.options.choices import OutputFormat
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 DOCUMENT = "document"
 """The column of rows that has the number of their document."""
@@ -40,6 +41,17 @@ Look = Callable[[RowBlock, ReadingPlan], tuple[ListedBlock, "pa.RecordBatch"]]
 
 Route = Callable[["pa.RecordBatch", int], Int64s]
 """Gives the partition of each row, of so many partitions: rows meet that have to."""
+
+
+class Means(NamedTuple):
+    """Threads and memory of a task, and a function to report the share of its blocks that is done.
+
+    A task of another process has a thread and some memory of its own.
+    """
+
+    runner: Runner
+    workspace: Workspace
+    report: Callable[[float], None]
 
 
 class Partition(ABC):
@@ -130,13 +142,40 @@ class Engine(ABC):
         """Return for a summary who has worked."""
         return {"engine": self.name, "workers": self.workers}
 
-    @abstractmethod
     def scan(
         self, stage: str, sources: Sequence[Source], look: Callable[[Source, RowBlock], T]
     ) -> Iterator[T]:
         """Yield what ``look`` makes of each block of some sources, in their order.
 
         Progress is reported as that of a ``stage``. Raises as ``read``.
+        """
+        return self.stream(stage, sources, look, _each)
+
+    @abstractmethod
+    def stream(
+        self,
+        stage: str,
+        sources: Sequence[Source],
+        look: Callable[[Source, RowBlock], T],
+        work: Callable[[Iterator[T], Means], Iterator[U]],
+    ) -> Iterator[U]:
+        """Yield what ``work`` makes of consecutive blocks of some sources, in their order.
+
+        Parameters
+        ----------
+        stage
+            Name of the stage whose progress is reported.
+        sources
+            Files that are read once.
+        look
+            Parses a block.
+        work
+            Takes the parsed blocks of a task, as many at a time as are best.
+
+        Raises
+        ------
+        InvalidInputError, ReadError
+            As ``read``.
         """
 
     @abstractmethod
@@ -213,3 +252,8 @@ class Engine(ABC):
 
         ``runner`` is that of the writing, which may be later than the job.
         """
+
+
+def _each(blocks: Iterator[T], _: Means) -> Iterator[T]:
+    """Yield blocks as they are."""
+    return blocks

@@ -15,6 +15,7 @@ from neardup.engine.engine import (
     Engine,
     Given,
     Look,
+    Means,
     Partition,
     Read,
     Route,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from neardup.options.choices import OutputFormat
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 # Enough that rows of 20 GB of text are worked on within 1 GB in one pass each.
 _N_PARTITIONS = 256
@@ -67,12 +69,21 @@ class ThreadEngine(Engine):
         """How many threads work."""
         return self.runner.workers
 
-    def scan(
-        self, stage: str, sources: Sequence[Source], look: Callable[[Source, RowBlock], T]
-    ) -> Iterator[T]:
-        """Yield what ``look`` makes of each block of some sources, in their order."""
-        for _, found in ReadingPass(stage, sources, self.runner).map(look, sources):
-            yield found
+    def stream(
+        self,
+        stage: str,
+        sources: Sequence[Source],
+        look: Callable[[Source, RowBlock], T],
+        work: Callable[[Iterator[T], Means], Iterator[U]],
+    ) -> Iterator[U]:
+        """Yield what ``work`` makes of all blocks, which threads parse while it works."""
+        reading = ReadingPass(stage, sources, self.runner, waits=True)
+        blocks = (found for _, found in reading.map(look, sources))
+        for made in work(blocks, Means(self.runner, self.workspace, reading.within)):
+            yield made
+            reading.finish()
+        if sources:
+            reading.finish()
 
     def count(
         self,

@@ -269,7 +269,8 @@ class Cluster:
     def work_out(self, rows: RDD[Any]) -> list[Answer]:
         """Work out all partitions, and return what is known of each."""
         most = _BYTES_AT_ONCE // max(1, rows.getNumPartitions())
-        answers: list[Answer] = rows.mapPartitions(partial(_answer, most)).collect()
+        with spark_errors():
+            answers: list[Answer] = rows.mapPartitions(partial(_answer, most)).collect()
         raise_first(failure for answer in answers for failure in answer.failures)
         return answers
 
@@ -283,7 +284,7 @@ class Cluster:
         for number, answer in enumerate(self.work_out(rows)):
             is_here = answer.rows is not None
             if group and (is_here or size + answer.size > _BYTES_AT_ONCE):
-                yield from self.context.runJob(rows, iter, group)
+                yield from self._rows_of(rows, group)
                 group, size = [], 0
             if answer.rows is not None:
                 yield from answer.rows
@@ -291,7 +292,12 @@ class Cluster:
                 group.append(number)
                 size += answer.size
         if group:
-            yield from self.context.runJob(rows, iter, group)
+            yield from self._rows_of(rows, group)
+
+    def _rows_of(self, rows: RDD[Any], partitions: list[int]) -> list[Any]:
+        with spark_errors():
+            found: list[Any] = self.context.runJob(rows, iter, partitions)
+        return found
 
     def bring_once(self, rows: RDD[Any]) -> Iterator[Any]:
         """Do as ``bring`` what is much work."""

@@ -18,6 +18,7 @@ from neardup.engine.engine import (
     Engine,
     Given,
     Look,
+    Means,
     Partition,
     Read,
     Route,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from neardup.reading.write_pass import Change as ChangeBlock
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 # Partitions a slot at least, so that slots end together, and as often as their rows a task has room
 # for them.
@@ -99,14 +101,20 @@ class SparkEngine(Engine):
         """How many tasks run at the same time."""
         return self.cluster.slots
 
-    def scan(
-        self, stage: str, sources: Sequence[Source], look: Callable[[Source, RowBlock], T]
-    ) -> Iterator[T]:
-        """Yield what ``look`` makes of each block of some sources, in their order."""
+    def stream(
+        self,
+        stage: str,
+        sources: Sequence[Source],
+        look: Callable[[Source, RowBlock], T],
+        work: Callable[[Iterator[T], Means], Iterator[U]],
+    ) -> Iterator[U]:
+        """Yield what ``work`` makes of the blocks of each task, task by task."""
         cluster = self.cluster
         count_filtered(cluster, sources)
         laid_out = cluster.lay_out(list(enumerate(cut_tasks([sources], cluster.slots))))
-        made = cluster.work(partial(_scan, look), laid_out, is_laid_out=True, keep=(stage,))
+        working = partial(_stream, look, work, cluster.task_bytes)
+        keep = stage, cluster.task_bytes
+        made = cluster.work(working, laid_out, is_laid_out=True, keep=keep)
         for _, data in cluster.bring_once(made):
             yield pickle.loads(data)
 
@@ -188,21 +196,30 @@ class SparkEngine(Engine):
         runner.report("write", len(documents), len(documents))
 
 
-def _scan(
-    look: Callable[[Source, RowBlock], Any], tasks: Iterator[tuple[int, Task]]
+def _stream(
+    look: Callable[[Source, RowBlock], T],
+    work: Callable[[Iterator[T], Means], Iterator[Any]],
+    memory: int,
+    tasks: Iterator[tuple[int, Task]],
 ) -> Iterator[tuple[None, bytes] | Failure]:
-    """Look at the blocks of a task."""
+    """Work on the blocks of a task."""
 
-    def look_at(piece: Piece, block: RowBlock) -> Any:
+    def look_at(piece: Piece, block: RowBlock) -> T:
         return look(piece.source, block)
 
     for number, task in tasks:
         reading = TaskReading(number, task)
         try:
-            for _, found in reading.map(look_at):
-                yield None, pickle.dumps(found)
+            with local_workspace(memory) as workspace, Runner(1) as runner:
+                blocks = (found for _, found in reading.map(look_at))
+                for made in work(blocks, Means(runner, workspace, _report_nothing)):
+                    yield None, pickle.dumps(made)
         except NeardupError as error:
             yield reading.failure(error)
+
+
+def _report_nothing(_: float) -> None:
+    """Report no progress: Spark counts tasks."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from neardup.engine.threads import ThreadEngine
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import as_documents, resolve_inputs
 from neardup.indexes.index import create_index
 from neardup.jobs.index.index import AnyIndex
-from neardup.jobs.search.passages import search_sources
+from neardup.jobs.search.passages import search_passages
 from neardup.options.choices import Data, Number
 from neardup.options.groups import OpenOptions, TextReadingOptions, WorkerOptions
 from neardup.options.kinds import Whole
@@ -25,9 +26,11 @@ from neardup.passages.additions import replace_document
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.shared import SeenFolder, SharedPassages
 from neardup.reading.where import rows_where
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import RemovalResult
 from neardup.stages.options import columns_of
@@ -186,5 +189,7 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
             sources = rows_where(
                 resolve_inputs(as_documents(given.queries), options), options.where
             )
-            result = search_sources(self._handle.latest(runner), sources, options, runner)
+            index = SharedPassages(self._handle.latest(runner), SeenFolder(self._handle.folder))
+            engine = ThreadEngine(runner, IN_MEMORY)
+            result = search_passages(engine, index, sources, options)
         return with_warning(result)

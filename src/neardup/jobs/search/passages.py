@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
 
+from neardup.engine.engine import Engine, Means
 from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over
-from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.options.kinds import exact_fraction
 from neardup.options.passages import SearchOptions
 from neardup.passages.additions import gather
-from neardup.passages.documents import PassageReading, read_documents
+from neardup.passages.documents import DocumentBlock, PassageReading, read_document_block
 from neardup.passages.index import OpenPassages
-from neardup.passages.lookup import find_whole, tokens_at_a_time
+from neardup.passages.lookup import find_whole, tokens_at_a_time, within_memory
 from neardup.passages.matches import match_table, schema_of, with_id_types
 from neardup.passages.places import Placer, count_marked
 from neardup.passages.plan import SearchPlan, candidate_probability, make_search_plan
+from neardup.passages.shared import SharedPassages
 from neardup.reading.where import describe_filtered
 from neardup.results import PassageResult, SkippedRow, describe_ids, describe_skipped
-from neardup.runs.runner import Runner, release_memory
-from neardup.runs.work import IN_MEMORY, Workspace
+from neardup.runs.runner import release_memory
 from neardup.stages.hints import hints_of_letters
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
@@ -62,21 +63,6 @@ def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The queries of a search, what they are looked up in, and what is asked of it.
-
-    ``placer`` names the beginnings of passages, if they are wanted.
-    """
-
-    index: OpenPassages
-    sources: Sequence[Source]
-    read: PassageReading
-    plan: SearchPlan
-    options: SearchOptions
-    placer: Placer | None
-
-
-@dataclass(frozen=True)
 class Searched:
     """Some queries in the order of the input, and the passages found for them.
 
@@ -88,51 +74,51 @@ class Searched:
     id_type: pa.DataType
     passages: pa.Table
     queries: Int64s
-    skipped: Sequence[SkippedRow] = ()
+    skipped: Sequence[SkippedRow]
 
 
-# Yields all queries, some at a time.
-Find = Callable[[Asked, Workspace, Runner], Iterator[Searched]]
+@dataclass(frozen=True)
+class _Search:
+    """Looks queries up in an index; ``placer`` names the beginnings of passages, if wanted."""
+
+    shared: SharedPassages
+    plan: SearchPlan
+    placer: Placer | None
+    with_text: bool
+
+    def find(self, blocks: Iterator[DocumentBlock], means: Means) -> Iterator[Searched]:
+        """Yield the passages of queries, as many queries at a time as are best."""
+        workspace, runner = means.workspace, means.runner
+        index = within_memory(self.shared.opened, workspace)
+        for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
+            found = find_whole(index, block.tokens, self.plan, workspace, runner, means.report)
+            passages = match_table(
+                found, block, index, with_text=self.with_text, placer=self.placer
+            )
+            sizes = np.diff(block.tokens.offsets)
+            yield Searched(sizes, block.ids.type, passages, found.queries, block.skipped)
+            if index.gives_back:
+                release_memory()
 
 
-def _in_threads(asked: Asked, workspace: Workspace, runner: Runner) -> Iterator[Searched]:
-    """Look queries up in threads, as many at a time as are best."""
-    index, options = asked.index, asked.options
-    reading = ReadingPass("search", asked.sources, runner, waits=True)
-    blocks = read_documents(asked.sources, index.scheme.tokenizer, asked.read, reading)
-    for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
-        found = find_whole(index, block.tokens, asked.plan, workspace, runner, reading.within)
-        passages = match_table(
-            found, block, index, with_text=options.with_text, placer=asked.placer
-        )
-        sizes = np.diff(block.tokens.offsets)
-        yield Searched(sizes, block.ids.type, passages, found.queries, block.skipped)
-        reading.finish()
-        if index.gives_back:
-            release_memory()
-
-
-def search_sources(
-    index: OpenPassages,
-    sources: Sequence[Source],
-    options: SearchOptions,
-    runner: Runner,
-    workspace: Workspace = IN_MEMORY,
-    find: Find = _in_threads,
+def search_passages(
+    engine: Engine, shared: SharedPassages, sources: Sequence[Source], options: SearchOptions
 ) -> PassageResult:
-    """Look up every document of some sources as a query; ``find`` is who does it."""
+    """Look up every document of some sources as a query."""
     check_effect(options, sources)
     start = time.perf_counter()
+    index = shared.opened
     plan = _plan_search(options, index)
     placer = Placer(options.place_marker) if options.has_places else None
     counts = SearchCounts()
     id_types: set[pa.DataType] = set()
-    read = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
+    reading = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
     schema = schema_of(with_text=options.with_text, with_places=options.has_places)
     tables = [schema.empty_table()]
-    runner.memory = workspace.memory or None
-    with runner.stage("search") as note:
-        for found in find(Asked(index, sources, read, plan, options, placer), workspace, runner):
+    read = partial(read_document_block, tokenizer=index.scheme.tokenizer, options=reading)
+    search = _Search(shared, plan, placer, options.with_text)
+    with engine.stage("search") as note:
+        for found in engine.stream("search", sources, read, search.find):
             tables.append(found.passages)
             id_types |= {found.id_type} if len(found.sizes) else set()
             counts.add(found, index.scheme.least_shingles)
@@ -146,8 +132,8 @@ def search_sources(
     summary["hints"] = []
     if index.n_documents and options.preset is None:
         shingles = index.scheme.shingles
-        summary["hints"] = hints_of_letters(shingles, sources, read.columns, is_of_index=True)
-    summary |= describe_ids(read.columns)
+        summary["hints"] = hints_of_letters(shingles, sources, reading.columns, is_of_index=True)
+    summary |= describe_ids(reading.columns)
     return PassageResult(table, cast("PassageSummary", summary))
 
 
