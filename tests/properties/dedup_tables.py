@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from neardup.engine.threads import ThreadEngine
 from neardup.files.memory import MemorySource
+from neardup.jobs.dedup.against import Other
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.plan import plan_deduplication
 
 
@@ -21,8 +24,9 @@ def tables_of(strings, *, block_rows, workers, against=None, **options):
         parts = (table.slice(0, half), table.slice(half))
         return [MemorySource(part, block_rows=block_rows) for part in parts]
 
-    others = sources(against) if against else []
-    result = deduplicate_sources(sources(strings), others, plan, Runner(workers))
+    other = Other(plan, sources(against) if against else [])
+    engine = ThreadEngine(Runner(workers), IN_MEMORY)
+    result = deduplicate_sources(engine, sources(strings), other)
     counts = {
         name: value
         for name, value in result.summary.items()

@@ -17,12 +17,15 @@ import neardup
 from neardup.documents.additions import compact_index, remove_documents
 from neardup.documents.index import DocumentHandle
 from neardup.documents.scheme import DocumentScheme
+from neardup.engine.threads import ThreadEngine
 from neardup.files.memory import rows_source
 from neardup.indexes.index import create_index
+from neardup.jobs.dedup.against import Other
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import with_frequencies
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.plan import plan_deduplication
 from tests.each import each_of
 from tests.examples import examples
@@ -165,7 +168,8 @@ def test_batches__as_one_run_with_the_weights_of_the_first(drawn, idf):
         assert not any(documents)
         return
     reading = with_frequencies(plan.reading, scheme.weighted.frequencies)
-    whole = deduplicate_sources([rows_source(rows)], [], replace(plan, reading=reading), RUNNER)
+    other = Other(replace(plan, reading=reading), [])
+    whole = deduplicate_sources(ThreadEngine(RUNNER, IN_MEMORY), [rows_source(rows)], other)
     assert removals(whole) == gone
 
 

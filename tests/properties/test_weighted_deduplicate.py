@@ -6,12 +6,15 @@ import pyarrow as pa
 import pytest
 
 import neardup
+from neardup.engine.threads import ThreadEngine
 from neardup.files.memory import MemorySource
+from neardup.jobs.dedup.against import Other
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.reading import second_pass
 from neardup.reading import sign as reading_plan
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.plan import plan_deduplication
 from neardup.text.weighting import INVERSE_FREQUENCIES
 from tests.each import each_of
@@ -145,12 +148,13 @@ class ChangingSource(MemorySource):
 @pytest.mark.parametrize(("idf", "n_reads"), [("unary", 2), ("smooth", 3)])
 def test_deduplicate__text_that_changes_while_it_is_read(idf, n_reads):
     texts = ["a b c d e f g h", "A b c d e f g h i"]
-    plan = plan_deduplication(DedupOptions(measure=WEIGHTED, idf=idf, threshold="0.5"))
-    whole = deduplicate_sources([ChangingSource(texts, texts, n_reads)], [], plan, Runner(1))
+    other = Other(plan_deduplication(DedupOptions(measure=WEIGHTED, idf=idf, threshold="0.5")), [])
+    engine = ThreadEngine(Runner(1), IN_MEMORY)
+    whole = deduplicate_sources(engine, [ChangingSource(texts, texts, n_reads)], other)
     assert whole.summary["documents_removed"] == 1
     for longer in ([texts[0] + " x y", texts[1]], [texts[0], texts[1] + " x"]):
         with pytest.raises(neardup.ReadError, match="a text has changed since it was first read"):
-            deduplicate_sources([ChangingSource(texts, longer, n_reads)], [], plan, Runner(1))
+            deduplicate_sources(engine, [ChangingSource(texts, longer, n_reads)], other)
 
 
 def test_deduplicate__documents_are_counted_once_where_that_is_needed():

@@ -16,27 +16,13 @@ from typing import Any
 
 # Functions of the engine that tasks run, in the order of the stages.
 STAGES = (
-    *(
-        "engine.spark.read._read",
-        "spark.decide._send",
-        "spark.decide._meet",
-        "spark.decide._send_bands",
-        "spark.decide._meet_bands",
-    ),
-    *(
-        "spark.decide._send_keys",
-        "spark.decide._sieve",
-        "spark.decide._send_texts",
-        "spark.decide._decide",
-    ),
+    "engine.spark.read._read",
+    "engine.spark.exchanged._send_keys",
+    "engine.spark.exchanged._meet",
+    "engine.spark.exchanged._send_rows",
+    "engine.spark.exchanged._send_texts",
+    "engine.spark.exchanged._work",
     "engine.spark.write._write",
-)
-# Those to which Spark brings rows, in an order that is up to it.
-MEETING = (
-    "spark.decide._meet",
-    "spark.decide._meet_bands",
-    "spark.decide._sieve",
-    "spark.decide._decide",
 )
 
 

@@ -20,7 +20,7 @@ import neardup.spark
 from neardup.engine.spark import cluster
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ReadError
 from neardup.jobs.cut import equal_passages, passages
-from neardup.spark import decide
+from neardup.stages import decide
 from tests.spark.mishaps import dies_once, replace_stage, shuffled
 from tests.spark.runs import assert_same, run_spark, run_threads, summary_of
 from tests.spilling import spilling
@@ -55,7 +55,7 @@ OF_SIMILAR = ("engine.spark.engine._give_rows",)
 OF_SIMILAR_UNITS = (
     "spark.similar_units._tell_units",
     "spark.similar_units._only_units",
-    "spark.decide._send_texts",
+    "engine.spark.exchanged._send_texts",
 )
 
 # What is cut of ``few``, or of all, of each kind.

@@ -49,7 +49,7 @@ def test_bad_row(session, collection, tmp_path, monkeypatch, small_tasks, line):
 
 def test_changed_file(in_process, collection, tmp_path, monkeypatch):
     """Between the first and the second time that it is read."""
-    from neardup.spark import decide
+    from neardup.stages import decide
 
     path = tmp_path / "a.jsonl"
     lines = (collection / "own/a.jsonl").read_text().splitlines(keepends=True)

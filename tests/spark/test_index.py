@@ -168,10 +168,10 @@ def test_add__nothing_if_it_fails(in_process, data, tmp_path, row):
 
 
 def test_index_that_is_not_seen(in_process, data, tmp_path, monkeypatch):
-    from neardup.spark import against
+    from neardup.documents import lookup
 
     index = make_index(tmp_path / "idx")
-    monkeypatch.setattr(against.Path, "absolute", lambda path: path / "elsewhere")
+    monkeypatch.setattr(lookup.Path, "absolute", lambda path: path / "elsewhere")
     with pytest.raises(NeardupError, match="executors do not see the index"):
         neardup.spark.deduplicate(in_process, str(data / "own"), against=index)
 
@@ -181,7 +181,7 @@ def test_index_that_is_not_seen(in_process, data, tmp_path, monkeypatch):
 def test_killed(session, data, tmp_path, monkeypatch):
     index, mark = make_index(tmp_path / "index"), tmp_path / "was-killed"
     expected = added(run_threads, data, index, tmp_path, "threads")
-    replace_stage(monkeypatch, "spark.against._read_again", dies_once, str(mark), "executor")
+    replace_stage(monkeypatch, "engine.spark.engine._revisit", dies_once, str(mark), "executor")
     on_spark = partial(run_spark, session)
 
     assert_same(added(on_spark, data, index, tmp_path, "spark"), expected)

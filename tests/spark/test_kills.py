@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.spark.mishaps import MEETING, STAGES, dies_once, replace_stage, shuffled
+from tests.spark.mishaps import STAGES, dies_once, replace_stage, shuffled, shuffled_behind_first
 from tests.spark.runs import assert_same, run_spark, run_threads
 
 OPTIONS = {"keep": "longest", "threshold": 0.6, "clusters": "components"}
@@ -33,7 +33,7 @@ def test_killed(session, collection, tmp_path, monkeypatch, small_tasks, expecte
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_rows_in_any_order(session, collection, tmp_path, monkeypatch, small_tasks, expected, seed):
-    for stage in MEETING:
-        replace_stage(monkeypatch, stage, shuffled, seed)
+    replace_stage(monkeypatch, "engine.spark.exchanged._meet", shuffled, seed)
+    replace_stage(monkeypatch, "engine.spark.exchanged._work", shuffled_behind_first, seed)
     output = run_spark(session, str(collection / "own"), tmp_path / "out", **OPTIONS)
     assert_same(output, expected)

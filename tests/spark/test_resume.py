@@ -320,7 +320,7 @@ def test_executors(session, collections, tmp_path, monkeypatch, capsys, expected
     monkeypatch.undo()
     monkeypatch.chdir(collections)
     words = [*DEDUP.arguments(tmp_path), "--engine", "spark", "--work", str(tmp_path / "work")]
-    with patch("neardup.spark.decide.find_components", side_effect=KeyboardInterrupt):
+    with patch("neardup.stages.decide.find_components", side_effect=KeyboardInterrupt):
         assert neardup.cli.run(words) == 130
     n_read = len(list(kept_in(tmp_path / "work").glob("read.*")))
     replace_stage(monkeypatch, "engine.spark.read._read", not_again)

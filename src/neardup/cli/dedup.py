@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -29,12 +29,6 @@ from neardup.cli.wording import (
 )
 from neardup.options.commands import COMMANDS
 from neardup.runs.progress import counted, plural
-
-if TYPE_CHECKING:
-    from neardup.jobs.dedup.deduplication_result import DeduplicationResult
-    from neardup.options.documents import DedupOptions
-    from neardup.reading.signed_batches import CountShingles
-    from neardup.stages.plan import DedupPlan
 
 _MOST_IN_COMMON = (
     "`neardup pairs --measure max-containment --top 20` lists the pairs that have most in common"
@@ -82,7 +76,7 @@ def command(call: Call) -> None:
     from neardup.indexes.manifest import index_named
     from neardup.jobs.dedup.run import DedupJob
     from neardup.options.documents import DedupOptions
-    from neardup.reading.signed_batches import count_shingles
+    from neardup.runs.work import IN_MEMORY
 
     options, on_spark = call.of(DedupOptions), call.is_on_spark
     others = [Path(each) for each in call.against or ()]
@@ -91,47 +85,25 @@ def command(call: Call) -> None:
     # As they were named, for a URL is no path.
     files = [each for each in call.against or () if Path(each) in (files or ())] or None
     named = call.inputs, files
+    job = DedupJob(options, resolve_paths, *named, index=index, on_spark=on_spark)
     if on_spark:
-        job = DedupJob(options, resolve_paths, *named, index=index, make_plan=_planner(call))
-    else:
-        job = DedupJob(options, resolve_paths, *named, index=index)
+        call.check_spark()
     # Those of the output folder are shown as text.
     of_bytes = options.reads_bytes and files is not None
     output = FolderOutput(call, of_bytes=of_bytes)
     sources, folder = job.sources, None if index is None else index.folder
     origins = origins_of(job.others)
     output.check(sources, origins, index=folder, is_copy=True)
-    count: CountShingles = count_shingles
-    if on_spark:
-        from neardup.spark.dedup import count_with, run_on_spark
-
-        count = count_with(call.cluster)
-    with job.opened(call.runner, count) as other:
+    with job.opened(call.engine_within(IN_MEMORY)) as other:
         key = with_format(job.key(other), sources, call.output_format)
         with call.working(output.place, key) as workspace, call.display:
-            result: DeduplicationResult
-            if on_spark:
-                result = run_on_spark(call.cluster(), job, other, call.runner, workspace)
-            else:
-                result = job.run(other, call.runner, workspace)
+            result = job.run(call.engine_within(workspace), other)
             lines = output.write(
                 result, options, against=job.others or None, with_text=call.with_text
             )
     is_against = call.against is not None
     said = _report(result.summary, output, is_against=is_against, index=folder, is_new=is_new)
     output.tell(result.summary, said, *lines)
-
-
-def _planner(call: Call) -> Callable[..., DedupPlan | None]:
-    """Return what checks options for Spark, and those that only the command has."""
-    from neardup.spark.dedup import plan_on_spark
-
-    def make_plan(options: DedupOptions, **about: bool) -> DedupPlan | None:
-        plan = plan_on_spark(options, **about)
-        call.check_spark()
-        return plan
-
-    return make_plan
 
 
 def _report(

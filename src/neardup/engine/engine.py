@@ -1,4 +1,4 @@
-"""The verbs of a job: read, work, collect, read again and write, wherever its rows are.
+"""The verbs of a job: read, meet, exchange, work, collect and write, wherever its rows are.
 
 A job is written once, for an ``Engine``. What it hands over are functions of modules, with their
 first arguments, so that other processes can be sent them.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from neardup.engine.partitions import Columns, Exchanged, Keys, Meet, Partitions, Pick
 from neardup.files.rows import RowBlock, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import OfTexts
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
+from neardup.reading.signed_batches import SignedBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s, TokenLists
@@ -80,11 +82,22 @@ class Read(NamedTuple):
     """Collections that were read, and the rows that were made of their documents.
 
     Documents are numbered one collection after the other. ``reading`` is the plan of the first.
+    ``known`` is what this process knows of documents that were signed.
     """
 
     catalogues: tuple[Catalogue, ...]
     reading: ReadingPlan
     rows: Rows
+    known: SignedBatches
+
+
+class Revisited(NamedTuple):
+    """A block that is read again, what was signed of it, and which of its documents are wanted."""
+
+    source: Source
+    block: RowBlock
+    rows: pa.RecordBatch
+    select: Bools
 
 
 @dataclass(frozen=True)
@@ -128,6 +141,10 @@ class Engine(ABC):
     def __init__(self, runner: Runner, workspace: Workspace) -> None:
         self.runner, self.workspace = runner, workspace
         runner.memory = workspace.memory or None
+
+    def errors(self) -> AbstractContextManager[None]:
+        """Turn into one line what those raise who work, while the block lasts."""
+        return nullcontext()
 
     def stage(self, name: str) -> AbstractContextManager[Callable[..., None]]:
         """Time a stage; see ``Runner.stage``."""
@@ -214,6 +231,40 @@ class Engine(ABC):
         """
 
     @abstractmethod
+    def sign(self, collections: Collections) -> Read:
+        """Read all documents of some collections once, and sign each by the plan of its own.
+
+        There is a row for each document. Raises as ``read``.
+        """
+
+    @abstractmethod
+    def meet(
+        self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
+    ) -> Iterator[Any]:
+        """Bring signed documents of equal keys together, and yield what a function makes of them.
+
+        ``given`` are columns with an item for each document. What is yielded is in any order.
+        Progress is reported as that of a ``stage``, if there is one.
+        """
+
+    @abstractmethod
+    def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
+        """Bring what is picked of the rows of signed documents to the partitions of these.
+
+        ``name`` is that of the rows, for no two of a job the same.
+        """
+
+    @property
+    @abstractmethod
+    def least_partitions(self) -> int:
+        """How many partitions there are at least, so that all who work end together."""
+
+    @property
+    @abstractmethod
+    def partition_bytes(self) -> int | None:
+        """How many bytes a partition may take while it is worked on; None: as many as it likes."""
+
+    @abstractmethod
     def work(self, rows: Rows, function: Callable[[Partition], Iterator[Given]]) -> Rows:
         """Return what a function makes of each partition; it works when that is collected."""
 
@@ -231,6 +282,13 @@ class Engine(ABC):
         """Read some documents again, whose numbers ascend, and yield what is made of their texts.
 
         It comes in the order of the documents, of some at a time.
+        """
+
+    @abstractmethod
+    def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
+        """Read signed documents of the last collection again, and yield what is made of them.
+
+        It comes block by block, in their order, of those that have a document which is ``wanted``.
         """
 
     @abstractmethod

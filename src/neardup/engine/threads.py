@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,23 +19,45 @@ from neardup.engine.engine import (
     Means,
     Partition,
     Read,
+    Revisited,
     Route,
     Rows,
 )
+from neardup.engine.partitions import (
+    PLACE,
+    Columns,
+    DocumentPartition,
+    DocumentRows,
+    Exchanged,
+    Keys,
+    Meet,
+    Partitions,
+    Pick,
+    pick_placed,
+    read_sets_of,
+)
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
+from neardup.files.streams import file_has_changed
 from neardup.matching.join import cut_runs
 from neardup.reading.block_exchange import FILE_TEXT_BYTES, BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.first_pass import read_blocks
-from neardup.reading.second_pass import OfTexts, read_texts
+from neardup.reading.first_pass import part_of, read_blocks, sign_collections
+from neardup.reading.second_pass import (
+    OfTexts,
+    numbered_blocks,
+    read_comparable,
+    read_texts,
+    tokens_of,
+)
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
-from neardup.reading.signed_batches import numbers_of
+from neardup.reading.signed_batches import SignedBatches, numbers_of
 from neardup.reading.write_pass import write_documents
+from neardup.runs.arrays import kept_arrays
 from neardup.runs.exchange import Shuffle, SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Int64s, TokenLists
+from neardup.tables import Bools, Int64s, ShingleSets, Texts, TokenLists, WeightedSets
 from neardup.text.weighting import DocumentFrequencies, count_documents
 
 if TYPE_CHECKING:
@@ -57,6 +80,18 @@ _TOGETHER_BYTES, _ROOM = 1 << 23, 8
 # Shares of the memory: what stays known of documents, rows that may stay or wait to be written, and
 # what all threads take that work on partitions.
 _LISTED_SHARE, _ROWS_SHARE, _WORKING_SHARE = 0.2, 0.25, 0.3
+
+# Of signed documents: rows that meet at the same time, what was picked of all and stays, or waits
+# to be written, the sets of all that are compared, and the partitions that are worked on.
+_MEETING_SHARE, _PICKED_SHARE, _WAITING_SHARE, _SETS_SHARE = 0.4, 0.25, 0.2, 0.5
+_PARTITION_SHARE, _PARTITIONS_A_WORKER = 0.4, 8
+
+# What files take at least, by which disks are found too small before the work: of all columns of
+# documents, some of which stay behind, and of text, which is compressed.
+_LEAST_OF_ROWS, _LEAST_OF_TEXT = 0.7, 0.4
+
+# Text of the documents of one file of a work folder; a run that was killed loses so much.
+_FILE_BYTES = 1_000_000_000
 
 
 class ThreadEngine(Engine):
@@ -144,7 +179,68 @@ class ThreadEngine(Engine):
                     )
                 )
         rows = _ThreadRows(exchange.shuffle, exchange.n_rows)
-        return Read(tuple(catalogues), collections[0][1], rows)
+        return Read(tuple(catalogues), collections[0][1], rows, SignedBatches(0))
+
+    def sign(self, collections: Collections) -> Read:
+        """Read all documents of some collections once, and sign each by the plan of its own."""
+        signed = sign_collections(collections, self.workspace, self.runner)
+        rows = SignedRows(sum(map(len, signed.catalogues)))
+        return Read(signed.catalogues, collections[0][1], rows, signed.batches)
+
+    def meet(
+        self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
+    ) -> Iterator[Any]:
+        """Bring documents of equal keys together, kind by kind, a range of keys at a time."""
+        n_bytes = read.rows.n_rows * keys.row_bytes * min(self.workers, keys.n_kinds)
+        n_passes, done = self.workspace.passes(n_bytes, _MEETING_SHARE), 0
+        for number in range(n_passes):
+
+            def work(kind: int, number: int = number) -> Any:
+                return function(iter([_with_keys(read, given, keys, kind, (number, n_passes))]))
+
+            for made in self.runner.map(work, range(keys.n_kinds)):
+                yield made
+                done += 1
+                if stage is not None:
+                    self.runner.report(stage, done, n_passes * keys.n_kinds)
+
+    def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
+        """Bring what is picked of documents to their partitions, in memory while it fits."""
+        n_bytes = sum(batch.nbytes for _, batch in read.known)
+        in_memory = read.known.is_in_memory and self.workspace.fits(n_bytes, _PICKED_SHARE)
+        shuffle = Shuffle(
+            name, self.workspace, len(partitions), in_memory=in_memory, share=_WAITING_SHARE
+        )
+        exchanged = _ThreadExchanged(self, read, partitions, shuffle)
+        if shuffle.done():
+            return exchanged
+        if not in_memory:
+            partitions.keep(self.workspace)
+            share = len(partitions.documents) / max(1, read.rows.n_rows)
+            self.workspace.require_disk(int(_LEAST_OF_ROWS * share * n_bytes))
+        places = partitions.places_of_all(read.rows.n_rows)
+
+        def pick_from(item: tuple[int, pa.RecordBatch]) -> tuple[pa.RecordBatch, Int64s]:
+            start, batch = item
+            rows = pick_placed(pick, batch, places[start : start + len(batch)])
+            return rows, partitions.of_places(numbers_of(rows, PLACE))
+
+        with shuffle:
+            for rows, of_rows in self.runner.map(pick_from, read.known):
+                shuffle.add(rows, of_rows)
+        return exchanged
+
+    @property
+    def least_partitions(self) -> int:
+        """How many partitions there are at least."""
+        return _PARTITIONS_A_WORKER * self.workers
+
+    @property
+    def partition_bytes(self) -> int | None:
+        """How many bytes a partition may take; another one may wait to be written."""
+        if self.workspace.work is None:
+            return None
+        return self.workspace.share(_PARTITION_SHARE) // (self.workers + 1)
 
     def work(self, rows: Rows, function: Callable[[Partition], Iterator[Given]]) -> Rows:
         """Return what a function makes of each partition; it works when that is collected."""
@@ -179,6 +275,21 @@ class ThreadEngine(Engine):
         wanted = np.split(places, np.cumsum(sizes)[:-1])
         for _, made in read_texts(read.catalogues, wanted, read.reading, self.runner, function):
             yield made
+
+    def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
+        """Read signed documents of the last collection again, block by block."""
+
+        def blocks() -> Iterator[Revisited]:
+            signed = iter(read.known.of_last)
+            for source, start, stop in read.catalogues[-1].ranges():
+                for block, rows in numbered_blocks(source, start, stop):
+                    first, batch = next(signed)
+                    if first != rows.start or len(batch) != len(block):
+                        raise file_has_changed(source.name)
+                    if wanted[rows].any():
+                        yield Revisited(source, block, batch, wanted[rows])
+
+        return self.runner.map(function, blocks())
 
     def release(self, read: Read) -> None:
         """Let go of nothing: a run that goes on may need files, and memory goes with the rows."""
@@ -227,6 +338,131 @@ class _ThreadRows(Rows):
     def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
         """Return the rows with more columns."""
         return replace(self, columns={**self.columns, **columns})
+
+
+@dataclass(frozen=True)
+class SignedRows(Rows):
+    """Rows of signed documents, which are what is known of these."""
+
+    n_rows: int
+
+    def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
+        """Raise, because documents are given columns where they meet."""
+        raise NotImplementedError
+
+
+def _with_keys(
+    read: Read, given: Columns, keys: Keys, kind: int, part: tuple[int, int]
+) -> Iterator[Columns]:
+    """Yield rows that have a key of a kind, in one of so many ranges, batch by batch."""
+    number, n_parts = part
+    for first, batch in read.known:
+        own = {name: values[first : first + len(batch)] for name, values in given.items()}
+        columns = keys.list_keys(DocumentRows(first, batch, own), kind)
+        if n_parts > 1:
+            is_here = part_of(columns["key"], n_parts) == number
+            columns = {name: values[is_here] for name, values in columns.items()}
+        yield columns
+
+
+@dataclass(frozen=True)
+class _ThreadExchanged(Exchanged):
+    """Rows in a shuffle, and sets in memory, each at its rank among them, or texts in a shuffle."""
+
+    engine: ThreadEngine
+    read: Read
+    partitions: Partitions
+    rows: Shuffle
+    ranks: Int64s | None = None
+    sets: ShingleSets | WeightedSets | None = None
+    texts: Shuffle | None = None
+
+    def with_sets(self, are_wanted: Bools) -> Exchanged:
+        """Read documents again, into memory if the sets of all fit."""
+        workspace, catalogues = self.engine.workspace, self.read.catalogues
+        ends = np.cumsum([len(each) for each in catalogues])
+        ranks = np.cumsum(are_wanted) - 1
+        own_ranks: Int64s = np.full(ends[-1], -1, np.int64)
+        own_ranks[self.partitions.documents[are_wanted]] = ranks[are_wanted]
+        wanted = np.split(own_ranks, ends[:-1])
+        n_tokens = tokens_of(catalogues, wanted)
+        if workspace.fits(8 * int(n_tokens.sum()), _SETS_SHARE):
+            sets = read_comparable(catalogues, wanted, self.read.reading, self.engine.runner)
+            return replace(self, ranks=ranks, sets=sets)
+        return replace(self, texts=self._exchange_texts(are_wanted, int(n_tokens.sum())))
+
+    def _exchange_texts(self, are_wanted: Bools, n_tokens: int) -> Shuffle:
+        """Bring the texts of some documents, of so many tokens, to their partitions."""
+        import pyarrow as pa
+
+        workspace, catalogues = self.engine.workspace, self.read.catalogues
+        shuffle = Shuffle(
+            "texts",
+            workspace,
+            len(self.partitions),
+            in_memory=False,
+            share=_WAITING_SHARE,
+            compression="lz4",
+            weight_of_file=_FILE_BYTES,
+        )
+        places = self.partitions.places_of_all(self.read.rows.n_rows, are_wanted)
+
+        def to_batch(texts: Texts, own_places: Int64s, _: str) -> tuple[pa.RecordBatch, Int64s]:
+            order = np.argsort(own_places)
+            batch = pa.RecordBatch.from_pydict({PLACE: own_places, **texts.columns()})
+            return batch.take(pa.array(order)), self.partitions.of_places(own_places[order])
+
+        self.partitions.keep(workspace)
+        done = Counter(shuffle.done())
+        if not done:
+            # Of a mean length of token.
+            n_of_all = sum(int(np.maximum(each.n_tokens, 0).sum()) for each in catalogues)
+            n_bytes = n_tokens / max(1, n_of_all) * sum(each.text_bytes for each in catalogues)
+            workspace.require_disk(int(_LEAST_OF_TEXT * n_bytes))
+        wanted = np.split(places, np.cumsum([len(each) for each in catalogues])[:-1])
+        reading, runner = self.read.reading, self.engine.runner
+        with shuffle:
+            for key, (batch, of_rows) in read_texts(
+                catalogues, wanted, reading, runner, to_batch, done
+            ):
+                shuffle.add(batch, of_rows, key, batch.nbytes)
+        return shuffle
+
+    def work(
+        self,
+        stage: str,
+        function: Callable[[DocumentPartition], Columns],
+        facts: Callable[[int], Any],
+    ) -> Iterator[Columns]:
+        """Yield what a function makes of each partition, in threads."""
+        workspace, runner = self.engine.workspace, self.engine.runner
+
+        def work_on(number: int) -> Columns:
+            def make() -> dict[str, Any]:
+                read_rows = partial(self.rows.read, number)
+                read_sets = partial(self._read_sets, number)
+                has_sets = self.sets is not None
+                return dict(
+                    function(DocumentPartition(facts(number), read_rows, read_sets, has_sets))
+                )
+
+            return kept_arrays(workspace, f"{stage}-{number:05d}", make)
+
+        bounds = self.partitions.bounds.tolist()
+        made: Iterable[Columns] = runner.map(work_on, range(len(self.partitions)))
+        for number, columns in enumerate(made, 1):
+            yield columns
+            runner.report(stage, bounds[number], bounds[-1])
+
+    def _read_sets(
+        self, partition: int, places: Int64s, n_tokens: Int64s
+    ) -> ShingleSets | WeightedSets:
+        """Return what is compared of documents at some places of a partition."""
+        if self.texts is not None:
+            return read_sets_of(self.texts, partition, self.read.reading, places, n_tokens)
+        assert self.sets is not None
+        assert self.ranks is not None
+        return self.sets.take(self.ranks[places])
 
 
 @dataclass(frozen=True)

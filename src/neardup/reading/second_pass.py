@@ -240,7 +240,7 @@ def read_comparable(
     Memory 8 bytes a shingle of the wanted documents, 16 of weighted ones. Only files with a wanted
     document are read.
     """
-    collector = collector_of(_n_tokens(catalogues, wanted), plan)
+    collector = collector_of(tokens_of(catalogues, wanted), plan)
     _collect(catalogues, wanted, plan, collector, runner)
     return collector.sets
 
@@ -256,8 +256,8 @@ def _collect(
         pass
 
 
-def _n_tokens(catalogues: Sequence[Catalogue], wanted: Sequence[Int64s]) -> Int64s:
-    """Return the token counts of the wanted documents, by place."""
+def tokens_of(catalogues: Sequence[Catalogue], wanted: Sequence[Int64s]) -> Int64s:
+    """Return the token counts of the wanted documents, by place, as ``read_comparable`` has it."""
     n_places = sum(int((places >= 0).sum()) for places in wanted)
     gathered: Int64s = np.zeros(n_places, np.int64)
     for catalogue, places in zip(catalogues, wanted, strict=True):

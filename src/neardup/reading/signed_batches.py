@@ -82,13 +82,13 @@ class SignedBatches:
     def band(self, band: int) -> Iterator[tuple[int, Uint64s]]:
         """Yield each batch's keys of one band with the number of their first document."""
         for start, batch in self:
-            yield start, _within_block(batch, f"key_{band}")
+            yield start, within_block(batch, f"key_{band}")
 
     def bands_of(self, batch: pa.RecordBatch, rows: Int64s) -> tuple[Uint64s, Filters | None]:
         """Return keys of some rows of a batch, of shape (n_bands, n), and filters if there are."""
         keys: Uint64s = np.empty((self.n_bands, len(rows)), np.uint64)
         for band in range(self.n_bands):
-            keys[band] = _within_block(batch, f"key_{band}")[rows]
+            keys[band] = within_block(batch, f"key_{band}")[rows]
         filters = filters_of(batch)
         return keys, None if filters is None else take_filters(filters, rows)
 
@@ -111,7 +111,7 @@ class SignedBatches:
 
 def digests_of(batch: pa.RecordBatch) -> Digests:
     """Return the digests of a batch's documents, each with its blocking key."""
-    pairs = np.column_stack([_within_block(batch, name) for name in _DIGESTS])
+    pairs = np.column_stack([within_block(batch, name) for name in _DIGESTS])
     return Digests(pairs, (numbers_of(batch, "n_tokens") > 0) & _has_block(batch))
 
 
@@ -119,7 +119,7 @@ def _has_keys(batch: pa.RecordBatch) -> bool:
     return _BLOCKING in batch.schema.names
 
 
-def _within_block(batch: pa.RecordBatch, name: str) -> Uint64s:
+def within_block(batch: pa.RecordBatch, name: str) -> Uint64s:
     """Return hashes that are equal where these are and the blocking keys are."""
     values: Uint64s = numbers_of(batch, name)
     return salt(values, numbers_of(batch, _BLOCKING)) if _has_keys(batch) else values

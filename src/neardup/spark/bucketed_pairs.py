@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from neardup.engine.partitions import Partitions
 from neardup.engine.spark.cluster import Cluster, Failure, local_workspace
 from neardup.engine.spark.read import ReadTasks, read_on_executors
 from neardup.errors import NeardupError
@@ -37,7 +38,6 @@ from neardup.spark.decide import (
     unpack_arrays,
 )
 from neardup.stages.components import (
-    Partitions,
     bytes_of,
     candidates_of,
     pack_components,

@@ -1,4 +1,4 @@
-"""The stages that follow the reading: contents meet, go to partitions, and are compared."""
+"""What pairs by buckets need on executors: contents meet, and go to partitions with their texts."""
 
 from __future__ import annotations
 
@@ -9,59 +9,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from neardup.engine.spark.cluster import Cluster, Failure, Task, local_workspace
+from neardup.engine.partitions import Partitions
+from neardup.engine.spark.cluster import Cluster, Failure, Task
 from neardup.engine.spark.read import Outbox, ReadTasks, TaskReading, Wanted, from_bytes, to_bytes
-from neardup.errors import NeardupError, ReadError
+from neardup.errors import NeardupError
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.first_pass import assign_firsts, part_of
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.arrays import AnyArray
 from neardup.runs.exchange import Shuffle
-from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.stages.components import (
-    NumberedContents,
-    Partitions,
-    candidate_rows,
-    candidates_of,
-    pack_components,
-    read_sets,
-)
-from neardup.stages.contents import Contents, Earlier, rank_documents
-from neardup.stages.decide import Decision, decide_within, sieve_candidates
-from neardup.stages.plan import DedupPlan
-from neardup.tables import (
-    TEXT_COLUMNS,
-    Bools,
-    EarlierKeepers,
-    Int64s,
-    ShingleSets,
-    WeightedSets,
-)
+from neardup.stages.components import NumberedContents, candidate_rows
+from neardup.tables import TEXT_COLUMNS, Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.rdd import RDD
 
     from neardup.files.rows import ColumnNames
-    from neardup.matching.keep import KeepPolicy
 
 # The stage copies: documents meet others of the same digest, and the driver hears of those.
 
 # Rows of a partition, at most, on average, and their bytes in memory while they are sorted.
 _ROWS = 2_000_000
-
-
-def find_contents(
-    signed: ReadTasks, keep: KeepPolicy, cluster: Cluster, earlier: Earlier | None = None
-) -> Contents:
-    """Find each content's first document in keep order; ``earlier`` go for one of an index."""
-    other, own = signed.catalogues
-    ranks = rank_documents(own, other, keep)
-    is_filled = np.concatenate([other.n_tokens, own.n_tokens]) > 0
-    firsts = find_firsts(signed, ranks, is_filled, cluster)
-    return Contents(own, other, firsts, ranks, earlier)
 
 
 def find_firsts(
@@ -120,41 +91,6 @@ def _meet(rows: Iterator[tuple[int, bytes]]) -> Iterator[tuple[None, bytes]]:
     copies = ~starts_run
     found = {"document": documents[copies], "head": heads[copies]}
     yield None, to_bytes(pa.RecordBatch.from_pydict(found))
-
-
-# Share of a task's memory for what is compared at the same time.
-_PARTITION_SHARE = 0.4
-
-# Partitions a slot at least; fewer than for a thread, because a task costs more.
-_COMPARED_A_SLOT = 4
-
-
-def choose_by_buckets(
-    signed: ReadTasks, contents: Contents, plan: DedupPlan, cluster: Cluster, runner: Runner
-) -> Decision:
-    """Decide contents that share a bucket, as ``stages.decide`` does in threads."""
-    with runner.stage("bucket") as note:
-        need_not_meet = contents.need_not_meet()
-        # Where only survivors matter, contents that stay in any case need not meet.
-        by_components = plan.options.clusters == "components"
-        are_ignored = np.zeros_like(need_not_meet) if by_components else need_not_meet
-        roots = find_components(signed, contents, plan.banding.bands, are_ignored, cluster)
-        room = int(cluster.task_bytes * _PARTITION_SHARE)
-        n_least = max(1, _COMPARED_A_SLOT * cluster.slots)
-        partitions = pack_components(roots, contents, plan.reading, room, n_least)
-        note(candidates=len(partitions.documents))
-    if not len(partitions):
-        return Decision.of_all([])
-    with runner.stage("sieve") as note:
-        exchanged = exchange_keys(signed, contents, partitions, need_not_meet, cluster)
-        components = sieve(exchanged, partitions, plan, cluster)
-        note(candidates=int(np.count_nonzero(components >= 0)))
-    with runner.stage("choose") as note:
-        decision = Decision.of_all(
-            decide_on_executors(exchanged, signed, contents, partitions, components, plan, cluster)
-        )
-        note(compared=decision.n_compared, similar=decision.n_verified)
-    return decision
 
 
 # Memory of a row, a key of a document, while a partition is worked on.
@@ -292,41 +228,6 @@ def _send_keys(bounds: Int64s, rows: Iterator[Any]) -> Iterator[tuple[int, bytes
     yield from outbox.rest()
 
 
-def sieve(exchanged: RDD[Any], partitions: Partitions, plan: DedupPlan, cluster: Cluster) -> Int64s:
-    """Return the new component of each candidate, -1 for one that is similar to no other."""
-    components: Int64s = np.full(len(partitions.documents), -1, np.int64)
-    working = partial(_sieve, partitions.bounds, plan)
-    for _, data in cluster.bring_once(cluster.work(working, exchanged)):
-        batch = from_bytes(data)
-        components[batch.column("place").to_numpy()] = batch.column("component").to_numpy()
-    return components
-
-
-def _sieve(
-    bounds: Int64s, plan: DedupPlan, rows: Iterator[tuple[int, bytes]]
-) -> Iterator[tuple[None, bytes]]:
-    """Give places and new components of the live documents of a partition."""
-    import pyarrow as pa
-
-    received = list(rows)
-    if not received:
-        return
-    partition = received[0][0]
-    batches = [from_bytes(data) for _, data in received]
-    del received
-    batch = by_place(batches)
-    firsts = sieve_candidates(
-        batch.column("component").to_numpy(),
-        candidates_of(batch, plan.banding.bands),
-        batch.column("is_fixed").to_numpy(zero_copy_only=False),
-        plan,
-    )
-    live = np.flatnonzero(firsts >= 0)
-    start = int(bounds[partition])
-    found = {"place": live + start, "component": firsts[live] + start}
-    yield None, to_bytes(pa.RecordBatch.from_pydict(found))
-
-
 def by_place(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     """Put the rows of a partition into the order of their places, however they came."""
     import pyarrow as pa
@@ -339,27 +240,6 @@ def by_place(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 _FACTS = ("place", "component", "n_tokens", "document")
 
 
-def decide_on_executors(
-    exchanged: RDD[Any],
-    signed: ReadTasks,
-    contents: Contents,
-    partitions: Partitions,
-    components: Int64s,
-    plan: DedupPlan,
-    cluster: Cluster,
-) -> Iterator[Decision]:
-    """Read live documents again, and decide each partition."""
-    is_live, skip_bad = components >= 0, plan.reading.skip_bad
-    texts = exchange_texts(
-        signed, contents, partitions, components, is_live, skip_bad, cluster, contents.earlier
-    )
-    working = partial(_decide, partitions.bounds, len(contents.other), plan, cluster.task_bytes)
-    keep = "choose", cluster.task_bytes
-    decided = cluster.work(working, exchanged.union(texts), keep=keep)
-    for _, data in cluster.bring_once(decided):
-        yield Decision.from_arrays(unpack_arrays(data))
-
-
 def exchange_texts(
     signed: ReadTasks,
     contents: NumberedContents,
@@ -368,7 +248,6 @@ def exchange_texts(
     are_wanted: Bools,
     skip_bad: bool,
     cluster: Cluster,
-    earlier: Earlier | None = None,
 ) -> RDD[Any]:
     """Read the texts of some candidates again and bring them to their partitions."""
     places = contents.places_of(partitions.documents)
@@ -381,8 +260,6 @@ def exchange_texts(
         own = places[documents]
         known = own, components[own], contents.n_tokens_of(documents), documents
         facts: dict[str, Any] = dict(zip(_FACTS, known, strict=True))
-        if earlier is not None:
-            facts |= vars(earlier.of_documents(documents))
         payloads.append((task, signed.wanted(number, documents), facts))
     sending = partial(_send_texts, partitions.bounds, columns, skip_bad)
     rows_sent = cluster.work(sending, cluster.lay_out(list(enumerate(payloads))))
@@ -414,52 +291,6 @@ def _send_texts(
             failure = reading.failure(error)
             # To all, because none has all of its texts then.
             yield from ((partition, failure) for partition in range(len(bounds) - 1))
-
-
-def _decide(
-    bounds: Int64s,
-    n_other: int,
-    plan: DedupPlan,
-    memory: int,
-    rows: Iterator[tuple[int, bytes | Failure]],
-) -> Iterator[tuple[None, bytes] | Failure]:
-    """Decide a partition, of which keys and texts come in any order."""
-    with local_workspace(memory) as workspace:
-        partition, keys, known, texts, failures = receive(rows, workspace)
-        if failures or not known:
-            yield from failures
-            return
-        columns = by_place(known)
-        facts = {name: columns.column(name) for name in columns.schema.names}
-        places, components, n_tokens, documents = (facts.pop(name).to_numpy() for name in _FACTS)
-        # What is left are those that documents of an index may take.
-        left = {name: fact.to_numpy(zero_copy_only=False) for name, fact in facts.items()}
-        earlier = EarlierKeepers(**left) if left else None
-        candidates = candidates_of(by_place(keys), plan.banding.bands)
-        band_keys = candidates.keys[places - int(bounds[partition])]
-
-        def read_some(wanted: Int64s) -> ShingleSets | WeightedSets:
-            return read_sets(texts, 0, places[wanted], n_tokens[wanted], plan.reading)
-
-        n_fixed = int(np.count_nonzero(documents < n_other))
-        element = 16 if plan.reading.weighted else 8
-        capacity = int(memory * _SETS_SHARE) // element
-        try:
-            decision = decide_within(
-                documents,
-                band_keys,
-                components,
-                n_tokens,
-                read_some,
-                plan,
-                n_fixed,
-                capacity,
-                earlier,
-            )
-        except ReadError as error:
-            yield Failure.of(partition, None, error)
-            return
-    yield None, pack_arrays(decision.as_arrays())
 
 
 class Received(NamedTuple):

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.engine import Engine
 from neardup.engine.spark.cluster import Cluster
+from neardup.engine.spark.engine import SparkEngine
 from neardup.engine.spark.read import (
     ReadBlock,
     ReadParts,
@@ -40,8 +40,8 @@ from neardup.jobs.cut.units import (
 from neardup.reading.sign import ListedBlock, ReadingPlan, SignedBlock, listed, sign_block
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.work import Workspace
-from neardup.spark.decide import choose_by_buckets, find_contents
-from neardup.stages.decide import assign
+from neardup.stages.contents import find_contents
+from neardup.stages.decide import assign, choose_by_buckets
 from neardup.tables import Texts, offsets_of
 
 
@@ -55,7 +55,7 @@ class _UnitBlock(ListedBlock):
 
 def find_similar_units(
     cluster: Cluster,
-    engine: Engine,
+    engine: SparkEngine,
     sources: Sequence[Source],
     against: Sequence[Source],
     plan: CutJobPlan,
@@ -70,8 +70,9 @@ def find_similar_units(
         note(documents=len(own), units=len(units))
     with runner.stage("cut") as note:
         how = plan_of_units(plan)
-        contents = find_contents(signed, how.keep, cluster)
-        decision = choose_by_buckets(signed, contents, how, cluster, runner)
+        found = engine.read_of(signed, how.reading)
+        contents = find_contents(engine, found, how.keep)
+        decision = choose_by_buckets(engine, found, contents, how)
         spans = spans_of(assign(contents, decision), units, plan.options.min_documents)
         read.rows.unpersist()
         note(units=len(spans))

@@ -4,25 +4,51 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise, product
+from itertools import chain, pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from neardup.engine.engine import Engine, Read
+from neardup.engine.partitions import (
+    Columns,
+    DocumentPartition,
+    DocumentRows,
+    Exchanged,
+    Keys,
+    Partitions,
+)
 from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import part_of
+from neardup.reading.column_values import NO_KEY
+from neardup.reading.first_pass import ContentTable, assign_firsts, part_of
 from neardup.reading.second_pass import add_texts, collector_of, read_comparable, read_texts
 from neardup.reading.sign import ReadingPlan
-from neardup.reading.signed_batches import SignedBatches, filter_column, filters_of, numbers_of
-from neardup.runs.arrays import keep_arrays, kept_arrays
+from neardup.reading.signed_batches import (
+    SignedBatches,
+    digests_of,
+    filter_column,
+    filters_of,
+    numbers_of,
+    take_filters,
+    within_block,
+)
 from neardup.runs.exchange import Shuffle
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
+from neardup.tables import (
+    Bools,
+    Digests,
+    Filters,
+    Int64s,
+    ShingleSets,
+    Texts,
+    Uint64s,
+    WeightedSets,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,47 +127,118 @@ _SORTING_SHARE = 0.4
 # The share of the memory that all partitions take that are worked on at the same time.
 _PARTITION_SHARE = 0.4
 
-# What they are called in the work folder.
-_TASK = "components"
-
 # Memory of a candidate beside its keys, its filter and its set.
 _OVERHEAD = 120
 
 
-@dataclass(frozen=True)
-class Partitions:
-    """Contents that share a bucket with another, in partitions of whole components.
+# Memory of a document while others of the same digest are looked for, or of the same key in a band.
+_COPIES_BYTES, _BAND_BYTES = 110, 60
 
-    ``documents`` are in keep order within a partition, ``components`` aligned with them; equal
-    numbers are the same one. Partition k has those from ``bounds[k]`` to ``bounds[k + 1]``.
+
+def find_firsts(engine: Engine, read: Read, ranks: Int64s | None) -> Int64s:
+    """Find for each document the first one of the same tokens, -1 for one without tokens.
+
+    The first is the one of the least rank; None: of the least number. With blocking keys documents
+    of different ones have not the same tokens, and one without a key has none.
     """
+    is_filled = np.concatenate([each.n_tokens for each in read.catalogues]) > 0
+    blocking = read.known.blocking_keys()
+    if blocking is not None:
+        is_filled &= blocking != NO_KEY
+    firsts: Int64s = np.where(is_filled, np.arange(len(is_filled)), -1)
+    keys = Keys(_list_digests, 1, _COPIES_BYTES)
+    for documents, contents in engine.meet(read, {}, keys, _number_copies):
+        assign_firsts(documents, contents, ranks, firsts)
+    return firsts
 
-    documents: Int64s
-    components: Int64s
-    bounds: Int64s
 
-    @classmethod
-    def kept(cls, workspace: Workspace, find: Callable[[], Partitions]) -> Partitions:
-        """Return those of an earlier run, which may have cut them otherwise; else find them."""
-        return cls(**kept_arrays(workspace, _TASK, lambda: vars(find())))
+def _list_digests(documents: DocumentRows, _: int) -> Columns:
+    """List the digests of documents that have tokens."""
+    digests = digests_of(documents.rows)
+    filled = np.flatnonzero(digests.is_filled)
+    low, high = digests.values.T
+    return {"key": low[filled], "high": high[filled], "document": documents.first + filled}
 
-    def keep(self, workspace: Workspace) -> None:
-        """See that a later run has the same, before anything is stored by partition."""
-        keep_arrays(workspace, _TASK, vars(self))
 
-    def __len__(self) -> int:
-        return len(self.bounds) - 1
+def _number_copies(kinds: Iterator[Iterable[Columns]]) -> tuple[Int64s, Int64s]:
+    """Return the documents that are not the only ones of their content, and this as a number."""
+    table = ContentTable()
+    documents, contents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for columns in chain.from_iterable(kinds):
+        values = np.column_stack([columns["key"], columns["high"]])
+        digests = Digests(values, np.ones(len(values), np.bool_))
+        contents.append(table.number(digests).numbers)
+        documents.append(columns["document"])
+    numbers = np.concatenate(contents)
+    are_shared = (np.bincount(numbers, minlength=1) > 1)[numbers]
+    return np.concatenate(documents)[are_shared], numbers[are_shared]
 
-    def places(self, partition: int) -> slice:
-        """Return where a partition's documents stand."""
-        return slice(int(self.bounds[partition]), int(self.bounds[partition + 1]))
 
-    def of_places(self, places: Int64s) -> Int64s:
-        """Return the partitions of documents at these places."""
-        return np.searchsorted(self.bounds, places, side="right") - 1
+# What a document is to others that share a bucket with it: none, one of them, or one of those that
+# need not meet each other.
+_NO_CONTENT, _MEETS, _IS_IGNORED = range(3)
 
 
 def find_components(
+    engine: Engine,
+    read: Read,
+    contents: NumberedContents,
+    n_bands: int,
+    are_ignored: Bools | None = None,
+) -> Int64s:
+    """Find for each document the first one of its component, itself if it is no content.
+
+    Contents are of one component that share a band key, all 64 bits of it, or are connected by
+    others that do. Documents that ``are_ignored`` do not meet each other.
+    """
+    roles = np.where(contents.is_content, _MEETS, _NO_CONTENT).astype(np.int8)
+    if are_ignored is not None:
+        roles[contents.is_content & are_ignored] = _IS_IGNORED
+    parents: Int64s = np.arange(len(roles), dtype=np.int64)
+    keys = Keys(_list_band, n_bands, _BAND_BYTES)
+    for firsts, members in engine.meet(read, {"role": roles}, keys, _connect, "bucket"):
+        union_edges(parents, firsts, members)
+    find_roots(parents)
+    return parents
+
+
+def _list_band(documents: DocumentRows, band: int) -> Columns:
+    """List the keys of contents in a band."""
+    roles = documents.given["role"]
+    rows = np.flatnonzero(roles != _NO_CONTENT)
+    keys = within_block(documents.rows, f"key_{band}")[rows]
+    return {
+        "key": keys,
+        "document": documents.first + rows,
+        "is_ignored": roles[rows] == _IS_IGNORED,
+    }
+
+
+def _connect(bands: Iterator[Iterable[Columns]]) -> tuple[Int64s, Int64s]:
+    """Return edges that connect documents of the same key in a band; of several bands a forest."""
+    found = [_star_edges_of(list(parts)) for parts in bands]
+    if len(found) == 1:
+        return found[0]
+    firsts, members = map(np.concatenate, zip(*found, strict=True))
+    documents, places = np.unique(np.concatenate([firsts, members]), return_inverse=True)
+    parents: Int64s = np.arange(len(documents), dtype=np.int64)
+    union_edges(parents, places[: len(firsts)], places[len(firsts) :])
+    find_roots(parents)
+    joined = np.flatnonzero(parents != np.arange(len(parents)))
+    return documents[parents[joined]], documents[joined]
+
+
+def _star_edges_of(parts: Sequence[Columns]) -> tuple[Int64s, Int64s]:
+    if not parts:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    keys, documents, ignored = (
+        np.concatenate([part[name] for part in parts]) for name in ("key", "document", "is_ignored")
+    )
+    firsts, members = star_edges(keys, are_ignored=ignored)
+    return documents[firsts], documents[members]
+
+
+def find_components_of_batches(
     batches: SignedBatches,
     contents: NumberedContents,
     workspace: Workspace,
@@ -292,6 +389,36 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+
+def exchange_candidates(
+    engine: Engine, read: Read, partitions: Partitions, n_bands: int
+) -> Exchanged:
+    """Bring keys and filters of all candidates to their partitions."""
+    return engine.exchange("keys", read, partial(_pick_candidates, n_bands), partitions)
+
+
+def _pick_candidates(n_bands: int, batch: pa.RecordBatch, rows: Int64s) -> pa.RecordBatch:
+    """Take keys, those of a document together, and filters of some documents of a batch."""
+    import pyarrow as pa
+
+    keys: Uint64s = np.empty((len(rows), n_bands), np.uint64)
+    for band, of_band in enumerate(keys.T):
+        of_band[:] = within_block(batch, f"key_{band}")[rows]
+    columns = {"keys": pa.FixedSizeListArray.from_arrays(pa.array(keys.ravel()), n_bands)}
+    filters = filters_of(batch)
+    if filters is not None:
+        taken = take_filters(filters, rows)
+        columns |= {"filter": filter_column(taken), "filter_sizes": pa.array(taken.sizes)}
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def candidates_in(partition: DocumentPartition, n_bands: int) -> Candidates:
+    """Return keys and filters of the documents of a partition."""
+    batch = partition.rows_by_place()
+    if batch is None:
+        return Candidates(np.empty((0, n_bands), np.uint64), None)
+    return candidates_of(batch, n_bands)
 
 
 def exchange_keys(

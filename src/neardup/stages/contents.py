@@ -5,23 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from neardup.engine.engine import Engine, Read
 from neardup.files.rows import Source
 from neardup.matching.keep import KeepPolicy
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import Signed, find_copies, sign_collections
 from neardup.reading.signed_batches import SignedBatches
-from neardup.runs.runner import Runner
-from neardup.stages.components import NumberedContents
+from neardup.stages.components import NumberedContents, find_firsts
 from neardup.stages.options import other_columns_of
 from neardup.stages.plan import DedupPlan
 from neardup.tables import Bools, EarlierKeepers, Int64s
-
-if TYPE_CHECKING:
-    from neardup.runs.work import Workspace
 
 # Documents that go for one of an index, unless one that stays is more similar.
 
@@ -140,28 +135,24 @@ class Contents(NumberedContents):
 
 
 def sign_documents(
-    sources: Sequence[Source],
-    against: Sequence[Source],
-    plan: DedupPlan,
-    workspace: Workspace,
-    runner: Runner,
-) -> Signed:
+    engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: DedupPlan
+) -> Read:
     """Read all documents once; those of the other collection come first."""
     others = replace(plan.reading.for_other(other_columns_of(plan.options)), look_up=None)
-    return sign_collections([(against, others), (sources, plan.reading)], workspace, runner)
+    return engine.sign([(against, others), (sources, plan.reading)])
 
 
 def find_contents(
-    signed: Signed, keep: KeepPolicy, workspace: Workspace, first_denied: int | None = None
+    engine: Engine, read: Read, keep: KeepPolicy, first_denied: int | None = None
 ) -> Contents:
     """Find each content's first document in keep order.
 
     ``first_denied`` is that of the index in which they were looked up, if they were.
     """
-    other, own = signed.catalogues
+    other, own = read.catalogues
     ranks = rank_documents(own, other, keep)
-    firsts = find_copies(signed.batches, len(other) + len(own), ranks, workspace)
-    earlier = None if first_denied is None else Earlier.of(signed.batches, first_denied)
+    firsts = find_firsts(engine, read, ranks)
+    earlier = None if first_denied is None else Earlier.of(read.known, first_denied)
     return Contents(own, other, firsts, ranks, earlier)
 
 

@@ -6,11 +6,14 @@ What was decided of contents is carried over to all documents.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from neardup.engine.engine import Engine, Read
+from neardup.engine.partitions import DocumentPartition, Exchanged, Partitions
 from neardup.errors import InvalidParameterError
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.prefixes import list_prefixes
@@ -22,19 +25,14 @@ from neardup.matching.survivors import (
     join_components,
     join_in_chunks,
 )
-from neardup.reading.signed_batches import SignedBatches
-from neardup.runs.arrays import AnyArray, kept_arrays
+from neardup.runs.arrays import AnyArray
 from neardup.runs.runner import Runner
 from neardup.stages.components import (
     Candidates,
-    Partitions,
-    exchange_keys,
-    exchange_texts,
+    candidates_in,
+    exchange_candidates,
     find_components,
     pack_components,
-    read_candidates,
-    read_sets,
-    room_of_partition,
 )
 from neardup.stages.contents import Contents
 from neardup.stages.plan import DedupPlan
@@ -51,7 +49,6 @@ from neardup.tables import (
 )
 
 if TYPE_CHECKING:
-    from neardup.runs.exchange import Shuffle
     from neardup.runs.work import Workspace
 
 
@@ -144,27 +141,53 @@ class Assignment:
         )
 
 
+@dataclass(frozen=True)
+class Compared:
+    """Contents that are decided together, in keep order.
+
+    The first ``n_fixed`` stay in any case, and those that have an ``earlier`` keeper go. No
+    document outside shares a component with them.
+    """
+
+    documents: Int64s
+    n_fixed: int
+    earlier: EarlierKeepers | None = None
+
+
+@dataclass(frozen=True)
+class Live(Compared):
+    """Contents of a partition that may be similar to another of the same of ``components``.
+
+    Each is at one of ``places`` of all, the first of the partition at ``start``, and has
+    ``n_tokens``.
+    """
+
+    _: KW_ONLY
+    start: int
+    places: Int64s
+    components: Int64s
+    n_tokens: Int64s
+
+
 def decide(
-    documents: Int64s,
+    compared: Compared,
     keys: KeyLists,
     sets: ShingleSets | WeightedSets,
     plan: DedupPlan,
-    n_fixed: int,
-    earlier: EarlierKeepers | None = None,
     progress: Callable[[int], None] | None = None,
     capacity: int | None = None,
 ) -> Decision:
     """Go through some contents in keep order and decide which of them stay.
 
-    The first ``n_fixed`` stay in any case, and those that have an ``earlier`` keeper go. No
-    document outside shares a component with them. ``capacity`` as for ``choose_survivors``.
+    ``capacity`` as for ``choose_survivors``.
     """
+    n_fixed = compared.n_fixed
     chosen = choose_survivors(
         keys,
         sets,
         plan.measure,
         n_fixed=n_fixed,
-        earlier=earlier,
+        earlier=compared.earlier,
         progress=progress,
         capacity=capacity,
     )
@@ -173,40 +196,37 @@ def decide(
         joined = join_components(
             keys, sets, plan.measure, n_fixed=n_fixed, progress=progress, capacity=capacity
         )
-    return _decision(documents, chosen, joined)
+    return _decision(compared.documents, chosen, joined)
 
 
 def decide_within(
-    documents: Int64s,
+    live: Live,
     keys: Uint64s,
-    components: Int64s,
-    sizes: Int64s,
     read_sets: SetReader,
     plan: DedupPlan,
-    n_fixed: int,
     capacity: int | None,
-    earlier: EarlierKeepers | None = None,
     *,
     are_in_memory: bool = False,
 ) -> Decision:
     """Decide as ``decide`` with so many elements in memory at once, None for all.
 
-    Arguments as of ``choose_in_chunks``. All sets ``are_in_memory`` in any case, or are read; to
-    rank them takes as much memory again in both cases.
+    Keys and reader as of ``choose_in_chunks``. All sets ``are_in_memory`` in any case, or are read;
+    to rank them takes as much memory again in both cases.
     """
+    sizes = live.n_tokens
     if capacity is None or are_in_memory or int(sizes.sum()) <= capacity:
-        own_sets = read_sets(np.arange(len(documents)))
-        lists = list_full_keys(keys, components)
+        own_sets = read_sets(np.arange(len(live.documents)))
+        lists = list_full_keys(keys, live.components)
         ranked = None if capacity is None else capacity // 2
-        return decide(documents, lists, own_sets, plan, n_fixed, earlier, capacity=ranked)
+        return decide(live, lists, own_sets, plan, capacity=ranked)
     chosen = choose_in_chunks(
         keys,
         sizes,
         read_sets,
         plan.measure,
-        components=components,
-        n_fixed=n_fixed,
-        earlier=earlier,
+        components=live.components,
+        n_fixed=live.n_fixed,
+        earlier=live.earlier,
         capacity=capacity,
     )
     joined = None
@@ -217,11 +237,11 @@ def decide_within(
             read_sets,
             plan.measure,
             chosen,
-            components=components,
-            n_fixed=n_fixed,
+            components=live.components,
+            n_fixed=live.n_fixed,
             capacity=capacity,
         )
-    return _decision(documents, chosen, joined)
+    return _decision(live.documents, chosen, joined)
 
 
 def _decision(documents: Int64s, chosen: Removals, joined: Removals | None) -> Decision:
@@ -364,104 +384,74 @@ def choose_method(contents: Contents, plan: DedupPlan, runner: Runner) -> Method
     return MethodChoice("exact" if is_cheap else "minhash", exact, minhash)
 
 
-# Partitions a worker where memory would allow less, so that workers end together.
-_PARTITIONS_A_WORKER = 8
-
-# The share of the memory that the sets of all live documents may take together.
-_SETS_SHARE = 0.5
-
-
-def choose_by_buckets(
-    batches: SignedBatches,
-    contents: Contents,
-    plan: DedupPlan,
-    workspace: Workspace,
-    runner: Runner,
-) -> Decision:
+def choose_by_buckets(engine: Engine, read: Read, contents: Contents, plan: DedupPlan) -> Decision:
     """Decide contents that share a bucket: stages components, exchange, sieve and decide."""
-    room = room_of_partition(workspace, runner.workers + 1)
-    with runner.stage("bucket") as note:
+    n_bands = plan.banding.bands
+    with engine.stage("bucket") as note:
 
         def find_partitions() -> Partitions:
             # Where only survivors matter, contents that stay in any case need not meet.
             by_components = plan.options.clusters == "components"
             are_ignored = None if by_components else contents.need_not_meet()
-            roots = find_components(batches, contents, workspace, runner, are_ignored)
-            n_least = _PARTITIONS_A_WORKER * runner.workers
+            roots = find_components(engine, read, contents, n_bands, are_ignored)
+            room, n_least = engine.partition_bytes, engine.least_partitions
             return pack_components(roots, contents, plan.reading, room, n_least)
 
-        partitions = Partitions.kept(workspace, find_partitions)
-        keys = exchange_keys(batches, contents, partitions, workspace, runner)
+        partitions = Partitions.kept(engine.workspace, find_partitions)
+        candidates = exchange_candidates(engine, read, partitions, n_bands)
         note(candidates=len(partitions.documents))
-    with runner.stage("sieve") as note:
-
-        def find_live() -> dict[str, AnyArray]:
-            return {"components": sieve(partitions, keys, contents, plan, runner)}
-
-        components = kept_arrays(workspace, "sieve", find_live)["components"]
+    with engine.stage("sieve") as note:
+        components = _sieve(candidates, partitions, contents, plan)
         is_live = components >= 0
         note(candidates=int(is_live.sum()))
-    n_tokens = contents.n_tokens_of(partitions.documents)
-    with runner.stage("compare"):
-        texts, sets = None, None
-        if workspace.fits(8 * int(n_tokens[is_live].sum()), _SETS_SHARE):
-            sets = contents.read_comparable(partitions.documents[is_live], plan.reading, runner)
-        else:
-            texts = exchange_texts(contents, partitions, is_live, plan.reading, workspace, runner)
-    with runner.stage("choose") as note:
-        decided = runner.counter("choose", int(is_live.sum()))
+    with engine.stage("compare"):
+        candidates = candidates.with_sets(is_live)
+    with engine.stage("choose") as note:
+        room = engine.partition_bytes
         # Elements that a partition may have in memory.
         capacity = None if room is None else room // (16 if plan.reading.weighted else 8)
-        # Place of each live document among all live ones, which is where its set is.
-        rows = np.cumsum(is_live) - 1
 
-        def decide_partition(partition: int) -> Decision:
+        def live_in(partition: int) -> Live:
             within = partitions.places(partition)
-            live = np.flatnonzero(is_live[within])
-            places = live + within.start
-            documents = partitions.documents[places]
-            n_fixed = contents.count_fixed(documents)
-            band_keys = read_candidates(keys, partition, batches.n_bands).keys[live]
-            own_components, sizes = components[places], n_tokens[places]
-            known = contents.earlier
-
-            def read_some(documents: Int64s) -> ShingleSets | WeightedSets:
-                wanted = places[documents]
-                if texts is None:
-                    assert sets is not None
-                    return sets.take(rows[wanted])
-                return read_sets(texts, partition, wanted, n_tokens[wanted], plan.reading)
-
-            return decide_within(
+            places = np.flatnonzero(is_live[within]) + within.start
+            documents, known = partitions.documents[places], contents.earlier
+            return Live(
                 documents,
-                band_keys,
-                own_components,
-                sizes,
-                read_some,
-                plan,
-                n_fixed,
-                capacity,
+                contents.count_fixed(documents),
                 None if known is None else known.of_documents(documents),
-                are_in_memory=texts is None,
+                start=within.start,
+                places=places,
+                components=components[places],
+                n_tokens=contents.n_tokens_of(documents),
             )
 
-        def kept_decision(partition: int) -> Decision:
-            arrays = kept_arrays(
-                workspace,
-                f"decide-{partition:05d}",
-                lambda: decide_partition(partition).as_arrays(),
-            )
-            within = partitions.places(partition)
-            decided(int(np.count_nonzero(is_live[within])))
-            return Decision.from_arrays(arrays)
-
-        decision = Decision.of_all(runner.map(kept_decision, range(len(partitions))))
+        deciding = partial(_decide_partition, plan, capacity)
+        made = candidates.work("choose", deciding, live_in)
+        decision = Decision.of_all(map(Decision.from_arrays, made))
         note(compared=decision.n_compared, similar=decision.n_verified)
     return decision
 
 
-def sieve(
-    partitions: Partitions, keys: Shuffle, contents: Contents, plan: DedupPlan, runner: Runner
+def _decide_partition(
+    plan: DedupPlan, capacity: int | None, partition: DocumentPartition
+) -> dict[str, AnyArray]:
+    """Decide what is live in a partition."""
+    live: Live = partition.facts
+    if not len(live.documents):
+        return Decision.of_all([]).as_arrays()
+    keys = candidates_in(partition, plan.banding.bands).keys[live.places - live.start]
+
+    def read_some(documents: Int64s) -> ShingleSets | WeightedSets:
+        return partition.read_sets(live.places[documents], live.n_tokens[documents])
+
+    decision = decide_within(
+        live, keys, read_some, plan, capacity, are_in_memory=partition.has_sets
+    )
+    return decision.as_arrays()
+
+
+def _sieve(
+    candidates: Exchanged, partitions: Partitions, contents: Contents, plan: DedupPlan
 ) -> Int64s:
     """Return the new component of each candidate, -1 for one that is similar to no other.
 
@@ -469,20 +459,23 @@ def sieve(
     """
     components: Int64s = np.full(len(partitions.documents), -1, np.int64)
     are_fixed = contents.need_not_meet()[partitions.documents]
-    sieved = runner.counter("sieve", len(components))
 
-    def sieve_partition(partition: int) -> None:
+    def known_of(partition: int) -> tuple[int, Int64s, Bools]:
         within = partitions.places(partition)
-        candidates = read_candidates(keys, partition, plan.banding.bands)
-        own_components = partitions.components[within]
-        firsts = sieve_candidates(own_components, candidates, are_fixed[within], plan)
-        is_live = firsts >= 0
-        components[within][is_live] = firsts[is_live] + within.start
-        sieved(len(firsts))
+        return within.start, partitions.components[within], are_fixed[within]
 
-    for _ in runner.map(sieve_partition, range(len(partitions))):
-        pass
+    for found in candidates.work("sieve", partial(_sieve_partition, plan), known_of):
+        components[found["places"]] = found["components"]
     return components
+
+
+def _sieve_partition(plan: DedupPlan, partition: DocumentPartition) -> dict[str, AnyArray]:
+    """Return places and new components of what is live in a partition."""
+    start, components, are_fixed = partition.facts
+    candidates = candidates_in(partition, plan.banding.bands)
+    firsts = sieve_candidates(components, candidates, are_fixed, plan)
+    live = np.flatnonzero(firsts >= 0)
+    return {"places": live + start, "components": firsts[live] + start}
 
 
 def sieve_candidates(
@@ -518,6 +511,6 @@ def choose_exactly(contents: Contents, plan: DedupPlan, runner: Runner) -> Decis
         def report(done: int) -> None:
             runner.report("choose", done, len(documents))
 
-        decision = decide(documents, lists, sets, plan, n_fixed, progress=report)
+        decision = decide(Compared(documents, n_fixed), lists, sets, plan, progress=report)
         note(compared=decision.n_compared, similar=decision.n_verified)
     return decision

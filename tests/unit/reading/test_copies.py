@@ -5,16 +5,21 @@ from __future__ import annotations
 import tempfile
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.engine.engine import Read
+from neardup.engine.threads import SignedRows, ThreadEngine
 from neardup.reading.first_pass import find_copies
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runs.exchange import SpilledBatches
+from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
+from neardup.stages.components import find_firsts
 
 # Of 128 bits; some differ in one half alone, and some begin alike.
 DIGESTS = [(a, b) for a in (0, 1, 2**32, 2**63, 2**64 - 1) for b in (0, 5, 2**64 - 1)]
@@ -53,5 +58,9 @@ def test_find_copies__as_a_dictionary_finds_them(documents, cuts, memory, data):
         Workspace(memory, WorkFolder.temporary(Path(parent))) as workspace,
     ):
         for each in (IN_MEMORY, workspace):
-            found = find_copies(batches_of(documents, cuts, each), n, array, each)
-            assert found.tolist() == expected
+            batches = batches_of(documents, cuts, each)
+            assert find_copies(batches, n, array, each).tolist() == expected
+            n_tokens = np.array([digest is not None for digest in documents], np.int64)
+            read = Read((SimpleNamespace(n_tokens=n_tokens),), None, SignedRows(n), batches)
+            engine = ThreadEngine(Runner(2), each)
+            assert find_firsts(engine, read, array).tolist() == expected

@@ -11,18 +11,19 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.engine.engine import Read
+from neardup.engine.partitions import Partitions
+from neardup.engine.threads import SignedRows, ThreadEngine
 from neardup.options.documents import DedupOptions
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from neardup.stages.components import (
-    Partitions,
-    exchange_keys,
+    candidates_in,
+    exchange_candidates,
     find_components,
     pack_components,
-    read_candidates,
-    room_of_partition,
 )
 from neardup.stages.contents import Contents
 from neardup.stages.plan import plan_deduplication
@@ -103,12 +104,14 @@ def test_components_and_partitions(drawn, cut, memory, workers, kind):
     ):
         for each in (IN_MEMORY, workspace):
             batches = make_batches(keys, cut, each)
-            roots = find_components(batches, contents, each, runner, are_ignored)
+            read = Read(contents.catalogues, plan.reading, SignedRows(len(keys)), batches)
+            engine = ThreadEngine(runner, each)
+            roots = find_components(engine, read, contents, N_BANDS, are_ignored)
             assert first_of_each(roots) == first_of_each(expected)
-            room = room_of_partition(each, workers)
+            room = engine.partition_bytes
             partitions = pack_components(roots, contents, plan.reading, room)
             check_partitions(partitions, expected, contents, room)
-            check_exchange(batches, keys, contents, partitions, each)
+            check_exchange(engine, read, keys, partitions)
 
 
 def first_of_each(labels):
@@ -148,14 +151,19 @@ def check_partitions(partitions, expected, contents, room):
     assert partitions.of_places(places).tolist() == of_places
 
 
-def check_exchange(batches, keys, contents, partitions, workspace):
+def check_exchange(engine, read, keys, partitions):
     """Each partition gets the keys of its documents, in keep order."""
-    exchanged = exchange_keys(batches, contents, partitions, workspace, Runner(2))
-    for number in range(len(partitions)):
-        own = partitions.documents[partitions.places(number)]
-        found = read_candidates(exchanged, number, N_BANDS)
-        assert found.keys.tolist() == keys[own].tolist()
+
+    def look(partition):
+        found = candidates_in(partition, N_BANDS)
         assert found.filters is None
+        return {"number": np.array([partition.facts]), "keys": found.keys.copy()}
+
+    exchanged = exchange_candidates(engine, read, partitions, N_BANDS)
+    for number, found in enumerate(exchanged.work("look", look, lambda number: number)):
+        own = partitions.documents[partitions.places(number)]
+        assert found["number"].tolist() == [number]
+        assert found["keys"].tolist() == keys[own].tolist()
 
 
 def test_partitions__kept_ones_are_taken(tmp_path):

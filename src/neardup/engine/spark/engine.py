@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
@@ -21,9 +21,11 @@ from neardup.engine.engine import (
     Means,
     Partition,
     Read,
+    Revisited,
     Route,
     Rows,
 )
+from neardup.engine.partitions import Columns, Exchanged, Keys, Meet, Partitions, Pick
 from neardup.engine.spark.cluster import (
     Cluster,
     Failure,
@@ -31,8 +33,10 @@ from neardup.engine.spark.cluster import (
     Task,
     cut_tasks,
     local_workspace,
+    spark_errors,
 )
 from neardup.engine.spark.counts import count_on_executors
+from neardup.engine.spark.exchanged import SparkExchanged, exchange_rows, meet_on_executors
 from neardup.engine.spark.read import (
     Outbox,
     ReadTasks,
@@ -46,10 +50,11 @@ from neardup.engine.spark.read import (
 from neardup.engine.spark.write import OpenChange, no_change, write_on_executors
 from neardup.engine.threads import partition_of
 from neardup.errors import NeardupError
+from neardup.files.streams import file_has_changed
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import OfTexts
-from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
-from neardup.reading.signed_batches import numbers_of, to_batch
+from neardup.reading.sign import Collections, ListedBlock, ReadingPlan, SignedBlock, sign_block
+from neardup.reading.signed_batches import SignedBatches, numbers_of, to_batch
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s, TokenLists
@@ -70,6 +75,10 @@ U = TypeVar("U")
 # Partitions a slot at least, so that slots end together, and as often as their rows a task has room
 # for them.
 _PARTITIONS_A_SLOT, _ROOM = 2, 8
+
+# Of documents that are compared: fewer partitions than for a thread, because a task costs more, and
+# the share of a task's memory.
+_COMPARED_A_SLOT, _PARTITION_SHARE = 4, 0.4
 
 
 class SparkEngine(Engine):
@@ -95,6 +104,10 @@ class SparkEngine(Engine):
     def cluster(self) -> Cluster:
         """The executors."""
         return self._current_cluster()
+
+    def errors(self) -> AbstractContextManager[None]:
+        """Turn what Spark raises into one line."""
+        return spark_errors()
 
     @property
     def workers(self) -> int:
@@ -140,7 +153,42 @@ class SparkEngine(Engine):
         )
         n_rows = sum(facts["n_rows"] for facts in known)
         sent = _SentRows(self.cluster, read, route, n_partitions)
-        return Read(read.catalogues, collections[0][1], _SparkRows(sent, n_rows))
+        rows = _SparkRows(sent, n_rows)
+        return Read(read.catalogues, collections[0][1], rows, SignedBatches(0))
+
+    def sign(self, collections: Collections) -> Read:
+        """Read all documents of some collections once; executors keep what they have signed."""
+        read = read_on_executors(
+            collections, sign_block, self.cluster, self.workspace, tell=_tell_signed
+        )
+        return self.read_of(read, collections[0][1])
+
+    def read_of(self, tasks: ReadTasks, reading: ReadingPlan) -> Read:
+        """Return documents that tasks have signed."""
+        rows = _SparkRows(_SentRows(self.cluster, tasks, None, 0), int(tasks.starts[-1]))
+        return Read(tasks.catalogues, reading, rows, SignedBatches(0, tasks.batches))
+
+    def meet(
+        self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
+    ) -> Iterator[Any]:
+        """Bring documents of equal keys together by ranges of keys, each to a task."""
+        yield from meet_on_executors(self.cluster, _tasks_of(read), given, keys, function)
+
+    def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
+        """Bring what is picked of documents to tasks, one for each partition."""
+        tasks = _tasks_of(read)
+        rows = exchange_rows(self.cluster, tasks, pick, partitions)
+        return SparkExchanged(self.cluster, tasks, read.reading, partitions, rows)
+
+    @property
+    def least_partitions(self) -> int:
+        """How many partitions there are at least."""
+        return _COMPARED_A_SLOT * self.cluster.slots
+
+    @property
+    def partition_bytes(self) -> int | None:
+        """How many bytes a partition may take."""
+        return int(self.cluster.task_bytes * _PARTITION_SHARE)
 
     def work(self, rows: Rows, function: Callable[[Partition], Iterator[Given]]) -> Rows:
         """Return what a function makes of each partition, which executors keep."""
@@ -163,15 +211,28 @@ class SparkEngine(Engine):
 
     def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
         """Read some documents again, and yield what is made of their texts, task by task."""
-        assert isinstance(read.rows, _SparkRows)
         return read_again_on_executors(
-            read.rows.sent.read, read.reading, self.cluster, documents, function
+            _tasks_of(read), read.reading, self.cluster, documents, function
         )
+
+    def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
+        """Read signed documents of the last collection again, task by task."""
+        tasks, cluster = _tasks_of(read), self.cluster
+        are_wanted: Bools = np.zeros(read.rows.n_rows, np.bool_)
+        are_wanted[len(are_wanted) - len(wanted) :] = wanted
+        payloads = [
+            (number, task, np.packbits(are_wanted[start:stop]))
+            for number, (task, (start, stop)) in enumerate(
+                zip(tasks.tasks, tasks.ranges, strict=True)
+            )
+        ]
+        made = cluster.work(partial(_revisit, function), cluster.attach(payloads, tasks.rows))
+        for _, data in cluster.bring_once(made):
+            yield pickle.loads(data)
 
     def release(self, read: Read) -> None:
         """Have executors let go of the rows."""
-        assert isinstance(read.rows, _SparkRows)
-        read.rows.sent.read.rows.unpersist()
+        _tasks_of(read).rows.unpersist()
 
     def write(
         self,
@@ -194,6 +255,11 @@ class SparkEngine(Engine):
             opened = partial(_open_change, change.apply, change.gather, self.cluster.task_bytes)
         write_on_executors(self.cluster, documents, sides, folder, output_format, send, opened)
         runner.report("write", len(documents), len(documents))
+
+
+def _tasks_of(read: Read) -> ReadTasks:
+    assert isinstance(read.rows, _SparkRows)
+    return read.rows.sent.read
 
 
 def _stream(
@@ -238,6 +304,14 @@ def _tell(found: _RowBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
     """Return for the driver what documents there are, and how many rows."""
     batch = to_batch(found, with_sketches=False, with_digests=False)
     return batch, {"row_bytes": found.rows.nbytes, "n_rows": len(found.rows)}
+
+
+def _tell_signed(found: SignedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
+    """Return for the driver what documents there are, and of an index what they go for.
+
+    Their digests are noted with what is added to it.
+    """
+    return to_batch(found, with_sketches=False, with_digests=found.earlier is not None), {}
 
 
 @dataclass(frozen=True)
@@ -399,6 +473,36 @@ def read_again_on_executors(
     made = cluster.work(reading, cluster.lay_out(tasks))
     for _, data in cluster.bring_once(made):
         yield pickle.loads(data)
+
+
+def _revisit(
+    function: Callable[[Revisited], Any], rows: Iterator[Any]
+) -> Iterator[tuple[None, bytes] | Failure]:
+    """Read the blocks of a task again of which some document is wanted."""
+    number, task, packed = next(rows)
+    wanted = np.unpackbits(packed).astype(np.bool_)
+    if not wanted.any():
+        return
+    reading = TaskReading(number, task)
+    done = 0
+
+    def look(piece: Piece, block: RowBlock) -> bytes | None:
+        nonlocal done
+        row = next(rows, None)
+        if row is None or len(row.found.numbers) != len(block):
+            raise file_has_changed(piece.location)
+        select = wanted[done : done + len(block)]
+        done += len(block)
+        if not select.any():
+            return None
+        return pickle.dumps(function(Revisited(piece.source, block, to_batch(row.found), select)))
+
+    try:
+        for _, data in reading.map(look):
+            if data is not None:
+                yield None, data
+    except NeardupError as error:
+        yield reading.failure(error)
 
 
 class _Again(NamedTuple):

@@ -24,7 +24,6 @@ from neardup.reading.second_pass import numbered_blocks, parts_again
 from neardup.reading.sign import ListedBlock, ReadingPlan, listed
 from neardup.reading.token_pass import hash_tokens
 from neardup.runs.arrays import GrowingArray
-from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.contents import find_contents, sign_documents
 from neardup.stages.decide import Assignment, assign, choose_by_buckets
@@ -181,7 +180,7 @@ def cut_units(
         note(documents=len(own), units=len(units))
     with engine.stage("cut") as note:
         ranks = keep_ranks(own, plan.keep)
-        assignment = _decide(own, units, ranks, plan, engine.workspace, engine.runner)
+        assignment = _decide(engine, own, units, ranks, plan)
         spans = spans_of(assignment, units, plan.options.min_documents)
         note(units=len(spans))
     return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
@@ -355,12 +354,7 @@ class _UnitSource(Source):
 
 
 def _decide(
-    own: Catalogue,
-    listed: ListedUnits,
-    ranks: Int64s,
-    plan: CutJobPlan,
-    workspace: Workspace,
-    runner: Runner,
+    engine: Engine, own: Catalogue, listed: ListedUnits, ranks: Int64s, plan: CutJobPlan
 ) -> Assignment:
     """Deduplicate units."""
     units, skip_bad = plan_of_units(plan), plan.reading.skip_bad
@@ -368,10 +362,9 @@ def _decide(
         _UnitSource(source, slice(start, stop), own.columns, listed, ranks, skip_bad=skip_bad)
         for source, start, stop in own.ranges()
     ]
-    signed = sign_documents(sources, [], units, workspace, runner)
-    contents = find_contents(signed, units.keep, workspace)
-    decision = choose_by_buckets(signed.batches, contents, units, workspace, runner)
-    return assign(contents, decision)
+    read = sign_documents(engine, sources, [], units)
+    contents = find_contents(engine, read, units.keep)
+    return assign(contents, choose_by_buckets(engine, read, contents, units))
 
 
 def spans_of(assignment: Assignment, listed: ListedUnits, min_documents: int | None) -> CutSpans:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from neardup.documents.additions import Adding
 from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.documents.lookup import find_answers
+from neardup.documents.lookup import SharedIndex, find_answers
 from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.documents.reading import ReadDocuments, read_block
 from neardup.documents.scheme import DocumentScheme, check_alike
+from neardup.engine.engine import Engine, Read, Revisited
 from neardup.engine.workspaces import state_of_index
 from neardup.errors import InvalidParameterError
-from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.files.streams import file_has_changed
+from neardup.files.rows import ColumnNames, Source
 from neardup.indexes.changes import check_unknown
 from neardup.indexes.index import created_index
 from neardup.indexes.manifest import index_named
@@ -26,20 +27,17 @@ from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Measure
 from neardup.options.documents import DedupOptions, DocumentSchemeOptions
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.sign import LookUp, SignedTexts
 from neardup.reading.signed_batches import (
-    CountShingles,
     SignedBatches,
-    count_shingles,
     filters_of,
     numbers_of,
     take_filters,
 )
 from neardup.reading.texts import IdLookup
-from neardup.runs.runner import Runner
 from neardup.stages.contents import Contents
 from neardup.stages.decide import Assignment
+from neardup.stages.frequencies import count_frequencies
 from neardup.stages.options import columns_of, make_document_scheme, weights_for
 from neardup.stages.plan import DedupPlan, check_method
 from neardup.stages.selection import KeeperIds
@@ -128,18 +126,18 @@ def open_index(
     handle: DocumentHandle,
     sources: Sequence[Source],
     options: DedupOptions,
-    runner: Runner,
-    count: CountShingles = count_shingles,
+    engine: Engine,
     files: Sequence[Source] = (),
 ) -> Iterator[Other]:
     """Open an index to compare documents of some sources against, and against those of ``files``.
 
     Where what stays is added, the index is locked for other writers as long as the block lasts, and
     has the documents when it ends well; nothing, if an error ends it. Where there is none, it is
-    made by the options. ``count`` counts documents where the first ones decide what shingles weigh.
+    made by the options.
     """
     from neardup.documents.additions import adding
 
+    runner = engine.runner
     options.check_reads_text()
     if not options.add:
         index = handle.view(runner)
@@ -156,13 +154,13 @@ def open_index(
             state = state_of_index(handle.folder, index.manifest)
             yield Other(plan, [DocumentIndexSource(index, handle.folder)], state=state)
         else:
-            frequencies = _count(index, plan, sources, runner, count)
+            frequencies = _count(index, plan, sources, engine)
             yield _looked_up(index, handle, options, frequencies, files)
         return
     with _made(handle, options), handle.changing(runner) as opened:
         index = handle.read(opened)
         plan = plan_with_index(options, index.scheme, has_files=bool(files))
-        frequencies = _count(index, plan, sources, runner, count)
+        frequencies = _count(index, plan, sources, engine)
         # No documents decide nothing.
         decided = frequencies if frequencies and frequencies.n_documents else None
         with adding(handle, opened, runner, frequencies=decided) as new:
@@ -184,14 +182,13 @@ def _count(
     index: OpenDocuments,
     plan: DedupPlan,
     sources: Sequence[Source],
-    runner: Runner,
-    count: CountShingles,
+    engine: Engine,
 ) -> DocumentFrequencies | None:
     """Count shingles for an index that weighs them by what is added first, before there is any."""
     if not index.scheme.needs_frequencies:
         return None
-    with runner.stage("count"):
-        return count([(sources, columns_of(plan.options))], plan.reading, runner)
+    with engine.stage("count"), engine.errors():
+        return count_frequencies(engine, [(sources, columns_of(plan.options))], plan.reading)
 
 
 def _looked_up(
@@ -201,28 +198,32 @@ def _looked_up(
     frequencies: DocumentFrequencies | None,
     files: Sequence[Source],
 ) -> Other:
-
     index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
     plan = plan_with_index(options, index.scheme, has_files=bool(files))
+    look_up = IndexLookUp(SharedIndex(handle.folder, index), plan.measure)
+    plan = replace(plan, reading=replace(plan.reading, look_up=look_up))
     return Other(plan, files, index, state=state_of_index(handle.folder, index.manifest))
 
 
 class IndexLookUp(LookUp):
-    """Finds the documents of an index that texts go for, at a measure."""
+    """Finds the documents of an index that texts go for, at a measure.
 
-    def __init__(self, index: OpenDocuments, measure: Measure) -> None:
+    Other processes open it by themselves.
+    """
+
+    def __init__(self, index: SharedIndex, measure: Measure) -> None:
         self._index, self._measure = index, measure
 
     def sign(self, token_lists: TokenLists) -> Queries:
         """Work out of some texts what the index looks up."""
-        return make_queries(token_lists, self._index.scheme)
+        return make_queries(token_lists, self._index.opened.scheme)
 
     def find(self, signed: Sequence[SignedTexts]) -> EarlierKeepers:
         """Find the document that each text goes for."""
         queries = [each for each in signed if isinstance(each, Queries)]
         if not queries:
             return EarlierKeepers.none(0)
-        answers = find_answers(self._index, join_queries(queries), self._measure)
+        answers = find_answers(self._index.opened, join_queries(queries), self._measure)
         return EarlierKeepers(
             answers.documents,
             answers.overlaps,
@@ -264,61 +265,53 @@ def name_sides(sides: Int8s, *, has_files: bool) -> pa.DictionaryArray:
 # The stage add: what stays of a collection goes into an index, which is told what went.
 
 
-# Reads those of the documents of a collection that are to be added, in their order.
-ReadAgain = Callable[[Adding, SignedBatches, Catalogue, Bools, Runner], Iterator[ReadDocuments]]
+def _read_signed(columns: ColumnNames, scheme: DocumentScheme, found: Revisited) -> ReadDocuments:
+    """Read some documents of a block; what is signed of them is not signed again."""
+    queries = _queries_of(found.rows, np.flatnonzero(found.select), scheme.banding.bands)
+    return read_block(
+        found.source, found.block, columns, scheme, select=found.select, queries=queries
+    )
 
 
-def read_in_threads(
-    new: Adding, batches: SignedBatches, own: Catalogue, wanted: Bools, runner: Runner
-) -> Iterator[ReadDocuments]:
-    """Read documents again; what is signed of them is not signed again."""
+@dataclass(frozen=True)
+class Added:
+    """What of a collection goes into an index, and what it is told of.
 
-    def read(item: _Part) -> ReadDocuments:
-        select = wanted[item.rows]
-        return read_signed(item.source, item.block, item.batch, own.columns, new.scheme, select)
+    Those that ``stay`` are added; of what ``went`` the index is told.
+    """
 
-    return runner.map(read, _parts(batches, own, wanted))
-
-
-def read_signed(
-    source: Source,
-    block: RowBlock,
-    batch: pa.RecordBatch,
-    columns: ColumnNames,
-    scheme: DocumentScheme,
-    select: Bools,
-) -> ReadDocuments:
-    """Read some documents of a block, of which a batch has what was signed."""
-    queries = _queries_of(batch, np.flatnonzero(select), scheme.banding.bands)
-    return read_block(source, block, columns, scheme, select=select, queries=queries)
+    stay: Bools
+    went: Bools
 
 
 def add_survivors(
-    new: Adding,
-    batches: SignedBatches,
-    own: Catalogue,
-    other: Catalogue,
-    assignment: Assignment,
-    are_known: Bools,
-    went: Bools,
-    runner: Runner,
-    read: ReadAgain = read_in_threads,
+    engine: Engine, read: Read, new: Adding, other: Catalogue, assignment: Assignment, added: Added
 ) -> int:
     """Add the documents that stay, and note those that went; returns how many were added.
 
-    ``batches`` are the signed documents of ``own``, and ``other`` those for which some went. Those
-    that ``are_known`` are there, and of what ``went`` the index is told.
+    ``read`` are the signed documents, of the last collection those that are added, and ``other``
+    those for which some went.
     """
-    stays = assignment.stays & own.is_document & ~are_known
-    count = runner.counter("add", int(stays.sum()))
+    own = read.catalogues[-1]
+    count = engine.runner.counter("add", int(added.stay.sum()))
     n_added = 0
-    for documents in read(new, batches, own, stays, runner):
+    reading = partial(_read_signed, own.columns, new.scheme)
+    for documents in engine.revisit(read, added.stay, reading):
         ids = documents.batch.ids
         check_unknown(new.index, ids, documents.places, own.columns)
         new.add(documents.batch)
         n_added += len(ids)
         count(len(ids))
-    _note_gone(new, batches, own, other, assignment, went)
+    own_ids = IdLookup(own)
+    kept_ids = KeeperIds(own, other, assignment.keepers, shares_ids=True)
+    for start, digests in read.known.of_last.digests():
+        gone = start + np.flatnonzero(added.went[start : start + len(digests)])
+        new.went(
+            own_ids.take(gone),
+            kept_ids.take(assignment.keepers[gone]),
+            digests.values[gone - start],
+            assignment.similarities[gone],
+        )
     return n_added
 
 
@@ -343,28 +336,6 @@ def find_known(
     return are_known
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A block that is read again, the numbers of its documents, and what was signed of them."""
-
-    source: Source
-    block: RowBlock
-    rows: slice
-    batch: pa.RecordBatch
-
-
-def _parts(batches: SignedBatches, own: Catalogue, stays: Bools) -> Iterator[_Part]:
-    """Yield the blocks of which some document stays."""
-    signed = iter(batches)
-    for source, start, stop in own.ranges():
-        for block, rows in numbered_blocks(source, start, stop):
-            first, batch = next(signed)
-            if first != rows.start or len(batch) != len(block):
-                raise file_has_changed(source.name)
-            if stays[rows].any():
-                yield _Part(source, block, rows, batch)
-
-
 def _queries_of(batch: pa.RecordBatch, rows: Int64s, n_bands: int) -> Queries:
     """Return what was signed of some documents of a batch."""
     digests = np.column_stack(
@@ -375,23 +346,3 @@ def _queries_of(batch: pa.RecordBatch, rows: Int64s, n_bands: int) -> Queries:
     if filters is not None:
         filters = take_filters(filters, rows)
     return Queries(numbers_of(batch, "n_tokens")[rows], digests, keys, filters, None)
-
-
-def _note_gone(
-    new: Adding,
-    batches: SignedBatches,
-    own: Catalogue,
-    other: Catalogue,
-    assignment: Assignment,
-    went: Bools,
-) -> None:
-    own_ids = IdLookup(own)
-    kept_ids = KeeperIds(own, other, assignment.keepers, shares_ids=True)
-    for start, digests in batches.digests():
-        gone = start + np.flatnonzero(went[start : start + len(digests)])
-        new.went(
-            own_ids.take(gone),
-            kept_ids.take(assignment.keepers[gone]),
-            digests.values[gone - start],
-            assignment.similarities[gone],
-        )

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from neardup.documents.additions import Adding
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.other import index_and_others
+from neardup.engine.engine import Engine, Read
+from neardup.engine.threads import ThreadEngine
 from neardup.engine.workspaces import key_of, open_workspace
+from neardup.errors import InvalidParameterError
 from neardup.files.inputs import Inputs, check_effect, passed_over
 from neardup.files.passes import keep_extracted
 from neardup.files.resolve import resolve_inputs
@@ -27,32 +29,24 @@ from neardup.jobs.dedup.against import (
     DENIED_BY_ESTIMATE,
     INDEX,
     INPUT,
-    IndexLookUp,
+    Added,
     Other,
-    ReadAgain,
     add_survivors,
     find_known,
     keeper_sides,
     name_sides,
     open_index,
-    read_in_threads,
 )
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
-from neardup.options.choices import Data, Engine
+from neardup.options.choices import Data, Method
 from neardup.options.documents import DedupOptions
 from neardup.options.groups import DATA, AgainstDataOptions, WorkerOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.options.together import GroupArguments
-from neardup.reading.signed_batches import (
-    CountShingles,
-    SignedBatches,
-    count_shingles,
-    with_frequencies,
-)
+from neardup.reading.signed_batches import with_frequencies
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
 from neardup.stages.contents import Contents, find_contents, sign_documents
 from neardup.stages.counts import Groups, count_by_file
 from neardup.stages.decide import (
@@ -65,25 +59,48 @@ from neardup.stages.decide import (
     choose_exactly,
     choose_method,
 )
+from neardup.stages.frequencies import count_frequencies
 from neardup.stages.hints import hints_of_short, with_warning
 from neardup.stages.options import describe_inputs, describe_reading, to_be_counted
 from neardup.stages.plan import DedupPlan, plan_deduplication
-from neardup.stages.selection import complete_summary
+from neardup.stages.selection import complete_summary, write_rows_by
 
 if TYPE_CHECKING:
     from neardup.jobs.dedup.audit import Audit
     from neardup.outputs.summary_records import File
-    from neardup.runs.work import Workspace
 
 
-def _plan_in_threads(
-    options: DedupOptions, *, has_other: bool, has_index: bool
+def _make_plan(
+    options: DedupOptions, *, has_other: bool, has_index: bool, on_spark: bool
 ) -> DedupPlan | None:
-    return None if has_index else plan_deduplication(options, has_other=has_other)
+    """Check what goes with what; with an index that is what decides the plan."""
+    if on_spark and has_index and has_other:
+        message = "engine spark compares against an index alone; run once for each"
+        raise InvalidParameterError(message, "engine")
+    if has_index:
+        options.check_no_preset()
+    plan = None if has_index else plan_deduplication(options, has_other=has_other)
+    if on_spark:
+        _check_for_executors(options if plan is None else plan.options, has_index=has_index)
+    return plan
 
 
-# Runs all stages but the writing, as ``deduplicate_sources`` does.
-Deduplicate = Callable[..., DeduplicationResult]
+def _check_for_executors(options: DedupOptions, *, has_index: bool) -> None:
+    """Raise for options that need all documents in one place."""
+    for name, is_given in (
+        ("method", options.method != "minhash"),
+        ("audit", options.audit is not None),
+        ("clusters", has_index and options.clusters == "components"),
+    ):
+        if is_given:
+            message = (
+                f"{name} needs all documents in one memory, and cannot be had with engine spark; "
+                "leave it out, or choose engine threads"
+            )
+            raise InvalidParameterError(message, name, "engine")
+    from neardup.engine.spark.session import check_reads_text
+
+    check_reads_text(options)
 
 
 class DedupJob:
@@ -100,8 +117,8 @@ class DedupJob:
     index
         The index that documents are compared against, too, if there is one: then that decides the
         plan.
-    make_plan
-        Checks what goes with what.
+    on_spark
+        Whether executors do the work.
     """
 
     def __init__(
@@ -112,24 +129,26 @@ class DedupJob:
         against: Any = None,
         *,
         index: DocumentHandle | None = None,
-        make_plan: Callable[..., DedupPlan | None] = _plan_in_threads,
+        on_spark: bool = False,
     ) -> None:
         self.options, self.index, self._resolve = options, index, resolve
         self._data, self._against = data, against
-        has_other, has_index = against is not None, index is not None
-        if has_index:
-            options.check_no_preset()
-        self.plan = make_plan(options, has_other=has_other, has_index=has_index)
+        self.plan = _make_plan(
+            options,
+            has_other=against is not None,
+            has_index=index is not None,
+            on_spark=on_spark,
+        )
 
     @classmethod
-    def of(cls, given: Any, **how: Any) -> Self:
-        """Return the job of the arguments of a function; ``how`` is what else it is made of."""
+    def of(cls, given: Any, *, on_spark: bool = False) -> Self:
+        """Return the job of the arguments of a function."""
         options, index, others = given.part(DedupOptions), None, None
         if given.against is not None:
             index, others = index_and_others(
                 given.against, options.tokenizer, may_be_new=options.add
             )
-        return cls(options, resolve_inputs, given.data, others, index=index, **how)
+        return cls(options, resolve_inputs, given.data, others, index=index, on_spark=on_spark)
 
     @cached_property
     def sources(self) -> Inputs:
@@ -144,18 +163,14 @@ class DedupJob:
         return self._resolve(self._against, self.options)
 
     @contextmanager
-    def opened(self, runner: Runner, count: CountShingles = count_shingles) -> Iterator[Other]:
-        """Find all inputs, and open the index for as long as the block lasts.
-
-        ``count`` counts documents where that decides the weights of the index.
-        """
+    def opened(self, engine: Engine) -> Iterator[Other]:
+        """Find all inputs, and open the index for as long as the block lasts."""
         sources = self.sources
         if self.plan is not None:
             yield Other(self.plan, self.others)
             return
         assert self.index is not None
-        opening = open_index(self.index, sources, self.options, runner, count, self.others)
-        with opening as other:
+        with open_index(self.index, sources, self.options, engine, self.others) as other:
             yield other
 
     def key(self, other: Other) -> dict[str, Any] | None:
@@ -174,24 +189,10 @@ class DedupJob:
             key["index"] = [other.state]
         return key
 
-    def run(
-        self,
-        other: Other,
-        runner: Runner,
-        workspace: Workspace = IN_MEMORY,
-        deduplicate: Deduplicate | None = None,
-    ) -> DeduplicationResult:
-        """Run all stages but the writing against what was opened; in threads, or as it is said."""
-        runner.memory = workspace.memory or None
-        result = (deduplicate or deduplicate_sources)(
-            self.sources,
-            other.sources,
-            other.plan,
-            runner,
-            workspace,
-            other.index,
-            other.new,
-        )
+    def run(self, engine: Engine, other: Other) -> DeduplicationResult:
+        """Run all stages but the writing against what was opened."""
+        with engine.errors():
+            result = deduplicate_sources(engine, self.sources, other)
         if other.state is not None:
             folder = other.state["path"]
             listed: list[File] = [{"name": Path(folder).name, "origin": folder}]
@@ -202,179 +203,133 @@ class DedupJob:
 
 
 def deduplicate_sources(
-    sources: Sequence[Source],
-    against: Sequence[Source],
-    plan: DedupPlan,
-    runner: Runner,
-    workspace: Workspace = IN_MEMORY,
-    index: OpenDocuments | None = None,
-    new: Adding | None = None,
+    engine: Engine, sources: Sequence[Source], other: Other
 ) -> DeduplicationResult:
     """Run all stages but the writing.
 
-    What is compared against is ``against``, and the documents of an ``index``, which are looked up
-    while the first pass reads; ``new`` gets what stays, and is told what went.
-
     Two passes over the files: the first signs every document, the second reads those again that
     may have a near-duplicate, for exact comparison. Weights by document frequencies need a pass of
-    their own before, which counts documents.
+    their own before, which counts documents. Documents of an index are looked up while the first
+    pass reads; if it is new, it gets what stays, and is told what went.
     """
+    plan, against = other.plan, other.sources
     check_effect(plan.options, sources, against)
-    keep_extracted(workspace, sources, against)
+    keep_extracted(engine.workspace, sources, against)
     if plan.reading.needs_frequencies:
-        with runner.stage("count"):
+        with engine.stage("count"):
             collections = to_be_counted(plan.options, sources, against)
-            frequencies = count_shingles(collections, plan.reading, runner)
+            frequencies = count_frequencies(engine, collections, plan.reading)
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
-    if index is not None:
-        look_up = IndexLookUp(index, plan.measure)
-        plan = replace(plan, reading=replace(plan.reading, look_up=look_up))
-    with runner.stage("read") as note:
-        signed = sign_documents(sources, against, plan, workspace, runner)
-        first_denied = None if index is None else index.first_denied
-        contents = find_contents(signed, plan.keep, workspace, first_denied)
-        n_contents = contents.count()
-        note(documents=len(contents.firsts), distinct_texts=n_contents)
-    method, choice = plan.options.method, None
+    with engine.stage("read") as note:
+        read = sign_documents(engine, sources, against, plan)
+        first_denied = None if other.index is None else other.index.first_denied
+        contents = find_contents(engine, read, plan.keep, first_denied)
+        note(documents=len(contents.firsts), distinct_texts=contents.count())
+    try:
+        found = _decide(engine, read, contents, plan)
+        result = _conclude(engine, read, other, found)
+    finally:
+        engine.release(read)
+    write_rows_by(result, engine.write)
+    return result
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was decided of contents, and how.
+
+    ``choice`` is there where the job has chosen the method, ``audit`` where one was asked for.
+    """
+
+    plan: DedupPlan
+    contents: Contents
+    decision: Decision
+    method: Method
+    choice: MethodChoice | None = None
+    audit: Audit | None = None
+
+
+def _decide(engine: Engine, read: Read, contents: Contents, plan: DedupPlan) -> _Found:
+    """Decide which contents stay, by the method that was chosen."""
+    method, choice, runner = plan.options.method, None, engine.runner
     if method == "auto":
-        with runner.stage("choose method") as note:
+        with engine.stage("choose method") as note:
             choice = choose_method(contents, plan, runner)
             note(method=choice.method)
         method = choice.method
     if plan.keep.keeps_none:
-        return conclude(
-            contents,
-            Decision.of_all([]),
-            plan,
-            signed.batches,
-            runner,
-            has_files=bool(against),
-            method=method,
-        )
+        return _Found(plan, contents, Decision.of_all([]), method)
     if method == "exact" or plan.options.audit:
-        check_fits(contents, plan, workspace, "audit" if method == "minhash" else "method")
-    if method == "minhash":
-        decision = choose_by_buckets(signed.batches, contents, plan, workspace, runner)
-    else:
-        decision = choose_exactly(contents, plan, runner)
-    audit = None
-    if plan.options.audit and method == "minhash":
+        option = "audit" if method == "minhash" else "method"
+        check_fits(contents, plan, engine.workspace, option)
+    if method == "exact":
+        return _Found(plan, contents, choose_exactly(contents, plan, runner), method, choice)
+    decision, audit = choose_by_buckets(engine, read, contents, plan), None
+    if plan.options.audit:
         from neardup.jobs.dedup.audit import audit_contents
 
-        with runner.stage("audit"):
-            audit = audit_contents(signed.batches, contents, decision, plan, runner)
-    return conclude(
-        contents,
-        decision,
-        plan,
-        signed.batches,
-        runner,
-        index,
-        new,
-        has_files=bool(against),
-        method=method,
-        choice=choice,
-        audit=audit,
-    )
+        with engine.stage("audit"):
+            audit = audit_contents(read.known, contents, decision, plan, runner)
+    return _Found(plan, contents, decision, method, choice, audit)
 
 
-def conclude(
-    contents: Contents,
-    decision: Decision,
-    plan: DedupPlan,
-    batches: SignedBatches,
-    runner: Runner,
-    index: OpenDocuments | None = None,
-    new: Adding | None = None,
-    *,
-    has_files: bool,
-    read: ReadAgain = read_in_threads,
-    **how: Any,
-) -> DeduplicationResult:
-    """Carry the decision over to all documents, and add those that stay to an index that is new.
-
-    ``batches`` are the documents that were signed, of which ``read`` reads some again;
-    ``has_files`` says whether others than those of the index are named, even if there is no
-    document in them. ``how`` it was decided is told by the summary.
-    """
-    assignment = assign(contents, decision)
-    if plan.keep.keeps_none:
+def _conclude(engine: Engine, read: Read, against: Other, found: _Found) -> DeduplicationResult:
+    """Carry the decision over to all documents, and add those that stay to an index that is new."""
+    contents, index = found.contents, against.index
+    assignment = assign(contents, found.decision)
+    if found.plan.keep.keeps_none:
         assignment = assignment.with_firsts(contents.n_others)
-    other, n_against, sides, names = contents.other, None, None, None
+    has_files = bool(against.sources)
+    other, sides, names = contents.other, None, None
     if index is not None and contents.earlier is not None:
-        n_against = index.n_documents + int(other.is_document.sum())
         other = other.behind(index.ids_gone_for(contents.earlier.index_documents))
         sides = keeper_sides(index, contents, assignment)
         names = name_sides(sides, has_files=has_files)
     added: dict[str, int] = {}
-    if new is not None:
+    if (new := against.new) is not None:
         assert sides is not None
-        batches = batches.of_last
         new.n_left_out = int((sides >= DENIED).sum())
         # The index is told of what went for its own documents, or for one that is added.
         went = ~assignment.stays & ((sides == INPUT) | (sides == INDEX))
-        with runner.stage("add") as note:
+        with engine.stage("add") as note:
             own = contents.own
-            are_known = find_known(new.index, batches, own, assignment)
+            are_known = find_known(new.index, read.known.of_last, own, assignment)
             # Where a run is repeated they stay, as they did before, unless a file has them now, or
             # they are denied.
             are_known &= (sides == INPUT) | (sides == INDEX)
             assignment = assignment.without(are_known)
-            n_added = add_survivors(
-                new, batches, own, other, assignment, are_known, went & ~are_known, runner, read
-            )
+            stay = assignment.stays & own.is_document & ~are_known
+            what = Added(stay, went & ~are_known)
+            n_added = add_survivors(engine, read, new, other, assignment, what)
             note(documents=n_added)
         added = {"documents_added": n_added, "documents_known": int(are_known.sum())}
-    summary = summarise(
-        contents,
-        decision,
-        assignment,
-        plan,
-        runner,
-        n_against=n_against,
-        has_index=index is not None,
-        **how,
-    )
-    summary |= added
+    summary = _summarise(engine, found, assignment, index) | added
     if sides is not None:
         n_exact, n_estimated = (int((sides == each).sum()) for each in (DENIED, DENIED_BY_ESTIMATE))
         summary["documents_denied"] = {"exact": n_exact, "estimated": n_estimated}
         if has_files:
             summary["removed_for_index"] = int(((sides == INDEX) & ~assignment.stays).sum())
     # Equal ids of files are those of other documents.
-    shares_ids = plan.options.add and not has_files
+    shares_ids = found.plan.options.add and not has_files
     return DeduplicationResult(
         contents.own, other, assignment, summary, shares_ids=shares_ids, sides=names
     )
 
 
-def summarise(
-    contents: Contents,
-    decision: Decision,
-    assignment: Assignment,
-    plan: DedupPlan,
-    runner: Runner,
-    *,
-    method: str = "minhash",
-    choice: MethodChoice | None = None,
-    audit: Audit | None = None,
-    n_against: int | None = None,
-    has_index: bool = False,
-    engine: Engine = "threads",
-    workers: int | None = None,
+def _summarise(
+    engine: Engine, found: _Found, assignment: Assignment, index: OpenDocuments | None
 ) -> dict[str, Any]:
     """Put together what ``summary.json`` says of a run; writing adds its time.
 
-    ``n_against`` documents were compared against; None: those of the other collection. An index
-    has decided what hints would name.
+    An index has decided what hints would name.
     """
+    plan, contents, decision, method = found.plan, found.contents, found.decision, found.method
     own, other = contents.own, contents.other
     n_documents = int(own.is_document.sum())
     n_removed = int((~assignment.stays).sum())
     # Documents of the other collection are numbered first.
     n_for_other = int((assignment.keepers[~assignment.stays] < contents.n_others).sum())
-    if n_against is None:
-        n_against = int(other.is_document.sum())
+    n_against = int(other.is_document.sum()) + (0 if index is None else index.n_documents)
     summary: dict[str, Any] = {
         "documents_in": n_documents,
         "documents_kept": n_documents - n_removed,
@@ -402,8 +357,7 @@ def summarise(
         "clusters": plan.options.clusters,
         **plan.options.describe_preset(),
         "scheme": plan.reading.shingles.describe(),
-        "engine": engine,
-        "workers": runner.workers if workers is None else workers,
+        **engine.describe(),
     }
     if method == "minhash":
         summary["recall"] = float(plan.recall)
@@ -416,16 +370,16 @@ def summarise(
     summary["by_file"] = count_by_file(own, others, assignment)
     summary |= describe_inputs(own.sources, other.sources)
     summary |= describe_reading(plan.options, own)
-    complete_summary(summary, runner)
+    complete_summary(summary, engine.runner)
     summary["versions"] = versions()
-    if choice:
-        summary["method_choice"] = choice.describe()
-    if audit:
-        summary["audit"] = audit.describe()
+    if found.choice:
+        summary["method_choice"] = found.choice.describe()
+    if found.audit:
+        summary["audit"] = found.audit.describe()
     if plan.options.clusters == "components":
         summary["removed_beyond_survivors"] = decision.n_beyond
     summary["hints"] = []
-    if not has_index:
+    if index is None:
         n_short = summary["short_documents"]
         summary["hints"] = hints_of_short(n_documents, n_short, plan.reading.shingles)
     return summary
@@ -489,6 +443,8 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     [{'id': '2', 'kept_id': '0', 'similarity': 1.0}]
     """
     job = DedupJob.of(given)
-    with Runner(given.workers, given.progress, "dedup") as runner, job.opened(runner) as other:
-        result = job.run(other, runner, open_workspace(given.memory, given.work))
+    with Runner(given.workers, given.progress, "dedup") as runner:
+        engine = ThreadEngine(runner, open_workspace(given.memory, given.work))
+        with job.opened(engine) as other:
+            result = job.run(engine, other)
     return with_warning(result)

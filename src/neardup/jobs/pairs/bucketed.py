@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from neardup.engine.partitions import Partitions
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.records import (
     JoinedRecords,
@@ -24,11 +25,10 @@ from neardup.reading.first_pass import Signed
 from neardup.runs.arrays import AnyArray, kept_arrays
 from neardup.runs.runner import Runner
 from neardup.stages.components import (
-    Partitions,
     bytes_of,
     exchange_keys,
     exchange_texts,
-    find_components,
+    find_components_of_batches,
     pack_components,
     read_candidates,
     read_sets,
@@ -65,7 +65,7 @@ def meet_in_buckets(
     contents = find_pair_contents(signed, workspace)
 
     def find_partitions() -> dict[str, AnyArray]:
-        roots = find_components(signed.batches, contents, workspace, runner)
+        roots = find_components_of_batches(signed.batches, contents, workspace, runner)
         room = room_of_partition(workspace, 1)
         packed = pack_components(
             roots, contents, plan.reading, room, are_packed=contents.are_shared

@@ -7,9 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from neardup.engine.threads import ThreadEngine
 from neardup.errors import WriteError
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.resolve import resolve_inputs
+from neardup.jobs.dedup.against import Other
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.outputs.targets import Url, check_room
@@ -32,7 +34,7 @@ def run(tmp_path, monkeypatch, *, memory: int) -> tuple[dict[str, int], Workspac
     sources = resolve_inputs(str(tmp_path / "a.jsonl"), options)
     sizes: dict[str, int] = {}
     with Workspace(memory, WorkFolder.temporary(tmp_path)) as workspace:
-        deduplicate_sources(sources, [], plan, Runner(1), workspace)
+        deduplicate_sources(ThreadEngine(Runner(1), workspace), sources, Other(plan, []))
         if workspace.work.folder.exists():
             for path in workspace.work.folder.iterdir():
                 name = path.name.partition("-")[0]
