@@ -55,7 +55,11 @@ IN_BUCKETS: dict[str, dict[str, Any]] = {
 }
 OPTIONS |= IN_BUCKETS
 # What tasks run, and those to which rows come in any order.
-STAGES = ("engine.spark.read._read", "spark.exact_pairs._send_sets", "spark.exact_pairs._join")
+STAGES = (
+    "engine.spark.read._read",
+    "engine.spark.engine._send_to_groups",
+    "engine.spark.engine._work_on_group",
+)
 
 
 def make_rows(n: int, seed: int) -> list[dict[str, Any]]:
@@ -196,7 +200,7 @@ def test_limit(in_process, records):
 
 
 def test_rows_in_any_order(session, records, small_tasks, monkeypatch):
-    replace_stage(monkeypatch, "spark.exact_pairs._join", shuffled_behind_first, 1)
+    replace_stage(monkeypatch, "engine.spark.engine._work_on_group", shuffled_behind_first, 1)
     check(session, records, **OPTIONS["jaccard"])
 
 

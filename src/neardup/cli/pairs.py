@@ -85,7 +85,7 @@ def command(call: Call) -> None:
     with call.working(output.place, key) as workspace:
         with call.display:
             if call.is_on_spark:
-                from neardup.spark.exact_pairs import find_on_spark
+                from neardup.spark.pairs import find_on_spark
 
                 result = find_on_spark(call.cluster(), job, call.runner, workspace)
             else:

@@ -68,6 +68,21 @@ class Partition(ABC):
         """Count the passes in which rows are worked on that take ``factor`` times their bytes."""
 
 
+class Group(ABC):
+    """Rows of some documents; more may come than theirs.
+
+    ``known`` is the row of each document as ``Engine.group`` was given it, and ``runner`` works on
+    the group.
+    """
+
+    known: pa.RecordBatch
+    runner: Runner
+
+    @abstractmethod
+    def rows(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
+        """Yield all rows; those in memory may be let go of if they are not read again."""
+
+
 class Rows(ABC):
     """Rows by partition; or, behind ``Engine.work``, what was made of each partition."""
 
@@ -81,8 +96,8 @@ class Rows(ABC):
 class Read(NamedTuple):
     """Collections that were read, and the rows that were made of their documents.
 
-    Documents are numbered one collection after the other. ``reading`` is the plan of the first.
-    ``known`` is what this process knows of documents that were signed.
+    Documents are numbered one collection after the other. ``reading`` is the plan of the first, and
+    ``known`` has all columns of the documents that this process keeps.
     """
 
     catalogues: tuple[Catalogue, ...]
@@ -264,9 +279,37 @@ class Engine(ABC):
     def partition_bytes(self) -> int | None:
         """How many bytes a partition may take while it is worked on; None: as many as it likes."""
 
+    @property
     @abstractmethod
-    def work(self, rows: Rows, function: Callable[[Partition], Iterator[Given]]) -> Rows:
-        """Return what a function makes of each partition; it works when that is collected."""
+    def groups_at_once(self) -> int:
+        """How many groups are worked on at the same time."""
+
+    @property
+    @abstractmethod
+    def group_bytes(self) -> int | None:
+        """Memory of the work on a group; None: all that there is."""
+
+    @abstractmethod
+    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
+        """Bring the rows of some documents together, group by group.
+
+        Parameters
+        ----------
+        read
+            Rows of which a document has one, with its number in the first column.
+        n_groups
+            Their number; a document may be in several.
+        known
+            Gives the documents of a group by its number: a row for each, with its number in the
+            column ``DOCUMENT``, which ascends, and all columns that the route of the rows needs.
+        """
+
+    @abstractmethod
+    def work(self, rows: Rows, function: Callable[[Any], Iterator[Given]]) -> Rows:
+        """Return what a function makes of each partition or group.
+
+        It works when that is collected.
+        """
 
     @abstractmethod
     def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:

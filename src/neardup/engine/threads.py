@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from neardup.engine.engine import (
     Change,
     Engine,
     Given,
+    Group,
     Look,
     Means,
     Partition,
@@ -79,7 +80,7 @@ _TOGETHER_BYTES, _ROOM = 1 << 23, 8
 
 # Shares of the memory: what stays known of documents, rows that may stay or wait to be written, and
 # what all threads take that work on partitions.
-_LISTED_SHARE, _ROWS_SHARE, _WORKING_SHARE = 0.2, 0.25, 0.3
+_LISTED_SHARE, _ROWS_SHARE, _WORKING_SHARE = 0.2, 0.2, 0.3
 
 # Of signed documents: rows that meet at the same time, what was picked of all and stays, or waits
 # to be written, the sets of all that are compared, and the partitions that are worked on.
@@ -141,18 +142,18 @@ class ThreadEngine(Engine):
         every = [source for sources, _ in collections for source in sources]
         reading = ReadingPass("read", every, self.runner)
         kept = [exchange.kept_of(k, len(sources)) for k, (sources, _) in enumerate(collections)]
-        catalogues = []
+        catalogues, known = [], SignedBatches(0)
         with exchange.shuffle:
             for number, (sources, plan) in enumerate(collections):
                 plan = replace(plan, columns=choose_id_column(plan.columns, sources))
 
                 def take(
                     _: pa.RecordBatch,
-                    known: Mapping[str, Any],
+                    facts: Mapping[str, Any],
                     found: list[tuple[Sorted, int]],
                     number: int = number,
                 ) -> None:
-                    exchange.add(number, found[0], known["source"], known["text_bytes"])
+                    exchange.add(number, found[0], facts["source"], facts["text_bytes"])
 
                 with SpilledBatches(
                     f"ids-{number}",
@@ -169,6 +170,7 @@ class ThreadEngine(Engine):
                         take,
                         kept[number],
                     )
+                known.add(batches)
                 catalogues.append(
                     make_catalogue(
                         sources,
@@ -178,8 +180,8 @@ class ThreadEngine(Engine):
                         with_lengths=plan.with_lengths,
                     )
                 )
-        rows = _ThreadRows(exchange.shuffle, exchange.n_rows)
-        return Read(tuple(catalogues), collections[0][1], rows, SignedBatches(0))
+        rows = _ThreadRows(exchange.shuffle, exchange.n_rows, route)
+        return Read(tuple(catalogues), collections[0][1], rows, known)
 
     def sign(self, collections: Collections) -> Read:
         """Read all documents of some collections once, and sign each by the plan of its own."""
@@ -242,8 +244,23 @@ class ThreadEngine(Engine):
             return None
         return self.workspace.share(_PARTITION_SHARE) // (self.workers + 1)
 
-    def work(self, rows: Rows, function: Callable[[Partition], Iterator[Given]]) -> Rows:
-        """Return what a function makes of each partition; it works when that is collected."""
+    @property
+    def groups_at_once(self) -> int:
+        """One, on which all threads work."""
+        return 1
+
+    @property
+    def group_bytes(self) -> int | None:
+        """All memory, if it is bounded."""
+        return None if self.workspace.work is None else self.workspace.memory
+
+    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
+        """Bring rows together, which stay where they are until a group is worked on."""
+        assert isinstance(read.rows, _ThreadRows)
+        return replace(read.rows, groups=_Groups(n_groups, known))
+
+    def work(self, rows: Rows, function: Callable[[Any], Iterator[Given]]) -> Rows:
+        """Return what a function makes of each partition or group, when that is collected."""
         assert isinstance(rows, _ThreadRows)
         return replace(rows, function=function)
 
@@ -252,6 +269,11 @@ class ThreadEngine(Engine):
         assert isinstance(rows, _ThreadRows)
         if rows.function is None:
             yield from ((1, [(None, each)]) for each in rows.shuffle.read_all(let_go=True))
+            return
+        if rows.groups is not None:
+            for number in range(first, rows.groups.n):
+                group = rows.groups.group(number, rows, self.runner)
+                yield number + 1, list(rows.function(group))
             return
         sizes = np.array([rows.shuffle.nbytes(each) for each in range(first, _N_PARTITIONS)])
         room = _TOGETHER_BYTES
@@ -322,6 +344,8 @@ def _look_at(
     if route is None:
         return found, [((rows, np.zeros(len(rows), np.int64)), len(block))]
     partitions = route(rows, _N_PARTITIONS)
+    if (partitions[1:] >= partitions[:-1]).all():
+        return found, [((rows, partitions), len(block))]
     order = np.argsort(partitions.astype(np.uint16), kind="stable")
     return found, [((rows.take(pa.array(order)), partitions[order]), len(block))]
 
@@ -332,8 +356,10 @@ class _ThreadRows(Rows):
 
     shuffle: Shuffle
     n_rows: int
+    route: Route | None = None
     columns: Mapping[str, Int64s] = field(default_factory=dict)
-    function: Callable[[Partition], Iterator[Given]] | None = None
+    groups: _Groups | None = None
+    function: Callable[[Any], Iterator[Given]] | None = None
 
     def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
         """Return the rows with more columns."""
@@ -493,14 +519,65 @@ class _ThreadPartition(Partition):
         return self.engine.workspace.passes(n_bytes, _WORKING_SHARE)
 
 
+class _Groups(NamedTuple):
+    """Groups of documents, and the function that gives each."""
+
+    n: int
+    known: Callable[[int], pa.RecordBatch]
+
+    def group(self, number: int, rows: _ThreadRows, runner: Runner) -> _ThreadGroup:
+        """Return one of the groups of some rows."""
+        runner = runner.of_part(number, self.n)
+        return _ThreadGroup(self.known(number), runner, rows, has_all=self.n == 1)
+
+
+@dataclass(frozen=True)
+class _ThreadGroup(Group):
+    """Rows of some documents, or all rows."""
+
+    known: pa.RecordBatch
+    runner: Runner
+    found: _ThreadRows
+    has_all: bool
+
+    def rows(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of which the range of documents has some of the group."""
+        shuffle, route = self.found.shuffle, self.found.route
+        documents = numbers_of(self.known, DOCUMENT)
+        if not len(documents):
+            return
+        if self.has_all or route is None:
+            yield from shuffle.read_all(let_go=let_go)
+            return
+
+        def is_wanted(batch: pa.RecordBatch) -> bool:
+            found = batch.column(0).to_numpy()
+            return bool(found.max() >= documents[0] and found.min() <= documents[-1])
+
+        for partition in np.unique(route(self.known, _N_PARTITIONS)).tolist():
+            yield from shuffle.read(partition, is_wanted)
+
+
+def group_of(
+    batches: Iterator[pa.RecordBatch], known: pa.RecordBatch, runner: Runner, workspace: Workspace
+) -> Group:
+    """Return rows that come to a task as a group, in memory or in files of the task."""
+    return _ThreadGroup(known, runner, _gathered(batches, workspace), has_all=True)
+
+
 def partition_of(
     batches: Iterator[pa.RecordBatch], runner: Runner, workspace: Workspace
 ) -> Partition:
     """Return rows that come to a task as a partition, in memory or in files of the task."""
+    rows = _gathered(batches, workspace)
+    return _ThreadPartition(rows, 0, 1, ThreadEngine(runner, workspace))
+
+
+def _gathered(batches: Iterator[pa.RecordBatch], workspace: Workspace) -> _ThreadRows:
     shuffle = Shuffle("rows", workspace, 1, in_memory=None, share=_ROWS_SHARE)
     n_rows = 0
     with shuffle:
         for batch in batches:
             n_rows += len(batch)
             shuffle.add(batch, np.zeros(len(batch), np.int64))
-    return _ThreadPartition(_ThreadRows(shuffle, n_rows), 0, 1, ThreadEngine(runner, workspace))
+    return _ThreadRows(shuffle, n_rows)

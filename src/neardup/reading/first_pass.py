@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -13,10 +12,8 @@ from neardup.files.ids import EarlyIds, choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.kernels.common import strings
-from neardup.matching.join import Compared
-from neardup.reading.block_exchange import FILE_TEXT_BYTES, KeptElsewhere, Sorted
+from neardup.reading.block_exchange import FILE_TEXT_BYTES, KeptElsewhere
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.set_exchange import SetExchange, digest_compared
 from neardup.reading.sign import (
     Collections,
     ListedBlock,
@@ -28,7 +25,7 @@ from neardup.reading.sign import (
 from neardup.reading.signed_batches import SignedBatches, to_batch, with_place
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
-from neardup.tables import ContentNumbers, Digests, Int64s, TokenLists, Uint64s
+from neardup.tables import ContentNumbers, Digests, Int64s, Uint64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -137,17 +134,8 @@ class Signed:
     batches: SignedBatches
 
 
-def sign_collections(
-    collections: Collections,
-    workspace: Workspace,
-    runner: Runner,
-    sets: SetExchange | None = None,
-) -> Signed:
-    """Read all documents of some collections once, each by its own plan.
-
-    What they are compared by goes to ``sets``, if there is such an exchange; and it is what they
-    have digests of.
-    """
+def sign_collections(collections: Collections, workspace: Workspace, runner: Runner) -> Signed:
+    """Read all documents of some collections once, each by its own plan."""
     every = [source for sources, _ in collections for source in sources]
     reading = ReadingPass("read", every, runner)
     banding = collections[0][1].banding
@@ -155,25 +143,14 @@ def sign_collections(
     catalogues = []
     for number, (sources, plan) in enumerate(collections):
         plan = replace(plan, columns=choose_id_column(plan.columns, sources))
-        name, kept = f"sign-{number}", None
-        if sets is not None:
-            kept = sets.rows.kept_of(number, len(sources))
 
-        def take(
-            _: pa.RecordBatch,
-            known: Mapping[str, Any],
-            found: list[tuple[Sorted, int]],
-            number: int = number,
-        ) -> None:
-            for rows in found:
-                assert sets is not None
-                sets.rows.add(number, rows, known["source"], known["text_bytes"])
+        def read(block: RowBlock, plan: ReadingPlan = plan) -> tuple[SignedBlock, list[Any]]:
+            return sign_block(block, plan), []
 
         with SpilledBatches(
-            name, workspace, share=_SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
+            f"sign-{number}", workspace, share=_SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
         ) as signed:
-            read = partial(sign_with_sets, plan=plan, sets=sets)
-            read_blocks(sources, read, signed, reading, plan.columns, take, kept)
+            read_blocks(sources, read, signed, reading, plan.columns)
         batches.add(signed)
         catalogues.append(
             make_catalogue(
@@ -213,23 +190,6 @@ def list_documents(
             columns,
         )
     return make_catalogue(sources, columns, listed, skips_bad=skip_bad, with_lengths=with_lengths)
-
-
-def sign_with_sets(
-    block: RowBlock, plan: ReadingPlan, sets: SetExchange | None
-) -> tuple[SignedBlock, list[tuple[Sorted, int]]]:
-    """Sign a block, and make rows of what its documents are compared by, if there are ``sets``."""
-    if sets is None:
-        return sign_block(block, plan), []
-    parts: list[Compared] = []
-
-    def digest(tokens: TokenLists) -> Uint64s:
-        made = sets.make(tokens)
-        parts.append(made)
-        return digest_compared(made)
-
-    signed = sign_block(block, plan, digest)
-    return signed, [sets.sort(parts)]
 
 
 def read_blocks(
@@ -274,6 +234,7 @@ def read_blocks(
         found, seen = read(block)
         offset = None if block.place is None else block.place.offset
         known = {"text_bytes": found.text_bytes, "skipped": found.skipped, "offset": offset}
+        known |= found.facts
         return with_place(to_batch(found), block.place), known, seen
 
     for i, (batch, known, seen) in reading.map(work, sources, n_done):

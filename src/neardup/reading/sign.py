@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -120,7 +120,8 @@ class ListedBlock:
     """A block's documents; arrays have a row for each.
 
     ``n_tokens`` is ``BAD`` for a skipped row, and 0 where tokens are not looked at. ``lengths``, in
-    characters, and ``order`` are there where a keep policy needs them.
+    characters, and ``order`` are there where a keep policy needs them. ``columns`` are more arrays
+    that the process keeps, and ``facts`` plain values of the block; ``rows`` go to partitions.
     """
 
     numbers: Int64s
@@ -130,6 +131,9 @@ class ListedBlock:
     lengths: Int64s | None
     order: pa.Array | None
     skipped: list[tuple[int, str]]
+    columns: Mapping[str, Int64s] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    rows: pa.RecordBatch | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

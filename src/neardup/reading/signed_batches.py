@@ -74,6 +74,10 @@ class SignedBatches:
                 yield start, batch
                 start += batch.num_rows
 
+    def facts(self) -> Iterator[Any]:
+        """Yield the plain values that are known of each block."""
+        return (known for batches in self._collections for _, known in batches.known())
+
     def digests(self) -> Iterator[tuple[int, Digests]]:
         """Yield each batch's digests with the number of their first document."""
         for start, batch in self:
@@ -157,7 +161,7 @@ def to_batch(
         values = getattr(block, name, None)
         if values is not None:
             columns[name] = values
-    return pa.RecordBatch.from_pydict(columns)
+    return pa.RecordBatch.from_pydict({**columns, **block.columns})
 
 
 def with_place(batch: pa.RecordBatch, place: Place | None) -> pa.RecordBatch:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from neardup.spark.cuts import cut
     from neardup.spark.dedup import deduplicate
-    from neardup.spark.exact_pairs import find_pairs
+    from neardup.spark.pairs import find_pairs
     from neardup.spark.searches import search_documents, search_passages
     from neardup.spark.shared_passages import align
 
@@ -25,7 +25,7 @@ _MODULES = {
     "align": "shared_passages",
     "cut": "cuts",
     "deduplicate": "dedup",
-    "find_pairs": "exact_pairs",
+    "find_pairs": "pairs",
     "search_documents": "searches",
     "search_passages": "searches",
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from neardup.engine.engine import Engine
 from neardup.engine.partitions import Partitions
 from neardup.engine.spark.cluster import Cluster, Failure, local_workspace
 from neardup.engine.spark.read import ReadTasks, read_on_executors
@@ -26,7 +27,6 @@ from neardup.reading.column_values import NO_KEY
 from neardup.reading.sign import Collections, ReadingPlan, SignedBlock, sign_block
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runs.runner import Runner
-from neardup.runs.work import Workspace
 from neardup.spark.decide import (
     by_place,
     exchange_keys,
@@ -60,9 +60,10 @@ _PARTITION_SHARE, _PARTITIONS_A_SLOT = 0.4, 4
 
 
 def find_in_buckets(
-    cluster: Cluster, collections: Collections, plan: PairPlan, workspace: Workspace, runner: Runner
+    cluster: Cluster, engine: Engine, collections: Collections, plan: PairPlan
 ) -> Found:
     """Find pairs as ``find_pairs_in_sources`` finds those that share a bucket."""
+    workspace, runner = engine.workspace, engine.runner
     assert plan.banding is not None
     with runner.stage("read") as note:
         read = read_on_executors(collections, _sign, cluster, workspace)

@@ -148,6 +148,12 @@ def _stretches(piece: Piece, size: int, room: int, most: int) -> Iterator[Piece]
         yield Piece(piece.collection, piece.number, piece.source, piece.location, start, stop)
 
 
+def check_reached(sources: Iterable[Source]) -> None:
+    """Raise for the first source that other processes cannot read."""
+    for source in sources:
+        _for_others(source)
+
+
 def _for_others(source: Source) -> Source:
     """Return a source as other processes find it."""
     location = source.origin

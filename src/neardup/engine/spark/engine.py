@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from neardup.engine.engine import (
     Change,
     Engine,
     Given,
+    Group,
     Look,
     Means,
     Partition,
@@ -48,7 +49,7 @@ from neardup.engine.spark.read import (
     to_bytes,
 )
 from neardup.engine.spark.write import OpenChange, no_change, write_on_executors
-from neardup.engine.threads import partition_of
+from neardup.engine.threads import group_of, partition_of
 from neardup.errors import NeardupError
 from neardup.files.streams import file_has_changed
 from neardup.reading.catalogue import Catalogue
@@ -154,7 +155,7 @@ class SparkEngine(Engine):
         n_rows = sum(facts["n_rows"] for facts in known)
         sent = _SentRows(self.cluster, read, route, n_partitions)
         rows = _SparkRows(sent, n_rows)
-        return Read(read.catalogues, collections[0][1], rows, SignedBatches(0))
+        return Read(read.catalogues, collections[0][1], rows, SignedBatches(0, read.batches))
 
     def sign(self, collections: Collections) -> Read:
         """Read all documents of some collections once; executors keep what they have signed."""
@@ -190,8 +191,25 @@ class SparkEngine(Engine):
         """How many bytes a partition may take."""
         return int(self.cluster.task_bytes * _PARTITION_SHARE)
 
-    def work(self, rows: Rows, function: Callable[[Partition], Iterator[Given]]) -> Rows:
-        """Return what a function makes of each partition, which executors keep."""
+    @property
+    def groups_at_once(self) -> int:
+        """One for each task that runs."""
+        return self.cluster.slots
+
+    @property
+    def group_bytes(self) -> int | None:
+        """Memory of a task."""
+        return self.cluster.task_bytes
+
+    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
+        """Send rows to the tasks of their groups, once, however often these are worked on."""
+        assert isinstance(read.rows, _SparkRows)
+        sent = read.rows.sent
+        groups = _SentGroups(sent.cluster, sent.read, [known(number) for number in range(n_groups)])
+        return replace(read.rows, groups=groups)
+
+    def work(self, rows: Rows, function: Callable[[Any], Iterator[Given]]) -> Rows:
+        """Return what a function makes of each partition, which executors keep, or of a group."""
         assert isinstance(rows, _SparkRows)
         return replace(rows, function=function)
 
@@ -205,9 +223,15 @@ class SparkEngine(Engine):
             listed = self.cluster.work(_give_rows, attached)
             yield from ((1, [(None, from_bytes(data))]) for _, data in self.cluster.bring(listed))
             return
-        for (number, *known), data in self.cluster.bring(rows.made):
+        if rows.groups is not None:
+            made_of = self.cluster.bring_once(rows.groups.work(rows.function, stage))
+        else:
+            made_of = self.cluster.bring(rows.made)
+        for (number, *known), data in made_of:
             made: Given = (known[0], from_bytes(data)) if known else (pickle.loads(data), None)
             yield number + 1, [made]
+            if rows.groups is not None:
+                self.runner.report(stage, number + 1, len(rows.groups.known))
 
     def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
         """Read some documents again, and yield what is made of their texts, task by task."""
@@ -288,22 +312,16 @@ def _report_nothing(_: float) -> None:
     """Report no progress: Spark counts tasks."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _RowBlock(ListedBlock):
-    """A block's documents, and rows of them, which count them from 0."""
-
-    rows: pa.RecordBatch
-
-
-def _look_at(look: Look, block: RowBlock, plan: ReadingPlan) -> _RowBlock:
+def _look_at(look: Look, block: RowBlock, plan: ReadingPlan) -> ListedBlock:
     found, rows = look(block, plan)
-    return _RowBlock(**vars(found), rows=rows)
+    return replace(found, rows=rows)
 
 
-def _tell(found: _RowBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
-    """Return for the driver what documents there are, and how many rows."""
-    batch = to_batch(found, with_sketches=False, with_digests=False)
-    return batch, {"row_bytes": found.rows.nbytes, "n_rows": len(found.rows)}
+def _tell(found: ListedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
+    """Return the columns and facts of a block that the driver keeps."""
+    assert found.rows is not None
+    facts = {**found.facts, "row_bytes": found.rows.nbytes, "n_rows": len(found.rows)}
+    return to_batch(found), facts
 
 
 def _tell_signed(found: SignedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
@@ -338,12 +356,44 @@ class _SentRows:
 
 
 @dataclass(frozen=True)
+class _SentGroups:
+    """Rows of documents that executors have read, at the tasks of groups of documents."""
+
+    cluster: Cluster
+    read: ReadTasks
+    known: list[pa.RecordBatch]
+
+    @cached_property
+    def placed(self) -> RDD[Any]:
+        """The rows by group, which are sent once however often they are worked on."""
+        documents = np.concatenate([numbers_of(each, DOCUMENT) for each in self.known])
+        groups = np.repeat(np.arange(len(self.known)), [len(each) for each in self.known])
+        order = np.argsort(documents, kind="stable")
+        documents, groups = documents[order], groups[order]
+        bounds = np.searchsorted(documents, self.read.starts).tolist()
+        attached = [
+            (start, documents[first:stop], groups[first:stop])
+            for (start, _), (first, stop) in zip(self.read.ranges, pairwise(bounds), strict=True)
+        ]
+        sent = self.cluster.work(_send_to_groups, self.cluster.attach(attached, self.read.rows))
+        return self.cluster.place(sent, len(self.known))
+
+    def work(self, function: Callable[[Group], Iterator[Given]], stage: str) -> RDD[Any]:
+        """Have a function work on each group."""
+        memory = self.cluster.task_bytes
+        working = partial(_work_on_group, function, memory)
+        rows = self.cluster.attach(list(enumerate(self.known)), self.placed)
+        return self.cluster.work(working, rows, keep=(stage, memory))
+
+
+@dataclass(frozen=True)
 class _SparkRows(Rows):
-    """Rows, and what is made of them by partition."""
+    """Rows, and what is made of them by partition or by group."""
 
     sent: _SentRows
     n_rows: int
-    function: Callable[[Partition], Iterator[Given]] | None = None
+    groups: _SentGroups | None = None
+    function: Callable[[Any], Iterator[Given]] | None = None
 
     def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
         """Return the rows with more columns."""
@@ -385,6 +435,7 @@ def _numbered(first: int, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
 
     for row in rows:
         batch = row.found.rows
+        assert batch is not None
         place = batch.schema.get_field_index(DOCUMENT)
         if place >= 0:
             documents = numbers_of(batch, DOCUMENT) + first
@@ -393,11 +444,51 @@ def _numbered(first: int, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         first += len(row.found.numbers)
 
 
+def _send_to_groups(rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
+    """Send the rows of documents to all groups that have them."""
+    import pyarrow as pa
+
+    first, documents, groups = next(rows)
+    outbox = Outbox()
+    for batch in _numbered(first, rows):
+        if not len(batch):
+            continue
+        own = numbers_of(batch, DOCUMENT)
+        order = np.argsort(own)
+        start, stop = np.searchsorted(documents, [own[order[0]], own[order[-1]] + 1])
+        places = order[np.searchsorted(own, documents[start:stop], sorter=order)]
+        yield from outbox.add(batch.take(pa.array(places)), groups[start:stop])
+    yield from outbox.rest()
+
+
+def _work_on_group(
+    function: Callable[[Group], Iterator[Given]], memory: int, rows: Iterator[Any]
+) -> Iterator[tuple[Any, bytes] | Failure]:
+    """Work on a group, of which rows come in any order behind its documents."""
+    for number, known in islice(rows, 1):
+        with local_workspace(memory) as workspace, Runner(1) as runner:
+            batches = (from_bytes(data) for _, data in rows)
+            group = group_of(batches, known, runner, workspace)
+            yield from _packed(number, function(group))
+
+
+def _packed(number: int, made: Iterator[Given]) -> Iterator[tuple[Any, bytes] | Failure]:
+    """Return what is made of a partition as rows for the driver."""
+    try:
+        for known, batch in made:
+            if batch is None:
+                yield (number,), pickle.dumps(known)
+            else:
+                yield (number, known), to_bytes(batch)
+    except NeardupError as error:
+        yield Failure.of(number, None, error)
+
+
 def _work(
     function: Callable[[Partition], Iterator[Given]],
     memory: int,
     rows: Iterator[tuple[int, bytes]],
-) -> Iterator[tuple[Any, bytes]]:
+) -> Iterator[tuple[Any, bytes] | Failure]:
     """Work on a partition, of which rows come in any order."""
     first = next(rows, None)
     if first is None:
@@ -405,11 +496,8 @@ def _work(
     number = first[0]
     with local_workspace(memory) as workspace, Runner(1) as runner:
         batches = (from_bytes(data) for _, data in chain([first], rows))
-        for known, batch in function(partition_of(batches, runner, workspace)):
-            if batch is None:
-                yield (number,), pickle.dumps(known)
-            else:
-                yield (number, known), to_bytes(batch)
+        partition = partition_of(batches, runner, workspace)
+        yield from _packed(number, function(partition))
 
 
 def _send_made(cluster: Cluster, made: RDD[Any], starts: Int64s) -> RDD[Any]:

@@ -10,12 +10,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations, count
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from neardup.engine.engine import DOCUMENT, Engine, Given, Group, Read, Rows
+from neardup.jobs.pairs.sets import SetScheme, classes_of
 from neardup.matching.join import (
     BOTH,
     FIRST,
@@ -28,7 +29,7 @@ from neardup.matching.join import (
     check_limit,
     salt_sets,
 )
-from neardup.reading.set_exchange import SetExchange, classes_of
+from neardup.reading.signed_batches import numbers_of
 from neardup.runs.arrays import kept_arrays
 from neardup.runs.runner import Runner
 from neardup.tables import (
@@ -43,7 +44,7 @@ from neardup.tables import (
 )
 
 if TYPE_CHECKING:
-    from neardup.runs.work import Workspace
+    import pyarrow as pa
 
 # The share of the memory that two blocks take that are joined.
 _JOIN_SHARE = 0.8
@@ -62,29 +63,17 @@ class Unit(NamedTuple):
     are_apart: bool
 
 
-class RecordSets(NamedTuple):
-    """Records whose elements are where the exchange keeps them.
+class RecordSizes(NamedTuple):
+    """The first document of each record, ascending, and the size and the extent of the record.
 
-    ``documents`` has the first one of each record, ascending, ``sizes`` and ``extents`` are those
-    of the records. With ``keys`` they are only compared with those of equal ones.
+    Records of different ``keys`` are not compared. About ``n_distinct`` of all elements differ.
     """
 
-    exchange: SetExchange
     documents: Int64s
     sizes: Int64s
     extents: Int64s
     keys: Uint64s | None
-
-    def read(
-        self, records: Int64s, runner: Runner, *, are_all: bool
-    ) -> tuple[Compared, Uint64s | None]:
-        """Return what some records are compared by, sets salted with their keys, and these."""
-        documents, sizes, extents = (each[records] for each in self[1:4])
-        found = self.exchange.read(documents, sizes, extents, runner, are_all=are_all)
-        if self.keys is None:
-            return found, None
-        keys = self.keys[records]
-        return found if isinstance(found, TokenLists) else salt_sets(found, keys), keys
+    n_distinct: int
 
 
 class RecordBlocks:
@@ -92,44 +81,34 @@ class RecordBlocks:
 
     Parameters
     ----------
-    sets
-        The records.
+    records
+        All records.
     order
-        Those that have an extent, by its class.
+        The numbers of the records that have an extent, by its class.
     bounds
         Block k has the records of ``order`` from ``bounds[k]`` to ``bounds[k + 1]``.
     """
 
-    def __init__(self, sets: RecordSets, order: Int32s, bounds: Int64s) -> None:
-        self.sets, self._order, self._bounds = sets, order, bounds.tolist()
-        self._everything: tuple[Compared, Uint64s | None] | None = None
+    def __init__(self, records: RecordSizes, order: Int32s, bounds: Int64s) -> None:
+        self._records, self._order, self._bounds = records, order, bounds.tolist()
 
     @classmethod
-    def cut(
-        cls,
-        sets: RecordSets,
-        costs: Costs,
-        n_distinct: int,
-        workspace: Workspace,
-        *,
-        least: int = 1,
-    ) -> RecordBlocks:
-        """Cut records into as few blocks as can be; of all elements so many are different.
-
-        There are about ``least`` blocks, unless there have to be more.
-        """
-        sizes = sets.sizes
-        if sets.keys is not None:
+    def cut(cls, records: RecordSizes, costs: Costs, engine: Engine) -> RecordBlocks:
+        """Cut records into as few blocks as have work for all tasks of an engine, and fit."""
+        sizes, n_distinct = records.sizes, records.n_distinct
+        if records.keys is not None:
             # What is salted may be another element in every block.
             n_distinct = int(sizes.sum())
-        by_class = np.argsort(classes_of(sets.extents).astype(np.int16), kind="stable")
-        n_empty = int(np.count_nonzero(sets.extents == 0))
+        by_class = np.argsort(classes_of(records.extents).astype(np.int16), kind="stable")
+        n_empty = int(np.count_nonzero(records.extents == 0))
         order: Int32s = by_class[n_empty:].astype(np.int32)
+        room = engine.group_bytes
+        least = 1 if engine.groups_at_once == 1 else blocks_for(engine.groups_at_once)
 
         def cut() -> dict[str, Int64s]:
-            return {"bounds": _cut(sizes[order], costs, n_distinct, workspace, least)}
+            return {"bounds": _cut(sizes[order], costs, n_distinct, room, least)}
 
-        return cls(sets, order, kept_arrays(workspace, "blocks", cut)["bounds"])
+        return cls(records, order, kept_arrays(engine.workspace, "blocks", cut)["bounds"])
 
     def units(self, join: PartedJoin) -> list[Unit]:
         """Return what has to be joined for all pairs of a join to be found once."""
@@ -145,24 +124,30 @@ class RecordBlocks:
         ]
         return [*(Unit(each, False) for each in couples), *(Unit(each, True) for each in apart)]
 
-    def read(
-        self, unit: Unit, join: PartedJoin, runner: Runner
-    ) -> tuple[Int64s, Bytes, tuple[Compared, Uint64s | None]]:
-        """Return the records of a unit, ascending, the part of each, and their sets and keys."""
-        records, parts = self.records_of(unit, join)
-        if self._everything is not None:
-            return records, parts, self._everything
-        are_all = len(self._bounds) == 2
-        found = self.sets.read(records, runner, are_all=are_all)
-        if are_all:
-            self._everything = found
-        return records, parts, found
-
-    def records_of(self, unit: Unit, join: PartedJoin) -> tuple[Int64s, Bytes]:
-        """Return the records of a unit, ascending, and the part of each.
+    def records_of(self, unit: Unit, join: PartedJoin) -> pa.RecordBatch:
+        """Return the records of a unit, ascending, with what joins need to know of them.
 
         Of blocks that are apart only those that may have a partner in the other one.
         """
+        import pyarrow as pa
+
+        numbers, parts = self._numbers_of(unit, join)
+        known = self._records
+        columns: dict[str, Any] = {
+            DOCUMENT: known.documents[numbers],
+            "record": numbers,
+            "size": known.sizes[numbers],
+        }
+        if known.extents is not known.sizes:
+            columns["extent"] = known.extents[numbers]
+        if known.keys is not None:
+            columns["key"] = known.keys[numbers]
+        if unit.are_apart:
+            columns["part"] = parts
+        return pa.RecordBatch.from_pydict(columns)
+
+    def _numbers_of(self, unit: Unit, join: PartedJoin) -> tuple[Int64s, Bytes]:
+        """Return the numbers of the records of a unit, ascending, and the part of each."""
         blocks = [self._block(k) for k in unit.blocks]
         if unit.are_apart:
             (low, most), (least, high) = map(self._range_of, unit.blocks)
@@ -172,7 +157,7 @@ class RecordBlocks:
             stop = (most + 1) + bisect_left(
                 range(most + 1, high + 1), True, key=lambda own: not join.may_meet(most, own)
             )
-            extents = self.sets.extents
+            extents = self._records.extents
             blocks = [
                 blocks[0][extents[blocks[0]] >= first],
                 blocks[1][extents[blocks[1]] < stop],
@@ -184,17 +169,18 @@ class RecordBlocks:
 
     def _range_of(self, number: int) -> tuple[int, int]:
         """Return the least and the largest extent of a block."""
-        extents = self.sets.extents[self._block(number)]
+        extents = self._records.extents[self._block(number)]
         return int(extents.min()), int(extents.max())
 
     def _block(self, number: int) -> Int32s:
         return self._order[self._bounds[number] : self._bounds[number + 1]]
 
 
-def _cut(
-    sizes: Int64s, costs: Costs, n_distinct: int, workspace: Workspace, least: int = 1
-) -> Int64s:
-    """Cut sets, in order, into blocks of which any two fit into memory; into one if all do."""
+def _cut(sizes: Int64s, costs: Costs, n_distinct: int, n_bytes: int | None, least: int) -> Int64s:
+    """Cut sets, in order, into blocks of which any two fit into memory; into one if all do.
+
+    There are about ``least`` blocks, unless there have to be more.
+    """
     n, ends = len(sizes), offsets_of(sizes)
     bounds = [0]
 
@@ -202,7 +188,7 @@ def _cut(
         start = bounds[-1]
         return costs.of(stop - start, int(ends[stop] - ends[start]), n_distinct)
 
-    room = None if workspace.work is None else workspace.share(_JOIN_SHARE)
+    room = None if n_bytes is None else max(1, int(n_bytes * _JOIN_SHARE))
     if room is not None and least > 1:
         room = min(room, 2 * cost(n) // least)
     if n == 0 or room is None or (least == 1 and cost(n) <= room):
@@ -213,23 +199,90 @@ def _cut(
     return np.array(bounds, np.int64)
 
 
-def sides_in(unit: Unit, records: Int64s, parts: Bytes, sides: Bytes | None) -> Bytes | None:
-    """Return the sides of the records of a unit, which say of blocks that are apart which it is."""
-    own = None if sides is None else sides[records]
-    if not unit.are_apart:
-        return own
-    return parts | (np.uint8(BOTH) if own is None else own)
+class UnitSets:
+    """Reads what the records of a unit are compared by; of the only unit once."""
+
+    def __init__(self, scheme: SetScheme, *, is_only: bool) -> None:
+        self._scheme, self._is_only = scheme, is_only
+        self._found: tuple[Compared, Uint64s | None] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what was read."""
+        return {**vars(self), "_found": None}
+
+    @property
+    def none(self) -> Compared:
+        """What no records are compared by."""
+        return self._scheme.only_sizes(np.empty(0, np.int64), np.empty(0, np.int64))
+
+    def read(self, unit: Group) -> tuple[Compared, Uint64s | None]:
+        """Return what the records are compared by, sets salted with their keys, and these."""
+        if self._found is not None:
+            return self._found
+        # Few threads are worth beginning for what is in memory.
+        runner = None if self._is_only else unit.runner
+        found, keys = self._scheme.read(unit.rows(let_go=self._is_only), unit.known, runner), None
+        if "key" in unit.known.schema.names:
+            keys = numbers_of(unit.known, "key")
+            found = found if isinstance(found, TokenLists) else salt_sets(found, keys)
+        if self._is_only:
+            self._found = found, keys
+        return found, keys
+
+
+class UnitJoin(NamedTuple):
+    """Joins the records of a unit, those of two sides if there are ``sides`` of all records."""
+
+    sets: UnitSets
+    join: PartedJoin
+    sides: Bytes | None
+    limit: int | None
+
+    def run(self, unit: Group) -> Iterator[Given]:
+        """Yield what the filters count, and the pairs in ascending order."""
+        import pyarrow as pa
+
+        known = unit.known
+        records = numbers_of(known, "record")
+        sides = None if self.sides is None else self.sides[records]
+        if "part" in known.schema.names:
+            sides = numbers_of(known, "part") | (np.uint8(BOTH) if sides is None else sides)
+        sets, keys = self.sets.read(unit)
+        pairs, counts = self.join.of(sets, keys).run(sides, self.limit, unit.runner)
+        columns = {
+            "left": records[pairs.left],
+            "right": records[pairs.right],
+            "score": pairs.scores,
+        }
+        yield list(vars(counts).values()), pa.RecordBatch.from_pydict(columns)
 
 
 @dataclass(frozen=True)
 class BlockedJoin(Join):
-    """A join of which two blocks are in memory at once.
+    """A join of which two blocks are in memory at once, or in that of a task.
 
-    ``whole`` is the join of all records, which has no more of them than their sizes.
+    ``whole`` is the join of all records, which has no more of them than their sizes; ``rows`` are
+    by the ``n_units`` units. Steps of higher thresholds join the same units, because any two
+    similar records are in one.
     """
 
+    engine: Engine
     whole: PartedJoin
-    blocks: RecordBlocks
+    sets: UnitSets
+    rows: Rows
+    n_units: int
+
+    @classmethod
+    def of(
+        cls, engine: Engine, read: Read, scheme: SetScheme, whole: PartedJoin, records: RecordSizes
+    ) -> BlockedJoin:
+        """Cut records into blocks, and bring every two together that may have similar records."""
+        blocks = RecordBlocks.cut(records, whole.costs, engine)
+        units = blocks.units(whole)
+        rows = engine.group(
+            read, len(units), lambda number: blocks.records_of(units[number], whole)
+        )
+        return cls(engine, whole, UnitSets(scheme, is_only=len(units) == 1), rows, len(units))
 
     # What a record is, and how similar two are, the whole join says.
 
@@ -271,12 +324,12 @@ class BlockedJoin(Join):
     ) -> tuple[ScoredPairs, FilterCounts]:
         """Join all units."""
         found, counts = [], [self.counted.none()]
-        for number, (pairs, own) in enumerate(self.run_units(0, sides, limit, runner)):
+        for number, (pairs, own) in enumerate(self.run_units(0, sides, limit)):
             found.append(pairs)
             counts.append(own)
-            check_limit(limit, sum(map(len, found)), (number + 1) / len(self.units))
+            check_limit(limit, sum(map(len, found)), (number + 1) / self.n_units)
         pairs = ScoredPairs.joined(found)
-        if len(self.units) > 1:
+        if self.n_units > 1:
             pairs = pairs.take(pairs.ascending())
         return pairs, FilterCounts.total(counts)
 
@@ -285,29 +338,19 @@ class BlockedJoin(Join):
         """What is counted of each unit."""
         return self.whole.counted
 
-    @cached_property
-    def units(self) -> list[Unit]:
-        """What is joined one after the other."""
-        return self.blocks.units(self.whole)
-
     def run_units(
-        self, first: int, sides: Bytes | None, limit: int | None, runner: Runner
+        self, first: int, sides: Bytes | None, limit: int | None
     ) -> Iterator[tuple[ScoredPairs, FilterCounts]]:
         """Join the units from this one on; of each pairs are in ascending order."""
-        for number in range(first, len(self.units)):
-            yield self.run_unit(number, sides, limit, runner)
+        # Tasks have no use for the sizes of all records.
+        join = self.whole.of(self.sets.none, None)
+        joined = self.engine.work(self.rows, UnitJoin(self.sets, join, sides, limit).run)
+        for _, made in self.engine.collect(joined, "join", first):
+            for counts, batch in made:
+                assert batch is not None
+                yield ScoredPairs(*map(_numbers, batch.columns)), self.counted(*counts)
 
-    def run_unit(
-        self,
-        number: int,
-        sides: Bytes | None,
-        limit: int | None,
-        runner: Runner,
-    ) -> tuple[ScoredPairs, FilterCounts]:
-        """Join one of the units; pairs are in ascending order."""
-        unit = self.units[number]
-        records, parts, (sets, keys) = self.blocks.read(unit, self.whole, runner)
-        own_sides = sides_in(unit, records, parts, sides)
-        part = runner.of_part(number, len(self.units))
-        pairs, counts = self.whole.of(sets, keys).run(own_sides, limit, part)
-        return ScoredPairs(records[pairs.left], records[pairs.right], pairs.scores), counts
+
+def _numbers(column: pa.Array) -> Int64s:
+    numbers: Int64s = column.to_numpy()
+    return numbers

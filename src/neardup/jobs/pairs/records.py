@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.jobs.pairs.blocked import BlockedJoin, RecordBlocks, RecordSets
+from neardup.engine.engine import Engine, Read
+from neardup.jobs.pairs.blocked import BlockedJoin, RecordSizes
 from neardup.jobs.pairs.plan import PairPlan
+from neardup.jobs.pairs.sets import SetScheme, digest_compared
 from neardup.matching.bucket_join import join_buckets
 from neardup.matching.buckets import bucket_documents
 from neardup.matching.join import LEFT, RIGHT, Compared, PartedJoin, choose_algorithm, cut_runs
@@ -22,7 +24,6 @@ from neardup.matching.set_join import HammingJoin, SetJoin, SetSizes
 from neardup.options.choices import Algorithm
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import ContentTable, Signed, find_copies
-from neardup.reading.set_exchange import SetExchange, digest_compared
 from neardup.runs.runner import Runner
 from neardup.stages.components import NumberedContents
 from neardup.tables import (
@@ -38,8 +39,6 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
 )
-from neardup.text.shingles import sets_of_tokens
-from neardup.text.weighting import weighted_sets
 
 if TYPE_CHECKING:
     from neardup.runs.work import Workspace
@@ -272,50 +271,27 @@ class Records:
         return similarities
 
 
-def maker_of(plan: PairPlan) -> Callable[[TokenLists], Compared]:
-    """Return what makes of documents' tokens that by which they are compared: of strings these."""
-    if plan.edit:
-        return lambda tokens: tokens
-    shingles, weighted = plan.reading.shingles, plan.reading.weighted
-    if weighted is None:
-        return lambda tokens: sets_of_tokens(tokens, shingles)
+def scheme_of(plan: PairPlan) -> SetScheme:
+    """Return what makes of documents' tokens that by which they are compared."""
     # Weighing may wait for frequencies, which are counted before.
-    return lambda tokens: weighted_sets(tokens, shingles, weighted)
+    return SetScheme(None) if plan.edit else SetScheme(plan.reading.shingles, plan.reading.weighted)
 
 
-# Makes the join of records, given the join of all of them at once and about how many of their
-# elements differ.
-MakeJoin = Callable[[RecordSets, PartedJoin, int], BlockedJoin]
-
-
-def make_records(
-    signed: Signed,
-    sets: SetExchange,
-    plan: PairPlan,
-    workspace: Workspace,
-    make_join: MakeJoin | None = None,
-) -> Records:
-    """Make records of all documents, which are joined as sets or as strings.
-
-    Without ``make_join`` they are joined in this process, within the memory.
-    """
-    contents = find_pair_contents(signed, workspace)
+def make_records(engine: Engine, read: Read, plan: PairPlan) -> Records:
+    """Make records of all documents that were read, which are joined as sets or as strings."""
+    scheme = scheme_of(plan)
+    contents = find_pair_contents(Signed(read.catalogues, read.known), engine.workspace)
     documents = np.flatnonzero(contents.is_content)
     of_documents = contents.places_of(documents)[contents.firsts]
     of_documents[contents.firsts < 0] = -1
-    keys = signed.batches.blocking_keys()
-    sizes, extents, n_distinct = sets.measure(len(of_documents))
-    of_records = sizes[documents]
-    extents = of_records if extents is sizes else extents[documents]
-    sizes = of_records
-    whole, algorithm = _join_of(sets.only_sizes(sizes, extents), plan)
+    keys = read.known.blocking_keys()
+    found = scheme.sizes(read.known, len(of_documents))
+    sizes = found.sizes[documents]
+    extents = sizes if found.extents is found.sizes else found.extents[documents]
+    whole, algorithm = _join_of(scheme.only_sizes(sizes, extents), plan)
     own_keys = None if keys is None else keys[documents]
-    record_sets = RecordSets(sets, documents, sizes, extents, own_keys)
-    if make_join is None:
-        blocks = RecordBlocks.cut(record_sets, whole.costs, n_distinct, workspace)
-        join = BlockedJoin(whole, blocks)
-    else:
-        join = make_join(record_sets, whole, n_distinct)
+    known = RecordSizes(documents, sizes, extents, own_keys, found.n_distinct)
+    join = BlockedJoin.of(engine, read, scheme, whole, known)
     return Records(join, of_documents, contents.n_left, algorithm)
 
 

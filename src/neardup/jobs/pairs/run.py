@@ -20,7 +20,7 @@ from neardup.files.resolve import told_apart
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan, plan_pairs
-from neardup.jobs.pairs.records import Records, make_records, maker_of
+from neardup.jobs.pairs.records import Records, make_records, scheme_of
 from neardup.jobs.pairs.rows import (
     FoundPart,
     PairRows,
@@ -30,6 +30,7 @@ from neardup.jobs.pairs.rows import (
     read_columns,
     to_run,
 )
+from neardup.jobs.pairs.sets import route_by_extent
 from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
 from neardup.kernels.bucket import survivors
@@ -42,9 +43,9 @@ from neardup.options.documents import PairOptions
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import NO_KEY, check_have_columns
 from neardup.reading.first_pass import sign_collections
-from neardup.reading.set_exchange import SetExchange
 from neardup.reading.sign import Collections
 from neardup.reading.signed_batches import (
+    SignedBatches,
     numbers_of,
     with_frequencies,
 )
@@ -52,7 +53,6 @@ from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
-from neardup.runs.work import Workspace
 from neardup.stages.frequencies import count_frequencies
 from neardup.stages.hints import hints_of_short
 from neardup.stages.options import to_be_counted
@@ -146,9 +146,7 @@ class Matches:
     algorithm: Algorithm | None = None
 
 
-def find_matches(
-    records: Records, options: PairOptions, workspace: Workspace, runner: Runner
-) -> Matches:
+def find_matches(engine: Engine, records: Records, options: PairOptions) -> Matches:
     """Join the records and spell the pairs out; what does not fit goes to files."""
     join, sides = records.join, records.sides()
     speller = Speller.of(
@@ -160,22 +158,22 @@ def find_matches(
     )
     runs: Iterable[pa.RecordBatch]
     if options.top is None:
-        units, alone = join.units, speller.without_twins()
+        alone = speller.without_twins()
 
         def join_parts(first: int) -> Iterator[FoundPart]:
-            joined_units = join.run_units(first, sides, options.limit, runner)
+            joined_units = join.run_units(first, sides, options.limit)
             for number, (joined, counts) in enumerate(joined_units, first):
                 # What two records have in common with themselves is spelled out once.
                 own = speller if number == 0 else alone
                 yield FoundPart.of_records(joined, own, join, list(vars(counts).values()))
 
-        shares = [(number + 1) / len(units) for number in range(len(units))]
-        runs, n_pairs, found = collect_runs(join_parts, shares, options.limit, workspace)
+        shares = [(number + 1) / join.n_units for number in range(join.n_units)]
+        runs, n_pairs, found = collect_runs(join_parts, shares, options.limit, engine.workspace)
         step_counts = [join.counted(*each) for each in found]
         n_steps = 1
     else:
         best = most_similar_partners if options.per_document else most_similar_pairs
-        pairs, step_counts = best(join, speller, sides, options.top, runner)
+        pairs, step_counts = best(join, speller, sides, options.top, engine.runner)
         check_limit(options.limit, len(pairs))
         runs, n_pairs = [to_run(pairs, records.similarities(pairs))], len(pairs)
         n_steps = len(step_counts)
@@ -206,7 +204,7 @@ def summarise_pairs(
     catalogues: Sequence[Catalogue],
     plan: PairPlan,
     matches: Matches,
-    runner: Runner,
+    engine: Engine,
 ) -> dict[str, Any]:
     """Put together what ``--json`` prints of a run."""
     options = plan.options
@@ -232,7 +230,7 @@ def summarise_pairs(
     if options.top is not None:
         summary["top"], summary["per_document"] = options.top, options.per_document
     summary["scheme"] = _describe_scheme(plan)
-    summary |= {"engine": "threads", "workers": runner.workers, "seconds": runner.seconds}
+    summary |= {**engine.describe(), "seconds": engine.runner.seconds}
     if plan.banding:
         summary["recall"] = float(options.recall_asked_for)
     if options.top is not None:
@@ -373,7 +371,7 @@ class PairJob:
             counted=self.counted or [],
         )
 
-    def run(self, engine: Engine, elsewhere: Elsewhere | None = None) -> PairResult:
+    def run(self, engine: Engine, elsewhere: FindMatches | None = None) -> PairResult:
         """Find the pairs; ``elsewhere`` is as of ``find_pairs_in_sources``."""
         if self.index is not None:
             # Indexes take long to import, and most runs have none.
@@ -399,7 +397,7 @@ def find_pairs_in_sources(
     plan: PairPlan,
     engine: Engine,
     counted: Sequence[Source] | None = None,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: FindMatches | None = None,
 ) -> PairResult:
     """Find all pairs, or the most similar; ``right`` is None for a self-join.
 
@@ -413,8 +411,7 @@ def find_pairs_in_sources(
     if right is not None:
         collections.append((right, plan.reading_of_other))
     check_effect(plan.options, *(sources for sources, _ in collections), counted or ())
-    if elsewhere is None:
-        keep_extracted(workspace, *(sources for sources, _ in collections))
+    keep_extracted(workspace, *(sources for sources, _ in collections))
     names, also = plan.options.shown_columns, plan.options.equal_columns
     there = list[tuple[str, ...]]()
     if names:
@@ -428,15 +425,14 @@ def find_pairs_in_sources(
         collections = [(each, with_frequencies(own, frequencies)) for each, own in collections]
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     few = None
-    if plan.edit and plan.options.top is not None and elsewhere is None:
+    if plan.edit and plan.options.top is not None:
         # RapidFuzz is loaded for edit distances alone.
         from neardup.jobs.pairs.few import find_in_few
 
         few = find_in_few(collections, plan, runner)
     if few is None:
-        in_threads = _find_in_buckets if plan.banding else _find_exactly
-        find = in_threads if elsewhere is None else elsewhere.find
-        catalogues, matches, n_outside = find(collections, plan, workspace, runner)
+        find = (elsewhere or _find_in_buckets) if plan.banding else _find_exactly
+        catalogues, matches, n_outside = find(engine, collections, plan)
     else:
         catalogues, matches, n_outside = few.catalogues, _matches_of(few, plan), 0
     _log.debug("join: filters %s", vars(matches.counts))
@@ -453,7 +449,7 @@ def find_pairs_in_sources(
     if names:
         with runner.stage("columns"):
             columns = read_columns(matches.runs, catalogues, names, there, workspace, runner)
-    summary = summarise_pairs(catalogues, plan, matches, runner)
+    summary = summarise_pairs(catalogues, plan, matches, engine)
     if plan.options.blocking_columns:
         summary |= {"blocking": list(plan.options.blocking_columns), "unblocked": n_outside}
     if also:
@@ -473,38 +469,27 @@ def find_pairs_in_sources(
 Found = tuple[Sequence[Catalogue], Matches, int]
 """Catalogues, pairs of their documents, and how many of these are compared with none."""
 
-FindMatches = Callable[[Collections, PairPlan, Workspace, Runner], Found]
+FindMatches = Callable[[Engine, Collections, PairPlan], Found]
 
 
-@dataclass(frozen=True)
-class Elsewhere:
-    """What finds pairs in place of threads."""
-
-    find: FindMatches
-
-
-def _find_exactly(
-    collections: Collections, plan: PairPlan, workspace: Workspace, runner: Runner
-) -> Found:
-    with runner.stage("read") as note:
-        sets = SetExchange(maker_of(plan), workspace)
-        with sets.rows.shuffle:
-            signed = sign_collections(collections, workspace, runner, sets)
-        catalogues, keys = signed.catalogues, signed.batches.blocking_keys()
+def _find_exactly(engine: Engine, collections: Collections, plan: PairPlan) -> Found:
+    with engine.stage("read") as note:
+        read = engine.read("sets", collections, scheme_of(plan).list_sets, route_by_extent)
+        catalogues, keys = read.catalogues, read.known.blocking_keys()
         n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
-        records = make_records(signed, sets, plan, workspace)
+        records = make_records(engine, read, plan)
         # Digests have room in memory until here.
-        del signed
+        read = read._replace(known=SignedBatches(0))
         note(documents=sum(map(len, catalogues)), records=len(records))
-    with runner.stage("join") as note:
-        matches = find_matches(records, plan.options, workspace, runner)
+    with engine.stage("join") as note:
+        matches = find_matches(engine, records, plan.options)
+        engine.release(read)
         note(pairs=matches.n_pairs)
     return catalogues, matches, n_outside
 
 
-def _find_in_buckets(
-    collections: Collections, plan: PairPlan, workspace: Workspace, runner: Runner
-) -> Found:
+def _find_in_buckets(engine: Engine, collections: Collections, plan: PairPlan) -> Found:
+    workspace, runner = engine.workspace, engine.runner
     from neardup.jobs.pairs.bucketed import join_partitions, meet_in_buckets
 
     with runner.stage("read") as note:

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from neardup.engine.threads import ThreadEngine
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.pairs import blocked
+from neardup.jobs.pairs import blocked, sets
 from neardup.jobs.pairs.plan import plan_pairs
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.options.documents import PairOptions
-from neardup.reading import set_exchange
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.examples import examples
@@ -166,20 +165,24 @@ def test_pairs__as_oracle(texts, n_left, measure, memory, workers, tmp_path_fact
 def monkeypatch_once():
     """Count few elements as distinct and as costing little, so that blocks differ in number."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(set_exchange, "_COUNTED_BELOW", np.uint64(2**62))
+        patch.setattr(sets, "_COUNTED_BELOW", np.uint64(2**62))
         yield patch
 
 
 @pytest.mark.slow
 def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):  # noqa: F811
     """Units that are joined are not joined again, and blocks stay as they were cut."""
-    run_unit, joined = blocked.BlockedJoin.run_unit, []
+    run_unit, joined = blocked.UnitJoin.run, []
 
-    def run_some(join, number, *rest):
+    def run_some(join, unit):
         if len(joined) == 3:
             raise KeyboardInterrupt
-        joined.append(number)
-        return run_unit(join, number, *rest)
+        joined.append(unit.known)
+        return run_unit(join, unit)
+
+    def joined_by(join, unit):
+        joined.append(unit.known)
+        return run_unit(join, unit)
 
     def run(memory):
         work = WorkFolder.open(tmp_path, "pairs", {"test": 1})
@@ -187,16 +190,18 @@ def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):  # 
             return parts_of(find(texts, None, workspace, threshold="0.6"))
 
     monkeypatch.setattr("os.fsync", lambda _: None)
-    monkeypatch.setattr(blocked.BlockedJoin, "run_unit", run_some)
+    monkeypatch.setattr(blocked.UnitJoin, "run", joined_by)
+    run(16_000)
+    every = joined.copy()
+    joined.clear()
+    monkeypatch.setattr(blocked.UnitJoin, "run", run_some)
     with pytest.raises(KeyboardInterrupt):
         run(16_000)
     before = joined.copy()
     joined.clear()
-    monkeypatch.setattr(
-        blocked.BlockedJoin, "run_unit", lambda *a: joined.append(a[1]) or run_unit(*a)
-    )
+    monkeypatch.setattr(blocked.UnitJoin, "run", joined_by)
     again = run(50_000)
-    assert before + joined == list(range(len(before) + len(joined)))
     assert len(joined) > 3
+    assert [each.to_pydict() for each in before + joined] == [each.to_pydict() for each in every]
     assert again == parts_of(find(texts, None, IN_MEMORY, threshold="0.6"))
     assert not any(tmp_path.iterdir())

@@ -1,0 +1,233 @@
+"""Rows of what documents are compared by: sets, weighted sets or strings, each once.
+
+Rows go to partitions by the extent of the document, the number of its elements or its total weight:
+so a join that bounds the extents of similar documents by each other reads few partitions at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from neardup.engine.engine import DOCUMENT
+from neardup.kernels.text import shingles
+from neardup.matching.join import Compared, cut_runs
+from neardup.reading.sign import SignedBlock, sign_block
+from neardup.reading.signed_batches import SignedBatches, numbers_of
+from neardup.tables import Int64s, ShingleSets, TokenLists, Uint64s, WeightedSets, offsets_of
+from neardup.text.shingles import ShingleScheme, digest_sets, digest_token_lists, sets_of_tokens
+from neardup.text.weighting import WeightedScheme, digest_weighted_sets, weighted_sets
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.files.rows import RowBlock
+    from neardup.reading.sign import ReadingPlan
+    from neardup.runs.runner import Runner
+
+# Extents from which on classes begin: eight for each time that the extent doubles.
+_CLASSES = np.unique((2 ** (np.arange(8 * 62) / 8)).astype(np.int64))
+
+# Elements that are digested at a time.
+_AT_ONCE = 1 << 16
+
+# Of elements, which are hashes, those below this are counted: one in so many.
+_ONE_IN = 1 << 12
+_COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
+
+
+class Sizes(NamedTuple):
+    """Sizes and extents of documents, and about how many of all their elements are different."""
+
+    sizes: Int64s
+    extents: Int64s
+    n_distinct: int
+
+
+@dataclass(frozen=True)
+class SetScheme:
+    """Makes of the tokens of documents what they are compared by.
+
+    Weighted sets with ``weighted``; strings, which are the tokens themselves, without ``shingles``.
+    """
+
+    shingles: ShingleScheme | None
+    weighted: WeightedScheme | None = None
+
+    def list_sets(self, block: RowBlock, plan: ReadingPlan) -> tuple[SignedBlock, pa.RecordBatch]:
+        """Sign the documents of a block by their sets, with a row for each that is not empty."""
+        parts: list[Compared] = []
+
+        def digest(tokens: TokenLists) -> Uint64s:
+            parts.append(self._make(tokens))
+            return digest_compared(parts[-1])
+
+        signed = sign_block(block, plan, digest)
+        rows, sizes, extents = self._rows_of(parts)
+        columns = {"size": sizes}
+        if self.weighted is not None:
+            columns["extent"] = extents
+        values = rows.column("values").values.to_numpy()
+        facts = {"sample": values[values < _COUNTED_BELOW].tolist()}
+        return replace(signed, columns=columns, facts=facts), rows
+
+    def sizes(self, known: SignedBatches, n_documents: int) -> Sizes:
+        """Return the sizes and extents of all documents that were listed."""
+        sizes: Int64s = np.empty(n_documents, np.int64)
+        extents = sizes if self.weighted is None else np.empty(n_documents, np.int64)
+        for start, batch in known:
+            own = slice(start, start + len(batch))
+            sizes[own], extents[own] = sizes_of(batch), extents_of(batch)
+        sample = {value for facts in known.facts() for value in facts["sample"]}
+        return Sizes(sizes, extents, _ONE_IN * len(sample))
+
+    def only_sizes(self, sizes: Int64s, extents: Int64s) -> Compared:
+        """Return sets, or strings, that have no elements but these sizes and extents."""
+        nothing = np.empty(0, np.uint64)
+        starts = np.broadcast_to(np.int64(0), len(sizes))
+        if self.shingles is None:
+            return TokenLists(nothing, offsets_of(sizes))
+        if self.weighted is None:
+            return ShingleSets(nothing, starts, sizes)
+        return WeightedSets(nothing, nothing.view(np.int64), starts, sizes, extents)
+
+    def read(
+        self, rows: Iterable[pa.RecordBatch], known: pa.RecordBatch, runner: Runner | None
+    ) -> Compared:
+        """Return what some documents are compared by, of rows among which theirs are.
+
+        In the threads of the runner, if there is one.
+        """
+        documents = numbers_of(known, DOCUMENT)
+        sizes, extents = sizes_of(known), extents_of(known)
+        if not len(documents):
+            return self.only_sizes(sizes, extents)
+        offsets = offsets_of(sizes)
+        columns = {"values": np.empty(int(offsets[-1]), np.uint64)}
+        if self.weighted is not None:
+            columns["weights"] = np.empty(int(offsets[-1]), np.uint64)
+
+        def add(batch: pa.RecordBatch) -> None:
+            found = numbers_of(batch, DOCUMENT)
+            places = np.minimum(np.searchsorted(documents, found), len(documents) - 1)
+            wanted = np.flatnonzero(documents[places] == found)
+            places = places[wanted]
+            for name, target in columns.items():
+                starts, values = _lists_of(batch, name)
+                shingles.copy_sets(values, starts[wanted], sizes[places], target, offsets[places])
+
+        for _ in map(add, rows) if runner is None else runner.map(add, rows):
+            pass
+        values = columns["values"]
+        if self.shingles is None:
+            return TokenLists(values, offsets)
+        if self.weighted is None:
+            return ShingleSets(values, offsets[:-1], sizes)
+        weights = columns["weights"].view(np.int64)
+        return WeightedSets(values, weights, offsets[:-1], sizes, extents)
+
+    def _make(self, tokens: TokenLists) -> Compared:
+        if self.shingles is None:
+            return tokens
+        if self.weighted is None:
+            return sets_of_tokens(tokens, self.shingles)
+        return weighted_sets(tokens, self.shingles, self.weighted)
+
+    def _rows_of(self, parts: Sequence[Compared]) -> tuple[pa.RecordBatch, Int64s, Int64s]:
+        """Return rows by class of extent, and the sizes and extents of all documents."""
+        import pyarrow as pa
+
+        none = np.empty(0, np.int64)
+        extents = np.concatenate([none, *map(_extents_of_part, parts)])
+        sizes = np.concatenate([none, *(_layout(part)[1] for part in parts)])
+        # An empty set is similar to nothing.
+        documents = np.flatnonzero(extents > 0)
+        classes = classes_of(extents[documents]).astype(np.uint16)
+        documents = documents[np.argsort(classes, kind="stable")]
+        offsets = offsets_of(sizes[documents])
+        starts: Int64s = np.zeros(len(extents), np.int64)
+        starts[documents] = offsets[:-1]
+        sizes = np.where(extents > 0, sizes, 0)
+        columns = {DOCUMENT: documents}
+        if self.weighted is not None:
+            columns["extent"] = extents[documents]
+        for name, column in self._columns(parts):
+            values: Uint64s = np.empty(int(offsets[-1]), np.uint64)
+            stop = 0
+            for part, own in zip(parts, column, strict=True):
+                start, stop = stop, stop + len(part)
+                where = slice(start, stop)
+                shingles.copy_sets(own, _layout(part)[0], sizes[where], values, starts[where])
+            columns[name] = pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values))
+        return pa.RecordBatch.from_pydict(columns), sizes, extents
+
+    def _columns(self, parts: Sequence[Compared]) -> Iterator[tuple[str, list[Uint64s]]]:
+        yield "values", [part.values for part in parts]
+        if self.weighted is not None:
+            weights = (part.weights for part in parts if isinstance(part, WeightedSets))
+            yield "weights", [own.view(np.uint64) for own in weights]
+
+
+def route_by_extent(rows: pa.RecordBatch, n_partitions: int) -> Int64s:
+    """Return the partitions of documents, so that neighbouring ones have similar extents."""
+    return classes_of(extents_of(rows)) % n_partitions
+
+
+def classes_of(extents: Int64s) -> Int64s:
+    """Return the class of each extent, -1 for 0."""
+    classes: Int64s = np.searchsorted(_CLASSES, extents, side="right") - 1
+    return classes
+
+
+def sizes_of(rows: pa.RecordBatch) -> Int64s:
+    """Return the number of elements of each document."""
+    is_known = "size" in rows.schema.names
+    sizes: Int64s = (
+        numbers_of(rows, "size") if is_known else np.diff(rows.column("values").offsets.to_numpy())
+    )
+    return sizes
+
+
+def extents_of(rows: pa.RecordBatch) -> Int64s:
+    """Return how large each document is: its elements, or their weight."""
+    if "extent" not in rows.schema.names:
+        return sizes_of(rows)
+    extents: Int64s = numbers_of(rows, "extent")
+    return extents
+
+
+def _layout(part: Compared) -> tuple[Int64s, Int64s]:
+    """Return where the elements of each document begin, and how many they are."""
+    if isinstance(part, TokenLists):
+        return part.offsets[:-1], np.diff(part.offsets)
+    return part.starts, part.sizes
+
+
+def _extents_of_part(part: Compared) -> Int64s:
+    return part.totals if isinstance(part, WeightedSets) else _layout(part)[1]
+
+
+def _lists_of(batch: pa.RecordBatch, name: str) -> tuple[Int64s, Uint64s]:
+    """Return where the list of each document begins and the last one ends, and all values."""
+    column = batch.column(name)
+    return column.offsets.to_numpy(), column.values.to_numpy()
+
+
+def digest_compared(compared: Compared) -> Uint64s:
+    """Digest what each document is compared by to 128 bits, shape (n, 2): equal where that is.
+
+    Some at a time, because it may be copied for that.
+    """
+    if isinstance(compared, TokenLists):
+        return digest_token_lists(compared)
+    digests: Uint64s = np.empty((len(compared), 2), np.uint64)
+    for start, stop in cut_runs(compared.sizes, _AT_ONCE):
+        own = compared.take(np.arange(start, stop))
+        if isinstance(own, ShingleSets):
+            digests[start:stop] = digest_sets(own)
+        else:
+            digests[start:stop] = digest_weighted_sets(own)
+    return digests
