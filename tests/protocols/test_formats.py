@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.convert import converted_name
 from neardup.files.jsonarray import JsonArraySource
+from neardup.files.pages.warc import WarcSource
 from neardup.files.rawsource import Buffers, RawSource
 from neardup.files.rows import ColumnNames, ParsedRows, Source
 from neardup.files.streams import LocalDestination, compression_of
@@ -126,10 +127,13 @@ def test_block_at__the_rows_of_the_block(case, tmp_path, block):
                 assert again.to_table().equals(found.to_table(some))
                 assert again.raw.joined() == found.raw.select(some).joined()
     is_plain = isinstance(source, RawSource) and compression_of(source.name) is None
-    assert bool(places) == (is_plain and not case.is_one_row)
+    has_places = is_plain and not case.is_one_row and not isinstance(source, WarcSource)
+    assert bool(places) == has_places
 
 
-@pytest.mark.parametrize("case", [case for case in BY_BYTES if not case.is_one_row], ids=str)
+@pytest.mark.parametrize(
+    "case", [case for case in BY_BYTES if not case.is_one_row and case.name != "a.warc"], ids=str
+)
 def test_block_at__file_has_changed(case, tmp_path):
     content = case.encode(case.some_rows(20))
     source = case.open(tmp_path, content)
@@ -140,8 +144,7 @@ def test_block_at__file_has_changed(case, tmp_path):
     # Of the same size, without its first row's end, or with less at the end.
     end = int(places[0][0].offset + places[0][0].ends[0])
     torn = content[: end - 1] + b"x" + content[end:]
-    # Records of WARC say how long they are.
-    for changed in [content[:-1]] if case.name == "a.warc" else [torn, content[:-1]]:
+    for changed in [torn, content[:-1]]:
         path.write_bytes(changed)
         os.utime(path, ns=(0, 0))
         with pytest.raises(ReadError, match="the file has changed since it was first read"):

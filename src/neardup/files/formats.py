@@ -94,7 +94,7 @@ FORMATS = (
     FileFormat("docx", (".docx",), "neardup.files.office.docx"),
     FileFormat("odt", (".odt",), "neardup.files.office.odt"),
     FileFormat(
-        "epub", (".epub",), "neardup.files.office.epub", extra="documents", package="selectolax"
+        "epub", (".epub",), "neardup.files.office.epub", extra="documents", package="resiliparse"
     ),
     FileFormat(
         "pdf", (".pdf",), "neardup.files.office.pdf", extra="documents", package="pypdfium2"
@@ -104,10 +104,10 @@ FORMATS = (
         (".html", ".htm", ".xhtml"),
         "neardup.files.pages.html",
         extra="pages",
-        package="selectolax",
+        package="resiliparse",
     ),
     FileFormat(
-        "warc", (".warc", ".wet"), "neardup.files.pages.warc", extra="pages", package="selectolax"
+        "warc", (".warc", ".wet"), "neardup.files.pages.warc", extra="pages", package="resiliparse"
     ),
     FileFormat("bytes", (), "neardup.files.bytefile"),
 )

@@ -97,16 +97,16 @@ def test_each_text_comes_out_once(tmp_path, monkeypatch, run, write, options, sh
     folder = tmp_path / "in"
     folder.mkdir()
     write(folder)
-    counts: Counter[bytes] = Counter()
-    take = html.text_of_html
+    counts: Counter[str] = Counter()
+    take = html.html_text
 
     def counted(data, given):
-        counts[bytes(data)] += 1
+        counts[data] += 1
         return take(data, given)
 
     monkeypatch.setattr(kept, "_SHARE", share)
-    monkeypatch.setattr(html, "text_of_html", counted)
-    monkeypatch.setattr(columns, "text_of_html", counted)
+    monkeypatch.setattr(html, "html_text", counted)
+    monkeypatch.setattr(columns, "html_text", counted)
     found = run(folder, tmp_path / "out", **options)
     assert counts == dict.fromkeys(PAGES, 1)
     # As from an engine that keeps nothing.

@@ -13,8 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.files.extracted import extract_texts, uncuttable
-from neardup.files.pages.html import OPTIONS, text_of_html
-from neardup.files.pages.visible_text import need_parser
+from neardup.files.pages.html import OPTIONS, html_text, need_parser
 from neardup.files.problems import Problems
 from neardup.files.rows import (
     ColumnNames,
@@ -95,10 +94,10 @@ class _HtmlBlock(RowBlock):
         numbers = self.numbers if select is None else self.numbers[select]
         problems = Problems(numbers, self._path, skip_bad)
         is_page = parsed.text.is_valid().to_numpy(zero_copy_only=False)
-        pages = parsed.text.filter(pa.array(is_page)).cast(pa.large_binary())
+        pages = parsed.text.filter(pa.array(is_page))
         texts = extract_texts(
             (page.as_py() for page in pages),
-            lambda page: text_of_html(page, self._options),
+            lambda page: html_text(page, self._options),
             problems,
             np.flatnonzero(is_page),
             kept=self._kept,

@@ -1,20 +1,244 @@
-"""HTML: one page a file, whose visible or main text is its document."""
+"""HTML: one page a file, or one a row of a table; its visible or main text is the document.
+
+Resiliparse parses pages as browsers do and takes their visible text; trafilatura finds the main
+text. A row is written back as it was read.
+"""
 
 from __future__ import annotations
 
+import codecs
 import logging
 import re
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
 
+from neardup.errors import MissingExtraError
 from neardup.files.binary import HEAD_BYTES, foreign_kind
+from neardup.files.encodings import encoding_by_mark
 from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
-from neardup.files.pages.encoding import encoding_by_beginning, page_in_utf8
-from neardup.files.pages.visible_text import MAX_PAGE_BYTES, need_parser, visible_text, well_formed
+from neardup.files.problems import not_utf8
 from neardup.files.streams import suffix_below
+from neardup.options.groups import InputOptions
 
-if TYPE_CHECKING:
-    from neardup.options.groups import InputOptions
+OPTIONS = frozenset({"encoding", "main_text"})
+"""Names of the options that concern the text of a page."""
+
+MAX_PAGE_BYTES = 1 << 26
+"""A longer page is refused: the parser needs up to a hundred times as much memory."""
+
+MAX_MAIN_BYTES = 1 << 24
+"""A longer page has no main text: trafilatura reads some MB a second."""
+
+# A parser makes 600 bytes of an element; its time grows with the square of the depth of elements,
+# and of the attributes of a tag. Pages below the last length are harmless whatever they hold.
+_MAX_ELEMENTS, _MAX_DEPTH, _MAX_ATTRIBUTES, _HARMLESS_BYTES = 1 << 20, 10_000, 20_000, 100_000
+
+# Elements that the next tag, or nothing, ends.
+_FLAT = frozenset(
+    "area base body br caption col colgroup dd dt embed head hr html img input li link meta "  # noqa: SIM905
+    "optgroup option p param source tbody td tfoot th thead tr track wbr".split()
+)
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
+_LONG_TAG = re.compile(rf"<[A-Za-z][^>]{{{2 * _MAX_ATTRIBUTES},}}")
+_QUOTED = re.compile(r"""=[ \t\n\f\r]*(?:"[^"]*"|'[^']*')""")
+_BETWEEN_ATTRIBUTES = str.maketrans("", "", " \t\n\f\r/=")
+
+_HIDDEN = ["[hidden]", "[style*='display:none' i]", "[style*='display: none' i]"]
+
+# Its notes on each page are of no use to a reader of thousands.
+logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+logging.getLogger("htmldate").setLevel(logging.CRITICAL)
+
+
+def need_parser(*, main_text: bool = False) -> None:
+    """Raise MissingExtraError if the libraries for pages are not installed."""
+    packages = ["resiliparse", *(["trafilatura"] if main_text else [])]
+    if any(find_spec(package) is None for package in packages):
+        raise MissingExtraError("pages", "text of HTML")
+
+
+def open_source(location: str, name: str, options: InputOptions) -> ExtractedFileSource:
+    """Return the source of a page."""
+    need_parser(main_text=options.main_text)
+    is_xml = suffix_below(name) == ".xhtml"
+    return ExtractedFileSource(
+        location,
+        name,
+        extract=partial(page_text, is_xml=is_xml),
+        options=options,
+        kind="an HTML page",
+        used=OPTIONS,
+        max_bytes=MAX_PAGE_BYTES,
+    )
+
+
+def page_text(
+    data: bytes, options: InputOptions, *, header: str | None = None, is_xml: bool = False
+) -> str:
+    """Return the text of a page of any encoding.
+
+    Parameters
+    ----------
+    data
+        The page.
+    options
+        Its encoding if one was chosen, and which text is wanted.
+    header
+        The label of its encoding that a server has sent with it.
+    is_xml
+        It is XHTML, where any element may end with its start tag.
+
+    Raises
+    ------
+    UnreadableFileError
+        If the page is not text, has no known encoding, or would take a parser minutes.
+    """
+    head = data[:HEAD_BYTES]
+    if encoding_by_mark(head[:4]) is None:
+        foreign = foreign_kind(head)
+        if foreign is not None and not _has_wide_units(header or options.encoding or ""):
+            raise UnreadableFileError(foreign)
+    page = decode_page(data, options.encoding, header=header)
+    return html_text(as_html(page.encode()).decode() if is_xml else page, options)
+
+
+def html_text(page: str, options: InputOptions) -> str:
+    """Return the visible or the main text of a page."""
+    _check_cost(page)
+    return main_text(page) if options.main_text else visible_text(page)
+
+
+def visible_text(page: str) -> str:
+    """Return the visible text of a page, without hidden elements and controls."""
+    from resiliparse.extract.html2text import extract_plain_text
+
+    text: str = extract_plain_text(
+        page,
+        preserve_formatting=True,
+        list_bullets=False,
+        alt_texts=False,
+        skip_elements=_HIDDEN,
+    )
+    return text
+
+
+def main_text(page: str) -> str:
+    """Return the main text of a page, or an empty one where there is none."""
+    from resiliparse.parse.html import HTMLTree
+    from trafilatura import extract
+
+    if len(page) > MAX_MAIN_BYTES:
+        message = (
+            f"the page is longer than {MAX_MAIN_BYTES >> 20} MB, too long for its main text to be "
+            "found; leave it out, or take its visible text"
+        )
+        raise UnreadableFileError(message)
+    # Trafilatura would take a fragment without the usual beginning for something else.
+    tree = str(HTMLTree.parse(page))
+    try:
+        return extract(tree, include_comments=False) or ""
+    except RecursionError:
+        message = "elements are too deep in others for the main text to be found; leave it out"
+        raise UnreadableFileError(message) from None
+
+
+def _check_cost(page: str) -> None:
+    """Check that a page can be parsed in a few seconds and within a gigabyte."""
+    if len(page) <= _HARMLESS_BYTES:
+        return
+    if len(page) > MAX_PAGE_BYTES:
+        message = f"the page is longer than {MAX_PAGE_BYTES >> 20} MB; leave it out"
+        raise UnreadableFileError(message)
+    if page.count("<") > _MAX_ELEMENTS:
+        message = f"the page would have more than {_MAX_ELEMENTS:,} elements; leave it out"
+        raise UnreadableFileError(message)
+    depth = 0
+    is_deep = page.count("<") - page.count("</") > _MAX_DEPTH
+    for slash, name in _TAG.findall(page) if is_deep else ():
+        if name.lower() not in _FLAT:
+            depth += -1 if slash else 1
+            if depth > _MAX_DEPTH:
+                message = f"the page has elements {_MAX_DEPTH:,} deep in others; leave it out"
+                raise UnreadableFileError(message)
+    for tag in _LONG_TAG.findall(page):
+        names = _QUOTED.sub("=", tag)
+        if len(names) - len(names.translate(_BETWEEN_ATTRIBUTES)) > _MAX_ATTRIBUTES:
+            message = f"the page has a tag of over {_MAX_ATTRIBUTES:,} attributes; leave it out"
+            raise UnreadableFileError(message)
+
+
+# The encoding of a page: by its mark, by the server's header, by the page itself, as it was chosen,
+# else UTF-8. Labels mean what they mean in browsers: ``iso-8859-1`` is windows-1252. An encoding is
+# never guessed.
+
+_HEAD_BYTES = 1 << 13
+_DECLARED = re.compile(
+    rb"""<!--.*?(?:-->|\Z)|<meta\s[^>]*?charset\s*=\s*["']?\s*([\w:.-]+)"""
+    rb"""|<\?xml\s[^>]*?encoding\s*=\s*["']([\w:.-]+)""",
+    re.DOTALL | re.IGNORECASE,
+)
+
+
+def decode_page(
+    data: bytes, chosen: str | None, *, header: str | None = None, is_html: bool = True
+) -> str:
+    """Return a page as text, without a byte-order mark.
+
+    Bytes that a named encoding lacks become U+FFFD, as in browsers.
+
+    Parameters
+    ----------
+    data
+        The page.
+    chosen
+        The encoding of pages that name none, by Python's name.
+    header
+        The label in the header with which a server sent the page.
+    is_html
+        The page may name its encoding; plain text does not.
+
+    Raises
+    ------
+    UnreadableFileError
+        If no encoding is named and the page is not UTF-8.
+    """
+    from resiliparse.parse.encoding import map_encoding_to_html5
+
+    marked = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else encoding_by_mark(data[:4])
+    if marked is not None:
+        return data.decode(marked, "replace")
+    declared = [] if not is_html else list(_declared_labels(data[:_HEAD_BYTES]))
+    for label in (header, *declared):
+        codec = map_encoding_to_html5(label, fallback_utf8=False) if label else None
+        if codec is not None:
+            # A page in which such a name could be read has no units of two bytes.
+            is_wide = _has_wide_units(codec) and label is not header
+            return data.decode("utf-8" if is_wide else codec, "replace")
+    try:
+        return data.decode(chosen or "utf-8", "replace" if chosen else "strict")
+    except UnicodeDecodeError as error:
+        said = f"names an unknown encoding, {declared[0][:40]!r}" if declared else "names none"
+        message = (
+            f"{not_utf8(error, 'the page')}, and the page {said}; name its encoding with encoding "
+            "(--encoding), such as windows-1252"
+        )
+        raise UnreadableFileError(message) from None
+
+
+def _declared_labels(head: bytes) -> Iterator[str]:
+    """Yield the labels that ``meta`` elements and the declaration of XML name."""
+    for match in _DECLARED.finditer(head):
+        label = match[1] or match[2]
+        if label:
+            yield label.decode("ascii", "replace")
+
+
+def _has_wide_units(encoding: str) -> bool:
+    """Return whether an encoding has bytes that are zero in each character."""
+    name = encoding.lower().replace("_", "-")
+    return name.startswith(("utf-16", "utf-32", "utf16", "utf32", "u16", "u32"))
+
 
 # XHTML as HTML: what is written another way in XML, rewritten for a parser of HTML.
 
@@ -55,94 +279,3 @@ def as_html(page: bytes) -> bytes:
         parts += (page[done:start], written)
         done = at
     return b"".join([*parts, page[done:]])
-
-
-# The main text of a page, without what stands around it, as trafilatura finds it.
-
-MAX_MAIN_BYTES = 1 << 24
-"""A longer page is refused: rules of main texts are slow, some MB a second."""
-
-# What it notes of each page is of no use to a reader of thousands.
-logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
-logging.getLogger("htmldate").setLevel(logging.CRITICAL)
-
-
-def main_text(page: bytes) -> str:
-    """Return the main text of a page in UTF-8; nothing where none is found."""
-    from trafilatura import extract
-
-    if len(page) > MAX_MAIN_BYTES:
-        message = (
-            f"the page is longer than {MAX_MAIN_BYTES >> 20} MB, too long for its main text to be "
-            "found; leave it out, or take its visible text"
-        )
-        raise UnreadableFileError(message)
-    # It would take a fragment without the usual beginning for something else.
-    tree = well_formed(page)
-    try:
-        found = extract(tree, include_comments=False)
-    except RecursionError:
-        message = "elements are too deep in others for the main text to be found; leave it out"
-        raise UnreadableFileError(message) from None
-    return found or ""
-
-
-OPTIONS = frozenset({"encoding", "main_text"})
-"""Names of the options that say how text comes out of a page."""
-
-
-def open_source(location: str, name: str, options: InputOptions) -> ExtractedFileSource:
-    """Return the source of a page."""
-    need_parser(main_text=options.main_text)
-    is_xml = suffix_below(name) == ".xhtml"
-    return ExtractedFileSource(
-        location,
-        name,
-        extract=partial(page_text, is_xml=is_xml),
-        options=options,
-        kind="an HTML page",
-        used=OPTIONS,
-        max_bytes=MAX_PAGE_BYTES,
-    )
-
-
-def page_text(
-    data: bytes, options: InputOptions, *, header: str | None = None, is_xml: bool = False
-) -> str:
-    """Return the text of a page.
-
-    Parameters
-    ----------
-    data
-        The page.
-    options
-        Its encoding if one was chosen, and which text is wanted.
-    header
-        The label of its encoding that a server has sent with it.
-    is_xml
-        It is XHTML, where any element may end with its start tag.
-    """
-    head = data[:HEAD_BYTES]
-    is_wide = _has_wide_units(options.encoding) or _has_wide_units(header)
-    if encoding_by_beginning(head) is None and not is_wide:
-        foreign = foreign_kind(head)
-        if foreign is not None:
-            raise UnreadableFileError(foreign)
-    page = page_in_utf8(data, chosen=options.encoding, header=header, is_xml=is_xml)
-    return text_of_html(as_html(page) if is_xml else page, options)
-
-
-def text_of_html(page: bytes, options: InputOptions) -> str:
-    """Return the visible or the main text of a page in UTF-8."""
-    if options.main_text:
-        # Takes a second to import, and only some runs need it.
-
-        return main_text(page)
-    return visible_text(page)
-
-
-def _has_wide_units(encoding: str | None) -> bool:
-    """Return whether an encoding has bytes that are zero in each character."""
-    return encoding is not None and encoding.lower().replace("_", "-").startswith(
-        ("utf-16", "utf-32", "utf16", "utf32", "u16", "u32")
-    )

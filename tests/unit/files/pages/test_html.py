@@ -6,7 +6,7 @@ import pytest
 
 from neardup.errors import InvalidInputError, MissingExtraError
 from neardup.files.formats import file_source
-from neardup.files.pages import visible_text as module
+from neardup.files.pages import html as module
 from neardup.files.pages.html import as_html
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions

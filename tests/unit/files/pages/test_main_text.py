@@ -4,7 +4,8 @@ import pytest
 
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.pages import html as module
-from neardup.files.pages.html import main_text
+from neardup.files.pages.html import html_text, main_text
+from neardup.options.groups import InputOptions
 from tests.each import each_of
 
 ARTICLE = " ".join(f"This is sentence {i} of an article about rivers and towns." for i in range(30))
@@ -15,25 +16,25 @@ PAGE = f"""<!DOCTYPE html><html><head><title>A title</title></head><body>
 
 
 def test_main_text__leaves_out_what_stands_around():
-    found = main_text(PAGE.encode())
+    found = main_text(PAGE)
     assert ARTICLE in found
     assert "Log in" not in found
     assert "cookies" not in found
 
 
-@each_of("page", [b"", b"<html></html>", b"<script>f()</script>", b"\0"])
+@each_of("page", ["", "<html></html>", "<script>f()</script>", "\0"])
 def test_main_text__none(page):
     assert main_text(page) == ""
 
 
 def test_main_text__too_long_or_deep(monkeypatch):
     with pytest.raises(UnreadableFileError, match="deep in others"):
-        main_text(b"<div>" * 100_000 + b"x")
+        html_text("<div>" * 100_000 + "x", InputOptions(main_text=True))
     monkeypatch.setattr(module, "MAX_MAIN_BYTES", 9)
     with pytest.raises(UnreadableFileError, match="too long for its main text"):
-        main_text(b"<p>1234567")
+        main_text("<p>1234567")
 
 
 def test_main_text__a_line_of_a_million_characters():
     line = " ".join(f"word{i}" for i in range(120_000))
-    assert main_text(f"<article><p>{line}</p></article>".encode()) == line
+    assert main_text(f"<article><p>{line}</p></article>") == line

@@ -10,7 +10,6 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.formats import file_source
-from neardup.files.pages import warc as warc_records
 from neardup.files.pages.warc import WarcSource
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions
@@ -157,10 +156,9 @@ def test_warc__records_are_written_as_they_are(make_file, write_rows, read_back,
         (gzip.compress(b"<p>x", mtime=0), ["Content-Encoding: gzip"]),
         (b"<p>x", ["Content-Encoding: gzip"]),
         (zlib.compress(b"<p>x"), ["Content-Encoding: deflate"]),
-        (zlib.compress(b"<p>x")[2:-4], ["Content-Encoding: deflate"]),
         (pa.Codec("brotli").compress(b"<p>x").to_pybytes(), ["content-encoding: BR"]),
         (pa.Codec("zstd").compress(b"<p>x").to_pybytes(), ["Content-Encoding: zstd"]),
-        (b"2\r\n<p\r\n2;a=b\r\n>x\r\n0\r\n\r\n", ["Transfer-Encoding: chunked"]),
+        (b"2\r\n<p\r\n2\r\n>x\r\n0\r\n\r\n", ["Transfer-Encoding: chunked"]),
         (b"<p>x", ["Transfer-Encoding: chunked"]),
         (b"<p>x", ["Content-Encoding: identity"]),
     ],
@@ -191,12 +189,12 @@ def test_warc__options(make_file):
 @pytest.mark.parametrize(
     ("body", "header", "reason"),
     [
-        (b"\x1f\x8bnonsense", "Content-Encoding: gzip", "not valid such data"),
-        (b"nonsense", "Content-Encoding: br", "not valid such data"),
-        (b"x", "Content-Encoding: exi", "the coding 'exi', which is not known"),
-        (b"x", "Content-Encoding: " + "gzip," * 9, "it was sent in more than 4 codings"),
-        (b"2\r\nab\r\nzz\r\n", "Transfer-Encoding: chunked", "chunks in which the page was sent"),
-        (b"\xe9", "X: y", "says no encoding"),
+        (b"\x1f\x8bnonsense", "Content-Encoding: gzip", "the page cannot be decoded"),
+        (b"nonsense", "Content-Encoding: br", "the page cannot be decoded"),
+        (b"x", "Content-Encoding: exi", "the page cannot be decoded"),
+        (b"2\r\nab\r\nzz\r\n", "Transfer-Encoding: chunked", "the page cannot be decoded"),
+        (b"2;a=b\r\nab\r\n0\r\n\r\n", "Transfer-Encoding: chunked", "cannot be decoded"),
+        (b"\xe9", "X: y", "the page names none"),
         (b"<div>" * 100_000, "X: y", "deep in others"),
     ],
 )
@@ -208,27 +206,28 @@ def test_warc__page_that_cannot_be_read_is_a_bad_row(make_file, body, header, re
     assert [text for _, _, text in rows_of(source, skip_bad=True)] == ["one", None, "drei é"]
 
 
-def test_warc__compressed_bomb(make_file, monkeypatch):
-    monkeypatch.setattr(warc_records, "MAX_PAGE_BYTES", 1000)
-    for codec in ("gzip", "br", "zstd"):
-        name = {"br": "brotli"}.get(codec, codec)
-        body = pa.Codec(name).compress(b"<br>" * 1_000_000).to_pybytes()
-        data = page("http://a/", body, f"Content-Encoding: {codec}")
-        fields = warc_records.read_header(data[: warc_records.end_of_header(data)])
-        content = data[warc_records.end_of_header(data) :]
-        assert len(warc_records.payload_of(fields, content).page) == 1001
+@pytest.mark.parametrize("codec", ["gzip", "br", "zstd"])
+def test_warc__compressed_bomb_is_a_bad_row(make_file, codec):
+    body = pa.Codec({"br": "brotli"}.get(codec, codec)).compress(b"<br>" * 20_000_000).to_pybytes()
+    source = source_of(make_file, page("http://a/", body, f"Content-Encoding: {codec}"))
+    with pytest.raises(InvalidInputError, match="longer than 64 MB"):
+        rows_of(source)
 
 
 @pytest.mark.parametrize("size", [50, 1 << 20])
 @pytest.mark.parametrize(
     ("data", "row", "reason"),
     [
-        (b"<html>no WARC", 1, "expected a WARC record, which begins with WARC/"),
-        (A + b"nonsense", 2, "expected a WARC record"),
-        (A.replace(b"Content-Length", b"Content-Size", 1), 1, "does not say its length"),
-        (A.replace(b"Content-Length: ", b"Content-Length: -"), 1, "does not say its length"),
-        (A + b"WARC/1.1\r\nX: " + b"y" * 200, 2, "the header of this WARC record has no end"),
-        (b"WARC/1.1\r\n" + b"X: y\r\n" * 20_000, 1, "the header of this WARC record has no end"),
+        (b"<html>no WARC", 1, "not a valid WARC record"),
+        (A + b"nonsense", 2, "not a valid WARC record"),
+        (A.replace(b"Content-Length", b"Content-Size", 1), 1, "has no length in Content-Length"),
+        (
+            A.replace(b"Content-Length: ", b"Content-Length: -"),
+            1,
+            "has no length in Content-Length",
+        ),
+        (A + b"WARC/1.1\r\nX: " + b"y" * 200, 2, "no length in Content-Length"),
+        (b"WARC/1.1\r\n" + b"X: y\r\n" * 20_000, 1, "Maximum header length exceeded"),
     ],
 )
 def test_warc__damaged_file(make_file, data, row, reason, size):
@@ -239,7 +238,7 @@ def test_warc__damaged_file(make_file, data, row, reason, size):
 
 def test_warc__record_that_is_cut_short(make_file):
     source = source_of(make_file, INFO + A[:-10])
-    with pytest.raises(InvalidInputError, match="the file ends within this record: it has"):
+    with pytest.raises(InvalidInputError, match="the file ends within this record; get"):
         rows_of(source)
 
 

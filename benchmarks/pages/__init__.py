@@ -1,1 +1,0 @@
-"""Web pages: how fast their visible text is taken, and how near it is to what a browser shows."""
