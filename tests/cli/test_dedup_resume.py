@@ -87,7 +87,7 @@ def test_stopped_after_any_task__goes_on(run, here, expected, stop):
     """With other numbers of workers and other memory, which cut partitions in another way."""
     names = list_tasks(run, here)
     assert {name.removesuffix(name[-6:]) if name[-1].isdigit() else name for name in names} == {
-        "sign-1", "components", "keys", "sieve", "texts", "decide",
+        "sign-1", "components", "keys", "sieve", "texts", "choose",
     }  # fmt: skip
     for n_tasks in range(1, len(names), 3):
         # One worker: several end their tasks together.
@@ -110,7 +110,7 @@ def test_keys_alone_are_spilled__partitions_stay_what_they_were(run, here, stop,
     assert run(*JOB).code == 0
     expected = files_of(here / "out")
     shutil.rmtree(here / "out")
-    monkeypatch.setattr("neardup.stages.components._KEYS_SHARE", 1e-9)
+    monkeypatch.setattr("neardup.engine.threads._PICKED_SHARE", 1e-9)
     stop(2, "--workers", 1, memory=10**9)
     finish(run, here, "--workers", 3, memory=10**9)
     assert files_of(here / "out") == expected
@@ -118,8 +118,9 @@ def test_keys_alone_are_spilled__partitions_stay_what_they_were(run, here, stop,
 
 @pytest.mark.slow
 def test_stopped_twice(run, here, expected, stop):
-    stop(3)
-    stop(4)
+    # One worker: several end their tasks together.
+    stop(3, "--workers", 1)
+    stop(4, "--workers", 1)
     found = finish(run, here)
     assert "7 tasks are done" in found.err
     assert files_of(here / "out") == expected

@@ -74,28 +74,25 @@ def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypa
     monkeypatch.setattr(
         SpilledBatches, "_complete_file", lambda self: tasks.append(self) or add(self)
     )
-    from neardup.reading import first_pass
+    from neardup.engine import threads
     from neardup.stages import decide
-    from neardup.stages import decide as choose
 
     seen = {}
-    for module, name in ((choose, "exchange_texts"), (decide, "choose_in_chunks")):
-        function = getattr(module, name)
+    for place, name in ((threads, "read_sets_of"), (decide, "choose_in_chunks")):
+        function = getattr(place, name)
 
         def noted(*arguments, name=name, function=function, **named):
             seen[name] = arguments
             return function(*arguments, **named)
 
-        monkeypatch.setattr(module, name, noted)
-    part_of = first_pass.part_of
+        monkeypatch.setattr(place, name, noted)
+    part_of = threads.part_of
     passes = set()
-    monkeypatch.setattr(
-        first_pass, "part_of", lambda values, n: passes.add(n) or part_of(values, n)
-    )
+    monkeypatch.setattr(threads, "part_of", lambda values, n: passes.add(n) or part_of(values, n))
     dedup(9000, "a.jsonl", "--workers", 2)
     assert len(tasks) > 3
-    assert set(seen) == {"exchange_texts", "choose_in_chunks"}
-    assert len(seen["exchange_texts"][1]) > 1
+    assert set(seen) == {"read_sets_of", "choose_in_chunks"}
+    assert seen["read_sets_of"][0].n_partitions > 1
     assert max(passes) > 1
 
 
