@@ -17,7 +17,16 @@ import neardup.cli
 # What neardup requires or works with; a job loads those of them that it uses.
 LIBRARIES = {
     *("click", "filelock", "fsspec", "jinja2", "msgspec", "numpy", "pandas", "polars", "pyarrow"),
-    *("pypdfium2", "pyspark", "rapidfuzz", "rich", "selectolax", "sqlglot", "starlette"),
+    *(
+        "pypdfium2",
+        "pyspark",
+        "rapidfuzz",
+        "rich",
+        "resiliparse",
+        "fastwarc",
+        "sqlglot",
+        "starlette",
+    ),
     *("tokenizers", "trafilatura", "xlsxwriter"),
 }
 HEAVY = ("numba", "llvmlite", "pyarrow", "numpy", "click", "rich", "fsspec", "pandas", "polars")
