@@ -131,9 +131,9 @@ def test_memory_of_a_task_and_of_the_driver(in_process, records, small_tasks, mo
 
 def test_equal_texts_of_different_blocks(in_process, tmp_path, monkeypatch):
     """They are two records where they meet in a partition."""
-    from neardup.spark import bucketed_pairs
+    from neardup.engine.spark import engine
 
-    monkeypatch.setattr(bucketed_pairs, "_PARTITIONS_A_SLOT", 1)
+    monkeypatch.setattr(engine, "_COMPARED_A_SLOT", 1)
     rows = make_rows(9, 1)[1:] * 8
     for number, row in enumerate(rows):
         rows[number] = {**row, "id": number, "place": f"place {number % 3}"}

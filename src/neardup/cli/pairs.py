@@ -52,7 +52,6 @@ def command(call: Call) -> None:
     containment a is the document that lies in b. No pair is missed unless --method minhash is
     chosen.
     """
-    from neardup.engine.threads import ThreadEngine
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.pairs.run import PairJob
@@ -84,12 +83,7 @@ def command(call: Call) -> None:
     key = job.key(call.runner) if folder is None or call.is_on_spark else None
     with call.working(output.place, key) as workspace:
         with call.display:
-            if call.is_on_spark:
-                from neardup.spark.pairs import find_on_spark
-
-                result = find_on_spark(call.cluster(), job, call.runner, workspace)
-            else:
-                result = job.run(ThreadEngine(call.runner, workspace))
+            result = job.run(call.engine_within(workspace))
         lines = output.write(result, options, *([left, right] if folder is None else []))
     output.tell(result.summary, _report(result.summary, output), *lines)
 

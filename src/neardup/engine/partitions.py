@@ -14,6 +14,7 @@ from neardup.reading.sign import ReadingPlan
 from neardup.reading.signed_batches import numbers_of
 from neardup.runs.arrays import AnyArray, keep_arrays, kept_arrays
 from neardup.runs.exchange import Shuffle
+from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets
 
 if TYPE_CHECKING:
@@ -137,12 +138,15 @@ class DocumentPartition:
         Returns what is compared of those at some ascending places, given their numbers of tokens.
     has_sets
         Whether all of that is in memory in any case.
+    runner
+        Threads that work on the partition.
     """
 
     facts: Any
     rows: Callable[[], Iterator[pa.RecordBatch]]
     read_sets: Callable[[Int64s, Int64s], ShingleSets | WeightedSets]
     has_sets: bool
+    runner: Runner
 
     def rows_by_place(self) -> pa.RecordBatch | None:
         """Return what was picked as one batch in the order of the places, None if it is nothing."""

@@ -86,6 +86,8 @@ _LISTED_SHARE, _ROWS_SHARE, _WORKING_SHARE = 0.2, 0.2, 0.3
 # to be written, the sets of all that are compared, and the partitions that are worked on.
 _MEETING_SHARE, _PICKED_SHARE, _WAITING_SHARE, _SETS_SHARE = 0.4, 0.25, 0.2, 0.5
 _PARTITION_SHARE, _PARTITIONS_A_WORKER = 0.4, 8
+# Times an even share of the documents, from which on a partition is worked on by all threads.
+_LARGE = 2
 
 # What files take at least, by which disks are found too small before the work: of all columns of
 # documents, some of which stay behind, and of text, which is compressed.
@@ -468,13 +470,18 @@ class _ThreadExchanged(Exchanged):
                 read_rows = partial(self.rows.read, number)
                 read_sets = partial(self._read_sets, number)
                 has_sets = self.sets is not None
-                return dict(
-                    function(DocumentPartition(facts(number), read_rows, read_sets, has_sets))
+                is_large = bounds[number + 1] - bounds[number] > even
+                own_runner = runner if is_large else Runner(1)
+                partition = DocumentPartition(
+                    facts(number), read_rows, read_sets, has_sets, own_runner
                 )
+                return dict(function(partition))
 
             return kept_arrays(workspace, f"{stage}-{number:05d}", make)
 
         bounds = self.partitions.bounds.tolist()
+        # Others wait for what is much larger: all threads work on it.
+        even = _LARGE * bounds[-1] // self.engine.least_partitions
         made: Iterable[Columns] = runner.map(work_on, range(len(self.partitions)))
         for number, columns in enumerate(made, 1):
             yield columns

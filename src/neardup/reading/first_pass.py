@@ -38,10 +38,6 @@ L = TypeVar("L")
 
 _FIRST_SLOTS = 1 << 12
 
-# Memory of a document of which the content is looked for, and the share of all that they may take.
-_COPIES_BYTES = 110
-_COPIES_SHARE = 0.4
-
 
 class ContentTable:
     """Numbers 128-bit digests of token sequences in order of first appearance.
@@ -77,29 +73,6 @@ class ContentTable:
         self._digests = digests
         self._slots = np.full(n_slots, -1, np.int64)
         strings.rebuild_slots(self._slots, self._digests, self.size)
-
-
-def find_copies(
-    batches: SignedBatches, n_documents: int, ranks: Int64s | None, workspace: Workspace
-) -> Int64s:
-    """Find for each document the first one of the same tokens, -1 for one without tokens.
-
-    The first is the one of the least rank; None: of the least number. Documents are gone through
-    as often as it takes to have one range of digests after the other within the memory.
-    """
-    firsts: Int64s = np.full(n_documents, -1, np.int64)
-    n_passes = workspace.passes(n_documents * _COPIES_BYTES, _COPIES_SHARE)
-    for number in range(n_passes):
-        table = ContentTable()
-        documents, contents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for start, digests in batches.digests():
-            is_wanted = digests.is_filled & (part_of(digests.values[:, 0], n_passes) == number)
-            rows = np.flatnonzero(is_wanted)
-            part = Digests(digests.values[rows], np.ones(len(rows), np.bool_))
-            contents.append(table.number(part).numbers)
-            documents.append(start + rows)
-        assign_firsts(np.concatenate(documents), np.concatenate(contents), ranks, firsts)
-    return firsts
 
 
 def assign_firsts(

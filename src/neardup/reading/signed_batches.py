@@ -88,14 +88,6 @@ class SignedBatches:
         for start, batch in self:
             yield start, within_block(batch, f"key_{band}")
 
-    def bands_of(self, batch: pa.RecordBatch, rows: Int64s) -> tuple[Uint64s, Filters | None]:
-        """Return keys of some rows of a batch, of shape (n_bands, n), and filters if there are."""
-        keys: Uint64s = np.empty((self.n_bands, len(rows)), np.uint64)
-        for band in range(self.n_bands):
-            keys[band] = within_block(batch, f"key_{band}")[rows]
-        filters = filters_of(batch)
-        return keys, None if filters is None else take_filters(filters, rows)
-
     def blocking_keys(self) -> Uint64s | None:
         """Return the blocking keys of all documents, 0 for none; None where there are no blocks."""
         parts = [numbers_of(batch, _BLOCKING) for _, batch in self if _has_keys(batch)]

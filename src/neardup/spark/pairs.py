@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from neardup.engine.spark.cluster import Cluster, check_reached, spark_errors
+from neardup.engine.spark.cluster import check_reached
 from neardup.engine.spark.engine import SparkEngine
 from neardup.engine.spark.session import (
     ON_DRIVER,
@@ -24,27 +23,7 @@ from neardup.options.groups import ProgressOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.options.together import GroupArguments
 from neardup.runs.runner import Runner
-from neardup.runs.work import Workspace
 from neardup.stages.hints import with_warning
-
-
-def find_on_spark(
-    cluster: Cluster, job: PairJob, runner: Runner, workspace: Workspace
-) -> PairResult:
-    """Find the pairs of a job.
-
-    ``runner`` and ``workspace`` are the driver's: it keeps some numbers of each document, and the
-    pairs.
-    """
-    check_reached([*job.left, *(job.right or ())])
-    find = None
-    if job.plan is not None and job.plan.banding is not None:
-        # Few runs need it.
-        from neardup.spark.bucketed_pairs import find_in_buckets
-
-        find = partial(find_in_buckets, cluster)
-    with spark_errors():
-        return job.run(SparkEngine(lambda: cluster, runner, workspace), find)
 
 
 class _Arguments(PairOptions, WorkspaceOptions, ProgressOptions, GroupArguments, kw_only=False):
@@ -102,7 +81,7 @@ def find_pairs(given: _Arguments) -> PairResult:
     cluster = cluster_of(given.session)
     with Runner(None, given.progress, "pairs") as runner:
         # Inputs are found before a folder is made.
-        _ = job.left, job.right, job.counted
+        check_reached([*job.left, *(job.right or ()), *(job.counted or ())])
         workspace = open_workspace(given.memory, given.work)
-        result = find_on_spark(cluster, job, runner, workspace)
+        result = job.run(SparkEngine(lambda: cluster, runner, workspace))
     return with_warning(result)

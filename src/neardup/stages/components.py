@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, pairwise, product
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,19 +24,16 @@ from neardup.kernels.common.union_find import find_roots, union_edges
 from neardup.matching.buckets import star_edges
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import NO_KEY
-from neardup.reading.first_pass import ContentTable, assign_firsts, part_of
-from neardup.reading.second_pass import add_texts, collector_of, read_comparable, read_texts
+from neardup.reading.first_pass import ContentTable, assign_firsts
+from neardup.reading.second_pass import read_comparable
 from neardup.reading.sign import ReadingPlan
 from neardup.reading.signed_batches import (
-    SignedBatches,
     digests_of,
     filter_column,
     filters_of,
-    numbers_of,
     take_filters,
     within_block,
 )
-from neardup.runs.exchange import Shuffle
 from neardup.runs.runner import Runner
 from neardup.tables import (
     Bools,
@@ -45,7 +41,6 @@ from neardup.tables import (
     Filters,
     Int64s,
     ShingleSets,
-    Texts,
     Uint64s,
     WeightedSets,
 )
@@ -53,7 +48,6 @@ from neardup.tables import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.runs.work import Workspace
 
 # Documents of some collections, numbered together, and which of them have the same content.
 
@@ -119,13 +113,6 @@ class NumberedContents(ABC):
         """Cut an array that has a value for each document into one for each collection."""
         return np.split(values, np.cumsum([len(each) for each in self.catalogues])[:-1])
 
-
-# Memory of a document whose key in a band is sorted, and the share that all workers take for that.
-_SORTING_BYTES = 60
-_SORTING_SHARE = 0.4
-
-# The share of the memory that all partitions take that are worked on at the same time.
-_PARTITION_SHARE = 0.4
 
 # Memory of a candidate beside its keys, its filter and its set.
 _OVERHEAD = 120
@@ -238,58 +225,6 @@ def _star_edges_of(parts: Sequence[Columns]) -> tuple[Int64s, Int64s]:
     return documents[firsts], documents[members]
 
 
-def find_components_of_batches(
-    batches: SignedBatches,
-    contents: NumberedContents,
-    workspace: Workspace,
-    runner: Runner,
-    are_ignored: Bools | None = None,
-) -> Int64s:
-    """Find for each document the first one of its component, itself if it is no content.
-
-    Contents are of one component that share a band key, all 64 bits of it, or are connected by
-    others that do. Documents that ``are_ignored`` do not meet each other.
-    """
-    documents, n_documents = np.flatnonzero(contents.is_content), len(contents.firsts)
-    n_bands = batches.n_bands
-    n_passes = workspace.passes(
-        n_documents * _SORTING_BYTES * min(runner.workers, n_bands), _SORTING_SHARE
-    )
-    parents: Int64s = np.arange(n_documents, dtype=np.int64)
-    work = product(range(n_bands), range(n_passes))
-    edges = partial(_band_edges, batches, documents, n_passes, are_ignored)
-    for done, (firsts, members) in enumerate(runner.map(edges, work), 1):
-        union_edges(parents, firsts, members)
-        runner.report("bucket", done, n_bands * n_passes)
-    find_roots(parents)
-    return parents
-
-
-def _band_edges(
-    batches: SignedBatches,
-    documents: Int64s,
-    n_passes: int,
-    are_ignored: Bools | None,
-    work: tuple[int, int],
-) -> tuple[Int64s, Int64s]:
-    """Return edges between documents of equal keys of one band, those in one range of keys."""
-    band, number = work
-    keys, wanted = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
-    for start, values in batches.band(band):
-        first, last = np.searchsorted(documents, [start, start + len(values)])
-        own = documents[first:last]
-        own_keys = values[own - start]
-        if n_passes > 1:
-            is_wanted = part_of(own_keys, n_passes) == number
-            own, own_keys = own[is_wanted], own_keys[is_wanted]
-        keys.append(own_keys)
-        wanted.append(own)
-    numbers = np.concatenate(wanted)
-    ignored = None if are_ignored is None else are_ignored[numbers]
-    firsts, members = star_edges(np.concatenate(keys), are_ignored=ignored)
-    return numbers[firsts], numbers[members]
-
-
 def pack_components(
     roots: Int64s,
     contents: NumberedContents,
@@ -343,14 +278,6 @@ def bytes_of(n_tokens: Int64s, reading: ReadingPlan) -> Int64s:
     return (16 if reading.weighted else 8) * n_shingles + 8 * n_bands + _OVERHEAD
 
 
-def room_of_partition(workspace: Workspace, n_at_once: int) -> int | None:
-    """Return how many bytes a partition may take while others are in memory beside it.
-
-    None if all stays in memory in any case.
-    """
-    return None if workspace.work is None else workspace.share(_PARTITION_SHARE) // n_at_once
-
-
 def _cut(ends: Int64s, costs: Int64s, capacity: int) -> Int64s:
     """Cut components that end at these places, costs added up, into runs within a capacity."""
     bounds, before = [0], 0
@@ -363,18 +290,6 @@ def _cut(ends: Int64s, costs: Int64s, capacity: int) -> Int64s:
 
 
 # The stage exchange: keys, filters and texts of candidates go to the partitions they belong to.
-
-# Shares of the memory: of keys and filters of all candidates, or of those that wait to be written.
-_KEYS_SHARE = 0.25
-_WAITING_SHARE = 0.2
-
-# What files take at least, by which disks are found too small before the work: of all columns of
-# candidates, some of which stay behind, and of text, which is compressed.
-_LEAST_OF_KEYS = 0.7
-_LEAST_OF_TEXT = 0.4
-
-# Text of the documents of one file of a work folder; a run that was killed loses so much.
-_FILE_BYTES = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -421,153 +336,7 @@ def candidates_in(partition: DocumentPartition, n_bands: int) -> Candidates:
     return candidates_of(batch, n_bands)
 
 
-def exchange_keys(
-    batches: SignedBatches,
-    contents: NumberedContents,
-    partitions: Partitions,
-    workspace: Workspace,
-    runner: Runner,
-) -> Shuffle:
-    """Bring keys and filters of all candidates to their partitions."""
-    bytes_of_all = sum(batch.nbytes for _, batch in batches)
-    in_memory = batches.is_in_memory and workspace.fits(bytes_of_all, _KEYS_SHARE)
-    shuffle = Shuffle("keys", workspace, len(partitions), in_memory=in_memory, share=_WAITING_SHARE)
-    if shuffle.done():
-        return shuffle
-    if not in_memory:
-        partitions.keep(workspace)
-        share = len(partitions.documents) / max(1, len(contents.firsts))
-        workspace.require_disk(int(_LEAST_OF_KEYS * share * bytes_of_all))
-    places = contents.places_of(partitions.documents)
-
-    def rows_of(item: tuple[int, pa.RecordBatch]) -> tuple[pa.RecordBatch, Int64s]:
-        start, batch = item
-        own_places = places[start : start + len(batch)]
-        rows = np.flatnonzero(own_places >= 0)
-        rows = rows[np.argsort(own_places[rows])]
-        keys, filters = batches.bands_of(batch, rows)
-        own_places = own_places[rows]
-        rows = np.arange(len(rows))
-        return candidate_rows(own_places, rows, keys.T, filters), partitions.of_places(own_places)
-
-    with shuffle:
-        for batch, of_rows in runner.map(rows_of, batches):
-            shuffle.add(batch, of_rows)
-    return shuffle
-
-
-def read_candidates(keys: Shuffle, partition: int, n_bands: int) -> Candidates:
-    """Return keys and filters of a partition's documents."""
-    import pyarrow as pa
-
-    batches = list(keys.read(partition))
-    if not batches:
-        return Candidates(np.empty((0, n_bands), np.uint64), None)
-    batch = pa.concat_batches(batches)
-    batch = batch.take(pa.array(np.argsort(numbers_of(batch, "place"))))
-    return candidates_of(batch, n_bands)
-
-
-def candidate_rows(
-    places: Int64s, rows: Int64s, keys: Uint64s, filters: Filters | None
-) -> pa.RecordBatch:
-    """Return places, keys and filters of some rows of a block; ``keys`` has all rows."""
-    import pyarrow as pa
-
-    values = pa.array(np.ascontiguousarray(keys[rows]).ravel())
-    columns = {
-        "place": places,
-        "keys": pa.FixedSizeListArray.from_arrays(values, keys.shape[1]),
-    }
-    if filters is not None:
-        columns["filter"] = filter_column(filters).take(pa.array(rows))
-        columns["filter_sizes"] = filters.sizes[rows]
-    return pa.RecordBatch.from_pydict(columns)
-
-
 def candidates_of(batch: pa.RecordBatch, n_bands: int) -> Candidates:
     """Return keys and filters of what ``candidate_rows`` has made, in the order of the rows."""
     values = batch.column("keys").flatten().to_numpy().reshape(-1, n_bands)
     return Candidates(values, filters_of(batch))
-
-
-def exchange_texts(
-    contents: NumberedContents,
-    partitions: Partitions,
-    is_live: Bools,
-    reading: ReadingPlan,
-    workspace: Workspace,
-    runner: Runner,
-) -> Shuffle:
-    """Read the texts of live documents again and bring them to their partitions."""
-    import pyarrow as pa
-
-    shuffle = Shuffle(
-        "texts",
-        workspace,
-        len(partitions),
-        in_memory=False,
-        share=_WAITING_SHARE,
-        compression="lz4",
-        weight_of_file=_FILE_BYTES,
-    )
-    places = contents.places_of(partitions.documents)
-    places[partitions.documents[~is_live]] = -1
-    wanted = contents.by_catalogue(places)
-
-    def to_batch(texts: Texts, own_places: Int64s, _: str) -> tuple[pa.RecordBatch, Int64s]:
-        order = np.argsort(own_places)
-        found = own_places[order]
-        batch = pa.RecordBatch.from_pydict({"place": own_places, **texts.columns()})
-        return batch.take(pa.array(order)), partitions.of_places(found)
-
-    partitions.keep(workspace)
-    done = Counter(shuffle.done())
-    if not done:
-        workspace.require_disk(int(_LEAST_OF_TEXT * _text_bytes(contents, places >= 0)))
-    with shuffle:
-        for key, (batch, of_rows) in read_texts(
-            contents.catalogues, wanted, reading, runner, to_batch, done
-        ):
-            shuffle.add(batch, of_rows, key, batch.nbytes)
-    return shuffle
-
-
-def _text_bytes(contents: NumberedContents, is_wanted: Bools) -> float:
-    """Estimate the bytes of the texts of some documents, of a mean length of token."""
-    wanted = contents.n_tokens_of(np.flatnonzero(is_wanted)).sum()
-    every = sum(int(np.maximum(each.n_tokens, 0).sum()) for each in contents.catalogues)
-    return float(wanted / max(1, every) * sum(each.text_bytes for each in contents.catalogues))
-
-
-def read_sets(
-    texts: Shuffle,
-    partition: int,
-    places: Int64s,
-    n_tokens: Int64s,
-    reading: ReadingPlan,
-    runner: Runner | None = None,
-) -> ShingleSets | WeightedSets:
-    """Return what is compared of documents of a partition: those at these places, ascending.
-
-    In the threads of the runner, if there is one.
-    """
-    import pyarrow as pa
-
-    collector = collector_of(n_tokens, reading)
-
-    def find(batch: pa.RecordBatch) -> tuple[Int64s, Bools]:
-        found = numbers_of(batch, "place")
-        own = np.searchsorted(places, found)
-        return own, places[np.minimum(own, len(places) - 1)] == found
-
-    def add(batch: pa.RecordBatch) -> None:
-        own, is_wanted = find(batch)
-        if not is_wanted.all():
-            batch, own = batch.filter(pa.array(is_wanted)), own[is_wanted]
-        add_texts(collector, Texts.of_columns(batch), own, "an input")
-
-    batches = texts.read(partition, lambda batch: bool(find(batch)[1].any()))
-    for _ in map(add, batches) if runner is None else runner.map(add, batches):
-        pass
-    return collector.sets

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from neardup.engine.engine import Read
 from neardup.engine.threads import SignedRows, ThreadEngine
-from neardup.reading.first_pass import find_copies
 from neardup.reading.signed_batches import SignedBatches
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
@@ -44,7 +43,7 @@ def batches_of(documents, cuts, workspace=IN_MEMORY):
 
 
 @given(documents, st.lists(st.integers(0, 30), max_size=3), st.integers(1, 10_000), st.data())
-def test_find_copies__as_a_dictionary_finds_them(documents, cuts, memory, data):
+def test_find_firsts__as_a_dictionary_finds_them(documents, cuts, memory, data):
     n = len(documents)
     ranks = data.draw(st.none() | st.permutations(range(n)))
     order = range(n) if ranks is None else sorted(range(n), key=ranks.__getitem__)
@@ -59,7 +58,6 @@ def test_find_copies__as_a_dictionary_finds_them(documents, cuts, memory, data):
     ):
         for each in (IN_MEMORY, workspace):
             batches = batches_of(documents, cuts, each)
-            assert find_copies(batches, n, array, each).tolist() == expected
             n_tokens = np.array([digest is not None for digest in documents], np.int64)
             read = Read((SimpleNamespace(n_tokens=n_tokens),), None, SignedRows(n), batches)
             engine = ThreadEngine(Runner(2), each)

@@ -321,7 +321,7 @@ def _tell(found: ListedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
     """Return the columns and facts of a block that the driver keeps."""
     assert found.rows is not None
     facts = {**found.facts, "row_bytes": found.rows.nbytes, "n_rows": len(found.rows)}
-    return to_batch(found), facts
+    return to_batch(found, with_sketches=False, with_digests=False), facts
 
 
 def _tell_signed(found: SignedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:

@@ -40,6 +40,7 @@ from neardup.reading.first_pass import part_of
 from neardup.reading.sign import ReadingPlan
 from neardup.reading.signed_batches import numbers_of, to_batch
 from neardup.runs.exchange import Shuffle
+from neardup.runs.runner import Runner
 from neardup.tables import TEXT_COLUMNS, Bools, Int64s
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ def _work(
 ) -> Iterator[tuple[None, bytes] | Failure]:
     """Work on a partition, of which rows and texts come in any order behind what is known."""
     number, facts = next(rows)
-    with local_workspace(memory) as workspace:
+    with local_workspace(memory) as workspace, Runner(1) as runner:
         texts = Shuffle("texts", workspace, 1, in_memory=False, share=_WAITING_SHARE)
         batches: list[pa.RecordBatch] = []
         failures: list[Failure] = []
@@ -246,7 +247,9 @@ def _work(
             yield from failures
             return
         read_sets = partial(read_sets_of, texts, 0, reading)
-        partition = DocumentPartition(facts, lambda: iter(batches), read_sets, has_sets=False)
+        partition = DocumentPartition(
+            facts, lambda: iter(batches), read_sets, has_sets=False, runner=runner
+        )
         try:
             made = function(partition)
         except NeardupError as error:

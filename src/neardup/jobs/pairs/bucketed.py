@@ -1,167 +1,126 @@
-"""Pairs by method minhash, within a memory budget: one partition of whole components at a time."""
+"""Pairs by method minhash: contents that share a bucket, joined by partitions of components."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
-from neardup.engine.partitions import Partitions
+from neardup.engine.engine import Engine, Read
+from neardup.engine.partitions import DocumentPartition, Exchanged, Partitions
 from neardup.jobs.pairs.plan import PairPlan
-from neardup.jobs.pairs.records import (
-    JoinedRecords,
-    PairContents,
-    RecordJoin,
-    find_pair_contents,
-    sides_of,
-)
+from neardup.jobs.pairs.records import JoinedRecords, PairContents, RecordJoin, sides_of
 from neardup.jobs.pairs.rows import Collected, FoundPart, collect_runs
 from neardup.jobs.pairs.spelling import Speller
 from neardup.matching.join import salt_sets
 from neardup.matching.set_join import SetSizes
-from neardup.reading.first_pass import Signed
-from neardup.runs.arrays import AnyArray, kept_arrays
-from neardup.runs.runner import Runner
+from neardup.runs.arrays import AnyArray
 from neardup.stages.components import (
     bytes_of,
-    exchange_keys,
-    exchange_texts,
-    find_components_of_batches,
+    candidates_in,
+    exchange_candidates,
+    find_components,
     pack_components,
-    read_candidates,
-    read_sets,
-    room_of_partition,
 )
 from neardup.tables import Bytes, Int64s, ShingleSets, Uint64s, WeightedSets
 
-if TYPE_CHECKING:
-    from neardup.runs.exchange import Shuffle
-    from neardup.runs.work import Workspace
 
+class Bucketed(NamedTuple):
+    """Contents that may be in a pair, by partitions, with their keys and their sets.
 
-@dataclass(frozen=True)
-class Bucketed:
-    """Contents that may be in a pair, by partitions, with their keys and, or, their sets or texts.
-
-    They share a bucket with another, or several documents have them. ``sets`` are those of all, if
-    there is one partition; else there are ``texts``. ``blocking_keys`` are those of all documents.
+    They share a bucket with another, or several documents have them.
     """
 
     contents: PairContents
     partitions: Partitions
-    n_bands: int
-    keys: Shuffle
-    sets: ShingleSets | WeightedSets | None
-    texts: Shuffle | None
+    exchanged: Exchanged
     blocking_keys: Uint64s | None
 
 
-def meet_in_buckets(
-    signed: Signed, plan: PairPlan, workspace: Workspace, runner: Runner
-) -> Bucketed:
+def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: PairPlan) -> Bucketed:
     """Find the contents that may be in a pair, and bring them to their partitions."""
-    contents = find_pair_contents(signed, workspace)
+    assert plan.banding is not None
+    n_bands = plan.banding.bands
 
-    def find_partitions() -> dict[str, AnyArray]:
-        roots = find_components_of_batches(signed.batches, contents, workspace, runner)
-        room = room_of_partition(workspace, 1)
-        packed = pack_components(
-            roots, contents, plan.reading, room, are_packed=contents.are_shared
+    def find_partitions() -> Partitions:
+        roots = find_components(engine, read, contents, n_bands)
+        return pack_components(
+            roots,
+            contents,
+            plan.reading,
+            engine.partition_bytes,
+            engine.least_partitions,
+            are_packed=contents.are_shared,
         )
-        return vars(packed)
 
-    partitions = Partitions(**kept_arrays(workspace, "components", find_partitions))
-    keys = exchange_keys(signed.batches, contents, partitions, workspace, runner)
-    sets, texts = None, None
-    blocking = signed.batches.blocking_keys()
-    if len(partitions) <= 1:
-        sets = contents.read_comparable(partitions.documents, plan.reading, runner)
-        if blocking is not None:
-            sets = salt_sets(sets, blocking[partitions.documents])
-    else:
-        is_live = np.ones(len(partitions.documents), np.bool_)
-        texts = exchange_texts(contents, partitions, is_live, plan.reading, workspace, runner)
-    return Bucketed(contents, partitions, signed.batches.n_bands, keys, sets, texts, blocking)
+    partitions = Partitions.kept(engine.workspace, find_partitions)
+    exchanged = exchange_candidates(engine, read, partitions, n_bands)
+    exchanged = exchanged.with_sets(np.ones(len(partitions.documents), np.bool_))
+    return Bucketed(contents, partitions, exchanged, read.known.blocking_keys())
 
 
-def join_partitions(
-    found: Bucketed, plan: PairPlan, workspace: Workspace, runner: Runner
-) -> Collected:
-    """Join one partition after the other, each on all cores, and spell its pairs out."""
-    partitions = found.partitions
-    members = Members.of(found.contents, partitions)
+class _Part(NamedTuple):
+    """Contents of a partition, of which the first stands at ``start``, and their documents."""
 
-    def join_parts(first: int) -> Iterator[JoinedRecords]:
-        for partition in range(first, len(partitions)):
-            own = members.of_partition(partition)
-            yield _join_partition(found, own, partition, plan, workspace, runner)
-
-    return spell_partitions(members, join_parts, plan, workspace)
+    start: int
+    n_tokens: Int64s
+    members: PartMembers
+    blocking_keys: Uint64s | None
 
 
-def spell_partitions(
-    members: Members,
-    join_parts: Callable[[int], Iterator[JoinedRecords]],
-    plan: PairPlan,
-    workspace: Workspace,
-) -> Collected:
-    """Spell out the pairs of partitions, which ``join_parts`` joins from a number on.
+def join_partitions(engine: Engine, found: Bucketed, plan: PairPlan) -> Collected:
+    """Join the records of each partition, and spell its pairs out.
 
     Counted are the records, the pairs that were verified, and those at the threshold.
     """
+    partitions, keys = found.partitions, found.blocking_keys
+    members = Members.of(found.contents, partitions)
+    n_tokens = found.contents.n_tokens_of(partitions.documents)
+
+    def part_of(number: int) -> _Part:
+        within = partitions.places(number)
+        own_keys = None if keys is None else keys[partitions.documents[within]]
+        return _Part(within.start, n_tokens[within], members.of_partition(number), own_keys)
 
     def spelled(first: int) -> Iterator[FoundPart]:
-        for partition, joined in enumerate(join_parts(first), first):
+        joining = partial(_join_partition, plan, engine.partition_bytes)
+        made = found.exchanged.work("join", joining, part_of)
+        for number, arrays in enumerate(islice(made, first, None), first):
+            joined = JoinedRecords.from_arrays(arrays)
             scored = joined.scored_by(plan.measure_of_sets)
-            speller = members.of_partition(partition).speller(joined.of_contents, scored)
+            speller = members.of_partition(number).speller(joined.of_contents, scored)
             counts = [len(joined.sizes), joined.n_verified, len(joined.pairs)]
             yield FoundPart.of_records(joined.pairs, speller, scored, counts)
 
-    bounds = members.partitions.bounds
-    return collect_runs(spelled, (bounds[1:] / bounds[-1]).tolist(), plan.options.limit, workspace)
+    shares = (partitions.bounds[1:] / partitions.bounds[-1]).tolist()
+    return collect_runs(spelled, shares, plan.options.limit, engine.workspace)
 
 
 def _join_partition(
-    found: Bucketed,
-    members: PartMembers,
-    partition: int,
-    plan: PairPlan,
-    workspace: Workspace,
-    runner: Runner,
-) -> JoinedRecords:
-    """Join the records of a partition."""
-    partitions, reading = found.partitions, plan.reading
-    within = partitions.places(partition)
-    documents = partitions.documents[within]
-    n_tokens = found.contents.n_tokens_of(documents)
+    plan: PairPlan, room: int | None, partition: DocumentPartition
+) -> dict[str, AnyArray]:
+    """Join the records of a partition, with sets of so many bytes in memory at once."""
+    assert plan.banding is not None
+    part: _Part = partition.facts
 
     def read_some(places: Int64s) -> ShingleSets | WeightedSets:
-        if found.texts is None:
-            assert found.sets is not None
-            return found.sets.take(places)
-        sets = read_sets(
-            found.texts, partition, within.start + places, n_tokens[places], reading, runner
-        )
-        if found.blocking_keys is None:
-            return sets
-        return salt_sets(sets, found.blocking_keys[documents[places]])
+        sets = partition.read_sets(part.start + places, part.n_tokens[places])
+        # Sets that are all in memory are read once.
+        return sets if part.blocking_keys is None else salt_sets(sets, part.blocking_keys[places])
 
     join = RecordJoin(
-        keys=read_candidates(found.keys, partition, found.n_bands).keys,
-        costs=bytes_of(n_tokens, reading),
+        keys=candidates_in(partition, plan.banding.bands).keys,
+        costs=bytes_of(part.n_tokens, plan.reading),
         read_sets=read_some,
-        find_sides=members.sides,
+        find_sides=part.members.sides,
         measure=plan.measure_of_sets,
         limit=plan.options.limit,
     )
-    room = None if found.texts is None else room_of_partition(workspace, 1)
-
-    def report(n_joined: int) -> None:
-        runner.report("join", within.start + n_joined, len(partitions.documents))
-
-    return join.run(room, runner, report)
+    return join.run(None if partition.has_sets else room, partition.runner).as_arrays()
 
 
 class PartMembers(NamedTuple):

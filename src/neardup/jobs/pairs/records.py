@@ -6,7 +6,7 @@ shingles are equal.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,9 +23,10 @@ from neardup.matching.measures import Hamming, Measure
 from neardup.matching.set_join import HammingJoin, SetJoin, SetSizes
 from neardup.options.choices import Algorithm
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import ContentTable, Signed, find_copies
+from neardup.reading.first_pass import ContentTable
+from neardup.runs.arrays import AnyArray
 from neardup.runs.runner import Runner
-from neardup.stages.components import NumberedContents
+from neardup.stages.components import NumberedContents, find_firsts
 from neardup.tables import (
     Bools,
     Buckets,
@@ -41,7 +42,7 @@ from neardup.tables import (
 )
 
 if TYPE_CHECKING:
-    from neardup.runs.work import Workspace
+    pass
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,9 @@ class PairContents(NumberedContents):
         return shared
 
 
-def find_pair_contents(signed: Signed, workspace: Workspace) -> PairContents:
+def find_pair_contents(engine: Engine, read: Read) -> PairContents:
     """Find the first document of each content."""
-    n_documents = sum(map(len, signed.catalogues))
-    firsts = find_copies(signed.batches, n_documents, None, workspace)
-    return PairContents(signed.catalogues, firsts)
+    return PairContents(read.catalogues, find_firsts(engine, read, None))
 
 
 def sides_of(records: Int64s, n_left: int | None, n_records: int) -> Bytes | None:
@@ -116,6 +115,22 @@ class JoinedRecords:
     pairs: ScoredPairs
     n_verified: int
 
+    def as_arrays(self) -> dict[str, AnyArray]:
+        """Return it as arrays, to be kept."""
+        counts = np.array([self.n_verified])
+        return {
+            "of_contents": self.of_contents,
+            "sizes": self.sizes,
+            **vars(self.pairs),
+            "counts": counts,
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> JoinedRecords:
+        """Make one of what ``as_arrays`` has returned."""
+        pairs = ScoredPairs(*(arrays[name] for name in ("left", "right", "scores")))
+        return cls(arrays["of_contents"], arrays["sizes"], pairs, int(arrays["counts"][0]))
+
     def scored_by(self, measure: Measure) -> SetSizes:
         """Return how similar records are, of which only the sizes are still there."""
         return SetSizes(self.sizes, measure)
@@ -148,7 +163,7 @@ class RecordJoin:
     measure: Measure
     limit: int | None
 
-    def run(self, room: int | None, runner: Runner, report: Callable[[int], None]) -> JoinedRecords:
+    def run(self, room: int | None, runner: Runner) -> JoinedRecords:
         """Find all pairs, with sets of so many bytes in memory at once; None for all."""
         everything = np.arange(len(self.costs))
         if room is None or int(self.costs.sum()) <= room:
@@ -163,14 +178,12 @@ class RecordJoin:
                 sides=sides,
                 limit=self.limit,
                 runner=runner,
-                report=report,
+                report=_report_nothing,
             )
             return JoinedRecords(of_contents, _sizes_of(sets), pairs, counts.verified)
-        return self._run_in_blocks(room // 2, runner, report)
+        return self._run_in_blocks(room // 2, runner)
 
-    def _run_in_blocks(
-        self, room: int, runner: Runner, report: Callable[[int], None]
-    ) -> JoinedRecords:
+    def _run_in_blocks(self, room: int, runner: Runner) -> JoinedRecords:
         """Join each block with itself, and with each block before it."""
         digests, sizes = [], []
         for start, stop in cut_runs(self.costs, room):
@@ -190,7 +203,7 @@ class RecordJoin:
                 sides=None if sides is None else sides[records],
                 limit=self.limit,
                 runner=runner,
-                report=lambda _: None,
+                report=_report_nothing,
             )
             return (
                 ScoredPairs(records[pairs.left], records[pairs.right], pairs.scores),
@@ -209,7 +222,6 @@ class RecordJoin:
                 # Both blocks are joined with themselves once more, which is the smaller part.
                 found.append(pairs.take((pairs.left < own[0]) != (pairs.right < own[0])))
                 n_verified += n_both - n_own - n_earlier
-            report(int(own[-1]) + 1)
         joined = ScoredPairs.joined(found)
         joined = joined.take(joined.ascending())
         return JoinedRecords(of_contents, own_sizes[firsts], joined, n_verified)
@@ -223,6 +235,10 @@ class RecordJoin:
             lambda band: self.keys[firsts, band], n_bands, len(firsts), runner
         )
         return buckets, self.find_sides(of_contents, len(firsts))
+
+
+def _report_nothing(_: int) -> None:
+    """Report no progress: partitions are counted."""
 
 
 def _sizes_of(sets: ShingleSets | WeightedSets) -> Int64s:
@@ -280,7 +296,7 @@ def scheme_of(plan: PairPlan) -> SetScheme:
 def make_records(engine: Engine, read: Read, plan: PairPlan) -> Records:
     """Make records of all documents that were read, which are joined as sets or as strings."""
     scheme = scheme_of(plan)
-    contents = find_pair_contents(Signed(read.catalogues, read.known), engine.workspace)
+    contents = find_pair_contents(engine, read)
     documents = np.flatnonzero(contents.is_content)
     of_documents = contents.places_of(documents)[contents.firsts]
     of_documents[contents.firsts < 0] = -1

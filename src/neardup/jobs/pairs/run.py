@@ -20,7 +20,7 @@ from neardup.files.resolve import told_apart
 from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan, plan_pairs
-from neardup.jobs.pairs.records import Records, make_records, scheme_of
+from neardup.jobs.pairs.records import Records, find_pair_contents, make_records, scheme_of
 from neardup.jobs.pairs.rows import (
     FoundPart,
     PairRows,
@@ -42,7 +42,6 @@ from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.column_values import NO_KEY, check_have_columns
-from neardup.reading.first_pass import sign_collections
 from neardup.reading.sign import Collections
 from neardup.reading.signed_batches import (
     SignedBatches,
@@ -371,24 +370,19 @@ class PairJob:
             counted=self.counted or [],
         )
 
-    def run(self, engine: Engine, elsewhere: FindMatches | None = None) -> PairResult:
-        """Find the pairs; ``elsewhere`` is as of ``find_pairs_in_sources``."""
+    def run(self, engine: Engine) -> PairResult:
+        """Find the pairs."""
         if self.index is not None:
             # Indexes take long to import, and most runs have none.
             from neardup.documents.lookup import SharedIndex
             from neardup.jobs.pairs.against_index import find_pairs_in_index
 
             shared = SharedIndex(self.index.folder, self.index.view(engine.runner))
-            return find_pairs_in_index(engine, self.left, shared, self.options)
+            with engine.errors():
+                return find_pairs_in_index(engine, self.left, shared, self.options)
         assert self.plan is not None
-        return find_pairs_in_sources(
-            self.left,
-            self.right,
-            self.plan,
-            engine,
-            self.counted,
-            elsewhere,
-        )
+        with engine.errors():
+            return find_pairs_in_sources(self.left, self.right, self.plan, engine, self.counted)
 
 
 def find_pairs_in_sources(
@@ -397,14 +391,13 @@ def find_pairs_in_sources(
     plan: PairPlan,
     engine: Engine,
     counted: Sequence[Source] | None = None,
-    elsewhere: FindMatches | None = None,
 ) -> PairResult:
     """Find all pairs, or the most similar; ``right`` is None for a self-join.
 
     Texts that are equal, and then records that are equal, are joined once; their documents come in
     when pairs are spelled out. What there is not enough memory for goes to files. Where shingles
     are weighed by how many documents have them, those of ``counted`` are counted; None: those of
-    which pairs are found. ``elsewhere`` is who does it in place of threads.
+    which pairs are found.
     """
     runner, workspace = engine.runner, engine.workspace
     collections = [(left, plan.reading)]
@@ -431,7 +424,7 @@ def find_pairs_in_sources(
 
         few = find_in_few(collections, plan, runner)
     if few is None:
-        find = (elsewhere or _find_in_buckets) if plan.banding else _find_exactly
+        find = _find_in_buckets if plan.banding else _find_exactly
         catalogues, matches, n_outside = find(engine, collections, plan)
     else:
         catalogues, matches, n_outside = few.catalogues, _matches_of(few, plan), 0
@@ -469,8 +462,6 @@ def find_pairs_in_sources(
 Found = tuple[Sequence[Catalogue], Matches, int]
 """Catalogues, pairs of their documents, and how many of these are compared with none."""
 
-FindMatches = Callable[[Engine, Collections, PairPlan], Found]
-
 
 def _find_exactly(engine: Engine, collections: Collections, plan: PairPlan) -> Found:
     with engine.stage("read") as note:
@@ -489,20 +480,19 @@ def _find_exactly(engine: Engine, collections: Collections, plan: PairPlan) -> F
 
 
 def _find_in_buckets(engine: Engine, collections: Collections, plan: PairPlan) -> Found:
-    workspace, runner = engine.workspace, engine.runner
     from neardup.jobs.pairs.bucketed import join_partitions, meet_in_buckets
 
-    with runner.stage("read") as note:
-        signed = sign_collections(collections, workspace, runner)
-        keys = signed.batches.blocking_keys()
-        n_outside = count_outside(signed.catalogues, keys, plan.options.blocking_columns)
-        found = meet_in_buckets(signed, plan, workspace, runner)
-        n_documents = sum(map(len, signed.catalogues))
-        note(documents=n_documents, candidates=len(found.partitions.documents))
-    with runner.stage("join") as note:
-        matches = matches_in_buckets(join_partitions(found, plan, workspace, runner), plan)
+    with engine.stage("read") as note:
+        read = engine.sign(collections)
+        catalogues, keys = read.catalogues, read.known.blocking_keys()
+        n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
+        found = meet_in_buckets(engine, read, find_pair_contents(engine, read), plan)
+        note(documents=sum(map(len, catalogues)), candidates=len(found.partitions.documents))
+    with engine.stage("join") as note:
+        matches = matches_in_buckets(join_partitions(engine, found, plan), plan)
+        engine.release(read)
         note(records=matches.n_records, pairs=matches.n_pairs)
-    return signed.catalogues, matches, n_outside
+    return catalogues, matches, n_outside
 
 
 def _match_one_to_one(

@@ -46,12 +46,12 @@ def texts():
     return found
 
 
-def find(left, right, workspace, **options):
+def find(left, right, workspace, workers=2, **options):
     options = PairOptions(method="minhash", tokenizer="whitespace", ngram=1, **options)
     sources = [resolve_inputs(data, options) for data in (left, right) if data is not None]
     right_sources = sources[1] if right is not None else None
     plan = plan_pairs(options, other="right", has_other=True)
-    with Runner(2) as runner:
+    with Runner(workers) as runner:
         return find_pairs_in_sources(
             sources[0], right_sources, plan, ThreadEngine(runner, workspace)
         )
@@ -104,24 +104,33 @@ def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):
     join = bucketed._join_partition
     joined = []
 
-    def join_some(found, members, partition, *rest):
+    def join_some(plan, room, partition):
         if len(joined) == 3:
             raise KeyboardInterrupt
-        joined.append(partition)
-        return join(found, members, partition, *rest)
+        joined.append(partition.facts.start)
+        return join(plan, room, partition)
+
+    def join_all(plan, room, partition):
+        joined.append(partition.facts.start)
+        return join(plan, room, partition)
 
     def run():
         work = WorkFolder.open(tmp_path, "pairs", {"test": 1})
         with Workspace(2000, work) as workspace:
-            return parts_of(find(texts, None, workspace, **SMALL))
+            return parts_of(find(texts, None, workspace, workers=1, **SMALL))
 
+    monkeypatch.setattr(bucketed, "_join_partition", join_all)
+    run()
+    every = joined.copy()
+    joined.clear()
     monkeypatch.setattr(bucketed, "_join_partition", join_some)
     with pytest.raises(KeyboardInterrupt):
         run()
     before = joined.copy()
     joined.clear()
-    monkeypatch.setattr(bucketed, "_join_partition", lambda *a: joined.append(a[2]) or join(*a))
+    monkeypatch.setattr(bucketed, "_join_partition", join_all)
     again = run()
-    assert before + joined == list(range(len(before) + len(joined)))
-    assert again == parts_of(find(texts, None, IN_MEMORY, **SMALL))
+    assert len(joined) > 3
+    assert before + joined == every
+    assert again == parts_of(find(texts, None, IN_MEMORY, workers=1, **SMALL))
     assert not any(tmp_path.iterdir())
