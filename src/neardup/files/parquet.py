@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import threading
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,7 @@ from neardup.errors import InvalidInputError, NeardupError, ReadError
 from neardup.files.arrowcolumns import check_batch, check_strings, filter_rows, parse_arrow
 from neardup.files.columnpaths import columns_among, path_in
 from neardup.files.limits import check_unpacked
-from neardup.files.parquetwriter import COLUMNS, META_DATA, ROW_GROUPS, TableWriter
+from neardup.files.parquetwriter import TableWriter
 from neardup.files.problems import check_columns, first_values
 from neardup.files.rawrows import BLOCK_BYTES
 from neardup.files.rows import (
@@ -36,7 +35,6 @@ from neardup.files.rows import (
 )
 from neardup.files.streams import file_size, one_line, open_random, reading
 from neardup.files.tableblocks import TableBlock, largest_row_of
-from neardup.files.thrift import read_struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -60,8 +58,7 @@ def open_source(location: str, name: str, _: InputOptions) -> ParquetSource:
 class ParquetSource(Source):
     """A Parquet file; rows count from 1.
 
-    An output has the schema, the metadata and, column by column, the codec of the first row group
-    of its input. Row groups are made anew.
+    An output has the schema and the metadata of its input. Row groups are made anew.
 
     Parameters
     ----------
@@ -141,34 +138,7 @@ class ParquetSource(Source):
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet."""
-        return TableWriter(folder / self.name, self.schema, self._codecs())
-
-    def _codecs(self) -> str | dict[str, str]:
-        with parquet_errors(self.location), open_random(self.location) as file:
-            file.seek(-_TAIL, os.SEEK_END)
-            size = int.from_bytes(file.read(_TAIL)[:4], "little")
-            file.seek(-_TAIL - size, os.SEEK_END)
-            try:
-                codecs = _codecs_of(file.read(size))
-            except (LookupError, TypeError, ValueError, RecursionError) as error:
-                message = f"the end of the file names no codec where one should be: {error!r}"
-                raise InvalidInputError(message, path=self.location) from None
-        return codecs if len(set(codecs.values())) > 1 else next(iter(codecs.values()), "snappy")
-
-
-# What follows the footer: its length, and the format's mark.
-_TAIL = 8
-_CODECS = ("NONE", "SNAPPY", "GZIP", "LZO", "BROTLI", "LZ4", "ZSTD", "LZ4")
-
-
-def _codecs_of(footer: bytes) -> dict[str, str]:
-    """Return the codec of each column of the first row group, by its path in the schema.
-
-    Arrow has all of it already, but ends the process where it is asked for a damaged column.
-    """
-    groups = read_struct(footer)[ROW_GROUPS].values
-    about = [chunk[META_DATA] for chunk in groups[0][COLUMNS].values] if groups else []
-    return {b".".join(one[3].values).decode(): _CODECS[one[4]] for one in about}
+        return TableWriter(folder / self.name, self.schema)
 
 
 @contextlib.contextmanager

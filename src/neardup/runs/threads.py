@@ -263,10 +263,6 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
                 task.drop()
 
 
-# Of items that are large one is handed over for so many.
-_WORKERS_A_LARGE_ITEM = 4
-
-
 class Handed(Generic[T, R]):
     """Applies a function to what a thread hands over; idle threads of the map it works for help.
 
@@ -292,18 +288,11 @@ class Handed(Generic[T, R]):
         self._room = None if crew is None else crew.ahead if is_ahead else crew.behind
         self._waiting: deque[Task[R]] = deque()
 
-    def add(self, item: T, *, is_large: bool = False) -> list[R]:
-        """Hand an item over; return the results that come next, as far as they are there.
-
-        Of items that are large the thread hands over one at a time for each four workers.
-        """
+    def add(self, item: T) -> list[R]:
+        """Hand an item over; return the results that come next, as far as they are there."""
         results: list[R] = []
         if self._threads is None:
             return [self._function(item)]
-        while is_large and _WORKERS_A_LARGE_ITEM * (len(self._waiting) + 1) > self._n_workers:
-            if not self._waiting:
-                return [*results, self._function(item)]
-            results.append(self._next())
         while not self._has_room():
             if not self._waiting:
                 return [*results, self._function(item)]
@@ -312,10 +301,6 @@ class Handed(Generic[T, R]):
         while self._waiting and self._waiting[0].is_done:
             results.append(self._next())
         return results
-
-    def keeps(self, *, is_large: bool = False) -> bool:
-        """Return whether the thread would work on an item itself, whatever others do."""
-        return self._threads is None or (is_large and self._n_workers < _WORKERS_A_LARGE_ITEM)
 
     def rest(self) -> Iterator[R]:
         """Yield the results that are missing."""

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pyarrow as pa
 
-from neardup.errors import InvalidInputError, MissingExtraError
+from neardup.errors import InvalidInputError, MissingExtraError, NeardupError
 from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.extracted import UnreadableFileError, extract_texts, uncuttable
 from neardup.files.pages.html import MAX_PAGE_BYTES, OPTIONS, decode_page, need_parser, page_text
@@ -144,6 +144,9 @@ class WarcSource(RawSource):
             number += 1
             try:
                 record = next(records, None)
+            except NeardupError:
+                # The stream itself cannot be read.
+                raise
             except OSError as error:
                 message = f"not a valid WARC record ({error}); get a full copy of the file"
                 raise InvalidInputError(message, path=self.location, row=number) from None
