@@ -16,7 +16,7 @@ from benchmarks.corpora.lines import read_strings
 from benchmarks.corpora.texts import make_texts
 from benchmarks.joins.exchange import Integers, describe_pairs, time_join
 from benchmarks.measuring.clocks import Memory
-from neardup.matching.edit_join import EditJoinCounts, EditThreshold, join_strings
+from neardup.matching.edit_join import EditJoin, EditJoinCounts, EditThreshold
 from neardup.runs.runner import Runner
 from neardup.tables import ScoredPairs
 from neardup.text.shingles import make_shingle_scheme
@@ -56,7 +56,7 @@ def join(
 ) -> tuple[ScoredPairs, EditJoinCounts]:
     """Cut texts into characters and join them."""
     strings = CHARACTERS.hash_tokens(make_texts(texts))
-    return join_strings(strings, threshold, runner=Runner(workers))
+    return EditJoin(strings, threshold).run(None, None, Runner(workers))
 
 
 if __name__ == "__main__":

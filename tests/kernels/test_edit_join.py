@@ -23,14 +23,10 @@ from tests.kernels.edit_strings import (
 from tests.oracles import edits
 
 
-def joined(strings, threshold, *, sides=None, runner=None, **options):
-    pairs, counts = edit_join.join_strings(
-        token_lists(strings),
-        threshold_of(threshold),
-        sides=None if sides is None else np.array(sides, np.uint8),
-        runner=runner or Runner(1),
-        **options,
-    )
+def joined(strings, threshold, *, sides=None, limit=None, runner=None, **options):
+    join = edit_join.EditJoin(token_lists(strings), threshold_of(threshold), **options)
+    sides = None if sides is None else np.array(sides, np.uint8)
+    pairs, counts = join.run(sides, limit, runner or Runner(1))
     rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
     return list(rows), counts
 
@@ -49,7 +45,7 @@ def assert_as_oracle(strings, threshold, *, sides=None, **options):
 
 
 @each_of("qgram", [None, *QGRAMS])
-def test_join_strings__special_strings(qgram):
+def test_edit_join__special_strings(qgram):
     """Empty ones, those shorter than a q-gram, repeated tokens, equal ones."""
     strings = ["aaaa", "", "a", "aa", "aaaaaaaa", "b", "", "aaa", "aaaaaaa", "ab", "aaaabaaa", "a"]
     sides = [1, 2, 1, 2, 3, 1, 1, 2, 1, 2, 2, 2]
@@ -62,7 +58,7 @@ def test_join_strings__special_strings(qgram):
     ("similarity", "length", "n_edits"),
     [("0.8", 5, 1), ("0.54", 50, 23), ("0.9", 10, 1), ("0.7", 10, 3), ("0.35", 20, 13)],
 )
-def test_join_strings__exact_ties(similarity, length, n_edits):
+def test_edit_join__exact_ties(similarity, length, n_edits):
     """Similarities that are the threshold, and that floating point loses or finds in excess."""
     x = "".join(map(chr, range(100, 100 + length)))
     substituted = "!" * n_edits + x[n_edits:]
@@ -74,7 +70,7 @@ def test_join_strings__exact_ties(similarity, length, n_edits):
     assert [row for row in joined(strings, t + step)[0] if row[0] == 0] == []
 
 
-def test_join_strings__similarity_of_longer_strings_needs_longer_prefixes():
+def test_edit_join__similarity_of_longer_strings_needs_longer_prefixes():
     """A short string is indexed for partners that may differ from it in more edits than it has."""
     generator = random.Random(13)
     for _ in range(40):
@@ -93,7 +89,7 @@ def test_join_strings__similarity_of_longer_strings_needs_longer_prefixes():
 @each_of("qgram", [1, 2, 5])
 @each_of("threshold", [1, 3, Fraction("0.6")])
 @each_of(("piece", "room"), [(1, 1), (3, 1), (5, 2), (4, 64)])
-def test_join_strings__small_pieces_and_rooms(monkeypatch, qgram, threshold, piece, room):
+def test_edit_join__small_pieces_and_rooms(monkeypatch, qgram, threshold, piece, room):
     """Where more is found than fits, also of strings too short for q-grams."""
     generator = random.Random(f"{qgram} {threshold}")
     strings = random_strings(generator, 10)
@@ -105,7 +101,7 @@ def test_join_strings__small_pieces_and_rooms(monkeypatch, qgram, threshold, pie
     assert joined(strings, threshold, qgram=qgram) == expected
 
 
-def test_join_strings__tokens_of_all_sizes():
+def test_edit_join__tokens_of_all_sizes():
     """Tokens are hashes of 64 bits, whatever script they come from."""
     generator = random.Random(14)
     letters = [*dict.fromkeys(random_words(generator, 12)), ord("é"), ord("語"), 0x1F600]
@@ -118,7 +114,8 @@ def test_join_strings__tokens_of_all_sizes():
                 new[generator.randrange(len(new) + 1) :][:1] = [generator.choice(letters)]
             strings.append(new)
         tokens = TokenLists(*ragged(strings))
-        pairs, _ = edit_join.join_strings(tokens, threshold_of(threshold), runner=Runner(1))
+        join = edit_join.EditJoin(tokens, threshold_of(threshold))
+        pairs, _ = join.run(None, None, Runner(1))
         found = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
         assert list(found) == edits.join(strings, threshold)
 
@@ -140,21 +137,21 @@ def test_as_characters__up_to_the_last_character():
     assert chr(most - 1 + edit_distances._N_SURROGATES) == "\U0010ffff"
 
 
-def test_join_strings__too_many_tokens(monkeypatch):
+def test_edit_join__too_many_tokens(monkeypatch):
     monkeypatch.setattr(edit_distances, "_MOST_TOKENS", 3)
     assert joined(["abc", "abcc"], 1)[0] == [(0, 1, 1)]
     with pytest.raises(InvalidParameterError, match="3 different tokens at most, got 4"):
         joined(["abc", "abcd"], 1)
 
 
-def test_join_strings__limit_is_for_results():
+def test_edit_join__limit_is_for_results():
     """Candidates that turn out to be too far apart do not count."""
     found, counts = joined(["abcd", "abdc", "badc", "abcd"], 1, qgram=1, limit=1)
     assert (found, counts.results) == ([(0, 3, 0)], 1)
     assert counts.verified > 1
 
 
-def test_join_strings__what_each_filter_lets_through():
+def test_edit_join__what_each_filter_lets_through():
     generator = random.Random(0)
     strings = ["".join(generator.choices("abcd", k=generator.randrange(15, 25))) for _ in range(80)]
     for i in range(80):
@@ -167,7 +164,7 @@ def test_join_strings__what_each_filter_lets_through():
 
 
 @pytest.mark.parametrize("qgram", [1, 3])
-def test_join_strings__only_strings_of_fitting_length(qgram):
+def test_edit_join__only_strings_of_fitting_length(qgram):
     """Each length beside the next one, and beside itself; whether strings are looked up or not."""
     strings = ["a" * length for length in range(1, 9)] * 2
     found, counts = joined(strings, 1, qgram=qgram)

@@ -43,13 +43,13 @@ def edited_strings(draw):
 
 def joined(strings, threshold, *, sides=None, workers=1, **options):
     is_share = isinstance(threshold, Fraction)
-    pairs, counts = edit_join.join_strings(
+    join = edit_join.EditJoin(
         TokenLists(*ragged([[ord(c) for c in string] for string in strings])),
         EditThreshold(None, threshold) if is_share else EditThreshold(threshold),
-        sides=None if sides is None else np.array(sides, np.uint8),
-        runner=Runner(workers),
         **options,
     )
+    sides = None if sides is None else np.array(sides, np.uint8)
+    pairs, counts = join.run(sides, None, Runner(workers))
     rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
     return list(rows), counts
 
@@ -62,7 +62,7 @@ def joined(strings, threshold, *, sides=None, workers=1, **options):
     algorithm=st.sampled_from(get_args(Algorithm)),
     data=st.data(),
 )
-def test_join_strings__as_oracle(strings, threshold, qgram, algorithm, data):
+def test_edit_join__as_oracle(strings, threshold, qgram, algorithm, data):
     n = len(strings)
     sides = data.draw(st.none() | st.lists(st.integers(0, 3), min_size=n, max_size=n))
     # Some of those that are looked up could as well be compared with all.
@@ -81,7 +81,7 @@ def test_join_strings__as_oracle(strings, threshold, qgram, algorithm, data):
 
 @examples(100)
 @given(strings=edited_strings(), threshold=st.integers(0, 4) | thresholds, data=st.data())
-def test_join_strings__few_against_many_as_oracle(strings, threshold, data):
+def test_edit_join__few_against_many_as_oracle(strings, threshold, data):
     n = len(strings)
     sides = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
     with pytest.MonkeyPatch.context() as patch:
@@ -91,16 +91,17 @@ def test_join_strings__few_against_many_as_oracle(strings, threshold, data):
     assert counts.results == len(found) <= counts.verified <= counts.hits
 
 
-def test_join_strings__few_against_many_say_how_far_they_are():
+def test_edit_join__few_against_many_say_how_far_they_are():
     strings = [*"abcd", *("abcdefgh"[i % 8] * 2 for i in range(996))]
     sides = np.array([1] * 4 + [2] * 996, np.uint8)
     shares = []
     runner = Runner(1, lambda _, done, amount: shares.append(done / amount))
     tokens = TokenLists(*ragged([[ord(c) for c in string] for string in strings]))
-    edit_join.join_strings(tokens, EditThreshold(1), sides=sides, runner=runner)
+    join = edit_join.EditJoin(tokens, EditThreshold(1))
+    join.run(sides, None, runner)
     assert shares == [0.25, 0.5, 0.75, 1.0]
     with pytest.raises(ResultLimitError, match="after 25% of the records"):
-        edit_join.join_strings(tokens, EditThreshold(1), sides=sides, limit=9, runner=runner)
+        join.run(sides, 9, runner)
 
 
 @given(
@@ -109,7 +110,7 @@ def test_join_strings__few_against_many_say_how_far_they_are():
     qgrams=st.lists(st.integers(1, 9), min_size=2, max_size=2),
     seed=st.randoms(),
 )
-def test_join_strings__same_for_any_qgram_and_order(strings, threshold, qgrams, seed):
+def test_edit_join__same_for_any_qgram_and_order(strings, threshold, qgrams, seed):
     """The pairs depend on nothing but the strings: compared as strings, they are the same."""
     shuffled = seed.sample(strings, len(strings))
     rows = []

@@ -254,7 +254,7 @@ class ThreadEngine(Engine):
     @property
     def group_bytes(self) -> int | None:
         """All memory, if it is bounded."""
-        return None if self.workspace.work is None else self.workspace.memory
+        return None if self.workspace.work is None else self.workspace.share(1)
 
     def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
         """Bring rows together, which stay where they are until a group is worked on."""

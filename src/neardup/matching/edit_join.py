@@ -269,11 +269,41 @@ class EditJoinCounts(FilterCounts):
 
 @dataclass(frozen=True)
 class EditJoin(PartedJoin):
-    """Strings of tokens, joined by edit distance, exactly; with ``keys`` as ``join_strings``."""
+    """Strings of tokens, joined by edit distance, exactly.
+
+    Parameters
+    ----------
+    strings
+        n strings of tokens, each a hash; an empty one is similar to nothing.
+    threshold
+        Most edits: insertions, deletions and substitutions of one token.
+    qgram
+        Tokens in a q-gram, by which candidates are found; None chooses. The pairs are the same.
+    algorithm
+        ``allpairs`` filters by prefix and length, ``ppjoin`` also by the places of q-grams,
+        ``ppjoin+`` also by parities and suffix; ``auto`` is ``ppjoin+``. All find the same pairs.
+    keys
+        A key of each string; only pairs of equal ones are found.
+
+    Notes
+    -----
+    A string is not looked up by q-grams, but compared with all of fitting length, where it has so
+    few that edits may touch them all, or such frequent ones that it would meet more strings. Where
+    one collection is small beside the other, all of its strings are compared so.
+
+    Memory about 50 bytes a token, 12 a pair found, and for each thread 4 bytes a string. Results do
+    not depend on the number of threads.
+
+    References
+    ----------
+    Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection, section 6.
+    Xiao, Wang, Lin (2008), Ed-Join: an efficient algorithm for similarity joins with edit distance
+    constraints.
+    """
 
     strings: TokenLists
     threshold: EditThreshold
-    qgram: int | None
+    qgram: int | None = None
     algorithm: Algorithm = DEFAULT_ALGORITHM
     keys: Uint64s | None = None
     score_name: ClassVar[str] = "distance"
@@ -307,17 +337,44 @@ class EditJoin(PartedJoin):
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
     ) -> tuple[ScoredPairs, EditJoinCounts]:
-        """Join by q-grams."""
-        return join_strings(
-            self.strings,
-            self.threshold,
-            sides=sides,
-            qgram=self.qgram,
-            algorithm=self.algorithm,
-            limit=limit,
-            runner=runner,
-            keys=self.keys,
+        """Join by q-grams; scores are distances."""
+        strings, threshold, keys = self.strings, self.threshold, self.keys
+        order = _order(strings, sides)
+        ordered = take_ranges(strings.values, strings.offsets[order], strings.offsets[order + 1])
+        lengths = np.diff(ordered.offsets)
+        allowed = threshold.allowed(lengths)
+        tally = Tally(join.N_COUNTS)
+        own_keys = None if keys is None else keys[order]
+        pieces = _probe(
+            ordered if own_keys is None else salt_tokens(ordered, own_keys),
+            Reach.of(lengths, allowed),
+            None if sides is None else sides[order],
+            choose_qgram(lengths, allowed) if self.qgram is None else self.qgram,
+            ALGORITHMS["ppjoin+" if self.algorithm == "auto" else self.algorithm],
+            tally,
+            runner,
         )
+        characters = as_characters(ordered)
+
+        def verify(candidates: Columns) -> Columns:
+            left, right = candidates
+            if own_keys is not None:
+                # Short strings are near each other even if they have no token in common.
+                is_within = own_keys[left] == own_keys[right]
+                left, right = left[is_within], right[is_within]
+            most = allowed[right]
+            distances = distances_within(characters[left], characters[right], most, runner.workers)
+            near = distances <= most
+            return left[near], right[near], distances[near]
+
+        found = collect_pieces(
+            ((stop, verify(candidates)) for stop, candidates in pieces),
+            len(order),
+            3,
+            limit,
+            lambda done: runner.report("join", done, len(strings)),
+        )
+        return _pairs(found, order), EditJoinCounts(*[*tally.counts.tolist(), len(found[0])])
 
     def similarities(self, pairs: ScoredPairs) -> Floats:
         """1 - distance / length of the longer string."""
@@ -338,97 +395,6 @@ class EditJoin(PartedJoin):
         lengths = np.diff(self.strings.offsets)
         longer: Int64s = np.maximum(lengths[pairs.left], lengths[pairs.right])
         return longer
-
-
-def join_strings(
-    strings: TokenLists,
-    threshold: EditThreshold,
-    *,
-    sides: Bytes | None = None,
-    qgram: int | None = None,
-    algorithm: Algorithm = DEFAULT_ALGORITHM,
-    limit: int | None = None,
-    runner: Runner,
-    keys: Uint64s | None = None,
-) -> tuple[ScoredPairs, EditJoinCounts]:
-    """Find all pairs of strings within the distance.
-
-    Parameters
-    ----------
-    strings
-        n strings of tokens, each a hash; an empty one is similar to nothing.
-    threshold
-        Most edits: insertions, deletions and substitutions of one token.
-    sides
-        As ``Join.run`` takes them.
-    qgram
-        Tokens in a q-gram, by which candidates are found; None chooses. The pairs are the same.
-    algorithm
-        ``allpairs`` filters by prefix and length, ``ppjoin`` also by the places of q-grams,
-        ``ppjoin+`` also by parities and suffix; ``auto`` is ``ppjoin+``. All find the same pairs.
-    limit
-        Stop with an error at more pairs than this.
-    runner
-        Blocks of strings are probed at the same time; reports those probed as stage ``join``.
-    keys
-        A key of each string; only pairs of equal ones are found.
-
-    Returns
-    -------
-    The pairs in ascending order, left less than right, with their distances as scores, and what
-    the filters did.
-
-    Notes
-    -----
-    A string is not looked up by q-grams, but compared with all of fitting length, where it has so
-    few that edits may touch them all, or such frequent ones that it would meet more strings. Where
-    one collection is small beside the other, all of its strings are compared so.
-
-    Memory about 50 bytes a token, 12 a pair found, and for each thread 4 bytes a string. Results do
-    not depend on the number of threads.
-
-    References
-    ----------
-    Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection, section 6.
-    Xiao, Wang, Lin (2008), Ed-Join: an efficient algorithm for similarity joins with edit distance
-    constraints.
-    """
-    order = _order(strings, sides)
-    ordered = take_ranges(strings.values, strings.offsets[order], strings.offsets[order + 1])
-    lengths = np.diff(ordered.offsets)
-    allowed = threshold.allowed(lengths)
-    tally = Tally(join.N_COUNTS)
-    own_keys = None if keys is None else keys[order]
-    pieces = _probe(
-        ordered if own_keys is None else salt_tokens(ordered, own_keys),
-        Reach.of(lengths, allowed),
-        None if sides is None else sides[order],
-        choose_qgram(lengths, allowed) if qgram is None else qgram,
-        ALGORITHMS["ppjoin+" if algorithm == "auto" else algorithm],
-        tally,
-        runner,
-    )
-    characters = as_characters(ordered)
-
-    def verify(candidates: Columns) -> Columns:
-        left, right = candidates
-        if own_keys is not None:
-            # Short strings are near each other even if they have no token in common.
-            is_within = own_keys[left] == own_keys[right]
-            left, right = left[is_within], right[is_within]
-        most = allowed[right]
-        distances = distances_within(characters[left], characters[right], most, runner.workers)
-        near = distances <= most
-        return left[near], right[near], distances[near]
-
-    found = collect_pieces(
-        ((stop, verify(candidates)) for stop, candidates in pieces),
-        len(order),
-        3,
-        limit,
-        lambda done: runner.report("join", done, len(strings)),
-    )
-    return _pairs(found, order), EditJoinCounts(*[*tally.counts.tolist(), len(found[0])])
 
 
 def _order(strings: TokenLists, sides: Bytes | None) -> Int64s:
