@@ -39,11 +39,27 @@ class InProcess:
         parts = [rows[k * len(rows) // n : (k + 1) * len(rows) // n] for k in range(n)]
         return _Rdd(self, [_of(pickle.dumps(list(part))) for part in parts])
 
+    def broadcast(self, value: Any) -> _Sent:
+        """Send a value to all executors."""
+        return _Sent(pickle.dumps(value))
+
     def runJob(
         self, rdd: _Rdd, function: Callable[[Iterator[Any]], Rows], partitions: Sequence[int]
     ) -> list[Any]:
         """Work on some partitions."""
         return [row for k in partitions for row in function(iter(rdd.parts[k]()))]
+
+
+class _Sent:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    @property
+    def value(self) -> Any:
+        return pickle.loads(self.data)
+
+    def destroy(self) -> None:
+        pass
 
 
 def _of(data: bytes) -> Callable[[], Rows]:

@@ -19,6 +19,9 @@ from neardup.errors import InvalidInputError, InvalidParameterError, NeardupErro
 from tests.spark.conftest import cut_small
 from tests.spark.mishaps import dies_once, replace_stage
 
+# Memory of a task at most, below that of this process.
+TASK_BYTES = 1 << 29
+
 # What is looked up in what, and by which options.
 CASES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "two": (("own", "other.jsonl"), {"with_text": True}),
@@ -95,11 +98,15 @@ def run(align: Any, texts: Path, names: tuple[str, ...], options: dict[str, Any]
 @pytest.fixture
 def few_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give several tasks, and every task several segments."""
-    from neardup.spark import stored_passages
+    from neardup.jobs.align import other
 
     cut_small(monkeypatch, 2_000, 1_000)
-    monkeypatch.setattr(stored_passages, "segment_tokens_within", lambda _: 300)
-    monkeypatch.setattr("neardup.spark.stored_passages._LEAST_PART", 300)
+    found = other.segment_tokens_within
+
+    def few(workspace: Any) -> int:
+        return 300 if workspace.memory <= TASK_BYTES else found(workspace)
+
+    monkeypatch.setattr(other, "segment_tokens_within", few)
 
 
 def check(session: Any, texts: Path, names: tuple[str, ...], options: dict[str, Any]) -> Any:
@@ -155,12 +162,11 @@ def test_bad_rows(in_process, texts, tmp_path, few_tokens):
 
 def test_an_index_that_executors_do_not_see(in_process, texts, monkeypatch, tmp_path):
     """Or of which a segment has gone."""
-    from neardup.spark import shared_passages
+    from neardup.indexes.handle import SeenFolder
 
-    found = shared_passages.parts_of
     for folder, said in ((tmp_path / "x", "executors do not see"), (tmp_path, "segment is miss")):
         monkeypatch.setattr(
-            shared_passages, "parts_of", lambda index, _, slots, to=folder: found(index, to, slots)
+            "neardup.jobs.align.other.SeenFolder", lambda _, to=folder: SeenFolder(to)
         )
         with pytest.raises(NeardupError, match=said):
             neardup.spark.align(in_process, str(texts / "own"), str(texts / "index"))
@@ -180,10 +186,10 @@ def test_refuses(in_process, texts, tmp_path):
 
 @pytest.mark.kills
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
-@pytest.mark.parametrize(("stage", "victim"), [("_look_up", "executor"), ("_spell", "worker")])
-def test_killed(session, texts, tmp_path, monkeypatch, few_tokens, stage, victim):
+@pytest.mark.parametrize("victim", ["executor", "worker"])
+def test_killed(session, texts, tmp_path, monkeypatch, few_tokens, victim):
     """What an executor has stored goes with it, and is read again."""
     mark = tmp_path / "was-killed"
-    replace_stage(monkeypatch, f"looked_up_passages.{stage}", dies_once, str(mark), victim)
+    replace_stage(monkeypatch, "engine.spark.engine._stream", dies_once, str(mark), victim)
     check(session, texts, *CASES["two"])
     assert mark.exists()

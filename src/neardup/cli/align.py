@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,12 +104,10 @@ def command(call: Call) -> None:
             others = other.sources
         read = origins_of(sources, templates)
         output.check_apart([*read, *(against or ())], index)
-        align = align_collections
+        engine = call.engine_within(workspace)
+        result = align_collections(engine, sources, other, settings, templates)
         if call.is_on_spark:
-            from neardup.spark.shared_passages import align_on_spark
-
-            align = partial(align_on_spark, call.cluster)
-        result = align(sources, other, settings, workspace, call.runner, templates)
+            result.summary.update({"engine": engine.name, "workers": engine.workers})
         lines_of_page = output.write(result, settings, sources, others)
     duration = f"{time.perf_counter() - start:.1f} s"
     of_index = _SMALLER_INDEX if call.min_tokens is None else _SMALLER_EITHER

@@ -128,8 +128,9 @@ def _search_documents(
 def _search_passages(
     call: Call, index: OpenPassages, queries: Sequence[Source], options: Any, engine: Engine
 ) -> tuple[PassageResult, list[str]]:
+    from neardup.indexes.handle import SeenFolder
     from neardup.jobs.search.passages import search_passages
-    from neardup.passages.shared import SeenFolder, SharedPassages
+    from neardup.passages.shared import SharedPassages
 
     shared = SharedPassages(index, SeenFolder(call.folder))
     result = search_passages(engine, shared, queries, options)

@@ -10,10 +10,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from neardup.engine.partitions import Columns, Exchanged, Keys, Meet, Partitions, Pick
 from neardup.files.rows import RowBlock, Source
+from neardup.indexes.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import OfTexts
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
@@ -220,6 +222,13 @@ class Engine(ABC):
 
         With each collection comes the function that lists the tokens of a block's documents.
         Progress is reported as that of a ``stage``. Raises as ``read``.
+        """
+
+    @abstractmethod
+    def share(self, folder: Path) -> AbstractContextManager[SharedFolder]:
+        """Let tasks open a folder of this process, for as long as a block lasts.
+
+        Its files do not change meanwhile.
         """
 
     @abstractmethod

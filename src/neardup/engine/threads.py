@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -40,6 +42,7 @@ from neardup.engine.partitions import (
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.streams import file_has_changed
+from neardup.indexes.handle import SeenFolder, SharedFolder
 from neardup.matching.join import cut_runs
 from neardup.reading.block_exchange import FILE_TEXT_BYTES, BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue, make_catalogue
@@ -122,6 +125,11 @@ class ThreadEngine(Engine):
             reading.finish()
         if sources:
             reading.finish()
+
+    @contextmanager
+    def share(self, folder: Path) -> Iterator[SharedFolder]:
+        """Give the folder as it is: threads have it."""
+        yield SeenFolder(folder)
 
     def count(
         self,

@@ -7,10 +7,10 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 import numpy.typing as npt
 
@@ -47,6 +47,27 @@ def check_seen(folder: Path) -> None:
     if not folder.is_dir():
         message = "the executors do not see the index; put it where all of them reach it"
         raise ReadError(message, path=str(folder))
+
+
+class SharedFolder(Protocol):
+    """The folder of an index, for processes that this is sent to."""
+
+    def open(self) -> AbstractContextManager[Path]:
+        """Give the folder for as long as a block lasts; files that are mapped in it stay so."""
+        ...
+
+
+class SeenFolder:
+    """A folder that all processes reach under the same path."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+
+    @contextmanager
+    def open(self) -> Iterator[Path]:
+        """Give the folder, if this process sees it."""
+        check_seen(self.path)
+        yield self.path
 
 
 @dataclass(frozen=True)

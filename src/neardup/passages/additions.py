@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.files.passes import ReadingPass
-from neardup.files.rows import Source
+from neardup.files.rows import ColumnNames, Source
 from neardup.indexes.changes import (
     Addition,
     Compaction,
@@ -70,38 +69,25 @@ def segment_tokens_within(workspace: Workspace, most: int | None = None) -> int:
     return min(max(room, _LEAST_TOKENS), _MOST_TOKENS if most is None else most)
 
 
-class _Block(Protocol):
-    @property
-    def n_tokens(self) -> int: ...
-
-
-B = TypeVar("B", bound=_Block)
-
-
-def gather(blocks: Iterable[DocumentBlock], segment_tokens: int) -> Iterator[DocumentBlock]:
-    """Put blocks together until they have so many tokens."""
-    return gather_by(join_blocks, blocks, segment_tokens)
-
-
-def gather_by(join: Callable[[list[B]], B], blocks: Iterable[B], n_tokens: int) -> Iterator[B]:
-    """Put blocks of any kind together until they have so many tokens.
+def gather(blocks: Iterable[DocumentBlock], n_tokens: int) -> Iterator[DocumentBlock]:
+    """Put blocks together until they have so many tokens.
 
     They are in memory once while the whole is in use.
     """
-    gathered: list[B] = []
+    gathered: list[DocumentBlock] = []
     n_gathered = 0
     for block in blocks:
         gathered.append(block)
         n_gathered += block.n_tokens
         del block
         if n_gathered >= n_tokens:
-            joined = join(gathered)
+            joined = join_blocks(gathered)
             gathered.clear()
             yield joined
             del joined
             n_gathered = 0
     if gathered:
-        joined = join(gathered)
+        joined = join_blocks(gathered)
         gathered.clear()
         yield joined
 
@@ -260,19 +246,17 @@ def remove_documents(
 
 
 def index_in_memory(
-    sources: Sequence[Source], options: PassageReading, scheme: PassageScheme, runner: Runner
+    documents: Iterable[DocumentBlock], columns: ColumnNames, scheme: PassageScheme, runner: Runner
 ) -> tuple[OpenPassages, Addition]:
     """Index documents as ``add_documents``, in an index of one segment that is in no folder."""
-    options = options.for_sources(sources)
-    reading = ReadingPass("read", sources, runner)
-    blocks = list(read_documents(sources, scheme.tokenizer, options, reading))
+    blocks = list(documents)
     frequencies = None
     if scheme.weighting.idf != "unary":
         frequencies = count_documents(block.tokens for block in blocks)
     manifest = Manifest(scheme.describe())
     index = OpenPassages(manifest, scheme, (), (), frequencies, ())
-    addition = Addition(options.columns, scheme, was_empty=True)
-    ids = NewIds(index, options.columns)
+    addition = Addition(columns, scheme, was_empty=True)
+    ids = NewIds(index, columns)
     for block in blocks:
         ids.check(block.ids, block.places)
         sizes = np.diff(block.tokens.offsets)

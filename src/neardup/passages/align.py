@@ -19,7 +19,7 @@ from neardup.passages.scheme import PassageScheme, check_length, make_passage_sc
 from neardup.passages.settle import Balance, Settler
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Int64s, TokenLists, Uint64s
+from neardup.tables import Bools, TokenLists, Uint64s
 from neardup.text.weighting import DocumentFrequencies
 
 # Shared tokens, on either side of a gap, that make up for a token in it. More leave revised
@@ -161,26 +161,24 @@ class Aligner:
         self._read: dict[int, int] = {}
         self._maker = PassageMaker(plan, index.scheme, index.frequencies, self._document_tokens)
 
-    @property
-    def counts(self) -> WindowCounts:
-        """What happened on the way."""
-        return self._finder.counts
+    def take_counts(self) -> WindowCounts:
+        """Return what happened since they were taken last."""
+        counts, self._finder.counts = self._finder.counts, WindowCounts()
+        return counts
 
     def align(
         self,
         queries: TokenLists,
         report: Callable[[float], None],
         later: Later | None = None,
-        are_frequent: Bools | None = None,
     ) -> Matches:
         """Find all shared passages, in the order of the queries and of places in them.
 
         ``report`` is called with the share of the work that is done. ``later`` says which
-        documents each query may find; None is all. ``are_frequent`` says which windows are left
-        out; None is those that more documents of the index have than the plan allows.
+        documents each query may find; None is all.
         """
         rows: list[tuple[int, int, Hit, float]] = []
-        for query, hits in enumerate(self._finder.find(queries, later, report, are_frequent)):
+        for query, hits in enumerate(self._finder.find(queries, later, report)):
             start, stop = (int(offset) for offset in queries.offsets[query : query + 2])
             own = int(later.firsts[query]) if later and later.are_own[query] else None
             tokens = queries.values[start:stop]
@@ -196,10 +194,6 @@ class Aligner:
             np.array([hit.stop for hit in passages], np.int64),
             np.array([row[3] for row in rows], np.float64),
         )
-
-    def count_documents(self, queries: TokenLists) -> Int64s:
-        """Return in how many documents each window of some queries is found."""
-        return self._finder.count_documents(queries, lambda _: None)
 
     def _document_tokens(self, document: int) -> Uint64s:
         number = int(self._index.segments_of(np.array([document]))[0])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, pairwise
+from typing import Self
 
 import numpy as np
 
@@ -272,6 +273,13 @@ class WindowCounts:
     frequent_windows: int = 0
     hits: int = 0
 
+    def __iadd__(self, other: WindowCounts) -> Self:
+        """Count what happened elsewhere, too."""
+        self.windows += other.windows
+        self.frequent_windows += other.frequent_windows
+        self.hits += other.hits
+        return self
+
 
 @dataclass(frozen=True)
 class WindowHits(Rows):
@@ -327,28 +335,19 @@ class WindowFinder:
         queries: TokenLists,
         later: Later | None,
         report: Callable[[float], None],
-        are_frequent: Bools | None = None,
     ) -> Iterator[WindowHits]:
         """Yield what the windows of each query are like, ascending, query by query.
 
-        ``report`` is called with the share of the work that is done. ``are_frequent`` says which
-        windows too many documents have, where that has been counted before.
+        ``report`` is called with the share of the work that is done.
         """
         parts = self._parts(queries, later)
-        found_of_parts = self._look_up([asked for _, asked, _ in parts], are_frequent, report)
+        found_of_parts = self._look_up([asked for _, asked, _ in parts], report)
         for (windows, asked, own), found in zip(parts, found_of_parts, strict=True):
             if own is not None:
                 found = found.take(found.documents != own[windows.numbers[found.queries]])
             self.counts.windows += len(asked.queries)
             self.counts.hits += len(found)
             yield from windows.hits(found)
-
-    def count_documents(self, queries: TokenLists, report: Callable[[float], None]) -> Int64s:
-        """Return in how many documents each window is found, of all queries in their order."""
-        everywhere = [asked for _, asked, _ in self._parts(queries, None)]
-        found_of_parts = zip(everywhere, self._find(everywhere, report), strict=True)
-        counts = [_documents_of(found, len(part.queries)) for part, found in found_of_parts]
-        return np.concatenate([np.empty(0, np.int64), *counts])
 
     def _parts(
         self, queries: TokenLists, later: Later | None
@@ -390,16 +389,10 @@ class WindowFinder:
         left_out = later.firsts if later is not None and later.finds_before else None
         return _Windows(len(queries), numbers, starts, stops), Asked(asked, behind), left_out
 
-    def _look_up(
-        self, asked: Sequence[Asked], are_frequent: Bools | None, report: Callable[[float], None]
-    ) -> Iterator[Found]:
+    def _look_up(self, asked: Sequence[Asked], report: Callable[[float], None]) -> Iterator[Found]:
         """Yield what the windows of each part are like, without those that too many have."""
         max_documents = self._plan.max_documents
-        if are_frequent is not None:
-            ends = np.cumsum([len(part.queries) for part in asked])[:-1]
-            of_parts = np.split(are_frequent, ends)
-            asked = [self._without(*each) for each in zip(asked, of_parts, strict=False)]
-        if max_documents is None or are_frequent is not None:
+        if max_documents is None:
             yield from self._find(asked, report)
             return
         # How many documents have a window is counted over all of them.

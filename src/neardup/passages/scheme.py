@@ -88,10 +88,6 @@ class PassageScheme:
         """Return a scheme without hash functions by another inverse document frequency."""
         return replace(self, weighting=replace(self.weighting, idf=idf))
 
-    def without_hashes(self) -> PassageScheme:
-        """Return a scheme by which documents have the same tokens, and no windows are made."""
-        return replace(self, num_perm=0)
-
     def describe(self) -> dict[str, Any]:
         """Give all that decides the windows, as plain values."""
         shingles = self.shingles.describe()

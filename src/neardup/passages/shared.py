@@ -3,36 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from neardup.indexes.handle import check_seen
+from neardup.indexes.handle import SharedFolder
 from neardup.passages.index import OpenPassages, open_segments
 from neardup.runs.runner import Runner
-
-
-class Folder(Protocol):
-    """The folder of an index, for processes that this is sent to."""
-
-    def open(self) -> AbstractContextManager[Path]:
-        """Give the folder for as long as a block lasts; files that are mapped in it stay so."""
-        ...
-
-
-class SeenFolder:
-    """A folder that all processes reach under the same path."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path.absolute()
-
-    @contextmanager
-    def open(self) -> Iterator[Path]:
-        """Give the folder, if this process sees it."""
-        check_seen(self.path)
-        yield self.path
-
 
 # The index that a process was sent and has opened last: tasks that follow each other share it.
 _opened: dict[str, OpenPassages] = {}
@@ -46,10 +21,10 @@ class SharedPassages:
     index
         The index as it is open in this process.
     folder
-        Where its files are.
+        Where its files are; None: in memory alone, where no other process opens it.
     """
 
-    def __init__(self, index: OpenPassages, folder: Folder) -> None:
+    def __init__(self, index: OpenPassages, folder: SharedFolder | None) -> None:
         self._index: OpenPassages | None = index
         self._folder, self._key = folder, secrets.token_hex(8)
         self._parts = (
@@ -69,6 +44,7 @@ class SharedPassages:
         if self._index is None:
             if self._key not in _opened:
                 _opened.clear()
+                assert self._folder is not None
                 with self._folder.open() as folder:
                     _opened[self._key] = open_segments(folder, *self._parts, Runner(1))
             self._index = _opened[self._key]

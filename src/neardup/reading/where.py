@@ -433,6 +433,11 @@ class FilteredSource(WrappedSource):
         assert self._n_others is not None
         return self._n_others
 
+    @property
+    def is_counted(self) -> bool:
+        """Whether it is known how many rows are not there."""
+        return self._n_others is not None
+
     def count_filtered(self, number: int) -> None:
         """Take note of how many rows are not there, which another process has counted."""
         self._n_others = number

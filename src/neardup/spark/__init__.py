@@ -15,19 +15,18 @@ if TYPE_CHECKING:
     from neardup.spark.cuts import cut
     from neardup.spark.dedup import deduplicate
     from neardup.spark.pairs import find_pairs
-    from neardup.spark.searches import search_documents, search_passages
-    from neardup.spark.shared_passages import align
+    from neardup.spark.session_jobs import align, search_documents, search_passages
 
 __all__ = ["align", "cut", "deduplicate", "find_pairs", "search_documents", "search_passages"]
 
 # Where functions are; no module has the name of one.
 _MODULES = {
-    "align": "shared_passages",
+    "align": "session_jobs",
     "cut": "cuts",
     "deduplicate": "dedup",
     "find_pairs": "pairs",
-    "search_documents": "searches",
-    "search_passages": "searches",
+    "search_documents": "session_jobs",
+    "search_passages": "session_jobs",
 }
 
 

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice, pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -52,6 +53,7 @@ from neardup.engine.spark.write import OpenChange, no_change, write_on_executors
 from neardup.engine.threads import group_of, partition_of
 from neardup.errors import NeardupError
 from neardup.files.streams import file_has_changed
+from neardup.indexes.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import OfTexts
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan, SignedBlock, sign_block
@@ -63,6 +65,7 @@ from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyspark.core.broadcast import Broadcast
     from pyspark.rdd import RDD
 
     from neardup.files.rows import ColumnNames, RowBlock, Source
@@ -131,6 +134,20 @@ class SparkEngine(Engine):
         made = cluster.work(working, laid_out, is_laid_out=True, keep=keep)
         for _, data in cluster.bring_once(made):
             yield pickle.loads(data)
+
+    @contextmanager
+    def share(self, folder: Path) -> Iterator[SharedFolder]:
+        """Send the files of the folder to executors, which keep them as long as the block lasts."""
+        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        sent = {
+            str(path.relative_to(folder)): self.cluster.context.broadcast(path.read_bytes())
+            for path in paths
+        }
+        try:
+            yield _SentFolder(sent)
+        finally:
+            for data in sent.values():
+                data.destroy()
 
     def count(
         self,
@@ -284,6 +301,26 @@ class SparkEngine(Engine):
 def _tasks_of(read: Read) -> ReadTasks:
     assert isinstance(read.rows, _SparkRows)
     return read.rows.sent.read
+
+
+class _SentFolder:
+    """A folder whose files the driver has sent; each process that opens it writes them."""
+
+    def __init__(self, sent: Mapping[str, Broadcast[bytes]]) -> None:
+        self._sent = sent
+
+    @contextmanager
+    def open(self) -> Iterator[Path]:
+        """Give the folder, which goes with the block."""
+        with local_workspace(0) as workspace, workspace.passing_folder() as folder:
+            for name, data in self._sent.items():
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data.value)
+                # PySpark would keep the bytes in this process.
+                if hasattr(data, "_path"):
+                    vars(data).pop("_value", None)
+            yield folder
 
 
 def _stream(

@@ -306,7 +306,9 @@ def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
 
     They read once more for that, in parts of long files, and look at nothing but its columns.
     """
-    filtered = [source for source in sources if isinstance(source, FilteredSource)]
+    filtered = [
+        source for source in sources if isinstance(source, FilteredSource) and not source.is_counted
+    ]
     if not filtered:
         return
     tasks = cut_tasks([[source.inner for source in filtered]], cluster.slots)

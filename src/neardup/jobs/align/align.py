@@ -6,7 +6,7 @@ From documents to shared passages: windows are looked up, chained, and their end
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.other import resolve_other
+from neardup.engine.engine import Engine
+from neardup.engine.threads import ThreadEngine
 from neardup.engine.workspaces import key_of, key_with_index, open_workspace
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import common_id_type
@@ -23,8 +25,7 @@ from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.align.found import Found, both_ways
-from neardup.jobs.align.looked_up import Aligned, Asked, LookUp, OpenLookUp, in_threads
-from neardup.jobs.align.other import NewDocuments, Other, choose_other, no_other
+from neardup.jobs.align.other import NewDocuments, Other, choose_other, no_other, open_other
 from neardup.jobs.align.plan import (
     choose_options,
     describe_choices,
@@ -33,6 +34,7 @@ from neardup.jobs.align.plan import (
     recalls_of,
     usual_of,
 )
+from neardup.jobs.align.queries import Aligned, Queries
 from neardup.options.choices import Data, DataOrIndex
 from neardup.options.groups import DOCUMENTS, WorkerOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
@@ -44,16 +46,18 @@ from neardup.passages.documents import (
     NO_RUNS,
     PassageReading,
     least_run,
+    read_document_block,
     read_documents,
     runs_of,
 )
 from neardup.passages.index import PassageHandle
+from neardup.passages.lookup import WindowCounts
 from neardup.passages.matches import schema_of, with_id_types
 from neardup.passages.places import Placer, count_marked
+from neardup.passages.scheme import PassageScheme
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
-from neardup.runs.work import Workspace
 from neardup.stages.hints import has_chosen, hints_of_letters, with_warning
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
@@ -69,7 +73,10 @@ def read_templates(
     min_tokens: int | None,
     runner: Runner,
 ) -> HiddenText:
-    """Read the templates as the texts of an alignment are read, ids apart."""
+    """Read the templates as the texts of an alignment are read, ids apart.
+
+    This process reads them, also where executors read all else.
+    """
     if isinstance(other, NewDocuments):
         scheme = make_window_scheme(other.min_tokens, **other.scheme)
     else:
@@ -103,13 +110,14 @@ def key_of_alignment(
 
 @dataclass
 class AlignCounts:
-    """What is known of the documents that an alignment has met so far."""
+    """What is known of the documents that an alignment has met so far, and of their windows."""
 
     n_queries: int = 0
     n_empty: int = 0
     n_short: int = 0
     n_ignored: int = 0
     skipped: list[SkippedRow] = field(default_factory=list)
+    windows: WindowCounts = field(default_factory=WindowCounts)
 
     def add(self, found: Aligned, min_tokens: int) -> None:
         """Count some documents of INPUT."""
@@ -118,47 +126,42 @@ class AlignCounts:
         self.n_short += int(((found.sizes > 0) & (found.sizes < min_tokens)).sum())
         self.n_ignored += found.n_ignored
         self.skipped.extend(found.skipped)
+        self.windows += found.counts
 
 
 def align_collections(
+    engine: Engine,
     sources: Sequence[Source],
     other: Other,
     options: AlignOptions,
-    workspace: Workspace,
-    runner: Runner,
     ignore: Sequence[Source] = (),
-    opened: OpenLookUp = in_threads,
 ) -> PassageResult:
     """Find all passages that the documents of some sources share with another collection.
 
     See ``_find_shared``; this is what is reported of it.
     """
-    runner.memory = workspace.memory or None
-    found = _find_shared(sources, other, options, workspace, runner, ignore, opened)
+    found = _find_shared(engine, sources, other, options, ignore)
     if options.place_marker is not None:
         found.summary["marked_places"] = count_marked(found.passages)
     return found.result()
 
 
 def _find_shared(
+    engine: Engine,
     sources: Sequence[Source],
     other: Other,
     options: AlignOptions,
-    workspace: Workspace,
-    runner: Runner,
-    ignore: Sequence[Source] = (),
-    opened: OpenLookUp = in_threads,
+    ignore: Sequence[Source],
 ) -> Found:
     """Find all passages that two collections share, with the numbers of their documents.
 
     If that is the same collection, each pair of documents comes once, the earlier as the query; of
     passages that are contained in others both ways. Text that a document of ``ignore`` has is taken
-    for not written; in an index it stays. ``opened`` is who looks it up.
+    for not written; in an index it stays.
     """
-    align = partial(_align, workspace=workspace, runner=runner, ignore=ignore, opened=opened)
     read = PassageReading(columns_of(options), options.skip_bad)
     if options.measure in ("jaccard", "containment"):
-        return align(sources, read, other, options)
+        return _align(engine, sources, read, other, options, ignore)
     if not isinstance(other, NewDocuments):
         message = (
             f"{options.measure} looks documents of the other collection up in this one; give these "
@@ -167,34 +170,31 @@ def _find_shared(
         raise InvalidParameterError(message, "measure")
     one_way, is_either = options.but(measure="containment"), options.measure == "max-containment"
     exchanged = replace(other, sources=sources, read=read)
-    back = align(other.sources, other.read, exchanged, one_way)
+    back = _align(engine, other.sources, other.read, exchanged, one_way, ignore)
     if other.is_input:
         # In one collection each document is a query of all others already.
         turned = back.earlier_first() if is_either else back.exchanged()
         return both_ways([turned], is_one=True)
     found = [back.exchanged()]
     if is_either:
-        found.append(align(sources, read, other, one_way))
+        found.append(_align(engine, sources, read, other, one_way, ignore))
     return both_ways(found, is_one=False)
 
 
 def _align(
+    engine: Engine,
     sources: Sequence[Source],
     read: PassageReading,
     other: Other,
     options: AlignOptions,
-    *,
-    workspace: Workspace,
-    runner: Runner,
     ignore: Sequence[Source],
-    opened: OpenLookUp,
 ) -> Found:
     """Find what queries share with another collection."""
     is_one = isinstance(other, NewDocuments) and other.is_input
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
     check_effect(options, sources, new, ignore)
     if is_one:
-        keep_extracted(workspace, sources)
+        keep_extracted(engine.workspace, sources)
     # A marker that is wrong is refused before anything is read.
     placer = Placer(options.place_marker) if options.has_places else None
     start = time.perf_counter()
@@ -213,16 +213,16 @@ def _align(
         options.check_no_other("with an index", "align with documents")
     hidden = None
     if ignore:
-        hidden = read_templates(ignore, other, read, options.min_tokens, runner)
+        hidden = read_templates(ignore, other, read, options.min_tokens, engine.runner)
         read = replace(read, ignored=hidden.runs)
         # An index keeps its text.
         if isinstance(other, NewDocuments):
             other = replace(other, read=replace(other.read, ignored=hidden.runs))
-    asked = Asked(sources, read, other, options, hidden, placer)
-    with opened(asked, workspace, runner) as look_up, runner.stage("align") as note:
-        n_documents, made = len(look_up.sizes), look_up.made
-        most = most_documents(options.max_documents, n_documents)
-        plan = replace(plan_alignment(options, look_up.scheme), max_documents=most)
+    with open_other(engine, other) as (shared, made), engine.stage("align") as note:
+        index = shared.opened
+        sizes = index.document_sizes()
+        most = most_documents(options.max_documents, len(sizes))
+        plan = replace(plan_alignment(options, index.scheme), max_documents=most)
         # A collection that is read twice has each bad row once.
         counts = AlignCounts(skipped=[] if is_one else list(made.skipped))
         id_types: set[pa.DataType] = set()
@@ -230,24 +230,27 @@ def _align(
         tables = [schema.empty_table()]
         extents: list[Extents] = [np.empty((0, 6), np.int64)]
         places: list[Int64s] = [np.empty((0, 4), np.int64)]
-        for aligned in look_up.find(plan):
+        queries = Queries(shared, plan, options, hidden, placer, is_one)
+        parse = partial(read_document_block, tokenizer=index.scheme.tokenizer, options=read)
+        for aligned in engine.stream("align", sources, parse, queries.align):
             tables.append(aligned.passages)
-            places.append(aligned.places)
+            places.append(aligned.places + np.array([counts.n_queries, 0, 0, 0]))
             extents += [] if aligned.extents is None else [aligned.extents]
             counts.add(aligned, plan.min_tokens)
             id_types |= {aligned.id_type} if len(aligned.sizes) else set()
-        table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), look_up.id_type)
-        note(documents=counts.n_queries, windows=look_up.counts.windows, passages=len(table))
+        table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index.id_type)
+        note(documents=counts.n_queries, windows=counts.windows.windows, passages=len(table))
         found = Found(
             table,
             {},
             np.concatenate(places),
             None if options.summary is None else np.concatenate(extents),
             (counts.n_ignored, made.n_ignored),
-            hidden or HiddenText(NO_RUNS, look_up.scheme.tokenizer),
+            hidden or HiddenText(NO_RUNS, index.scheme.tokenizer),
         )
         n_found = found.counts(is_one=is_one)
-        summary = _summary(n_found, counts, plan, look_up, time.perf_counter() - start)
+        summary = _summary(n_found, counts, plan, index.scheme, sizes)
+        summary["seconds"] = round(time.perf_counter() - start, 3)
         if is_one:
             for name in ("documents", "empty_documents", "short_documents"):
                 summary[name] = summary[name][:1]
@@ -264,11 +267,11 @@ def _summary(
     n_found: dict[str, int],
     counts: AlignCounts,
     plan: AlignmentPlan,
-    look_up: LookUp,
-    seconds: float,
+    scheme: PassageScheme,
+    sizes: Int64s,
 ) -> dict[str, Any]:
-    search, lookups = plan.search, look_up.counts
-    scheme, sizes = look_up.scheme, look_up.sizes
+    """Describe what was found; ``sizes`` are those of the other collection's documents."""
+    search, windows = plan.search, counts.windows
     return {
         "documents": [counts.n_queries, len(sizes)],
         "empty_documents": [counts.n_empty, int((sizes == 0).sum())],
@@ -281,15 +284,14 @@ def _summary(
         "ignored_tokens": counts.n_ignored,
         **n_found,
         "max_documents": plan.max_documents,
-        "windows": lookups.windows,
-        "frequent_windows": lookups.frequent_windows,
-        "hits": lookups.hits,
+        "windows": windows.windows,
+        "frequent_windows": windows.frequent_windows,
+        "hits": windows.hits,
         "window_tokens": scheme.count_tokens(plan.length),
         "window_threshold": float(search.threshold),
         "certain_tokens": scheme.count_tokens(certain_length(plan)),
         **recalls_of(plan, scheme),
         **describe_skipped(counts.skipped),
-        "seconds": round(seconds, 3),
     }
 
 
@@ -352,24 +354,24 @@ def align(given: _Arguments) -> PassageResult:
     >>> found.passages.select(["query_start", "query_end", "doc_start", "doc_end"]).to_pylist()
     [{'query_start': 10, 'query_end': 78, 'doc_start': 0, 'doc_end': 70}]
     """
-    return with_warning(align_given(given, given.workers, align_collections))
+    options, chosen = choose_options(given, ("a", "b"), has_other=given.b is not None)
+    workspace = open_workspace(given.memory, given.work)
+    with Runner(given.workers, given.progress, "align") as runner, workspace:
+        engine = ThreadEngine(runner, workspace)
+        return with_warning(align_given(engine, given, options, chosen))
 
 
 def align_given(
-    given: Any, workers: int | None, run: Callable[..., PassageResult]
+    engine: Engine, given: Any, options: AlignOptions, chosen: Mapping[str, Any]
 ) -> PassageResult:
-    """Find what arguments name, and have it aligned as ``align_collections`` does."""
-    b = given.b
-    options, chosen = choose_options(given, ("a", "b"), has_other=b is not None)
+    """Find what arguments name, and align it; ``chosen`` are options of an index."""
     resolve = partial(
         resolve_other, resolve=partial(resolve_inputs, options=given), tokenizer=given.tokenizer
     )
-    workspace = open_workspace(given.memory, given.work)
-    with Runner(workers, given.progress, "align") as runner, workspace:
-        sources = rows_where(resolve_inputs(given.a, given), options.where)
-        templates = () if given.ignore is None else resolve_inputs(given.ignore, given)
-        if b is None:
-            other: Other = no_other(sources, options, chosen)
-        else:
-            other = choose_other(b, resolve, options, chosen, sources)
-        return run(sources, other, options, workspace, runner, templates)
+    sources = rows_where(resolve_inputs(given.a, given), options.where)
+    templates = () if given.ignore is None else resolve_inputs(given.ignore, given)
+    if given.b is None:
+        other: Other = no_other(sources, options, chosen)
+    else:
+        other = choose_other(given.b, resolve, options, chosen, sources)
+    return align_collections(engine, sources, other, options, templates)

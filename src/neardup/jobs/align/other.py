@@ -4,31 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+
+from neardup.engine.engine import Engine, Means
 from neardup.engine.workspaces import are_short
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import told_apart
-from neardup.files.rows import Source
-from neardup.indexes.index import create_index
-from neardup.indexes.manifest import index_named, kind_of
+from neardup.files.rows import RowBlock, Source
+from neardup.indexes.changes import Addition, NewIds, RowPlaces
+from neardup.indexes.handle import SeenFolder
+from neardup.indexes.manifest import Manifest, SegmentRecord, free_name, index_named, kind_of
+from neardup.indexes.segments import SEGMENTS
 from neardup.jobs.align.plan import usual_of
 from neardup.options.choices import InverseFrequency
 from neardup.options.option import no_effect
 from neardup.options.passages import AlignOptions
-from neardup.passages.additions import (
-    add_documents,
-    index_in_memory,
-    segment_tokens_within,
-)
+from neardup.passages.additions import gather, index_in_memory, segment_tokens_within
 from neardup.passages.align import make_window_scheme
-from neardup.passages.documents import PassageReading
-from neardup.passages.index import OpenPassages, PassageHandle
+from neardup.passages.documents import DocumentBlock, PassageReading, read_document_block
+from neardup.passages.index import OpenPassages, PassageHandle, open_segments
+from neardup.passages.scheme import PassageScheme
+from neardup.passages.segment import write_segment
+from neardup.passages.shared import SharedPassages
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
-from neardup.runs.work import Workspace
 from neardup.stages.options import columns_of, other_columns_of
+from neardup.tables import Int64s, TokenLists
+from neardup.text.tokenizers import Tokenizer
+from neardup.text.weighting import DocumentFrequencies
 
 # Among fewer documents a word that all of them have may be one of few that two texts share.
 _FEW = 5
@@ -133,37 +142,123 @@ class Made(NamedTuple):
 
 
 @contextmanager
-def open_other(
-    other: Other, workspace: Workspace, runner: Runner
-) -> Iterator[tuple[OpenPassages, Made]]:
+def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedPassages, Made]]:
     """Open an index, or make one of documents for as long as the block lasts.
 
-    Yields it with what was left out to make it. An index that is made lies in the
-    work folder, and goes with the block.
+    Yields it with what was left out to make it. An index that is made lies in the work folder, and
+    goes with the block; that of a few documents in memory is in no folder.
     """
     if isinstance(other, PassageHandle):
-        yield other.view(runner), Made()
+        yield SharedPassages(other.view(engine.runner), SeenFolder(other.folder)), Made()
         return
     scheme = make_window_scheme(other.min_tokens, **other.scheme)
     if are_short(other.sources):
-        with runner.stage("read") as note:
-            index, addition = index_in_memory(other.sources, other.read, scheme, runner)
+        with engine.stage("read") as note:
+            read = partial(read_document_block, tokenizer=scheme.tokenizer, options=other.read)
+            blocks = engine.scan("read", other.sources, read)
+            index, addition = index_in_memory(blocks, other.read.columns, scheme, engine.runner)
             note(documents=addition.n_documents, tokens=addition.n_tokens)
-        yield other.weighed(index), Made(addition.skipped, addition.n_ignored)
+        made = Made(addition.skipped, addition.n_ignored)
+        yield SharedPassages(other.weighed(index), None), made
         return
-    with workspace.passing_folder() as folder:
-        handle = PassageHandle(folder / "index", other.scheme.get("tokenizer"))
-        create_index(handle.folder, scheme)
-        with runner.stage("read") as note:
-            addition = add_documents(
-                handle,
-                other.sources,
-                other.read,
-                runner,
-                segment_tokens=segment_tokens_within(workspace),
-            )
+    with engine.workspace.passing_folder() as folder:
+        with engine.stage("read") as note:
+            index, addition = _index_in_folder(engine, other, scheme, folder)
             note(documents=addition.n_documents, tokens=addition.n_tokens)
-        yield other.weighed(handle.view(runner)), Made(addition.skipped, addition.n_ignored)
+        made = Made(addition.skipped, addition.n_ignored)
+        with engine.share(folder) as shared:
+            yield SharedPassages(other.weighed(index), shared), made
+
+
+def _index_in_folder(
+    engine: Engine, other: NewDocuments, scheme: PassageScheme, folder: Path
+) -> tuple[OpenPassages, Addition]:
+    """Index documents in segments that tasks make, and that are put together in a folder."""
+    read = partial(read_document_block, tokenizer=scheme.tokenizer, options=other.read)
+    frequencies = None
+    if scheme.weighting.idf != "unary":
+        listed = partial(_list_tokens, scheme.tokenizer, other.read)
+        frequencies = engine.count("count", [(other.sources, listed)])
+    addition = Addition(other.read.columns, scheme, was_empty=True)
+    manifest = Manifest(scheme.describe())
+    ids = NewIds(OpenPassages(manifest, scheme, (), (), frequencies, ()), other.read.columns)
+    records: list[SegmentRecord] = []
+    make = partial(_make_segments, scheme, frequencies)
+    (folder / SEGMENTS).mkdir()
+    for made in engine.stream("read", other.sources, read, make):
+        ids.check(made.ids, made.places)
+        ids.check_repeats()
+        addition.count(made.sizes, made.skipped, scheme.least_shingles, made.n_ignored)
+        if made.record is not None:
+            record = replace(made.record, name=free_name(manifest, len(records)))
+            made.files.move(folder / SEGMENTS / record.name)
+            records.append(record)
+    removed = [np.empty(0, np.uint32)] * len(records)
+    index = open_segments(folder, records, removed, scheme, frequencies, engine.runner)
+    return index, addition
+
+
+def _list_tokens(
+    tokenizer: Tokenizer, read: PassageReading, source: Source, block: RowBlock
+) -> TokenLists:
+    return read_document_block(source, block, tokenizer, read).tokens
+
+
+class _SegmentFiles:
+    """The files of a segment, in a folder or, where another process has made them, in memory."""
+
+    def __init__(self, folder: Path, data: Mapping[str, bytes] | None = None) -> None:
+        self._folder, self._data = folder, data
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Be sent with the bytes of all files."""
+        paths = sorted(self._folder.iterdir()) if self._folder.exists() else []
+        return _SegmentFiles, (self._folder, {path.name: path.read_bytes() for path in paths})
+
+    def move(self, folder: Path) -> None:
+        """Put the files into a new folder."""
+        if self._data is None:
+            self._folder.rename(folder)
+            return
+        folder.mkdir()
+        for name, data in self._data.items():
+            (folder / name).write_bytes(data)
+
+
+class _MadeSegment(NamedTuple):
+    """A segment of some documents, and the rows of these; no record if all rows are left out."""
+
+    record: SegmentRecord | None
+    files: _SegmentFiles
+    sizes: Int64s
+    ids: pa.Array
+    places: RowPlaces
+    skipped: Sequence[SkippedRow]
+    n_ignored: int
+
+
+def _make_segments(
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    blocks: Iterator[DocumentBlock],
+    means: Means,
+) -> Iterator[_MadeSegment]:
+    """Make segments of documents, of as many tokens as the memory has room for."""
+    with means.workspace.passing_folder() as folder:
+        for number, block in enumerate(gather(blocks, segment_tokens_within(means.workspace))):
+            name, record = f"s{number}", None
+            if len(block):
+                record = write_segment(folder, name, block, scheme, frequencies, means.runner)
+            yield _MadeSegment(
+                record,
+                _SegmentFiles(folder / SEGMENTS / name),
+                np.diff(block.tokens.offsets),
+                block.ids,
+                block.places,
+                block.skipped,
+                block.n_ignored,
+            )
+            del block
 
 
 def _check_no_scheme(chosen: Mapping[str, Any]) -> None:

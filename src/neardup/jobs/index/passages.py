@@ -13,6 +13,7 @@ import pyarrow as pa
 from neardup.engine.threads import ThreadEngine
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import as_documents, resolve_inputs
+from neardup.indexes.handle import SeenFolder
 from neardup.indexes.index import create_index
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.search.passages import search_passages
@@ -26,7 +27,7 @@ from neardup.passages.additions import replace_document
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.shared import SeenFolder, SharedPassages
+from neardup.passages.shared import SharedPassages
 from neardup.reading.where import rows_where
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner

@@ -1,6 +1,7 @@
-"""``neardup.spark.search_documents`` and ``search_passages``: an index searched on executors.
+"""``neardup.spark.align``, ``search_documents`` and ``search_passages``: jobs on a session.
 
-Each task opens the index, and looks up the queries that it reads.
+They are the jobs of threads with another engine. Each task opens the index, and looks up the
+documents that it reads.
 """
 
 from __future__ import annotations
@@ -13,17 +14,26 @@ from neardup.documents.index import DocumentHandle
 from neardup.documents.lookup import SharedIndex
 from neardup.documents.other import index_and_others
 from neardup.engine.spark.engine import SparkEngine
-from neardup.engine.spark.session import SESSION, SHARED_FILES, cluster_of
+from neardup.engine.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
+from neardup.engine.workspaces import open_workspace
 from neardup.files.resolve import resolve_inputs
+from neardup.indexes.handle import SeenFolder
+from neardup.jobs.align.align import align_given
+from neardup.jobs.align.plan import choose_options
 from neardup.jobs.search import documents, passages
-from neardup.options.choices import Data, Number
+from neardup.options.choices import Data, DataOrIndex, Number
 from neardup.options.documents import DocumentSearchOptions, FoundOptions, MostOptions
-from neardup.options.groups import ProgressOptions, TextReadingOptions, WhereOptions
-from neardup.options.option import argument, option, takes
-from neardup.options.passages import LookUpOptions, SearchOptions
-from neardup.options.together import ReadArgument, RunArgument
+from neardup.options.groups import (
+    ProgressOptions,
+    TextReadingOptions,
+    WhereOptions,
+    WorkspaceOptions,
+)
+from neardup.options.option import argument, but, option, takes
+from neardup.options.passages import AlignSchemeOptions, IgnoreOptions, LookUpOptions, SearchOptions
+from neardup.options.together import GroupArguments, ReadArgument, RunArgument
 from neardup.passages.index import PassageHandle
-from neardup.passages.shared import SeenFolder, SharedPassages
+from neardup.passages.shared import SharedPassages
 from neardup.reading.where import Condition, rows_where
 from neardup.results import DocumentSearchResult, PassageResult
 from neardup.runs.runner import Runner
@@ -135,5 +145,60 @@ def search_passages(given: _OfPassages) -> PassageResult:
         index = SharedPassages(handle.latest(runner), SeenFolder(handle.folder))
         engine = SparkEngine(partial(cluster_of, given.session), runner, IN_MEMORY)
         result = passages.search_passages(engine, index, sources, options)
+        result.summary.update({"engine": engine.name, "workers": engine.workers})
+    return with_warning(result)
+
+
+class _OfAlignment(
+    AlignSchemeOptions,
+    IgnoreOptions,
+    WorkspaceOptions,
+    ProgressOptions,
+    GroupArguments,
+    kw_only=False,
+):
+    session: Any = argument(SESSION)
+    a: Data = argument(SHARED_FILES)
+    b: DataOrIndex | None = argument(
+        "Other documents, in files as well, or a ``PassageIndex`` or the path of one, which all "
+        "executors reach under the same path. None: those of ``a`` are compared with each other, "
+        "each pair once; the earlier one is the query.",
+        default=None,
+    )
+    differs = but(**ON_DRIVER)
+
+
+@takes(_OfAlignment)
+def align(given: _OfAlignment) -> PassageResult:
+    """Find all passages that two collections share, or one, as ``neardup.align``, on executors.
+
+    Rows are the same.
+
+    Returns
+    -------
+    ``passages`` and a ``summary``, as ``neardup.align`` does.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an option out of range, or a session without a ``SparkContext``.
+    InvalidInputError
+        For a bad row or a repeated id, and for data in memory.
+    ReadError
+        For a file or an index that cannot be read.
+    EngineError
+        If Spark cannot finish.
+
+    Notes
+    -----
+    The driver keeps the passages, some 150 bytes each, and their texts; of each document that is
+    indexed its id. The files of an index that is made pass through it, 2.3 bytes for each byte of
+    text, and each executor has them on its disk. Text that is ignored is read by the driver.
+    """
+    options, chosen = choose_options(given, ("a", "b"), has_other=given.b is not None)
+    workspace = open_workspace(given.memory, given.work)
+    with Runner(None, given.progress, "align") as runner, workspace:
+        engine = SparkEngine(partial(cluster_of, given.session), runner, workspace)
+        result = align_given(engine, given, options, chosen)
         result.summary.update({"engine": engine.name, "workers": engine.workers})
     return with_warning(result)
