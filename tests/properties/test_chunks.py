@@ -14,7 +14,7 @@ from neardup.matching import survivors
 from neardup.matching import survivors as components
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import make_measure
-from neardup.matching.survivors import choose_in_chunks, join_in_chunks
+from neardup.matching.survivors import UnreadSets, choose_in_chunks, join_in_chunks
 from neardup.tables import EarlierKeepers
 from tests.arrays import make_sets, make_weighted_sets
 from tests.each import each_of
@@ -69,11 +69,8 @@ def check(drawn, make, measure, threshold, capacity, sizes, known=None):
     earlier = None if known is None else keepers_of(sets, known, measure)
     reader, reports = Reader(sets, make), []
     chunks = choose_in_chunks(
-        keys,
-        np.array(sizes, np.int64),
-        reader,
+        UnreadSets(keys, np.array(sizes, np.int64), reader, n_fixed),
         make_measure(measure, threshold),
-        n_fixed=n_fixed,
         earlier=earlier,
         capacity=capacity,
         progress=reports.append,
@@ -132,12 +129,9 @@ def check_components(drawn, make, measure, threshold, capacity, sizes):
     table, lists, sizes = make(sets), list_full_keys(keys), np.array(sizes, np.int64)
     before = survivors.choose_survivors(lists, table, chosen, n_fixed=n_fixed)
     chunks = join_in_chunks(
-        keys,
-        sizes,
-        reader,
+        UnreadSets(keys, sizes, reader, n_fixed),
         chosen,
         before,
-        n_fixed=n_fixed,
         capacity=capacity,
         progress=reports.append,
     )

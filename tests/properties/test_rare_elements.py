@@ -54,6 +54,13 @@ def share_a_key(keys):
     return lambda d, other: bool((keys[d] == keys[other]).any())
 
 
+def unread_sets(sets, keys, n_fixed):
+    sizes = np.array([len(x) for x in sets])
+    return survivors.UnreadSets(
+        keys, sizes, lambda documents: make_sets([sets[d] for d in documents]), n_fixed
+    )
+
+
 def by_elements(function, *arguments, after, steps=3, **options):
     """Run a stage that has so much patience, in small steps; reports have to ascend."""
     reports: list[int] = []
@@ -132,11 +139,8 @@ def test_choose_in_chunks__by_elements_as_one_run(drawn, measure, threshold, aft
     chosen = make_measure(measure, threshold)
     found = by_elements(
         survivors.choose_in_chunks,
-        keys,
-        np.array([len(x) for x in sets]),
-        lambda documents: make_sets([sets[d] for d in documents]),
+        unread_sets(sets, keys, n_fixed),
         chosen,
-        n_fixed=n_fixed,
         capacity=capacity,
         after=after,
     )
@@ -166,12 +170,9 @@ def test_join_in_chunks__by_elements_as_one_run(drawn, measure, threshold, after
     chosen, table, lists = make_measure(measure, threshold), make_sets(sets), list_full_keys(keys)
     found = by_elements(
         survivors.join_in_chunks,
-        keys,
-        np.array([len(x) for x in sets]),
-        lambda documents: make_sets([sets[d] for d in documents]),
+        unread_sets(sets, keys, n_fixed),
         chosen,
         survivors.choose_survivors(lists, table, chosen, n_fixed=n_fixed),
-        n_fixed=n_fixed,
         capacity=capacity,
         after=after,
     )

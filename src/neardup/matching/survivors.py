@@ -300,32 +300,54 @@ def _begin(n_documents: int, earlier: EarlierKeepers | None) -> survivors.Decisi
 # Who stays among documents whose sets do not all fit into memory, chunk by chunk of keep order.
 
 
+@dataclass(frozen=True)
+class UnreadSets:
+    """Documents in keep order, of which sets are read when they are compared.
+
+    Parameters
+    ----------
+    keys
+        Keys of all 64 bits in each band, shape (n_documents, n_bands).
+    sizes
+        About how many elements the set of each document has.
+    read
+        Gives the sets of some documents, by their numbers, which ascend; called more than once for
+        a document.
+    n_fixed
+        So many documents at the start stay in any case.
+    components
+        Where it is given, documents share keys only with those of the same number.
+    """
+
+    keys: Uint64s
+    sizes: Int64s
+    read: SetReader
+    n_fixed: int = 0
+    components: Int64s | None = None
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def list_keys(self) -> KeyLists:
+        """List the keys of each document."""
+        return list_full_keys(self.keys, self.components)
+
+
 def choose_in_chunks(
-    keys: Uint64s,
-    sizes: Int64s,
-    read_sets: SetReader,
+    documents: UnreadSets,
     measure: Measure,
     *,
-    components: Int64s | None = None,
-    n_fixed: int = 0,
-    earlier: EarlierKeepers | None = None,
     capacity: int,
+    earlier: EarlierKeepers | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Removals:
     """Decide who stays as ``choose_survivors`` does, with some of the sets in memory at a time.
 
     Parameters
     ----------
-    keys
-        Keys of all 64 bits in each band, shape (n_documents, n_bands), in keep order.
-    sizes
-        About how many elements the set of each document has.
-    read_sets
-        Gives the sets of some documents, by their numbers, which ascend; called more than once for
-        a document.
-    components
-        Where it is given, documents share keys only with those of the same number.
-    measure, n_fixed, earlier, progress
+    documents
+        Of which sets are read.
+    measure, earlier, progress
         As for ``choose_survivors``.
     capacity
         So many elements may be in memory at once. A chunk has one document at least, and so has
@@ -343,11 +365,10 @@ def choose_in_chunks(
     reads all survivors. What shares no key is never read. Memory beside sets: up to 20 bytes a
     document and band, and 90 a document.
     """
-    n_documents = len(sizes)
-    lists = list_full_keys(keys, components)
+    n_documents, n_fixed, lists = len(documents), documents.n_fixed, documents.list_keys()
     choice = Choice(lists, measure, n_fixed, earlier, capacity // 2)
     members = choice.members
-    shelf = Shelf(sizes, read_sets, capacity, is_weighted=measure.is_weighted)
+    shelf = Shelf(documents.sizes, documents.read, capacity, is_weighted=measure.is_weighted)
     choice.go_through(0, n_fixed, shelf.measured, progress=progress)
     marks: Int32s = np.full(n_documents, -1, np.int32)
     listed: Int32s = np.empty(n_documents, np.int32)
@@ -493,14 +514,10 @@ def find_roots(parents: Int64s) -> Int64s:
 
 
 def join_in_chunks(
-    keys: Uint64s,
-    sizes: Int64s,
-    read_sets: SetReader,
+    documents: UnreadSets,
     measure: Measure,
     chosen: Removals,
     *,
-    components: Int64s | None = None,
-    n_fixed: int = 0,
     capacity: int,
     progress: Callable[[int], None] | None = None,
 ) -> Removals:
@@ -521,12 +538,12 @@ def join_in_chunks(
     read; and at the end those that go, and those that stay for them. Memory beside sets: up to 44
     bytes a document and band, and 100 a document.
     """
-    n_documents = len(sizes)
+    n_documents = len(documents)
     joined = np.where(chosen.keepers >= 0, chosen.keepers, np.arange(n_documents))
-    lists = _keys_between(list_full_keys(keys, components), joined)
+    lists = _keys_between(documents.list_keys(), joined)
     joining = Joining(lists, measure, joined, capacity // 2)
     everyone = _everyone(lists)
-    shelf = Shelf(sizes, read_sets, capacity, is_weighted=measure.is_weighted)
+    shelf = Shelf(documents.sizes, documents.read, capacity, is_weighted=measure.is_weighted)
     marks: Int32s = np.full(n_documents, -1, np.int32)
     listed: Int32s = np.empty(n_documents, np.int32)
     entered: Int64s = np.empty(0, np.int64)
@@ -544,7 +561,7 @@ def join_in_chunks(
         entered, start = chunk, stop
     joining.go_through(start, n_documents, shelf.measured, progress=progress)
 
-    keepers = joining.keepers(n_fixed)
+    keepers = joining.keepers(documents.n_fixed)
     similarities = np.full(n_documents, np.nan)
     for gone in shelf.chunks(np.flatnonzero(keepers >= 0)):
         of_gone = keepers[gone]

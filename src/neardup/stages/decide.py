@@ -15,11 +15,11 @@ import numpy as np
 from neardup.engine.engine import Engine, Read
 from neardup.engine.partitions import DocumentPartition, Exchanged, Partitions
 from neardup.errors import InvalidParameterError
-from neardup.matching.buckets import list_full_keys
 from neardup.matching.prefixes import list_prefixes
 from neardup.matching.sieve import sieve_components
 from neardup.matching.survivors import (
     SetReader,
+    UnreadSets,
     choose_in_chunks,
     choose_survivors,
     join_components,
@@ -210,37 +210,18 @@ def decide_within(
 ) -> Decision:
     """Decide as ``decide`` with so many elements in memory at once, None for all.
 
-    Keys and reader as of ``choose_in_chunks``. All sets ``are_in_memory`` in any case, or are read;
+    Keys and reader as of ``UnreadSets``. All sets ``are_in_memory`` in any case, or are read;
     to rank them takes as much memory again in both cases.
     """
-    sizes = live.n_tokens
-    if capacity is None or are_in_memory or int(sizes.sum()) <= capacity:
-        own_sets = read_sets(np.arange(len(live.documents)))
-        lists = list_full_keys(keys, live.components)
+    unread = UnreadSets(keys, live.n_tokens, read_sets, live.n_fixed, live.components)
+    if capacity is None or are_in_memory or int(live.n_tokens.sum()) <= capacity:
+        own_sets = read_sets(np.arange(len(unread)))
         ranked = None if capacity is None else capacity // 2
-        return decide(live, lists, own_sets, plan, capacity=ranked)
-    chosen = choose_in_chunks(
-        keys,
-        sizes,
-        read_sets,
-        plan.measure,
-        components=live.components,
-        n_fixed=live.n_fixed,
-        earlier=live.earlier,
-        capacity=capacity,
-    )
-    joined = None
+        return decide(live, unread.list_keys(), own_sets, plan, capacity=ranked)
+    measure, joined = plan.measure, None
+    chosen = choose_in_chunks(unread, measure, capacity=capacity, earlier=live.earlier)
     if plan.options.clusters == "components":
-        joined = join_in_chunks(
-            keys,
-            sizes,
-            read_sets,
-            plan.measure,
-            chosen,
-            components=live.components,
-            n_fixed=live.n_fixed,
-            capacity=capacity,
-        )
+        joined = join_in_chunks(unread, measure, chosen, capacity=capacity)
     return _decision(live.documents, chosen, joined)
 
 

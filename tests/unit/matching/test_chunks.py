@@ -6,22 +6,15 @@ import numpy as np
 import pytest
 
 from neardup.matching.measures import Jaccard
-from neardup.matching.survivors import choose_in_chunks
+from neardup.matching.survivors import UnreadSets, choose_in_chunks
 from tests.unit.matching.runs import Runs
 
 HALF = Jaccard(Fraction("0.5"))
 
 
 def choose(runs, keys, *, capacity, n_fixed=0, progress=None):
-    return choose_in_chunks(
-        np.array(keys, np.uint64),
-        runs.sizes,
-        runs.read,
-        HALF,
-        n_fixed=n_fixed,
-        capacity=capacity,
-        progress=progress,
-    )
+    documents = UnreadSets(np.array(keys, np.uint64), runs.sizes, runs.read, n_fixed)
+    return choose_in_chunks(documents, HALF, capacity=capacity, progress=progress)
 
 
 def choose_chain(n):

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from neardup.matching.measures import Jaccard
-from neardup.matching.survivors import choose_in_chunks, join_in_chunks
+from neardup.matching.survivors import UnreadSets, choose_in_chunks, join_in_chunks
 from tests.unit.matching.runs import Runs
 
 HALF = Jaccard(Fraction("0.5"))
@@ -13,12 +13,10 @@ HALF = Jaccard(Fraction("0.5"))
 
 def join(runs, keys, *, capacity, progress=None):
     """Join documents; ``runs`` counts what is read after survivors were chosen."""
-    keys = np.array(keys, np.uint64)
-    chosen = choose_in_chunks(keys, runs.sizes, runs.read, HALF, capacity=capacity)
+    documents = UnreadSets(np.array(keys, np.uint64), runs.sizes, runs.read)
+    chosen = choose_in_chunks(documents, HALF, capacity=capacity)
     runs.n_reads[:] = 0
-    return join_in_chunks(
-        keys, runs.sizes, runs.read, HALF, chosen, capacity=capacity, progress=progress
-    )
+    return join_in_chunks(documents, HALF, chosen, capacity=capacity, progress=progress)
 
 
 def test_join_in_chunks__work_in_a_chain_grows_with_its_length():
