@@ -11,7 +11,7 @@ from tests.each import each_of
 @each_of(
     ("page", "expected"),
     [
-        ("<p>a<p>", "a\n\nb"),
+        ("<p>a<p>b", "a\n\nb"),
         ("a<br>b <b>c</b>  d", "a\nb c d"),
         ("<pre>a\n  b</pre>c", "a\n  b\nc"),
         ("<h1>a</h1>b", "a\n\nb"),
