@@ -1,4 +1,4 @@
-"""Makes the pictures of README.md and docs/editions.md: python -m docs.gallery.pictures.
+"""Makes the picture of README.md: python -m docs.gallery.pictures.
 
 It needs the group ``browser`` of dependencies.
 """
@@ -38,24 +38,8 @@ def licences() -> Any:
     return neardup.report(neardup.deduplicate(texts, threshold="0.9", id_column="id", audit=500))
 
 
-def frankenstein() -> Any:
-    """Align two editions of a novel."""
-    old, new = (EXAMPLES / f"frankenstein-{year}.jsonl" for year in (1818, 1831))
-    found = neardup.align(old, new, preset="editions", id_column="id")
-    return neardup.report(found, old, against=new, id_column="id")
-
-
-# A chapter of 1818 beside one of 1831 that shares a passage, from there on.
-_WITH_CHAPTERS = """(() => {
-  const pairs = document.getElementById('reading-pair');
-  pairs.selectedIndex = [...pairs.options].findIndex((e) => /1818-i and 1831-ii$/.test(e.text));
-  pairs.dispatchEvent(new Event('change'));
-  document.getElementById('reading-next').click();
-})()"""
-
 PICTURES = {
     "dedup": Picture(licences, "#similarities", 940),
-    "passages": Picture(frankenstein, "#reading", 700, _WITH_CHAPTERS),
 }
 
 

@@ -84,7 +84,7 @@ def passage_cases(
             [(0, 4 * k, 4 * k + 4, 1, 4 * k, 4 * k + 4) for k in range(2_100)],
             ["a", "b"],
         ),
-        "passages witnesses": lambda: passage_page(three, all_of, [hostile, long, "c", "אב"]),
+        "passages of three": lambda: passage_page(three, all_of, [hostile, long, "c", "אב"]),
         "leakage": lambda: leakage_page(three, all_of, [hostile, long, "c", "אב"]),
         "leakage without texts": lambda: leakage_page([None] * 4, all_of, ["a", "b", "c", "d"]),
         "leakage nothing found": lambda: leakage_page([], [], ["a"]),

@@ -22,7 +22,6 @@ from neardup.reports.page import Report
 from neardup.reports.passages import leakage
 from neardup.reports.passages.model import About, Documents, Passages, Spans, StoredSpans
 from neardup.reports.passages.page import passage_report
-from neardup.reports.passages.reading import MOST_PAIRS
 from neardup.runs.totals import Totals
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.tables import Collection, check_found, find_documents
@@ -43,6 +42,9 @@ _TEXTS, _CITED = ("query_text", "doc_text"), ("query_place", "doc_place")
 
 # Where no summary says what a table is: an item begins where its text does, and is no book.
 _FEW, _SHORT = 40, 3000
+
+# Documents of so many pairs have their texts read, for examples and the list of passages.
+_MOST_PAIRS = 200
 
 _NO_TEXTS = (
     "The table has places, but no texts. Name the documents it was made from, and they are here: "
@@ -339,7 +341,7 @@ class _Lengths:
 
 def _most_shared(passages: Passages) -> list[int]:
     """Return the documents whose texts the page shows, by what they share."""
-    best = passages.best(4 * MOST_PAIRS)
+    best = passages.best(_MOST_PAIRS)
     ends = np.stack([best.queries, best.docs], axis=1).reshape(-1)
     return list(dict.fromkeys(ends.tolist()))
 

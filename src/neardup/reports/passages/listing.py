@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from neardup.reports.passages.model import Passages, Spans
-from neardup.reports.passages.reading import PICTURES, Reading
 from neardup.tables import Int64s
 
 MOST_PASSAGES = 20_000
@@ -18,6 +17,10 @@ MOST_PASSAGES = 20_000
 # Characters of all texts of the table, and of one of them at most and at least.
 _MOST_CHARACTERS, _MOST_OF_ONE, _LEAST_OF_ONE = 6_000_000, 300, 80
 
+# A character that HTML cannot show is shown by its picture; one character stays one.
+_PICTURES = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n\r"}
+_PICTURES |= {127: "\u2421"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+
 
 @dataclass(frozen=True)
 class Listing:
@@ -25,16 +28,15 @@ class Listing:
 
     ``data`` has ``names`` of documents and ``passages``, of which each is a list: both documents by
     number, where it starts and stops in either, the similarity or None, and its texts, None where
-    they are not known; then the pair of the reading view that it is in, and its place there, or
-    None; and where it begins as people cite it, if the table says that. ``note`` says what is not
-    in the table.
+    they are not known; and where it begins as people cite it, if the table has that. ``note``
+    describes what is left out.
     """
 
     data: dict[str, Any]
     note: str
 
 
-def make_listing(passages: Passages, reading: Reading | None) -> Listing | None:
+def make_listing(passages: Passages) -> Listing | None:
     """List the passages, in the order of documents and places; None if there are none.
 
     Of very many they are the longest, and of their texts the beginnings.
@@ -48,7 +50,7 @@ def make_listing(passages: Passages, reading: Reading | None) -> Listing | None:
     for number in np.stack([spans.queries, spans.docs], axis=1).ravel().tolist():
         shown.setdefault(number, len(shown))
     most = min(_MOST_OF_ONE, max(_LEAST_OF_ONE, _MOST_CHARACTERS // (2 * len(spans))))
-    rows = list(_rows(passages, spans, shown, reading, most))
+    rows = list(_rows(passages, spans, shown, most))
     note = f"Of longer texts the first {most} characters are here."
     if len(spans) < len(passages):
         note += f" These are the {len(spans):,} longest of {len(passages):,} passages."
@@ -71,11 +73,7 @@ def _first(spans: Spans) -> Int64s:
 
 
 def _rows(
-    passages: Passages,
-    spans: Spans,
-    shown: dict[int, int],
-    reading: Reading | None,
-    most: int,
+    passages: Passages, spans: Spans, shown: dict[int, int], most: int
 ) -> Iterator[list[Any]]:
     have_texts = passages.have_texts(spans).tolist()
     cited = passages.cited(spans)
@@ -84,18 +82,13 @@ def _rows(
         texts: list[str | None] = [None, None]
         if have_texts[k]:
             texts = [
-                (text if len(text) <= most else f"{text[:most]} …").translate(PICTURES)
+                (text if len(text) <= most else f"{text[:most]} …").translate(_PICTURES)
                 for text in passages.texts_of(spans, k)
             ]
         similarity = float(spans.similarities[k])
-        pair = None if reading is None else reading.place_of(query, doc)
-        place = None
-        if reading is not None and pair is not None:
-            place = reading.passage_at(pair, int(spans.rows[k]))
         yield [
             *(shown[query], start_a, stop_a, shown[doc], start_b, stop_b),
             None if np.isnan(similarity) else round(similarity, 4),
             *texts,
-            *(pair if place is not None else None, place),
             *(() if cited is None else cited[k]),
         ]

@@ -12,7 +12,7 @@
   const length = (row) => Math.max(row[2] - row[1], row[5] - row[4]);
   // What is looked for in: texts, names, and places as they are cited, in small letters.
   const haystacks = passages.map((row) => {
-    const texts = [row[7], row[8], names[row[0]], names[row[3]], row[11], row[12]];
+    const texts = [row[7], row[8], names[row[0]], names[row[3]], row[9], row[10]];
     return texts.map((each) => each ?? "").join("\n").toLowerCase();
   });
   let found = [], by = null, falls = false, n = 0;
@@ -42,22 +42,12 @@
 
   function line(index) {
     const passage = passages[index], row = document.createElement("tr");
-    place(row, ...passage.slice(0, 3), passage[11]);
+    place(row, ...passage.slice(0, 3), passage[9]);
     text(row, passage[7]);
-    place(row, ...passage.slice(3, 6), passage[12]);
+    place(row, ...passage.slice(3, 6), passage[10]);
     text(row, passage[8]);
     cell(row, format(length(passage)), "figure");
     cell(row, passage[6] === null ? "" : passage[6].toFixed(4), "figure");
-    const read = cell(row, "");
-    if (passage[9] !== null) {
-      const link = document.createElement("a");
-      link.href = "#reading";
-      link.dataset.pair = passage[9];
-      link.dataset.passage = passage[10];
-      link.textContent = "read both";
-      link.setAttribute("aria-label", `read both: passage ${index + 1}`);
-      read.append(link);
-    }
     return row;
   }
 

@@ -9,7 +9,6 @@ import pytest
 
 from neardup.reports.passages import listing as module
 from neardup.reports.passages.listing import make_listing
-from neardup.reports.passages.reading import make_reading
 
 
 def test_make_listing(make_passages):
@@ -21,7 +20,7 @@ def test_make_listing(make_passages):
         (2, 0, 4, 3, 5, 9, 0.5),
     ]
     passages = make_passages(texts, rows, lengths=[13, 12, 10, 200])
-    found = make_listing(passages, make_reading(passages))
+    found = make_listing(passages)
     assert json.dumps(found.data)
     names = found.data["names"]
     assert sorted(names) == ["d0", "d1", "d2", "d3"]
@@ -35,7 +34,7 @@ def test_make_listing(make_passages):
         ("d2", 1, 10, "d0", 4, 13, 1.0, "two three", "two three"),
     ]
     assert found.note == "Of longer texts the first 300 characters are here."
-    assert make_listing(make_passages(texts, []), None) is None
+    assert make_listing(make_passages(texts, [])) is None
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 5])
@@ -44,7 +43,7 @@ def test_make_listing__the_longest(make_passages, monkeypatch, most):
     texts = ["x" * 900, "x" * 900]
     lengths = [5, 300, 20, 20, 301]
     rows = [(0, 10 * k, 10 * k + n, 1, 0, n, 1) for k, n in enumerate(lengths)]
-    found = make_listing(make_passages(texts, rows), None)
+    found = make_listing(make_passages(texts, rows))
     longest = sorted(range(5), key=lambda k: (-lengths[k], k))[:most]
     assert [row[1] for row in found.data["passages"]] == [10 * k for k in sorted(longest)]
     shown = [row[7] for row in found.data["passages"]]

@@ -10,7 +10,6 @@ import pytest
 
 from neardup.reports.differences import find_moved
 from neardup.reports.passages import leakage
-from neardup.reports.passages.drawings import strips
 
 
 def random_rows(seed: int, *, n: int = 60, is_one: bool = True) -> list[tuple]:
@@ -104,24 +103,6 @@ def test_describe__has_the_passages_in_their_order(make_passages, seed):
     assert passages.numbers_of(passages.keys(chosen)).tolist() == [
         numbers.index(pair[:2]) for pair in as_rows(chosen)
     ]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_strips__cover_what_is_in_a_passage_of_either_side(make_passages, seed):
-    rows = random_rows(seed)
-    # What is behind the last word is no part of a text.
-    passages = make_passages([f"{'x' * 80} ...!"] * 5, rows)
-    table = strips(passages, range(5), "strips", "Shared").table
-    for document, row in enumerate(table.rows):
-        sides = [(0, 1), (3, 4)]
-        covered = {
-            place
-            for each in rows
-            for own, start in sides
-            if each[own] == document
-            for place in range(each[start], each[start + 1])
-        }
-        assert row[2] == f"{100 * len(covered) / 80:.1f} %"
 
 
 @pytest.mark.parametrize("seed", range(4))
