@@ -71,10 +71,14 @@ class Partition(ABC):
 
 
 class Group(ABC):
-    """Rows of some documents; more may come than theirs.
+    """Some documents and their rows.
 
-    ``known`` is the row of each document as ``Engine.group`` was given it, and ``runner`` works on
-    the group.
+    Parameters
+    ----------
+    known
+        A row for each document, as ``Engine.group`` was given it.
+    runner
+        The threads that work on the group.
     """
 
     known: pa.RecordBatch
@@ -82,7 +86,10 @@ class Group(ABC):
 
     @abstractmethod
     def rows(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
-        """Yield all rows; those in memory may be let go of if they are not read again."""
+        """Yield the rows of the documents, and possibly rows of others.
+
+        With ``let_go`` rows leave the memory, so that they cannot be read again.
+        """
 
 
 class Rows(ABC):

@@ -120,8 +120,9 @@ class ListedBlock:
     """A block's documents; arrays have a row for each.
 
     ``n_tokens`` is ``BAD`` for a skipped row, and 0 where tokens are not looked at. ``lengths``, in
-    characters, and ``order`` are there where a keep policy needs them. ``columns`` are more arrays
-    that the process keeps, and ``facts`` plain values of the block; ``rows`` go to partitions.
+    characters, and ``order`` are there where a keep policy needs them. The process that collects
+    keeps ``columns``, with an item for each document, and ``facts``, plain values of the block;
+    ``rows`` go to partitions.
     """
 
     numbers: Int64s

@@ -57,7 +57,10 @@ def blocks_for(slots: int) -> int:
 
 
 class Unit(NamedTuple):
-    """What is joined at once: a block or two; of ``are_apart`` blocks only one with the other."""
+    """One or two blocks that are joined at once.
+
+    Two blocks that ``are_apart`` are joined with each other, and not with themselves.
+    """
 
     blocks: tuple[int, ...]
     are_apart: bool
@@ -125,9 +128,9 @@ class RecordBlocks:
         return [*(Unit(each, False) for each in couples), *(Unit(each, True) for each in apart)]
 
     def records_of(self, unit: Unit, join: PartedJoin) -> pa.RecordBatch:
-        """Return the records of a unit, ascending, with what joins need to know of them.
+        """Return the records of a unit in ascending order, with their sizes, keys and parts.
 
-        Of blocks that are apart only those that may have a partner in the other one.
+        Records of blocks that are apart are left out if none of the other block can be similar.
         """
         import pyarrow as pa
 
@@ -200,23 +203,23 @@ def _cut(sizes: Int64s, costs: Costs, n_distinct: int, n_bytes: int | None, leas
 
 
 class UnitSets:
-    """Reads what the records of a unit are compared by; of the only unit once."""
+    """Reads the sets or strings of a unit; those of the only unit are read once."""
 
     def __init__(self, scheme: SetScheme, *, is_only: bool) -> None:
         self._scheme, self._is_only = scheme, is_only
         self._found: tuple[Compared, Uint64s | None] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what was read."""
+        """Leave out the sets, which another process reads itself."""
         return {**vars(self), "_found": None}
 
     @property
     def none(self) -> Compared:
-        """What no records are compared by."""
+        """No sets, or no strings."""
         return self._scheme.only_sizes(np.empty(0, np.int64), np.empty(0, np.int64))
 
     def read(self, unit: Group) -> tuple[Compared, Uint64s | None]:
-        """Return what the records are compared by, sets salted with their keys, and these."""
+        """Return the sets or strings of the records, and their keys, with which sets are salted."""
         if self._found is not None:
             return self._found
         # Few threads are worth beginning for what is in memory.
@@ -231,7 +234,7 @@ class UnitSets:
 
 
 class UnitJoin(NamedTuple):
-    """Joins the records of a unit, those of two sides if there are ``sides`` of all records."""
+    """Joins the records of a unit; ``sides`` are those of all records, if there are any."""
 
     sets: UnitSets
     join: PartedJoin
@@ -239,7 +242,7 @@ class UnitJoin(NamedTuple):
     limit: int | None
 
     def run(self, unit: Group) -> Iterator[Given]:
-        """Yield what the filters count, and the pairs in ascending order."""
+        """Yield the counts of the filters, and the pairs in ascending order."""
         import pyarrow as pa
 
         known = unit.known
@@ -259,7 +262,7 @@ class UnitJoin(NamedTuple):
 
 @dataclass(frozen=True)
 class BlockedJoin(Join):
-    """A join of which two blocks are in memory at once, or in that of a task.
+    """A join with two blocks in memory at once, in this process or in a task.
 
     ``whole`` is the join of all records, which has no more of them than their sizes; ``rows`` are
     by the ``n_units`` units. Steps of higher thresholds join the same units, because any two
@@ -276,7 +279,7 @@ class BlockedJoin(Join):
     def of(
         cls, engine: Engine, read: Read, scheme: SetScheme, whole: PartedJoin, records: RecordSizes
     ) -> BlockedJoin:
-        """Cut records into blocks, and bring every two together that may have similar records."""
+        """Cut records into blocks, and group any two that may have similar records."""
         blocks = RecordBlocks.cut(records, whole.costs, engine)
         units = blocks.units(whole)
         rows = engine.group(
@@ -341,7 +344,7 @@ class BlockedJoin(Join):
     def run_units(
         self, first: int, sides: Bytes | None, limit: int | None
     ) -> Iterator[tuple[ScoredPairs, FilterCounts]]:
-        """Join the units from this one on; of each pairs are in ascending order."""
+        """Join the units from ``first`` on, and yield the pairs of each in ascending order."""
         # Tasks have no use for the sizes of all records.
         join = self.whole.of(self.sets.none, None)
         joined = self.engine.work(self.rows, UnitJoin(self.sets, join, sides, limit).run)

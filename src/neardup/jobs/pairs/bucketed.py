@@ -30,9 +30,9 @@ from neardup.tables import Bytes, Int64s, ShingleSets, Uint64s, WeightedSets
 
 
 class Bucketed(NamedTuple):
-    """Contents that may be in a pair, by partitions, with their keys and their sets.
+    """Contents that may be in a pair, in partitions, with their keys and their sets.
 
-    They share a bucket with another, or several documents have them.
+    A content is there if it shares a bucket with another one, or if several documents have it.
     """
 
     contents: PairContents
@@ -64,7 +64,7 @@ def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: Pa
 
 
 class _Part(NamedTuple):
-    """Contents of a partition, of which the first stands at ``start``, and their documents."""
+    """Contents of a partition from the place ``start`` on, and the documents that have them."""
 
     start: int
     n_tokens: Int64s
@@ -75,7 +75,7 @@ class _Part(NamedTuple):
 def join_partitions(engine: Engine, found: Bucketed, plan: PairPlan) -> Collected:
     """Join the records of each partition, and spell its pairs out.
 
-    Counted are the records, the pairs that were verified, and those at the threshold.
+    The counts of a partition are its records, its verified pairs, and its pairs at the threshold.
     """
     partitions, keys = found.partitions, found.blocking_keys
     members = Members.of(found.contents, partitions)

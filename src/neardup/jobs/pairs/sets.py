@@ -1,4 +1,4 @@
-"""Rows of what documents are compared by: sets, weighted sets or strings, each once.
+"""Sets, weighted sets or strings of documents, as rows that are compared in joins.
 
 Rows go to partitions by the extent of the document, the number of its elements or its total weight:
 so a join that bounds the extents of similar documents by each other reads few partitions at a time.
@@ -40,7 +40,7 @@ _COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
 
 
 class Sizes(NamedTuple):
-    """Sizes and extents of documents, and about how many of all their elements are different."""
+    """Sizes and extents of documents, and an estimate of the number of distinct elements."""
 
     sizes: Int64s
     extents: Int64s
@@ -49,9 +49,10 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True)
 class SetScheme:
-    """Makes of the tokens of documents what they are compared by.
+    """Makes sets of the tokens of documents.
 
-    Weighted sets with ``weighted``; strings, which are the tokens themselves, without ``shingles``.
+    They are weighted with ``weighted``. Without ``shingles`` documents are strings: the tokens
+    themselves, in their order.
     """
 
     shingles: ShingleScheme | None
@@ -85,7 +86,7 @@ class SetScheme:
         return Sizes(sizes, extents, _ONE_IN * len(sample))
 
     def only_sizes(self, sizes: Int64s, extents: Int64s) -> Compared:
-        """Return sets, or strings, that have no elements but these sizes and extents."""
+        """Return sets or strings without elements, of the given sizes and extents."""
         nothing = np.empty(0, np.uint64)
         starts = np.broadcast_to(np.int64(0), len(sizes))
         if self.shingles is None:
@@ -97,9 +98,9 @@ class SetScheme:
     def read(
         self, rows: Iterable[pa.RecordBatch], known: pa.RecordBatch, runner: Runner | None
     ) -> Compared:
-        """Return what some documents are compared by, of rows among which theirs are.
+        """Return the sets or strings of the documents in ``known``.
 
-        In the threads of the runner, if there is one.
+        Rows of other documents are ignored. With a runner its threads copy the sets.
         """
         documents = numbers_of(known, DOCUMENT)
         sizes, extents = sizes_of(known), extents_of(known)
@@ -177,7 +178,7 @@ def route_by_extent(rows: pa.RecordBatch, n_partitions: int) -> Int64s:
 
 
 def classes_of(extents: Int64s) -> Int64s:
-    """Return the class of each extent, -1 for 0."""
+    """Return the class of each extent, or -1 for 0."""
     classes: Int64s = np.searchsorted(_CLASSES, extents, side="right") - 1
     return classes
 
@@ -217,9 +218,9 @@ def _lists_of(batch: pa.RecordBatch, name: str) -> tuple[Int64s, Uint64s]:
 
 
 def digest_compared(compared: Compared) -> Uint64s:
-    """Digest what each document is compared by to 128 bits, shape (n, 2): equal where that is.
+    """Digest sets or strings to 128 bits each, in an array of shape (n, 2).
 
-    Some at a time, because it may be copied for that.
+    Some are digested at a time, because their elements may be copied.
     """
     if isinstance(compared, TokenLists):
         return digest_token_lists(compared)
