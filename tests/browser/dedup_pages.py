@@ -14,7 +14,7 @@ import pyarrow as pa
 import neardup
 from neardup.jobs.report.dedup import report_of_dedup
 from neardup.outputs.table_rows import TableRows
-from neardup.reports.dedup.model import Exchange, Flows, count_clusters
+from neardup.reports.dedup.model import Flows, count_clusters
 from neardup.reports.dedup.page import DedupData, render_dedup
 from neardup.runs.runner import Runner
 from neardup.stages.output import open_output
@@ -71,7 +71,7 @@ def large_page(n_removed: int = 200_000, **options: Any) -> str:
     rows = TableRows.of_table(removed)
     # Some tens of thousands at a time, as they are read: here are very many.
     clusters = count_clusters(rows, cluster_rows(removed, summary["documents_kept"], 1 << 16))
-    data = DedupData(summary, rows, clusters, Flows([]), Exchange([], [], [], 0), {}, "")
+    data = DedupData(summary, rows, clusters, Flows([]), {}, "")
     return render_dedup(data, **options).html
 
 

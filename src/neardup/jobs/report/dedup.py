@@ -18,7 +18,7 @@ from neardup.jobs.pairs.find_pairs import find_pairs
 from neardup.matching.measures import MEASURES, Measure
 from neardup.options.groups import ShingleOptions
 from neardup.reports.dedup.examples import Common, Document, KeptPairs, Pair, choose_examples
-from neardup.reports.dedup.model import count_clusters, exchange_of, flows_of
+from neardup.reports.dedup.model import count_clusters, flows_of
 from neardup.reports.dedup.page import DedupData, render_dedup
 from neardup.reports.page import Report
 from neardup.runs.runner import Runner, release_memory
@@ -251,7 +251,6 @@ def report_of_dedup(
         removed,
         clusters,
         flows_of(summary["by_file"]),
-        exchange_of(summary["by_file"]),
         {
             kind: [counter.check(shown.removal(place)) for place in places]
             for kind, places in chosen.items()

@@ -1,4 +1,4 @@
-"""The page of a deduplication: what went, why, and whether to trust it."""
+"""The page of a deduplication: which documents were removed, and for which."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ from neardup.reports.charts import (
     bars,
     curves,
     histogram,
-    matrix,
     threshold_mark,
 )
 from neardup.reports.dedup.examples import Document, KeptPairs, Kind, Pair
 from neardup.reports.dedup.model import (
     Clusters,
-    Exchange,
     Flows,
     RecallCurve,
     Similarities,
@@ -34,8 +32,9 @@ from neardup.reports.dedup.model import (
     curve_of,
     shorten_flows,
 )
-from neardup.reports.dedup.trust import answer, say_kept_pairs
 from neardup.reports.dedup.wording import (
+    describe_kept_pairs,
+    describe_rest,
     say_common,
     say_copies,
     say_kept,
@@ -144,23 +143,6 @@ def draw_flows(flows: Flows) -> Chart:
         [(row.name, each) for row, each in zip(rows, counts, strict=True)],
         kinds=kinds,
         head="file",
-    )
-
-
-def draw_exchange(exchange: Exchange) -> Chart:
-    """Draw how many documents of each file went for one of which file."""
-    left_out = ""
-    if exchange.n_left_out:
-        left_out = f" Rarer pairs, {exchange.n_left_out:,} documents, are left out."
-    return matrix(
-        "exchange-chart",
-        "Removed documents by their file, and by that of the one that stays",
-        f"How many of each file went for one of which.{left_out}",
-        exchange.removed_from,
-        exchange.kept_in,
-        exchange.counts,
-        row_title="removed",
-        column_title="stays",
     )
 
 
@@ -395,7 +377,6 @@ def _place_of(document: Document) -> str:
 
 
 _CONTENTS = [
-    ("trust", "Can this be trusted?"),
     ("flows", "What was removed"),
     ("similarities", "How similar"),
     ("examples", "Examples"),
@@ -423,8 +404,6 @@ class DedupData:
         Counted from it.
     flows
         What came in and went by file.
-    exchange
-        Which file's documents went for which file's.
     examples
         Removed documents and those that stay for them, by kind.
     kept_pairs
@@ -439,7 +418,6 @@ class DedupData:
     removed: TableRows
     clusters: Clusters
     flows: Flows
-    exchange: Exchange
     examples: Mapping[Kind, Sequence[Pair]]
     kept_pairs: KeptPairs | str
     excerpts: Sequence[str | None] = ()
@@ -453,7 +431,7 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> Rep
     curve = curve_of(summary)
     lookup = list_removed(removed, most_bytes=most_lookup_bytes)
     title = say_title(summary)
-    flows, exchange = data.flows, data.exchange
+    flows = data.flows
     has_files = len(flows.rows) > 1
     groups = list(group_removals(data.examples, summary))
     kept_groups = list(group_kept_pairs(data.kept_pairs, summary))
@@ -468,11 +446,9 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> Rep
         if summary["documents_in"]
         else ["The input has no documents, so there was nothing to compare."],
         facts=_facts(summary),
-        answers=list(answer(summary, similarities, data.kept_pairs, is_written=data.is_written)),
+        notes=list(describe_rest(summary, is_written=data.is_written)),
         flows=flows,
         flow_chart=draw_flows(flows) if has_files else None,
-        exchange_chart=draw_exchange(exchange) if exchange.is_picture else None,
-        exchange_sentence=exchange.sentence if has_files or not exchange.is_within else "",
         similarities=similarities,
         similarity_chart=(draw_similarities(similarities) if similarities.n_counted else None),
         groups=groups,
@@ -489,7 +465,7 @@ def render_dedup(data: DedupData, *, most_lookup_bytes: int = MOST_BYTES) -> Rep
         kept_sentence=(
             data.kept_pairs
             if isinstance(data.kept_pairs, str)
-            else say_kept_pairs(data.kept_pairs, summary)
+            else describe_kept_pairs(data.kept_pairs, summary)
         ),
         lookup=lookup,
         method=summary["method"],

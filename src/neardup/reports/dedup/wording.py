@@ -1,11 +1,13 @@
-"""What a summary means, in plain words: what went, why, and how far it can be trusted."""
+"""Sentences on a deduplication: which documents were removed, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from neardup.reports.dedup.examples import Common
+from neardup.matching.measures import MEASURES
+from neardup.reports.dedup.examples import Common, KeptPairs
+from neardup.reports.page import percent
 from neardup.runs.progress import counted
 
 _UNITS = {name: name for name in ("words", "characters", "lines", "bytes")}
@@ -140,3 +142,48 @@ def say_title(summary: Mapping[str, Any]) -> str:
     if n_in == n_removed:
         return f"All {counted(n_in, 'document')} removed"
     return f"{n_removed:,} of {counted(n_in, 'document')} removed"
+
+
+def describe_kept_pairs(found: KeptPairs, summary: Mapping[str, Any]) -> str:
+    """Return what comparing documents that stay has shown, as a sentence."""
+    documents = counted(found.n_documents, "document")
+    which = f"the first {documents}"
+    if found.n_documents == summary["documents_kept"]:
+        which = f"all {documents}"
+    looked = f"For this page {which} that stay were compared with each other, exactly:"
+    if found.n_missed:
+        least = "at least " if found.is_cut else ""
+        reach = "reaches" if found.n_missed == 1 else "reach"
+        return f"{looked} {least}{counted(found.n_missed, 'pair')} {reach} the threshold."
+    if MEASURES[summary["measure"]].is_directed:
+        # One may lie in another one that comes later, and both stay by rule.
+        return f"{looked} there is none that should have gone for an earlier one."
+    return f"{looked} no two of them reach the threshold."
+
+
+def describe_rest(summary: Mapping[str, Any], *, is_written: bool) -> Iterator[str]:
+    """Yield sentences on documents that the counts above leave out."""
+    if n := summary.get("filtered_rows"):
+        yield f"{counted(n, 'row')} did not meet --where, and count nowhere here."
+    if n := summary.get("empty_documents"):
+        yield f"{counted(n, 'document')} without text stayed: what has none is like no other."
+    if n := summary.get("short_documents"):
+        tokens = name_shingles({**summary["scheme"], "ngram": 1})
+        have, they = ("has", "it is") if n == 1 else ("have", "they are")
+        yield (
+            f"{counted(n, 'document')} {have} fewer than {summary['scheme']['ngram']} {tokens}; "
+            f"{they} removed only for one that has the same {tokens}."
+        )
+    if n := summary.get("skipped_rows", 0) + summary.get("against_skipped_rows", 0):
+        named = "summary.json" if is_written else "the summary"
+        yield f"{counted(n, 'bad row')} could not be read; {named} names them."
+    if n := summary.get("removed_beyond_survivors"):
+        yield (
+            f"Connected components removed {counted(n, 'document')} more than the rule of "
+            "survivors would have."
+        )
+    if summary.get("predicted_recall", 1) < summary.get("recall", 0):
+        yield (
+            "The bands that were chosen find less than the recall asked for: "
+            f"{percent(summary['predicted_recall'])} instead of {percent(summary['recall'])}."
+        )

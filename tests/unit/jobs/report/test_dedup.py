@@ -96,7 +96,6 @@ def test_report_of_dedup__shows_pairs_that_stay(inputs: list[Path], tmp_path: Pa
 def test_report_of_dedup__admits_what_was_missed(inputs: list[Path], tmp_path: Path) -> None:
     neardup.deduplicate(inputs, threshold="0.7", bands=1, rows=100).write(tmp_path / "out")
     text = told(page_of(tmp_path / "out"))
-    assert "Yes, some did." in text
     assert "compared with each other, exactly: 4 pairs reach the threshold" in text
     assert "Missed: both stay, and reach the threshold" in text
     assert "find less than the recall asked for" in text
@@ -111,8 +110,7 @@ def test_report_of_result__is_that_of_the_folder(inputs: list[Path], tmp_path: P
     assert "<del>two</del>" in page
     different = set(page.splitlines()) ^ set(written.splitlines())
     # Only where the rows and tables are, and what explains a document.
-    assert len(different) == 8, different
-    assert "rows are written only where the result is" in page
+    assert len(different) == 6, different
 
 
 def test_report_of_result__of_texts_in_memory_and_an_index(tmp_path: Path) -> None:
@@ -125,7 +123,6 @@ def test_report_of_result__of_texts_in_memory_and_an_index(tmp_path: Path) -> No
     text = told(page)
     assert "the texts of the other collection are not in the output" in text
     assert "Stays: against/0 in the index" in text
-    assert "All documents removed from data went for one of the other collection." in text
     assert "<del>" not in page
 
 
@@ -160,7 +157,7 @@ def test_report_of_dedup__of_next_to_nothing(
         ({"tokenizer": "characters", "ngram": 9}, "runs of 9 characters"),
         ({"measure": "cosine"}, "31 runs of 5 words are in both, of 36 and 36."),
         ({"measure": "weighted-jaccard"}, "39 words in both; 1 only in the removed one"),
-        ({"audit": 5}, "An audit of 5 documents met"),
+        ({"audit": 5}, "The audit saw "),
     ],
 )
 def test_report_of_dedup__of_other_options(
@@ -178,7 +175,7 @@ def test_report_of_dedup__of_components_says_what_is_not_similar(tmp_path: Path)
     result.write(tmp_path / "out")
     text = told(page_of(tmp_path / "out"))
     assert result.summary["removed_beyond_survivors"] == 2
-    assert "No, not all. 3 removed documents went for one that is less similar" in text
+    assert "3 removed documents are less similar to the one that stays than the threshold" in text
     assert "Some are connected to the one that stays only by others between the two." in text
     assert "Connected components removed 2 documents more" in text
 
@@ -188,7 +185,7 @@ def test_report_of_dedup__decided_by_pairs(inputs: list[Path], tmp_path: Path) -
     neardup.choose(pairs, inputs).write(tmp_path / "out")
     text = told(page_of(tmp_path / "out"))
     assert "removed as duplicates 4" in text
-    assert "Removals were decided by a table of pairs" in text
+    assert "pairs were found in another run" in text
 
 
 @pytest.mark.parametrize(("most", "n"), [(900, 3), (600, 2), (100, 0)])
