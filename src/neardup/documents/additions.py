@@ -47,7 +47,7 @@ from neardup.indexes.handle import OpenFiles
 from neardup.indexes.history import Change, store_next
 from neardup.indexes.manifest import SegmentRecord, TailRecord, free_name, segment_bytes
 from neardup.indexes.stored import store_frequencies
-from neardup.reading.signed_batches import count_shingles
+from neardup.reading.signed_batches import count_tokens, counted_shingles
 from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.tables import Floats, Int64s, Texts, Uint32s, Uint64s
@@ -592,7 +592,8 @@ def add_documents(
         frequencies = None
         if scheme.needs_frequencies:
             plan = scheme.reading_plan(columns, skip_bad=skip_bad)
-            frequencies = count_shingles([(sources, columns)], plan, runner)
+            counted = counted_shingles([(sources, columns)], plan)
+            frequencies = count_tokens("count", counted, runner)
             # No documents decide nothing.
             frequencies = frequencies if frequencies.n_documents else None
         with adding(handle, files, runner, frequencies=frequencies) as new:

@@ -19,10 +19,10 @@ from neardup.indexes.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import OfTexts
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
-from neardup.reading.signed_batches import SignedBatches
+from neardup.reading.signed_batches import Counted, SignedBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Int64s, TokenLists
+from neardup.tables import Bools, Int64s
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
@@ -220,11 +220,7 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def count(
-        self,
-        stage: str,
-        collections: Sequence[tuple[Sequence[Source], Callable[[Source, RowBlock], TokenLists]]],
-    ) -> DocumentFrequencies:
+    def count(self, stage: str, collections: Counted) -> DocumentFrequencies:
         """Count in how many documents of some collections each token is.
 
         With each collection comes the function that lists the tokens of a block's documents.

@@ -55,14 +55,14 @@ from neardup.reading.second_pass import (
     tokens_of,
 )
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
-from neardup.reading.signed_batches import SignedBatches, numbers_of
+from neardup.reading.signed_batches import Counted, SignedBatches, count_tokens, numbers_of
 from neardup.reading.write_pass import write_documents
 from neardup.runs.arrays import kept_arrays
 from neardup.runs.exchange import Shuffle, SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Int64s, ShingleSets, Texts, TokenLists, WeightedSets
-from neardup.text.weighting import DocumentFrequencies, count_documents
+from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets
+from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,17 +131,9 @@ class ThreadEngine(Engine):
         """Give the folder as it is: threads have it."""
         yield SeenFolder(folder)
 
-    def count(
-        self,
-        stage: str,
-        collections: Sequence[tuple[Sequence[Source], Callable[[Source, RowBlock], TokenLists]]],
-    ) -> DocumentFrequencies:
+    def count(self, stage: str, collections: Counted) -> DocumentFrequencies:
         """Count in how many documents of some collections each token is."""
-        every = [source for sources, _ in collections for source in sources]
-        reading = ReadingPass(stage, every, self.runner)
-        return count_documents(
-            lists for sources, look in collections for _, lists in reading.map(look, sources)
-        )
+        return count_tokens(stage, collections, self.runner)
 
     def read(
         self, name: str, collections: Collections, look: Look, route: Route | None = None

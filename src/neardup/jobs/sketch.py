@@ -24,7 +24,7 @@ from neardup.options.together import GroupArguments
 from neardup.outputs.table_files import write_table
 from neardup.outputs.targets import Target
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
-from neardup.reading.signed_batches import count_shingles
+from neardup.reading.signed_batches import count_tokens, counted_shingles
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
@@ -230,9 +230,9 @@ def _count_frequencies(
 ) -> SketchMaker[AnyKind]:
     """Count in how many documents each shingle is, and weigh by that."""
     texts = maker.texts
-    frequencies = count_shingles(
-        [(reference, plan.columns)], replace(plan, shingles=texts.shingles), runner
-    )
+    plan = replace(plan, shingles=texts.shingles)
+    counted = counted_shingles([(reference, plan.columns)], plan)
+    frequencies = count_tokens("count", counted, runner)
     weights = replace(texts.weights, frequencies=frequencies)
     return replace(maker, texts=replace(texts, weights=weights))
 

@@ -207,40 +207,39 @@ def filters_of(batch: pa.RecordBatch) -> Filters | None:
 # The stage count: in how many documents each shingle is.
 
 
-def count_shingles(
-    collections: Sequence[tuple[Sequence[Source], ColumnNames]], plan: ReadingPlan, runner: Runner
-) -> DocumentFrequencies:
-    """Read all documents of some collections and count in how many of them each shingle is.
+ListTokens = Callable[[Source, RowBlock], TokenLists]
+"""Lists the tokens of the documents of a block."""
 
-    Each collection has columns of its own, whatever those of the plan are.
+Counted = Sequence[tuple[Sequence[Source], ListTokens]]
+"""Collections of documents, each with how their tokens are listed."""
+
+
+def count_tokens(stage: str, collections: Counted, runner: Runner) -> DocumentFrequencies:
+    """Read all documents of some collections and count in how many of them each token is.
 
     Notes
     -----
-    Memory 16 bytes for each different shingle, and about twice that while it works.
+    Memory 16 bytes for each different token, and about twice that while it works.
     """
-
-    def lists_of(own: ReadingPlan, _: Source, block: RowBlock) -> TokenLists:
-        return block_frequencies(block, own)
-
-    def counted() -> Iterator[TokenLists]:
-        every = [source for sources, _ in collections for source in sources]
-        reading = ReadingPass("count", every, runner)
-        for sources, columns in collections:
-            own = replace(plan, columns=columns)
-            for _, lists in reading.map(partial(lists_of, own), sources):
-                yield lists
-
-    return count_documents(counted())
+    every = [source for sources, _ in collections for source in sources]
+    reading = ReadingPass(stage, every, runner)
+    return count_documents(
+        lists for sources, listing in collections for _, lists in reading.map(listing, sources)
+    )
 
 
-# Counts as ``count_shingles``, wherever.
-CountShingles = Callable[
-    [Sequence[tuple[Sequence[Source], ColumnNames]], ReadingPlan, Runner], DocumentFrequencies
-]
+def counted_shingles(
+    collections: Sequence[tuple[Sequence[Source], ColumnNames]], plan: ReadingPlan
+) -> Counted:
+    """Return collections whose shingles are to be counted, each read by columns of its own."""
+    return [
+        (sources, partial(_list_shingles, replace(plan, columns=columns)))
+        for sources, columns in collections
+    ]
 
 
-def block_frequencies(block: RowBlock, plan: ReadingPlan) -> TokenLists:
-    """Return the shingles of a block's documents, skipped ones left out, as they are counted."""
+def _list_shingles(plan: ReadingPlan, _: Source, block: RowBlock) -> TokenLists:
+    """List the shingles of a block's documents, skipped ones left out, as they are counted."""
     parsed = block.parse(plan.columns.only_text(), skip_bad=plan.skip_bad)
     texts = Texts.from_arrow(parsed.text.drop_null(), block.language)
     tokens = plan.shingles.tokenizer.hash_tokens(texts)

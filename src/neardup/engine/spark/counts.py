@@ -6,7 +6,7 @@ in their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,18 +16,18 @@ from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, cut_task
 from neardup.engine.spark.read import Outbox, TaskReading, from_bytes, to_bytes
 from neardup.errors import NeardupError
 from neardup.reading.first_pass import part_of
-from neardup.reading.signed_batches import numbers_of
+from neardup.reading.signed_batches import Counted, ListTokens, numbers_of
 from neardup.tables import Int64s
 from neardup.text.weighting import DocumentFrequencies, count_documents
 
 if TYPE_CHECKING:
-    from neardup.files.rows import RowBlock, Source
+    from neardup.files.rows import RowBlock
     from neardup.tables import TokenLists
 
 
 def count_on_executors(
     stage: str,
-    collections: Sequence[tuple[Sequence[Source], Callable[[Source, RowBlock], TokenLists]]],
+    collections: Counted,
     cluster: Cluster,
 ) -> DocumentFrequencies:
     """Count the documents of some collections, as ``Engine.count``.
@@ -49,7 +49,7 @@ def count_on_executors(
 
 
 def _count(
-    looks: Sequence[Callable[[Source, RowBlock], TokenLists]],
+    looks: Sequence[ListTokens],
     n_partitions: int,
     tasks: Iterator[tuple[int, Task]],
 ) -> Iterator[tuple[int, tuple[int, bytes] | Failure]]:

@@ -57,10 +57,10 @@ from neardup.indexes.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import OfTexts
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan, SignedBlock, sign_block
-from neardup.reading.signed_batches import SignedBatches, numbers_of, to_batch
+from neardup.reading.signed_batches import Counted, SignedBatches, numbers_of, to_batch
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Int64s, TokenLists
+from neardup.tables import Bools, Int64s
 from neardup.text.weighting import DocumentFrequencies
 
 if TYPE_CHECKING:
@@ -149,11 +149,7 @@ class SparkEngine(Engine):
             for data in sent.values():
                 data.destroy()
 
-    def count(
-        self,
-        stage: str,
-        collections: Sequence[tuple[Sequence[Source], Callable[[Source, RowBlock], TokenLists]]],
-    ) -> DocumentFrequencies:
+    def count(self, stage: str, collections: Counted) -> DocumentFrequencies:
         """Count in how many documents of some collections each token is, by parts of the tokens."""
         return count_on_executors(stage, collections, self.cluster)
 

@@ -30,6 +30,7 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import LookUp, SignedTexts
 from neardup.reading.signed_batches import (
     SignedBatches,
+    counted_shingles,
     filters_of,
     numbers_of,
     take_filters,
@@ -37,7 +38,6 @@ from neardup.reading.signed_batches import (
 from neardup.reading.texts import IdLookup
 from neardup.stages.contents import Contents
 from neardup.stages.decide import Assignment
-from neardup.stages.frequencies import count_frequencies
 from neardup.stages.options import columns_of, make_document_scheme, weights_for
 from neardup.stages.plan import DedupPlan, check_method
 from neardup.stages.selection import KeeperIds
@@ -188,7 +188,8 @@ def _count(
     if not index.scheme.needs_frequencies:
         return None
     with engine.stage("count"), engine.errors():
-        return count_frequencies(engine, [(sources, columns_of(plan.options))], plan.reading)
+        counted = counted_shingles([(sources, columns_of(plan.options))], plan.reading)
+        return engine.count("count", counted)
 
 
 def _looked_up(

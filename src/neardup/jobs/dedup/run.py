@@ -43,7 +43,7 @@ from neardup.options.documents import DedupOptions
 from neardup.options.groups import DATA, AgainstDataOptions, WorkerOptions, WorkspaceOptions
 from neardup.options.option import argument, but, takes
 from neardup.options.together import GroupArguments
-from neardup.reading.signed_batches import with_frequencies
+from neardup.reading.signed_batches import counted_shingles, with_frequencies
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
@@ -59,7 +59,6 @@ from neardup.stages.decide import (
     choose_exactly,
     choose_method,
 )
-from neardup.stages.frequencies import count_frequencies
 from neardup.stages.hints import hints_of_short, with_warning
 from neardup.stages.options import describe_inputs, describe_reading, to_be_counted
 from neardup.stages.plan import DedupPlan, plan_deduplication
@@ -218,7 +217,7 @@ def deduplicate_sources(
     if plan.reading.needs_frequencies:
         with engine.stage("count"):
             collections = to_be_counted(plan.options, sources, against)
-            frequencies = count_frequencies(engine, collections, plan.reading)
+            frequencies = engine.count("count", counted_shingles(collections, plan.reading))
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     with engine.stage("read") as note:
         read = sign_documents(engine, sources, against, plan)

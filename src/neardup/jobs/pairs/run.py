@@ -45,6 +45,7 @@ from neardup.reading.column_values import NO_KEY, check_have_columns
 from neardup.reading.sign import Collections
 from neardup.reading.signed_batches import (
     SignedBatches,
+    counted_shingles,
     numbers_of,
     with_frequencies,
 )
@@ -52,7 +53,6 @@ from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
-from neardup.stages.frequencies import count_frequencies
 from neardup.stages.hints import hints_of_short
 from neardup.stages.options import to_be_counted
 from neardup.stages.pair_ids import metadata_of
@@ -414,7 +414,7 @@ def find_pairs_in_sources(
     if plan.reading.needs_frequencies:
         with runner.stage("count"):
             reference = to_be_counted(plan.options, left, right or [], counted)
-            frequencies = count_frequencies(engine, reference, plan.reading)
+            frequencies = engine.count("count", counted_shingles(reference, plan.reading))
         collections = [(each, with_frequencies(own, frequencies)) for each, own in collections]
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
     few = None
