@@ -113,8 +113,7 @@ def interrupt(
 def load_all() -> None:
     """Load all that commands load, so that a fork has it; no thread is started."""
     import neardup
-    from neardup.text.characters import token_tables
-    from neardup.text.normalise import Normalisation
+    from neardup.text.forms import Normalisation, token_tables
 
     apart = tuple(f"neardup.{name}" for name in ("service", "spark", "__main__", "kernels._"))
     for module in pkgutil.walk_packages(neardup.__path__, "neardup."):

@@ -101,7 +101,7 @@ if TYPE_CHECKING:
         DocumentRemovalResult,
         RemovalResult,
     )
-    from neardup.text.normalise import Normalisation
+    from neardup.text.forms import Normalisation
 
 __all__ = [
     "AdditionResult",
@@ -230,7 +230,7 @@ _HOMES = homes_of(
         "neardup.stages.index_changes": (
             "AdditionResult CompactionResult DocumentRemovalResult RemovalResult"
         ),
-        "neardup.text.normalise": "Normalisation",
+        "neardup.text.forms": "Normalisation",
     }
 )
 

@@ -182,8 +182,8 @@ _REST = [
     "b = neardup.choose_banding('0.8')\n[repr(b), b]",
     "neardup.choose_banding('0.01')",
     "repr(neardup.Banding(16, 6))",
-    "from neardup.text.normalise import Normalisation\nNormalisation(unicode_form='NFD')",
-    "from neardup.text.normalise import Normalisation\n"
+    "from neardup.text.forms import Normalisation\nNormalisation(unicode_form='NFD')",
+    "from neardup.text.forms import Normalisation\n"
     "[dir(neardup), Normalisation(strip_accents=True).fold_text('Ünïcödé')]",
     "neardup.nothing",
     "[[n, [c.__name__ for c in getattr(neardup, n).__mro__]] for n in dir(neardup) if 'Error' in n]",

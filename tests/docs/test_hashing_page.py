@@ -19,7 +19,7 @@ from neardup.passages.windows import Query, make_queries
 from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
 from neardup.tables import ShingleLists, Texts, TokenLists
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import Normalisation
 from neardup.text.shingles import (
     HASH_VERSION,
     digest_token_lists,

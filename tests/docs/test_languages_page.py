@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import make_tokenizer
 from tests.docs.pages import hashed, page, tables, text_lists, values
 

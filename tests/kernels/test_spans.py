@@ -11,9 +11,7 @@ import pytest
 from neardup.kernels.text import folding
 from neardup.kernels.text import tokens as spans
 from neardup.tables import Texts
-from neardup.text.characters import token_tables
-from neardup.text.forms import form_table, form_texts
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import Normalisation, form_table, form_texts, token_tables
 from tests.arrays import first_difference, make_texts
 from tests.each import each_of
 from tests.oracles import spans as oracle

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels.text import folding, tokens
-from neardup.text.characters import token_tables
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import Normalisation, token_tables
 from tests.arrays import first_difference, make_texts, ragged, random_words, unragged
 from tests.each import each_of
 from tests.oracles import hashing as oracle

@@ -10,8 +10,7 @@ import tokenizers
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup.text.forms import form_table, form_texts
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import Normalisation, form_table, form_texts
 from neardup.text.tokenizers import make_tokenizer
 from tests.arrays import make_texts
 from tests.each import each_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
 from neardup.tables import Texts
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import make_tokenizer
 from tests.arrays import first_difference, make_texts, unragged
 from tests.each import each_of

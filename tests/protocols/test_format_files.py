@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.convert import converted_name, converted_writer
+from neardup.files.fitting import converted_name, converted_writer
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, file_source, format_of
 from neardup.files.streams import COMPRESSIONS, LocalDestination
 from neardup.options.choices import OutputFormat

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files.convert import converted_name, converted_writer
 from neardup.files.cuts import Cuts
+from neardup.files.fitting import converted_name, converted_writer
 from neardup.files.rawrows import RawBlock
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import COMPRESSIONS, LocalDestination

@@ -21,7 +21,7 @@ from neardup.errors import InvalidParameterError
 from neardup.options import kinds
 from neardup.options.commands import COMMANDS
 from neardup.tables import Texts
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import Normalisation
 from neardup.text.shingles import make_shingle_scheme
 from neardup.text.tokenizers import NAMED, Tokenizer, file_in_name, make_tokenizer
 from tests.arrays import make_texts, unragged

@@ -442,8 +442,7 @@ class FolderOutput(_Output):
         ``others`` is what else is read, ``index`` a folder that the output is no file of; of a
         copy it is known beforehand what room it takes.
         """
-        from neardup.files.convert import check_conversion
-        from neardup.files.fitting import check_types, to_fit
+        from neardup.files.fitting import check_conversion, check_types, to_fit
         from neardup.files.inputs import origins_of
         from neardup.outputs.folder import check_apart, check_outside, check_row_format
         from neardup.outputs.targets import check_room

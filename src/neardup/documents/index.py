@@ -19,8 +19,7 @@ from neardup.documents.queries import Searchable
 from neardup.documents.scheme import KIND, DocumentScheme, restore_document_scheme
 from neardup.documents.segment import UNREAD, DocumentSegment
 from neardup.errors import IndexFormatError
-from neardup.files.id_table import hash_id
-from neardup.files.ids import join_ids
+from neardup.files.ids import hash_id, join_ids
 from neardup.indexes.folder import OpenTail
 from neardup.indexes.handle import OpenFiles
 from neardup.indexes.index import IndexHandle, OpenIndex

@@ -14,8 +14,7 @@ from neardup.documents.queries import Queries, join_queries, make_queries, sets_
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import check_kept, reason_of
 from neardup.errors import InvalidInputError
-from neardup.files.id_table import hash_ids
-from neardup.files.ids import as_text, join_ids
+from neardup.files.ids import as_text, hash_ids, join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, RowBlock, Source

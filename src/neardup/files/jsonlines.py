@@ -28,7 +28,7 @@ from neardup.files.columnpaths import (
 )
 from neardup.files.cuts import SEPARATOR, Cuts, Splices, join_texts, null_text, splices_of
 from neardup.files.encodings import DecodingWriter, EncodedBlock
-from neardup.files.jsontables import (
+from neardup.files.jsonvalues import (
     JSON_SPACE,
     check_depth,
     kind_of,

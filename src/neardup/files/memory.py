@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import check_batch
-from neardup.files.jsontables import MOST_LEVELS, TOO_DEEP
+from neardup.files.jsonvalues import MOST_LEVELS, TOO_DEEP
 from neardup.files.rows import NamesOf, RowBlock, RowWriter, Source, differing
 from neardup.files.tableblocks import TableBlock
 

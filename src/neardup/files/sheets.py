@@ -267,7 +267,7 @@ class SheetSource(DelimitedSource):
     def written_name(self) -> str:
         """Return the name of the spreadsheet of rows."""
         # What writes other formats is loaded where rows are written.
-        from neardup.files.convert import converted_name
+        from neardup.files.fitting import converted_name
 
         return converted_name(self.name, "same")
 

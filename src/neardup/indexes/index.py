@@ -19,8 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
-from neardup.files.id_table import hash_ids
-from neardup.files.ids import as_text, common_id_type
+from neardup.files.ids import as_text, common_id_type, hash_ids
 from neardup.files.languages import languages_of_ids
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import RowBlock, RowWriter, Source

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
-from neardup.files.id_table import digest_ids
-from neardup.files.ids import as_text
+from neardup.files.ids import as_text, digest_ids
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import keep_extracted
 from neardup.files.rows import ColumnNames, RowBlock, Source

@@ -15,7 +15,7 @@ from neardup.tables import Int64s, Texts
 from neardup.text.tokenizers import folded_strings
 
 if TYPE_CHECKING:
-    from neardup.text.normalise import Normalisation
+    from neardup.text.forms import Normalisation
     from neardup.text.tokenizers import Tokenizer
 
 # Characters, or hashes of other tokens.

@@ -244,7 +244,7 @@ def write_rows(
     threads of it help, and files are the same whether they do or not.
     """
     # It loads all that writes, and results that are tables need none of it.
-    from neardup.files.convert import converted_writer
+    from neardup.files.fitting import converted_writer
 
     documents = ~sides[SKIPPED]
     with ExitStack() as opened:

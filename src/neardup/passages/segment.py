@@ -13,8 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.files.folders import FILES
-from neardup.files.id_table import IdTable
-from neardup.files.ids import as_text
+from neardup.files.ids import IdTable, as_text
 from neardup.indexes.manifest import SegmentRecord
 from neardup.indexes.segments import Segment, SegmentInMemory, SegmentWriter
 from neardup.kernels.passage import segments

@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.errors import InvalidInputError
 from neardup.files.cells import plain_array
-from neardup.files.id_table import hash_ids
+from neardup.files.ids import hash_ids
 from neardup.files.problems import listed_names
 from neardup.files.rows import RowBlock, Source
 from neardup.kernels.common.hashing import mix_words

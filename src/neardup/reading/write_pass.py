@@ -98,7 +98,7 @@ def write_lines(
 
     ``destination`` takes the lines of one source after those of the other.
     """
-    from neardup.files.convert import lines_writer
+    from neardup.files.fitting import lines_writer
 
     stays = stays & documents.is_document
     count = runner.counter("write", len(documents))

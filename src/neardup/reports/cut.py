@@ -13,8 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.files.id_table import digest_ids, hash_ids
-from neardup.files.ids import as_text
+from neardup.files.ids import as_text, digest_ids, hash_ids
 from neardup.outputs.table_rows import TableRows
 from neardup.passages.matches import group_overlapping
 from neardup.reports.charts import Chart, bars, matrix

@@ -13,7 +13,7 @@ import numpy as np
 from rapidfuzz.distance import LCSseq
 
 from neardup.tables import Bools, Int64s
-from neardup.text.characters import UNSPACED_BLOCKS
+from neardup.text.forms import UNSPACED_BLOCKS
 
 # Passages that stand in another order in the other text: those beside the main line.
 

@@ -17,8 +17,7 @@ from neardup.documents.lookup import find_hits
 from neardup.documents.reading import queries_of_texts
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.arrowcolumns import as_numbers
-from neardup.files.id_table import IdTable
-from neardup.files.ids import as_text, join_ids
+from neardup.files.ids import IdTable, as_text, join_ids
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source

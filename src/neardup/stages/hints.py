@@ -19,7 +19,7 @@ from neardup.errors import NeardupError, NeardupHint, option_name
 from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, Source
 from neardup.runs.progress import job_logger
-from neardup.text.characters import UNSPACED_BLOCKS
+from neardup.text.forms import UNSPACED_BLOCKS
 from neardup.text.shingles import ShingleScheme
 
 if TYPE_CHECKING:

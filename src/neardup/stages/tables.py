@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from neardup.errors import InvalidInputError, option_name
-from neardup.files.id_table import IdTable
-from neardup.files.ids import as_text, choose_id_column
+from neardup.files.ids import IdTable, as_text, choose_id_column
 from neardup.files.parquet import ParquetSource
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source, column_called

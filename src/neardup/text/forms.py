@@ -6,14 +6,28 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from neardup.kernels.text import folding
-from neardup.tables import Bytes, Int64s, Texts, TokenSpans
-from neardup.text.characters import ASSIGNED
-from neardup.text.normalise import Normalisation
+from neardup.kernels.text import folding, tokens
+from neardup.kernels.text.folding import (
+    CLASS_SHIFT,
+    IGNORED,
+    LENGTH_SHIFT,
+    MARK,
+    SEPARATOR,
+    SEVERAL,
+    SINGLE,
+    WORD,
+)
+from neardup.options.groups import NormalOptions
+from neardup.tables import Bools, Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
 
 # Vowels and final consonants that join what precedes to a Hangul syllable.
 _JOINING_JAMO = (range(0x1161, 0x1176), range(0x11A8, 0x11C3))
@@ -115,3 +129,276 @@ def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
         stays = unicodedata.is_normalized(form, character)
         table[code_point] = folding.PLAIN if stays else folding.CHANGED
     return table
+
+
+# Normalisation: what differences between texts do not count.
+
+
+class Normalisation(NormalOptions):
+    """Differences that are folded away before tokens are compared.
+
+    Parameters
+    ----------
+    casefold
+        Upper and lower case are the same (Unicode full case folding).
+    unicode_form
+        ``"NFC"`` or ``"NFKC"``: bring the whole text to that normalisation form first.
+    strip_accents
+        Combining marks do not count: é is e.
+    """
+
+    casefold: bool = True
+
+    @property
+    def folds(self) -> bool:
+        """Whether characters are folded, one by one."""
+        return self.casefold or self.strip_accents
+
+    def fold_character(self, character: str) -> str:
+        """Give what stands for one character in a token; empty if it does not count."""
+        if self.casefold:
+            character = character.casefold()
+        if self.strip_accents and not character.isascii():
+            parts = unicodedata.normalize("NFD", character)
+            bare = "".join(c for c in parts if unicodedata.category(c) != "Mn")
+            if bare != parts:
+                character = unicodedata.normalize("NFC", bare)
+        return character
+
+    def fold_text(self, text: str) -> str:
+        """Fold every character of a text, for tokenizers that want a whole string."""
+        if self.strip_accents:
+            return "".join(map(self.fold_character, text))
+        # Case folding works on each character by itself.
+        return text.casefold() if self.casefold else text
+
+    def describe(self) -> dict[str, object]:
+        """Return these options as plain values, for schemes and summaries."""
+        return dict(vars(self))
+
+    def apply_form(self, texts: pa.Array) -> pa.Array:
+        """Bring texts to the chosen Unicode normalisation form."""
+        if self.unicode_form is None:
+            return texts
+        import pyarrow.compute as pc
+
+        return pc.utf8_normalize(texts, form=self.unicode_form)
+
+
+# Character tables for the tokenizing kernels, worked out from Python's ``unicodedata``.
+#
+# The tables decide, for each code point, its part in tokens (kernels/folding.py) and the UTF-8
+# bytes that stand for it after folding. They depend on Python's Unicode version, which is
+# therefore part of every scheme.
+
+
+# Blocks of scripts that are written without spaces between words: each of their letters and digits
+# is a token, together with the marks after it. Han, kana and bopomofo with their extensions; Thai,
+# Lao, Myanmar, Khmer; Tai scripts of the same tradition; halfwidth kana.
+UNSPACED_BLOCKS = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar
+    (0x1780, 0x17FF),  # Khmer
+    (0x1950, 0x19DF),  # Tai Le, New Tai Lue
+    (0x1A20, 0x1AAF),  # Tai Tham
+    (0x2E80, 0x2FDF),  # CJK radicals
+    (0x3005, 0x3007),  # ideographic iteration mark, closing mark, zero
+    (0x3021, 0x3029),  # Hangzhou numerals
+    (0x3031, 0x303C),  # kana repeat marks, vertical ideographic marks
+    (0x3040, 0x312F),  # Hiragana, Katakana, Bopomofo
+    (0x31A0, 0x31BF),  # Bopomofo extended
+    (0x31F0, 0x31FF),  # Katakana phonetic extensions
+    (0x3400, 0x4DBF),  # CJK extension A
+    (0x4E00, 0x9FFF),  # CJK unified ideographs
+    (0xA9E0, 0xA9FF),  # Myanmar extended B
+    (0xAA60, 0xAADF),  # Myanmar extended A, Tai Viet
+    (0xF900, 0xFAFF),  # CJK compatibility ideographs
+    (0xFF66, 0xFF9F),  # halfwidth Katakana
+    (0x1AFF0, 0x1B16F),  # kana extensions and supplements
+    (0x20000, 0x33479),  # CJK extensions B to J and compatibility supplement
+)
+
+# Marks that only choose a glyph or a line break (Default_Ignorable_Code_Point of Unicode): the
+# combining grapheme joiner, Khmer inherent vowels, variation selectors.
+IGNORED_MARKS = (
+    *(0x034F, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F),
+    *range(0xFE00, 0xFE10),
+    *range(0xE0100, 0xE01F0),
+)
+
+_N_CODE_POINTS = 0x110000
+_PLANE = 0x10000
+
+# Assigned characters end here but for variation selectors and tags, all of them marks or formats.
+ASSIGNED = (range(0xD800), range(0xE000, 0x33480), range(0xE0000, 0xE01F0))
+
+
+def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64s]:
+    """Return the tables of a tokenizer: one byte for each ASCII character, one entry for all.
+
+    ``rule`` is one of ``RULES``; layout as in ``kernels.text.folding``.
+    """
+    return _token_tables(rule, _of_characters(normalisation))
+
+
+@lru_cache(maxsize=64)
+def _of_characters(normalisation: Normalisation) -> Normalisation:
+    """Return what is folded away character by character, which is the same for many."""
+    return normalisation.but(unicode_form=None)
+
+
+@lru_cache(maxsize=8)
+def _token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64s]:
+    table = _plain_entries()
+    classes = RULES[rule]()
+    code_points, entries = _folds(normalisation)
+    table[code_points] = entries
+    # Of what folds to nothing only that which separates tokens still counts.
+    dropped = code_points[(entries >> LENGTH_SHIFT) == 0]
+    classes[dropped[classes[dropped] != SEPARATOR]] = IGNORED
+    if rule == "characters":
+        classes[code_points[_are_several(entries)]] = SEVERAL
+    for start in range(0, _N_CODE_POINTS, _PLANE):
+        plane = slice(start, start + _PLANE)
+        table[plane] |= classes[plane].astype(np.uint64) << CLASS_SHIFT
+    ascii_table = np.where(classes[:128] == SEPARATOR, 0, table[:128] & np.uint64(0xFF))
+    return ascii_table.astype(np.uint8), table
+
+
+# Of a few ways to normalise, which the tables of all rules share.
+@lru_cache(maxsize=8)
+def _folds(normalisation: Normalisation) -> tuple[Int64s, Uint64s]:
+    """Find the characters that stand for something else after folding, and their entries."""
+    found: dict[int, np.uint64] = {}
+    for row in _rows():
+        # Most scripts know neither case nor accents: whole rows are passed over at once.
+        if normalisation.fold_text(row) != row:
+            folded = ((character, normalisation.fold_character(character)) for character in row)
+            found |= {ord(c): _entry(fold.encode()) for c, fold in folded if fold != c}
+    return np.array(list(found), np.int64), np.array(list(found.values()), np.uint64)
+
+
+def _rows() -> Iterator[str]:
+    """Give the assigned characters, at most 64 at a time."""
+    for code_points in ASSIGNED:
+        numbers = np.arange(code_points.start, code_points.stop, dtype="<u4")
+        characters = numbers.tobytes().decode("utf-32-le")
+        for start in range(0, len(characters), 64):
+            yield characters[start : start + 64]
+
+
+def _all_single() -> Bytes:
+    """Return the parts of code points where each is a token."""
+    return np.full(_N_CODE_POINTS, SINGLE, np.uint8)
+
+
+def _between_spaces() -> Bytes:
+    """Return the parts of code points where tokens are what stands between white space."""
+    classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
+    spaces = [c for c in chain(*ASSIGNED) if chr(c).isspace()]
+    # Zero bytes end tokens in the folded text, so U+0000 must be a separator too.
+    classes[[0, *spaces]] = SEPARATOR
+    return classes
+
+
+def _between_line_ends() -> Bytes:
+    """Return the parts of code points where tokens are lines; U+0000 as for white space."""
+    classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
+    classes[[0, ord("\n"), ord("\r")]] = SEPARATOR
+    return classes
+
+
+def _words() -> Bytes:
+    """Return the parts of code points where tokens are words, or letters of unspaced scripts.
+
+    By rule WB4 of Unicode's word boundaries (UAX 29) marks and format characters never separate.
+    """
+    classes = np.full(_N_CODE_POINTS, SEPARATOR, np.uint8)
+    classes[ord("_")] = WORD
+    for row in _rows():
+        if row.isalpha():
+            classes[ord(row[0]) : ord(row[-1]) + 1] = WORD
+        else:
+            categories = {ord(c): unicodedata.category(c) for c in row}
+            classes[[c for c, category in categories.items() if category[0] in "LN"]] = WORD
+            classes[[c for c, category in categories.items() if category[0] == "M"]] = MARK
+            classes[[c for c, category in categories.items() if category == "Cf"]] = IGNORED
+    classes[list(IGNORED_MARKS)] = IGNORED
+    for first, last in UNSPACED_BLOCKS:
+        block = classes[first : last + 1]
+        block[block == WORD] = SINGLE
+    return classes
+
+
+RULES: dict[str, Callable[[], Bytes]] = {
+    "words": _words,
+    "whitespace": _between_spaces,
+    "characters": _all_single,
+    "lines": _between_line_ends,
+}
+"""For each tokenizer by characters the part of every code point; see ``kernels.text.folding``."""
+
+
+def _entry(folded: bytes) -> np.uint64:
+    if len(folded) > 7:
+        message = f"a character folds to {len(folded)} bytes; the table has room for 7"
+        raise AssertionError(message)
+    return np.uint64(int.from_bytes(folded, "little")) | np.uint64(len(folded)) << LENGTH_SHIFT
+
+
+def _are_several(entries: Uint64s) -> Bools:
+    """Return which entries have more than one character, by their first bytes."""
+    folded = entries.astype("<u8").view(np.uint8).reshape(-1, 8)
+    is_there = np.arange(7) < (folded[:, 7:] & 15)
+    several: Bools = (is_there & ((folded[:, :7] & 0xC0) != 0x80)).sum(axis=1) > 1
+    return several
+
+
+def _plain_entries() -> Uint64s:
+    """Give each code point its own UTF-8 bytes."""
+    table: Uint64s = np.empty(_N_CODE_POINTS, np.uint64)
+    table[:0x80] = np.arange(0x80) | 1 << 56
+    # The last byte has six bits of the code point; 64 that follow each other differ in it alone.
+    lasts = np.arange(0x80, 0xC0)
+    for n_bytes, start, stop in ((2, 0x80, 0x800), (3, 0x800, 0x10000), (4, 0x10000, 0x110000)):
+        rest = np.arange(start, stop, 64) >> 6
+        before = 0x80 | rest & 0x3F
+        if n_bytes == 2:
+            heads = 0xC0 | rest
+        elif n_bytes == 3:
+            heads = 0xE0 | rest >> 6 | before << 8
+        else:
+            heads = 0xF0 | rest >> 12 | (0x80 | rest >> 6 & 0x3F) << 8 | before << 16
+        rows = table[start:stop].reshape(-1, 64)
+        heads |= n_bytes << 56
+        np.bitwise_or.outer(heads, lasts << 8 * (n_bytes - 1), out=rows.view(np.int64))
+    return table
+
+
+# Tokens by these tables, in compiled code.
+
+
+def hash_by_table(texts: Texts, rule: str, normalisation: Normalisation) -> TokenLists:
+    """Hash the tokens that a rule cuts, other than of characters; texts are as they are folded."""
+    ascii_table, table = token_tables(rule, normalisation)
+    n_bytes = int(texts.offsets[-1] - texts.offsets[0])
+    hashes: Uint64s = np.empty(n_bytes, np.uint64)
+    offsets: Int64s = np.empty(len(texts) + 1, np.int64)
+    room = folding.GROWTH * n_bytes + folding.SLACK * (len(texts) + 1)
+    words: Uint64s = np.empty(room // 8 + 1, np.uint64)
+    folded_offsets: Int64s = np.empty(len(texts) + 1, np.int64)
+    folded = words.view(np.uint8)
+    folding.fold_texts(texts.data, texts.offsets, ascii_table, table, folded, folded_offsets)
+    tokens.hash_tokens(folded, words, folded_offsets, hashes, offsets)
+    return TokenLists(hashes[: offsets[-1]], offsets)
+
+
+def locate_by_table(
+    texts: Texts, rule: str, normalisation: Normalisation, n_tokens: int
+) -> TokenSpans:
+    """Find the tokens that ``hash_by_table`` has found in the same texts."""
+    ascii_table, table = token_tables(rule, normalisation)
+    starts: Int64s = np.empty(n_tokens + 1, np.int64)
+    stops: Int64s = np.empty(n_tokens + 1, np.int64)
+    tokens.locate_tokens(texts.data, texts.offsets, ascii_table, table, starts, stops)
+    return TokenSpans(starts[:n_tokens], stops[:n_tokens])

@@ -17,7 +17,7 @@ from neardup.options.choices import Fingerprint, Occurrences, TokenizerChoice
 from neardup.options.groups import FingerprintOptions, SeedOptions, ShingleOptions
 from neardup.options.option import takes
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s, offsets_of
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import (
     ByteTokenizer,
     Tokenizer,

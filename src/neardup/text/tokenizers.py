@@ -24,9 +24,13 @@ from neardup.kernels.text import tokens as spans
 from neardup.options.groups import TokenOptions
 from neardup.options.option import no_effect
 from neardup.tables import Bools, Bytes, Int64s, Texts, TokenLists, TokenSpans, Uint64s
-from neardup.text.characters import hash_by_table, locate_by_table, token_tables
-from neardup.text.forms import form_texts
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import (
+    Normalisation,
+    form_texts,
+    hash_by_table,
+    locate_by_table,
+    token_tables,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -200,7 +204,7 @@ class TableTokenizer(Tokenizer):
     Parameters
     ----------
     name
-        That of a rule in ``text.characters``.
+        That of a rule in ``text.forms``.
     normalisation
         Folded away before tokens are hashed.
     """

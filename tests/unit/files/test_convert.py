@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError
-from neardup.files.convert import converted_name, converted_writer
+from neardup.files.fitting import converted_name, converted_writer
 from neardup.files.formats import file_source
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource, rows_source

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
-from neardup.files.convert import converted_writer
 from neardup.files.encodings import encoding_by_mark, encoding_of
+from neardup.files.fitting import converted_writer
 from neardup.files.formats import file_source
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import LocalDestination

@@ -16,8 +16,7 @@ import pytest
 import neardup
 import neardup.cli
 from neardup.errors import InvalidInputError
-from neardup.files.convert import check_conversion
-from neardup.files.fitting import to_fit
+from neardup.files.fitting import check_conversion, to_fit
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames

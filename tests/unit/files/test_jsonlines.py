@@ -13,7 +13,7 @@ from neardup.errors import InvalidInputError
 from neardup.files import jsonlines, rawsource
 from neardup.files.formats import file_source
 from neardup.files.jsonlines import JsonLinesSource, parse_objects
-from neardup.files.jsontables import objects_to_table
+from neardup.files.jsonvalues import objects_to_table
 from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames, ParsedRows
 from tests.each import each_of

@@ -22,8 +22,9 @@ from neardup.errors import (
     ReadError,
     WriteError,
 )
-from neardup.files import convert, sheets
-from neardup.files.convert import check_conversion
+from neardup.files import fitting as convert
+from neardup.files import sheets
+from neardup.files.fitting import check_conversion
 from neardup.files.formats import file_source
 from neardup.files.office import spreadsheet, workbook
 from neardup.files.resolve import resolve_paths

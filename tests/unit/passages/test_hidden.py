@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from neardup.passages.document_pairs import HiddenText
 from neardup.passages.documents import runs_of
 from neardup.tables import Texts
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import make_tokenizer
 from tests.examples import examples
 

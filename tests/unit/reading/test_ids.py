@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
-from neardup.files import id_table as ids_module
 from neardup.files import ids as files_ids
+from neardup.files import ids as ids_module
 from neardup.files.ids import check_unique
 from neardup.reading.texts import IdLookup
 from tests.catalogues import COLUMNS, Ids, make_catalogue

@@ -9,7 +9,7 @@ import tokenizers
 
 import neardup
 from neardup.kernels.common.hashing import hash_bytes
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import load_file_tokenizer, make_tokenizer
 from neardup.version import pip_install
 from tests.arrays import make_texts, unragged

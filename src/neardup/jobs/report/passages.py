@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import InvalidInputError, option_name
-from neardup.files.id_table import digest_ids
-from neardup.files.ids import as_text
+from neardup.files.ids import as_text, digest_ids
 from neardup.outputs.table_rows import TableRows
 from neardup.passages.document_pairs import HiddenText
 from neardup.reading.first_pass import ContentTable

@@ -1,13 +1,13 @@
 """Cut texts into tokens by character tables: UTF-8 in, folded tokens separated by zero bytes out.
 
-The tables (built in ``neardup.text.characters`` from ``unicodedata``) say for every code point
+The tables (built in ``neardup.text.forms`` from ``unicodedata``) say for every code point
 whether it separates tokens, belongs to one, is a token by itself, belongs to the letter before it,
 or is ignored, and which UTF-8 bytes stand for it after folding.
 
 Eight bytes at a time, as one 64-bit word with the first byte lowest.
 
 Pieces are what Unicode normalisation treats independently of each other. A table (built in
-``neardup.text.characters``) says for every code point whether it may join it to what precedes, and
+``neardup.text.forms``) says for every code point whether it may join it to what precedes, and
 whether it may change.
 """
 

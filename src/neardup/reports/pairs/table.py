@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.files.id_table import digest_ids
-from neardup.files.ids import as_text
+from neardup.files.ids import as_text, digest_ids
 from neardup.outputs.ranking import Ranking
 from neardup.outputs.table_rows import TableRows
 from neardup.reports.charts import Chart, histogram, threshold_mark

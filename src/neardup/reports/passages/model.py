@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.files.id_table import hash_id, hash_ids
+from neardup.files.ids import hash_id, hash_ids
 from neardup.kernels.common.hashing import mix_words
 from neardup.passages.document_pairs import HiddenText, Visible
 from neardup.passages.documents import NO_RUNS
@@ -22,7 +22,7 @@ from neardup.reports.page import shortened, written
 from neardup.runs.exchange import Shuffle, SpilledBatches
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.tables import Bools, Floats, Int64s, Rows, Uint64s
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import make_tokenizer
 from neardup.version import __version__
 

@@ -38,8 +38,7 @@ from neardup.tables import (
     Uint64s,
     offsets_of,
 )
-from neardup.text.forms import form_texts
-from neardup.text.normalise import Normalisation
+from neardup.text.forms import Normalisation, form_texts
 from neardup.text.shingles import HASH_VERSION
 from neardup.text.tokenizers import bytes_as_characters
 

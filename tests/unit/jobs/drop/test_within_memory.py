@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError
-from neardup.files import id_table
+from neardup.files import ids as id_table
 from neardup.files.resolve import resolve_paths
 from neardup.jobs.drop import drop_documents
 from neardup.options.documents import DropOptions
