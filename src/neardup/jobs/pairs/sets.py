@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 # Extents from which on classes begin: eight for each time that the extent doubles.
 _CLASSES = np.unique((2 ** (np.arange(8 * 62) / 8)).astype(np.int64))
 
+# The class of a weighted set of one shingle: weights are in units of 2^-20.
+_FIRST_OF_WEIGHTS = int(np.searchsorted(_CLASSES, 1 << 20))
+
 # Elements that are digested at a time.
 _AT_ONCE = 1 << 16
 
@@ -173,8 +176,12 @@ class SetScheme:
 
 
 def route_by_extent(rows: pa.RecordBatch, n_partitions: int) -> Int64s:
-    """Return the partitions of documents, so that neighbouring ones have similar extents."""
-    return classes_of(extents_of(rows)) % n_partitions
+    """Return the partitions of documents, those of larger extents behind those of smaller ones."""
+    classes = classes_of(extents_of(rows))
+    if "extent" in rows.schema.names:
+        classes -= _FIRST_OF_WEIGHTS
+    partitions: Int64s = np.clip(classes, 0, n_partitions - 1)
+    return partitions
 
 
 def classes_of(extents: Int64s) -> Int64s:
