@@ -53,8 +53,8 @@ STAGES += ("engine.spark.write._write",)
 OF_PASSAGES = ("engine.spark.engine._read_again",)
 OF_SIMILAR = ("engine.spark.engine._give_rows",)
 OF_SIMILAR_UNITS = (
-    "spark.similar_units._tell_units",
-    "spark.similar_units._only_units",
+    "engine.spark.read._sign_parts",
+    "engine.spark.read._count_tokens",
     "engine.spark.exchanged._send_texts",
 )
 

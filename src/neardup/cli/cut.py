@@ -44,8 +44,8 @@ def command(call: Call) -> None:
     summary.json, which lists what was repeated most. With --on-error skip also skipped/ with the
     bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
-    from neardup.engine.threads import ThreadEngine
     from neardup.engine.workspaces import key_of, with_format
+    from neardup.errors import InvalidParameterError
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.cut.cut import cut_as_named, cut_sources
@@ -60,14 +60,14 @@ def command(call: Call) -> None:
         raise click.UsageError(message)
     output = FolderOutput(call)
     options = call.of(CutOptions)
-    about = {"has_other": bool(against), "is_named": named_in is not None, "side": side}
+    plan = plan_cut(options, has_other=bool(against), is_named=named_in is not None, side=side)
     if call.is_on_spark:
-        from neardup.spark.cuts import plan_on_spark
-
-        plan = plan_on_spark(options, **about)
+        if named_in is not None:
+            message = (
+                "engine spark cuts what it finds; leave out named_in, or choose engine threads"
+            )
+            raise InvalidParameterError(message, "engine", "named_in")
         call.check_spark()
-    else:
-        plan = plan_cut(options, **about)
     goes_on = options.exact or call.is_on_spark
     if call.fresh and not goes_on:
         raise no_effect("fresh", "without exact", "cut what is equal by exact", "exact")
@@ -81,15 +81,10 @@ def command(call: Call) -> None:
         key = with_format(key, sources, call.output_format)
     with call.working(output.place, key) as workspace, call.display:
         table = None if named_in is None else Path(named_in)
-        if call.is_on_spark:
-            from neardup.spark.cuts import cut_on_spark
-
-            result = cut_on_spark(call.cluster(), sources, others, plan, call.runner, workspace)
-        elif table is not None:
+        if table is not None:
             result = cut_as_named(sources, table, side, plan, call.runner, workspace)
         else:
-            engine = ThreadEngine(call.runner, workspace)
-            result = cut_sources(engine, sources, others, plan)
+            result = cut_sources(call.engine_within(workspace), sources, others, plan)
         lines = output.write(result, options, sources, others)
     output.tell(result.summary, _report(result.summary, output), *lines)
 

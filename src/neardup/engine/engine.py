@@ -17,6 +17,7 @@ from neardup.engine.partitions import Columns, Exchanged, Keys, Meet, Partitions
 from neardup.files.rows import RowBlock, Source
 from neardup.indexes.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
+from neardup.reading.parts import Parts
 from neardup.reading.second_pass import OfTexts
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
 from neardup.reading.signed_batches import Counted, SignedBatches
@@ -262,6 +263,13 @@ class Engine(ABC):
         """Read all documents of some collections once, and sign each by the plan of its own.
 
         There is a row for each document. Raises as ``read``.
+        """
+
+    @abstractmethod
+    def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
+        """Read the documents of the last collection again, and sign parts as documents.
+
+        ``reading`` names ``PART_COLUMNS``. The other collections of what is returned have none.
         """
 
     @abstractmethod

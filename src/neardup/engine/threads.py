@@ -47,6 +47,7 @@ from neardup.matching.join import cut_runs
 from neardup.reading.block_exchange import FILE_TEXT_BYTES, BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.first_pass import part_of, read_blocks, sign_collections
+from neardup.reading.parts import Parts, sources_of_parts
 from neardup.reading.second_pass import (
     OfTexts,
     numbered_blocks,
@@ -190,6 +191,11 @@ class ThreadEngine(Engine):
         signed = sign_collections(collections, self.workspace, self.runner)
         rows = SignedRows(sum(map(len, signed.catalogues)))
         return Read(signed.catalogues, collections[0][1], rows, signed.batches)
+
+    def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
+        """Read the documents of the last collection again, and sign parts as documents."""
+        sources = sources_of_parts(read.catalogues[-1], parts, skip_bad=reading.skip_bad)
+        return self.sign([([], reading), (sources, reading)])
 
     def meet(
         self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None

@@ -12,17 +12,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from neardup.spark.cuts import cut
     from neardup.spark.dedup import deduplicate
     from neardup.spark.pairs import find_pairs
-    from neardup.spark.session_jobs import align, search_documents, search_passages
+    from neardup.spark.session_jobs import align, cut, search_documents, search_passages
 
 __all__ = ["align", "cut", "deduplicate", "find_pairs", "search_documents", "search_passages"]
 
 # Where functions are; no module has the name of one.
 _MODULES = {
     "align": "session_jobs",
-    "cut": "cuts",
+    "cut": "session_jobs",
     "deduplicate": "dedup",
     "find_pairs": "pairs",
     "search_documents": "session_jobs",

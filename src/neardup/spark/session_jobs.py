@@ -1,4 +1,4 @@
-"""``neardup.spark.align``, ``search_documents`` and ``search_passages``: jobs on a session.
+"""``neardup.spark.align``, ``cut``, ``search_documents`` and ``search_passages``: on a session.
 
 They are the jobs of threads with another engine. Each task opens the index, and looks up the
 documents that it reads.
@@ -12,7 +12,7 @@ from typing import Any
 
 from neardup.documents.index import DocumentHandle
 from neardup.documents.lookup import SharedIndex
-from neardup.documents.other import index_and_others
+from neardup.documents.other import index_and_others, resolve_against
 from neardup.engine.spark.engine import SparkEngine
 from neardup.engine.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
 from neardup.engine.workspaces import open_workspace
@@ -20,17 +20,27 @@ from neardup.files.resolve import resolve_inputs
 from neardup.indexes.handle import SeenFolder
 from neardup.jobs.align.align import align_given
 from neardup.jobs.align.plan import choose_options
+from neardup.jobs.cut.cut import cut_sources
+from neardup.jobs.cut.cut_result import CutResult
+from neardup.jobs.cut.plan import plan_cut
 from neardup.jobs.search import documents, passages
 from neardup.options.choices import Data, DataOrIndex, Number
 from neardup.options.documents import DocumentSearchOptions, FoundOptions, MostOptions
 from neardup.options.groups import (
+    AgainstDataOptions,
     ProgressOptions,
     TextReadingOptions,
     WhereOptions,
     WorkspaceOptions,
 )
 from neardup.options.option import argument, but, option, takes
-from neardup.options.passages import AlignSchemeOptions, IgnoreOptions, LookUpOptions, SearchOptions
+from neardup.options.passages import (
+    AlignSchemeOptions,
+    CutOptions,
+    IgnoreOptions,
+    LookUpOptions,
+    SearchOptions,
+)
 from neardup.options.together import GroupArguments, ReadArgument, RunArgument
 from neardup.passages.index import PassageHandle
 from neardup.passages.shared import SharedPassages
@@ -201,4 +211,67 @@ def align(given: _OfAlignment) -> PassageResult:
         engine = SparkEngine(partial(cluster_of, given.session), runner, workspace)
         result = align_given(engine, given, options, chosen)
         result.summary.update({"engine": engine.name, "workers": engine.workers})
+    return with_warning(result)
+
+
+class _OfCut(
+    CutOptions, AgainstDataOptions, WorkspaceOptions, ProgressOptions, GroupArguments, kw_only=False
+):
+    session: Any = argument(SESSION)
+    data: Data = argument(SHARED_FILES)
+    differs = but(
+        against={
+            "python": "Other documents, in files as those of ``data``. They stay, and nothing goes "
+            "but what one of them has."
+        },
+        text_column={
+            "python": "Name of the column of the text, or several: their texts are joined with "
+            "newlines in that order. Places count in the joined text, and what goes is cut out of "
+            "each."
+        },
+        **ON_DRIVER,
+    )
+
+
+@takes(_OfCut)
+def cut(given: _OfCut) -> CutResult:
+    """Take repeated passages, paragraphs or lines out of texts, as ``neardup.cut``.
+
+    Executors of a session do it. The result is the same, byte by byte. It needs the session until
+    it has been written, which executors do as well, to a folder that all of them reach under the
+    same path.
+
+    Returns
+    -------
+    The result: ``kept``, all rows with shorter texts, ``removed``, a row for each span that went,
+    ``summary`` and ``write()``.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an option out of range, or a session without a ``SparkContext``.
+    InvalidInputError
+        For a bad row or a repeated id, and for data in memory or an index.
+    ReadError
+        For a file that cannot be read.
+    EngineError
+        If Spark cannot finish.
+
+    Notes
+    -----
+    The driver keeps some 60 bytes a document, and ids and what goes of equal units, some 50 bytes a
+    span, in files once they do not fit; of similar units some 100 bytes each. Of equal passages it
+    compares the tokens itself, of documents that share a sample, and keeps 130 bytes for each that
+    goes. Of similar ones it has all tokens, in a file once they do not fit, finds what goes, and
+    keeps 600 bytes for each; see the page on Spark.
+    """
+    options = given.part(CutOptions)
+    plan = plan_cut(options, has_other=given.against is not None)
+    with Runner(None, given.progress, "cut") as runner:
+        workspace = open_workspace(given.memory, given.work)
+        engine = SparkEngine(partial(cluster_of, given.session), runner, workspace)
+        sources = rows_where(resolve_inputs(given.data, options), options.where)
+        resolve = partial(resolve_inputs, options=options)
+        others = resolve_against(given.against, resolve, options, options.tokenizer)
+        result = cut_sources(engine, sources, others, plan)
     return with_warning(result)

@@ -47,6 +47,7 @@ from neardup.engine.spark.read import (
     count_filtered,
     from_bytes,
     read_on_executors,
+    sign_parts_on_executors,
     to_bytes,
 )
 from neardup.engine.spark.write import OpenChange, no_change, write_on_executors
@@ -55,6 +56,7 @@ from neardup.errors import NeardupError
 from neardup.files.streams import file_has_changed
 from neardup.indexes.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
+from neardup.reading.parts import Parts
 from neardup.reading.second_pass import OfTexts
 from neardup.reading.sign import Collections, ListedBlock, ReadingPlan, SignedBlock, sign_block
 from neardup.reading.signed_batches import Counted, SignedBatches, numbers_of, to_batch
@@ -175,10 +177,14 @@ class SparkEngine(Engine):
         read = read_on_executors(
             collections, sign_block, self.cluster, self.workspace, tell=_tell_signed
         )
-        return self.read_of(read, collections[0][1])
+        return self._read_of(read, collections[0][1])
 
-    def read_of(self, tasks: ReadTasks, reading: ReadingPlan) -> Read:
-        """Return documents that tasks have signed."""
+    def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
+        """Read the documents again, task by task; executors keep what they have signed."""
+        signed = sign_parts_on_executors(self.cluster, _tasks_of(read), parts, reading)
+        return self._read_of(signed, reading)
+
+    def _read_of(self, tasks: ReadTasks, reading: ReadingPlan) -> Read:
         rows = _SparkRows(_SentRows(self.cluster, tasks, None, 0), int(tasks.starts[-1]))
         return Read(tasks.catalogues, reading, rows, SignedBatches(0, tasks.batches))
 

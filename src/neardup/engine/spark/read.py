@@ -16,7 +16,9 @@ from neardup.files.ids import choose_id_column
 from neardup.files.passes import name_remedy
 from neardup.files.streams import file_has_changed
 from neardup.reading.catalogue import Catalogue, make_catalogue
+from neardup.reading.parts import Parts, block_of_parts
 from neardup.reading.second_pass import parts_again
+from neardup.reading.sign import sign_block
 from neardup.reading.signed_batches import to_batch, with_place
 from neardup.reading.where import Condition, FilteredSource
 from neardup.runs.exchange import SpilledBatches
@@ -146,21 +148,20 @@ class ReadTasks:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadParts(ReadTasks):
-    """Parts of documents that executors have read, which are taken for documents themselves.
-
-    ``documents`` are the numbers of those ``whole`` ones, and ``first_bytes`` and ``last_bytes``
-    (exclusive) where the parts are.
-    """
+    """Parts of the ``whole`` documents of tasks, which are taken for documents themselves."""
 
     whole: ReadTasks
-    documents: Int64s
-    first_bytes: Int64s
-    last_bytes: Int64s
+    parts: Parts
 
     def wanted(self, task: int, documents: Int64s) -> Wanted:
         """Return where some of the parts are found again."""
-        found = self.whole.wanted(task, self.documents[documents])
-        return found._replace(parts=(self.first_bytes[documents], self.last_bytes[documents]))
+        return _wanted_parts(self.whole, task, self.parts.take(documents))
+
+
+def _wanted_parts(whole: ReadTasks, task: int, parts: Parts) -> Wanted:
+    """Return how parts of documents of a task are found again in what it reads."""
+    found = whole.wanted(task, parts.documents)
+    return found._replace(parts=(parts.first_bytes, parts.last_bytes))
 
 
 # Makes of what was found in a block a row for each of its documents, and more that is known, as
@@ -299,6 +300,61 @@ class TaskReading:
     def failure(self, error: NeardupError) -> Failure:
         """Return an error that has ended the reading, as the driver is told of it."""
         return Failure.of(self._number, self._piece, error)
+
+
+def sign_parts_on_executors(
+    cluster: Cluster, whole: ReadTasks, parts: Parts, plan: ReadingPlan
+) -> ReadParts:
+    """Read the documents of tasks again, and sign parts of them, as ``Engine.sign_parts``."""
+    *others, own = whole.catalogues
+    parts = replace(parts, documents=parts.documents + sum(map(len, others)))
+    starts = np.searchsorted(parts.documents, whole.starts)
+    wanted = [
+        (
+            number,
+            task,
+            _wanted_parts(whole, number, parts.take(slice(*starts[number : number + 2]))),
+        )
+        for number, task in enumerate(whole.tasks)
+    ]
+    columns = [each.columns.only_text() for each in whole.catalogues]
+    signing = partial(_sign_parts, columns, plan)
+    made = cluster.work(signing, cluster.lay_out(wanted), is_laid_out=True, keep=("sign",))
+    rows = cluster.stored(made)
+    counted = cluster.bring(cluster.work(_count_tokens, rows))
+    n_tokens = [np.empty(0, np.int64), *(np.frombuffer(data, np.int64) for _, data in counted)]
+    catalogue = replace(
+        own,
+        sources=[],
+        source_starts=np.zeros(1, np.int64),
+        numbers=np.arange(len(parts), dtype=np.int64),
+        n_tokens=np.concatenate(n_tokens),
+        lengths=None,
+        ids=None,
+    )
+    none = tuple(Catalogue.of_none() for _ in others)
+    catalogues = (*none, catalogue)
+    return ReadParts(whole.tasks, rows, starts, catalogues, whole=whole, parts=parts)
+
+
+def _sign_parts(
+    columns: Sequence[ColumnNames], plan: ReadingPlan, tasks: Iterator[tuple[int, Task, Wanted]]
+) -> Iterator[ReadBlock | Failure]:
+    """Sign the parts of the documents of a task, block by block."""
+    for number, task, wanted in tasks:
+        reading = TaskReading(number, task)
+        try:
+            for piece, _, texts in reading.again(wanted, columns, skip_bad=plan.skip_bad):
+                signed = sign_block(block_of_parts(texts), plan)
+                yield ReadBlock(number, piece.collection, piece.number, signed, None)
+        except NeardupError as error:
+            yield reading.failure(error)
+
+
+def _count_tokens(rows: Iterator[ReadBlock | Failure]) -> Iterator[tuple[None, bytes] | Failure]:
+    """Give the driver the numbers of tokens of what a task has signed."""
+    for row in rows:
+        yield row if isinstance(row, Failure) else (None, row.found.n_tokens.tobytes())
 
 
 def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -43,9 +43,6 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.hints import has_chosen, hints_of_letters, with_warning
 from neardup.stages.selection import complete_summary, write_rows_by
-
-if TYPE_CHECKING:
-    pass
 
 
 def summarise(
@@ -144,17 +141,15 @@ def cut_sources(
     sources: Sequence[Source],
     against: Sequence[Source] | None,
     plan: CutJobPlan,
-    find: Find | None = None,
 ) -> CutResult:
     """Run all stages but the writing.
 
-    ``find`` finds similar units elsewhere than in threads. With ``against`` nothing goes but what
-    documents of these sources have, which all stay.
+    With ``against`` nothing goes but what documents of these sources have, which all stay.
     """
     others = against or []
     _check_sources(plan, sources, others)
     change: Change | None
-    find = find or _finder_of(plan)
+    find = _finder_of(plan)
     other, own, spans, found, change = find(engine, sources, others, plan)
     if against is not None and not len(other):
         # Stages take this for a collection by itself.

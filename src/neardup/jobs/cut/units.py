@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -10,31 +10,26 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from neardup.engine.engine import DOCUMENT, Engine
-from neardup.files.parquetwriter import TableWriter
-from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
-from neardup.files.tableblocks import TableBlock
+from neardup.engine.engine import DOCUMENT, Engine, Read
+from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.passages import FoundSpans, change_of
 from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans, count_documents, keep_ranks, read_collections
 from neardup.kernels.text import tokens
 from neardup.matching.keep import KeepPolicy
-from neardup.reading.catalogue import Catalogue
-from neardup.reading.second_pass import numbered_blocks, parts_again
+from neardup.reading.parts import PART_COLUMNS, Parts
 from neardup.reading.sign import ListedBlock, ReadingPlan, listed
 from neardup.reading.token_pass import hash_tokens
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.work import Workspace
-from neardup.stages.contents import find_contents, sign_documents
+from neardup.stages.contents import find_contents
 from neardup.stages.decide import Assignment, assign, choose_by_buckets
-from neardup.stages.plan import DedupPlan
 from neardup.tables import Bools, Bytes, Int64s, Rows, Texts, TokenLists, Uint64s
 from neardup.text.shingles import take_ranges
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.files.streams import Destination
 
 # Texts in units that are compared whole.
 
@@ -116,11 +111,9 @@ class ListedUnits(Rows):
     stops: Int64s
     ends: Int64s
 
-    def range_of(self, documents: slice) -> slice:
-        """Return which units are of some consecutive documents."""
-        bounds = np.searchsorted(self.documents, [documents.start, documents.stop])
-        return slice(int(bounds[0]), int(bounds[1]))
 
+# What units of one document have in common where they are taken for documents.
+_RANK = "rank"
 
 # Those of units as rows.
 _COLUMNS = (DOCUMENT, *(each.name for each in fields(ListedUnits)[1:]))
@@ -179,9 +172,9 @@ def cut_units(
         units = collector.units
         note(documents=len(own), units=len(units))
     with engine.stage("cut") as note:
-        ranks = keep_ranks(own, plan.keep)
-        assignment = _decide(engine, own, units, ranks, plan)
-        spans = spans_of(assignment, units, plan.options.min_documents)
+        engine.release(read)
+        assignment = _decide(engine, read, units, plan)
+        spans = _spans_of(assignment, units, plan.options.min_documents)
         note(units=len(spans))
     return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
 
@@ -288,86 +281,25 @@ def _line_ends(texts: Texts, documents: Int64s, starts: Int64s, ends: Int64s) ->
     return found
 
 
-# Columns of units that are taken for documents. Those of one document have its rank, so that they
-# stand in the order of the text.
-TEXT, RANK = "text", "rank"
+def _decide(engine: Engine, read: Read, listed: ListedUnits, plan: CutJobPlan) -> Assignment:
+    """Deduplicate units as documents are, those of one document in the order of its text."""
+    import pyarrow as pa
 
-
-def plan_of_units(plan: CutJobPlan) -> DedupPlan:
-    """Return how units are deduplicated as documents are."""
     assert plan.units is not None
-    reading = replace(plan.units.reading, columns=ColumnNames(TEXT, order=RANK))
-    return replace(plan.units, keep=KeepPolicy("min", RANK), reading=reading)
+    reading = replace(plan.units.reading, columns=PART_COLUMNS)
+    how = replace(plan.units, keep=KeepPolicy("min", _RANK), reading=reading)
+    parts = Parts(listed.documents, listed.first_bytes, listed.last_bytes)
+    signed = engine.sign_parts(read, parts, reading)
+    other, own = signed.catalogues
+    ranks = keep_ranks(read.catalogues[-1], plan.keep)[listed.documents]
+    signed = signed._replace(catalogues=(other, replace(own, order=pa.array(ranks))))
+    contents = find_contents(engine, signed, how.keep)
+    assignment = assign(contents, choose_by_buckets(engine, signed, contents, how))
+    engine.release(signed)
+    return assignment
 
 
-class _UnitSource(Source):
-    """The units of the documents of a source, with the ranks of these.
-
-    ``documents`` are the numbers of the source's documents in their collection, whose columns are
-    ``columns``.
-    """
-
-    def __init__(
-        self,
-        source: Source,
-        documents: slice,
-        columns: ColumnNames,
-        listed: ListedUnits,
-        ranks: Int64s,
-        *,
-        skip_bad: bool,
-    ) -> None:
-        self.name, self.origin, self.size = source.name, source.origin, source.size
-        self._source, self._documents, self._columns = source, documents, columns.only_text()
-        self._listed, self._ranks, self._skip_bad = listed, ranks, skip_bad
-
-    def blocks(self) -> Iterator[RowBlock]:
-        """Yield the units of a block of documents."""
-        import pyarrow as pa
-
-        first, listed = 1, self._listed
-        for block, rows in numbered_blocks(
-            self._source, self._documents.start, self._documents.stop
-        ):
-            units = listed.range_of(rows)
-            documents = listed.documents[units]
-            parsed = block.parse(self._columns, skip_bad=self._skip_bad)
-            texts = parts_again(
-                Texts.from_arrow(parsed.text),
-                documents - rows.start,
-                listed.first_bytes[units],
-                listed.last_bytes[units],
-                self.origin or self.name,
-            )
-            columns = {TEXT: texts.to_arrow(), RANK: self._ranks[documents]}
-            found = TableBlock(pa.table(columns), first)
-            found.end, found.language = block.end, block.language
-            yield found
-            first += len(found)
-
-    def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer of Parquet."""
-        import pyarrow as pa
-
-        schema = pa.schema([(TEXT, pa.large_string()), (RANK, pa.int64())])
-        return TableWriter(folder / self.name, schema)
-
-
-def _decide(
-    engine: Engine, own: Catalogue, listed: ListedUnits, ranks: Int64s, plan: CutJobPlan
-) -> Assignment:
-    """Deduplicate units."""
-    units, skip_bad = plan_of_units(plan), plan.reading.skip_bad
-    sources = [
-        _UnitSource(source, slice(start, stop), own.columns, listed, ranks, skip_bad=skip_bad)
-        for source, start, stop in own.ranges()
-    ]
-    read = sign_documents(engine, sources, [], units)
-    contents = find_contents(engine, read, units.keep)
-    return assign(contents, choose_by_buckets(engine, read, contents, units))
-
-
-def spans_of(assignment: Assignment, listed: ListedUnits, min_documents: int | None) -> CutSpans:
+def _spans_of(assignment: Assignment, listed: ListedUnits, min_documents: int | None) -> CutSpans:
     """Return which characters go for which, of units that enough documents have.
 
     A unit that stays is had by its document, and by those of the units that go for it.
