@@ -166,6 +166,14 @@ def check_exchange(engine, read, keys, partitions):
         assert found["keys"].tolist() == keys[own].tolist()
 
 
+def test_exchange__documents_of_partitions_alternate():
+    keys = np.arange(4 * N_BANDS, dtype=np.uint64).reshape(4, N_BANDS)
+    batches = make_batches(keys, 4, IN_MEMORY)
+    read = Read((), None, SignedRows(4), batches)
+    partitions = Partitions(np.array([0, 3, 1, 2]), np.array([0, 0, 1, 1]), np.array([0, 2, 4]))
+    check_exchange(ThreadEngine(Runner(1), IN_MEMORY), read, keys, partitions)
+
+
 def test_partitions__kept_ones_are_taken(tmp_path):
     kept = Partitions(np.array([3, 1]), np.array([1, 1]), np.array([0, 2]))
     with Workspace(1, WorkFolder.temporary(tmp_path)) as workspace:
