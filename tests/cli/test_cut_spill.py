@@ -129,10 +129,8 @@ def test_passages__same_bytes(cut, options, monkeypatch):
     assert max(passes) > 1
 
 
-@pytest.mark.parametrize(
-    "options",
-    [OF_SIMILAR[0], *(pytest.param(each, marks=pytest.mark.slow) for each in OF_SIMILAR[1:])],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("options", OF_SIMILAR)
 def test_similar_passages__same_bytes(cut, options, monkeypatch):
     n_written, waiting, write = [0], set(), Shuffle._write_waiting
     index = growing.index_tokens

@@ -70,6 +70,7 @@ def test_find_pairs__equal_texts_with_weights(n, tf, idf):
         check_pairs(n, measure=WEIGHTED, tf=tf, idf=idf, **options)
 
 
+@pytest.mark.slow
 @each_of("n", NUMBERS)
 @each_of("measure", get_args(SetMeasure))
 @each_of("occurrences", get_args(Occurrences))
@@ -85,12 +86,14 @@ def test_deduplicate__equal_texts_with_weights(n, tf, idf):
         check_removed(n, measure=WEIGHTED, tf=tf, idf=idf, method=method)
 
 
+@pytest.mark.slow
 @each_of("n", NUMBERS)
 @each_of("measure", get_args(AlignMeasure))
 def test_align__equal_texts(n, measure):
     check_aligned(n, measure=measure)
 
 
+@pytest.mark.slow
 @each_of("measure", get_args(AlignMeasure))
 @each_of(("tf", "idf"), WEIGHTS)
 def test_align__few_equal_texts_with_weights(measure, tf, idf):
@@ -106,6 +109,7 @@ def test_align__equal_texts_with_weights(n, tf, idf):
     check_aligned(n, measure=measures[number], tf=tf, idf=idf)
 
 
+@pytest.mark.slow
 @each_of("idf", INVERSE_FREQUENCIES)
 def test_equal_texts__within_memory(idf):
     with spilling(16_000_000, 2000):
@@ -115,6 +119,7 @@ def test_equal_texts__within_memory(idf):
         check_removed(6, measure=WEIGHTED, idf=idf)
 
 
+@pytest.mark.slow
 @each_of(("tf", "idf"), WEIGHTS)
 def test_search__equal_texts(tmp_path, tf, idf):
     documents = neardup.DocumentIndex.create(

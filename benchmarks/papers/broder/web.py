@@ -12,7 +12,7 @@ import neardup
 from benchmarks.corpora.texts import make_texts
 from benchmarks.papers.broder.made_pages import make_pages
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.pages.visible_text import visible_text
+from neardup.files.pages.html import visible_text
 from neardup.sketches.super_shingles import SuperShingleRule
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
 
@@ -102,7 +102,7 @@ def run_folders(folders: Sequence[Path], most: int | None) -> Row:
 
 def _seen(source: str) -> str:
     try:
-        return visible_text(source.encode())
+        return visible_text(source)
     except UnreadableFileError:
         return ""
 
