@@ -204,7 +204,7 @@ def damage(path, how):
 @pytest.mark.damage
 @pytest.mark.parametrize("how", ["flipped", "short", "gone"])
 @pytest.mark.parametrize(
-    "pattern", ["sign-1-00000.*", "components.bounds", "keys-*", "sieve.*", "texts-*", "decide-*",
+    "pattern", ["sign-1-00000.*", "components.bounds", "keys-*", "sieve-*", "texts-*", "choose-*",
                 "tasks.log", "key.json"],
 )  # fmt: skip
 def test_damaged__is_done_again(run, here, expected, known, stop, pattern, how):
