@@ -22,7 +22,7 @@ from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.extracted import UnreadableFileError, extract_texts, uncuttable
 from neardup.files.pages.html import MAX_PAGE_BYTES, OPTIONS, decode_page, need_parser, page_text
 from neardup.files.problems import Problems, check_columns
-from neardup.files.rawrows import BLOCK_BYTES, RawBlock, RawRows
+from neardup.files.rawrows import BLOCK_BYTES, BYTE_ORDER_MARK, RawBlock, RawRows
 from neardup.files.rawsource import RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 from neardup.files.streams import OutputStream
@@ -172,9 +172,11 @@ class WarcSource(RawSource):
         Where the file is compressed with gzip each record is so by itself, so that any can be read
         without the others.
         """
+        # Read before there is an output, which nobody would close after an error.
+        first = self._first_record()
         is_packed = self.name.lower().endswith(".gz")
         output = OutputStream(folder / self.name) if is_packed else self.output(folder)
-        return _WarcWriter(output, self._first_record(), is_packed=is_packed)
+        return _WarcWriter(output, first, is_packed=is_packed)
 
     def _first_record(self) -> bytes:
         with self.open() as stream:
@@ -186,13 +188,16 @@ class WarcSource(RawSource):
 
 
 class _Forward:
-    """A stream as FastWARC reads it: it counts its bytes, and never goes back."""
+    """A stream as FastWARC reads it, without a byte-order mark; it never goes back."""
 
     def __init__(self, stream: InputStream) -> None:
         self._stream, self._position = stream, 0
+        self._head = stream.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
 
     def read(self, size: int = -1) -> bytes:
-        data = self._stream.read(BLOCK_BYTES if size < 0 else size)
+        size = BLOCK_BYTES if size < 0 else size
+        data, self._head = self._head[:size], self._head[size:]
+        data += self._stream.read(size - len(data))
         self._position += len(data)
         return data
 
