@@ -522,15 +522,6 @@ class Passages:
                 query, doc = int(mine.queries[0]), int(mine.docs[0])
                 yield place, DocumentPair(query, doc, mine, find_moved(*columns))
 
-    @cached_property
-    def known_pairs(self) -> Pairs:
-        """The pairs whose texts are both known, ranked."""
-        known, found = self.documents.are_known, Pairs.of_none()
-        for pairs in self.pairs():
-            own = pairs.take(known[pairs.queries] & known[pairs.docs])
-            found = Pairs.joined([found, own])
-        return found.ranked()
-
     def have_texts(self, spans: Spans) -> Bools:
         """Return of which passages the text is known on both sides."""
         if self.texts_of_row is not None:
