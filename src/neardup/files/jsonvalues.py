@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -437,27 +436,33 @@ def read_inferred(data: bytes | memoryview) -> pa.Table:
     return table
 
 
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
-
-
 def check_depth(raw: RawRows, path: str) -> None:
     """Raise InvalidInputError for the first row whose values are nested too deep.
 
-    Arrow, and whoever walks through a type, goes down by a stack that ends the process where it
-    ends.
+    Arrow descends by the stack of the process, which would end it. Only rows with many brackets
+    are parsed, and most of these have them in their text.
     """
     array = np.frombuffer(raw.data, np.uint8)
     opened = np.flatnonzero((array == ord("[")) | (array == ord("{")))
     n_opened = np.searchsorted(opened, raw.ends) - np.searchsorted(opened, raw.starts)
     # The row itself is an object.
     for index in np.flatnonzero(n_opened > MOST_LEVELS + 1).tolist():
-        row = np.frombuffer(_STRING.sub(b"", raw[index]), np.uint8)
-        is_open, is_closed = (
-            (row == ord("[")) | (row == ord("{")),
-            (row == ord("]")) | (row == ord("}")),
-        )
-        if np.cumsum(is_open.astype(np.int64) - is_closed).max(initial=0) > MOST_LEVELS + 1:
+        try:
+            is_deep = is_too_deep(load_object(raw[index]))
+        except BadRowError as bad:
+            is_deep = str(bad) == TOO_DEEP
+        if is_deep:
             raise InvalidInputError(TOO_DEEP, path=path, row=int(raw.numbers[index]))
+
+
+def is_too_deep(row: Mapping[str, Any]) -> bool:
+    """Return whether the values of a row are nested deeper than ``MOST_LEVELS``."""
+    nested = (list, tuple, Mapping)
+    level = [value for value in row.values() if isinstance(value, nested)]
+    for _ in range(MOST_LEVELS):
+        children = (each.values() if isinstance(each, Mapping) else each for each in level)
+        level = [child for each in children for child in each if isinstance(child, nested)]
+    return bool(level)
 
 
 def _has(types: Any, test: Any) -> bool:

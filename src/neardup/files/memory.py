@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import check_batch
-from neardup.files.jsonvalues import MOST_LEVELS, TOO_DEEP
+from neardup.files.jsonvalues import TOO_DEEP, is_too_deep
 from neardup.files.rows import NamesOf, RowBlock, RowWriter, Source, differing
 from neardup.files.tableblocks import TableBlock
 
@@ -330,7 +330,7 @@ def _column(name: str, values: list[Any], types: set[type] | None = None) -> pa.
     """Make a column; if its values do not go together, say which is the first that does not fit."""
     nested = tuple(t for t in types or _types_of(values) if issubclass(t, list | tuple | Mapping))
     for row, value in enumerate(values, 1) if nested else ():
-        if isinstance(value, nested) and _is_too_deep(value):
+        if isinstance(value, nested) and is_too_deep({name: value}):
             raise InvalidInputError(f"column {name!r}: {TOO_DEEP}", row=row)
     try:
         return pa.array(values)
@@ -338,19 +338,6 @@ def _column(name: str, values: list[Any], types: set[type] | None = None) -> pa.
         reason, row = error, _first_misfit(values)
     message = f"column {name!r} of row {row} does not fit the rows before it: {reason}"
     raise InvalidInputError(message)
-
-
-def _is_too_deep(value: Any) -> bool:
-    """Tell before Arrow goes down where its stack ends."""
-    level = [value]
-    for _ in range(MOST_LEVELS + 1):
-        level = [
-            child
-            for each in level
-            if isinstance(each, list | tuple | Mapping)
-            for child in (each.values() if isinstance(each, Mapping) else each)
-        ]
-    return bool(level)
 
 
 def _first_misfit(values: list[Any]) -> int:
