@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 
-import pyarrow as pa
 import pytest
 
 import neardup
-from neardup.files.cells import Cells
 from tests.cli.every_command import ARGUMENTS, write_inputs
 from tests.each import each_of
 
@@ -41,10 +39,11 @@ def kept(folder):
         ("n is null", "cd"),
         ("n is not null", "ab"),
         ("not n = 1", "b"),
-        ("m.lang = 'en'", "ad"),
+        ("m.lang = 'en'", "a"),
+        ("\"m.lang\" = 'en'", "d"),
         ("m.lang <> 'en'", "b"),
-        ("tags[0] = 'x' and tags[1] is null", "a"),
-        ("tags[1] in ('y', 'z') or n = 2", "bd"),
+        ("tags[1] = 'x' and tags[2] is null", "a"),
+        ("tags[2] in ('y', 'z') or n = 2", "bd"),
         ("tags is null", ""),
         ("text like 'one%' and id <> 'a'", "bc"),
         ("upper(text) ilike 'SEVEN%' or length(id) > 1", "d"),
@@ -79,22 +78,9 @@ def test_where__rows_keep_their_numbers(run, data):
     [
         ("", "--where must be"),
         ("n = ", "--where must be a condition such as status = 200 and lang in ('en', 'de')"),
-        ("n = 1e", "'1e' is none of comparisons"),
-        ("n = 1 2", "Unexpected token at '2'"),
-        ("n + 1 = 2", "'n + 1' is none of comparisons, like,"),
-        ("max(n) = 2", "'MAX(n)' is none of comparisons"),
-        ("n = (select 1)", "Expecting ) at '1'"),
-        ("(" * 5000 + "n = 1" + ")" * 5000, "nested too deep"),
-        # Each level of these would take twice the time of the one in it, which is soon for ever.
-        ("array[" * 12 + "n" + "]" * 12, "nested too deep"),
-        ("struct(" * 12 + "n" + ")" * 12, "nested too deep"),
-        # Words of SQL that conditions do not have are names as others.
-        ("if = 1", "no column 'if', which --where names; columns are "),
-        ("case = 1", "no column 'case', which --where names; columns are "),
-        ("nn = 1", "no column 'nn', which --where names; columns are "),
-        ("meta.lang = 'en'", "columns are 'm.lang', "),
+        ("nn = 1", "--where: no column 'nn'; columns are "),
+        ("meta.lang = 'en'", "no column 'meta'; columns are "),
         ('id = "a b"', "texts stand in single quotes"),
-        ('m.lang = "en"', "'tags'; texts stand in single quotes"),
     ],
 )
 def test_where__errors(run, data, where, message):
@@ -148,30 +134,3 @@ def test_where__is_of_input_alone(run, data):
     assert outcome.code == 0, outcome.err
     summary = json.loads((data / "out/summary.json").read_text())
     assert (summary["documents_in"], summary["against_documents"]) == (1, 1)
-
-
-def test_cells__of_arrow_types():
-    """Whatever the type of a column: text, numbers, truth values, or nothing to compare with."""
-    arrays = {
-        "texts": [
-            pa.array(["a", None]).dictionary_encode(),
-            pa.array(["a", None], pa.string_view()),
-            pa.array([0, None], pa.timestamp("us")),
-            pa.array([1, None], pa.date32()),
-        ],
-        "floats": [
-            pa.array([2**64 - 1, None], pa.uint64()),
-            pa.array([0.5, float("nan")]),
-            pa.array([1, None]).cast(pa.decimal128(25, 2)),
-        ],
-        "truths": [pa.array([True, None])],
-    }
-    for name, found in arrays.items():
-        for array in found:
-            table = neardup.deduplicate(
-                pa.table({"text": ["a", "b"], "x": array}), where="x is null"
-            )
-            assert table.kept["text"].to_pylist() == ["b"], (name, array.type)
-    assert Cells.of_array(pa.array([[1], None])).are_null.to_pylist() == [False, True]
-    moment = pa.table({"text": ["a"], "x": pa.array([0], pa.timestamp("us"))})
-    assert len(neardup.deduplicate(moment, where="x = '1970-01-01 00:00:00'").kept) == 1

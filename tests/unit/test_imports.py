@@ -24,7 +24,7 @@ LIBRARIES = {
         "rich",
         "resiliparse",
         "fastwarc",
-        "sqlglot",
+        "duckdb",
         "starlette",
     ),
     *("tokenizers", "trafilatura", "xlsxwriter"),

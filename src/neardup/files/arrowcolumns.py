@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, option_name
-from neardup.files.cells import plain_array
 from neardup.files.columnpaths import with_columns
 from neardup.files.cuts import join_texts, null_text
 from neardup.files.limits import check_unpacked
@@ -256,3 +255,27 @@ def as_numbers(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
         # As spreadsheets write them in German and French, for one.
         column = pc.replace_substring_regex(column, r"^(-?\d*),(\d+)$", r"\1.\2")
     return column.cast(kind)
+
+
+# Arrays of whatever type, made plain.
+
+
+def plain_array(column: pa.ChunkedArray) -> pa.Array:
+    """Give a column in one piece, without dictionaries, extension types and string views."""
+    if isinstance(column.type, pa.BaseExtensionType):
+        chunks = [chunk.storage for chunk in column.chunks]
+        column = pa.chunked_array(chunks, column.type.storage_type)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    return one_array(column)
+
+
+def one_array(column: pa.ChunkedArray) -> pa.Array:
+    """Give a column in one piece; strings that do not fit 32-bit offsets get wider ones."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    if pa.types.is_string(column.type) and column.nbytes >= 1 << 31:
+        column = column.cast(pa.large_string())
+    return column.combine_chunks()

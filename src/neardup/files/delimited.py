@@ -21,8 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import is_utf8, parse_arrow
-from neardup.files.cells import Cells, one_array
+from neardup.files.arrowcolumns import is_utf8, one_array, parse_arrow
 from neardup.files.cuts import Cuts, Splices, fill_holes
 from neardup.files.problems import (
     SAMPLED_ROWS,
@@ -375,10 +374,10 @@ class _DelimitedBlock(RawBlock):
             return pa.table({})
         return self._to_table([self._columns.index(name) for name in there], select)
 
-    def cells(self, names: Sequence[str]) -> tuple[dict[str, Cells], Mask]:
-        """Give values of some columns; an empty field is none."""
-        found, are_bad = super().cells(names)
-        return {name: each.without_empty() for name, each in found.items()}, are_bad
+    def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
+        """Return columns of the rows that can be read, in parts; an empty field is null."""
+        tables, are_bad = super().readable_columns(names)
+        return [_without_empty(table) for table in tables], are_bad
 
     def _to_table(self, indexes: Sequence[int], select: Mask | None) -> pa.Table:
         raw = self.raw.select(select)
@@ -485,3 +484,11 @@ def _numbers_if_all_are(values: pa.Array) -> pa.Array:
         except pa.ArrowInvalid:
             continue
     return values
+
+
+def _without_empty(table: pa.Table) -> pa.Table:
+    """Return a table of strings with null in the place of empty ones."""
+    null = pa.scalar(None, pa.large_string())
+    texts = [column.cast(pa.large_string()) for column in table.columns]
+    columns = [pc.if_else(pc.equal(text, ""), null, text) for text in texts]
+    return pa.table(columns, names=table.column_names)

@@ -23,7 +23,6 @@ from neardup.tables import Texts
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.files.cells import Cells
     from neardup.files.cuts import Cuts
 
 MARK_BYTES = 4
@@ -154,16 +153,21 @@ class EncodedBlock(RawBlock):
         """Give some columns."""
         return self.decoded(select).some_columns(names)
 
-    def cells(self, names: Sequence[str]) -> tuple[dict[str, Cells], Mask]:
-        """Give values of some columns; a row that cannot be decoded cannot be read."""
-        # Arrow's functions take a while to load, and most files are read without a condition.
-        from neardup.files.cells import spread
-
+    def objects(self) -> pa.Array | None:
+        """Return the rows as JSON, null where one cannot be decoded; None if they are not JSON."""
         problems = Problems(self.raw.numbers, self.path, skip_bad=True)
-        found, are_bad = self._decode(self.raw, problems).cells(names)
+        objects = self._decode(self.raw, problems).objects()
+        if objects is None:
+            return None
+        return objects.take(pa.array(np.cumsum(~problems.bad) - 1, mask=problems.bad))
+
+    def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
+        """Return columns of the rows that can be read; a row that cannot be decoded cannot."""
+        problems = Problems(self.raw.numbers, self.path, skip_bad=True)
+        tables, are_bad = self._decode(self.raw, problems).readable_columns(names)
         every = problems.bad.copy()
         every[~problems.bad] = are_bad
-        return spread(found, problems.bad), every
+        return tables, every
 
     def with_cuts(self, cuts: Cuts) -> EncodedBlock:
         """Cut spans out of the texts; of a row that is cut, all characters are encoded anew."""

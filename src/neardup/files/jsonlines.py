@@ -18,7 +18,6 @@ import pyarrow.json as pj
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8
-from neardup.files.cells import Cells
 from neardup.files.columnpaths import (
     MISSING,
     columns_among,
@@ -419,40 +418,6 @@ def _read_alone(raw_row: bytes, columns: ColumnNames) -> Values | None:
     return read_values(row, columns)
 
 
-# Values of JSON objects for conditions, each by itself.
-
-
-def cells_of_objects(raw: RawRows, names: Sequence[str]) -> tuple[dict[str, Cells], Mask]:
-    """Return what names lead to in objects, and which rows are none, or hold there no UTF-8.
-
-    A name is lacking where it leads to nothing in any row.
-    """
-    # Compiled or loaded on import.
-    from neardup.files.jsonvalues import JsonValues
-
-    values = JsonValues.find(raw, names)
-    are_bad = np.any([~values.are_utf8(name) for name in names], 0)
-    values = values.of(~are_bad)
-    doubtful = np.flatnonzero(~values.are_objects & ~are_bad)
-    rows = []
-    for index in doubtful.tolist():
-        try:
-            rows.append(load_object(raw[index]))
-        except BadRowError:
-            are_bad[index] = True
-            rows.append({})
-    places = np.arange(len(raw))
-    places[doubtful] = len(raw) + np.arange(len(doubtful))
-    found = {}
-    for name in names:
-        others = [value_in(row, name) for row in rows]
-        if values.are_missing(name).all() and all(value is MISSING for value in others):
-            continue
-        read = [None if value is MISSING else value for value in others]
-        found[name] = Cells.joined([values.cells(name), Cells.of_values(read)], pa.array(places))
-    return found, are_bad
-
-
 # Spans cut out of strings of JSON objects; what stays of a string keeps its bytes.
 
 
@@ -603,9 +568,12 @@ class JsonBlock(RawBlock):
         """Give some columns, whatever values the others have."""
         return some_to_table(self.raw.select(select), names, path=self.path)
 
-    def cells(self, names: Sequence[str]) -> tuple[dict[str, Cells], Mask]:
-        """Give some values, of each row as they stand there."""
-        return cells_of_objects(self.raw, names)
+    def objects(self) -> pa.Array:
+        """Return the rows as they are."""
+        ends = np.cumsum(self.raw.ends - self.raw.starts)
+        offsets = np.concatenate([np.zeros(1, np.int64), ends])
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.raw.joined() or b"")]
+        return pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
 
     def with_cuts(self, cuts: Cuts) -> JsonBlock:
         """Cut spans out of the strings of the texts."""

@@ -20,8 +20,6 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import is_utf8
-from neardup.files.cells import Cells, read_numbers
 from neardup.files.columnpaths import MISSING, columns_among, element_of, paths_in, splits, value_in
 from neardup.files.problems import BadRowError, not_decodable
 from neardup.files.rawrows import RawRows
@@ -223,37 +221,6 @@ class JsonValues:
     def are_nulls(self, name: str) -> Mask:
         """Return which values are null."""
         return self._are(name, kernel.NULL)
-
-    def are_missing(self, name: str) -> Mask:
-        """Return where there is no value."""
-        return self._are(name, kernel.MISSING)
-
-    def are_utf8(self, name: str) -> Mask:
-        """Return where values are no strings, or strings of UTF-8."""
-        are_strings = self.are_strings(name)
-        are_good: Mask = np.ones(len(are_strings), np.bool_)
-        try:
-            self._written(name, are_strings)
-        except pa.ArrowInvalid:
-            n = self.names.index(name)
-            for row in np.flatnonzero(are_strings).tolist():
-                are_good[row] = is_utf8(bytes(self.data[self.starts[n, row] : self.stops[n, row]]))
-        return are_good
-
-    def cells(self, name: str) -> Cells:
-        """Return the values of a column, of which strings are UTF-8."""
-        n, are_others = self.names.index(name), self._are(name, kernel.OTHER)
-        first = self.data[np.where(are_others, self.starts[n], 0)]
-        are_true, are_false = (are_others & (first == ord(letter)) for letter in "tf")
-        wholes, floats = read_numbers(self._written(name, self.are_numbers(name)))
-        found = Cells.nulls(len(are_others))
-        return found.but(
-            texts=self.strings(name).cast(pa.large_string()),
-            wholes=wholes,
-            floats=floats,
-            truths=pa.array(are_true, mask=~(are_true | are_false)),
-            others=pa.array(are_others & ~are_true & ~are_false),
-        )
 
     def _are(self, name: str, kind: int) -> Mask:
         found: Mask = self.kinds[self.names.index(name)] == kind
@@ -506,7 +473,8 @@ def _load_all(raw: RawRows, path: str) -> list[dict[str, Any]]:
         try:
             rows.append(load_object(raw[index]))
         except BadRowError as bad:
-            raise InvalidInputError(str(bad), path=path, row=int(raw.numbers[index])) from None
+            number = int(raw.numbers[index])
+            raise InvalidInputError(str(bad), path=path, row=number, is_bad_row=True) from None
     return rows
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.errors import InvalidInputError
-    from neardup.files.cells import Cells
     from neardup.files.cuts import Cuts
     from neardup.files.kept import SourceTexts
     from neardup.files.streams import Destination, OutputStream
@@ -197,19 +196,15 @@ class RowBlock(ABC):
 
         return columns_among(self.to_table(select), names)
 
-    def cells(self, names: Sequence[str]) -> tuple[dict[str, Cells], Mask]:
-        """Give values of some columns, each by itself, and the rows that cannot be read.
+    def objects(self) -> pa.Array | None:
+        """Return the rows as JSON in bytes, null where one cannot be decoded; None for tables."""
+        return None
 
-        A name is lacking where it leads to nothing in any row.
-        """
-        import pyarrow as pa
-
-        from neardup.files.cells import cells_of_table
-
+    def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
+        """Return columns of the rows that can be read, in parts, and which rows cannot."""
         are_bad = np.zeros(len(self), np.bool_)
         tables = list(self._good_columns(names, ~are_bad, are_bad))
-        table = pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
-        return cells_of_table(table, are_bad), are_bad
+        return tables, are_bad
 
     def _good_columns(self, names: Sequence[str], rows: Mask, are_bad: Mask) -> Iterator[pa.Table]:
         """Yield columns of those of some rows that can be read, in order, and note the others."""

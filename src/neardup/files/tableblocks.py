@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import filter_rows, is_string, parse_arrow
-from neardup.files.cells import plain_array
+from neardup.files.arrowcolumns import filter_rows, is_string, parse_arrow, plain_array
 from neardup.files.columnpaths import path_in, values_at, with_values_at
 from neardup.files.cuts import Cuts, fill_holes
 from neardup.files.languages import IN_MEMORY

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup.errors import InvalidInputError
-from neardup.files.cells import plain_array
+from neardup.files.arrowcolumns import plain_array
 from neardup.files.ids import hash_ids
 from neardup.files.problems import listed_names
 from neardup.files.rows import RowBlock, Source
@@ -32,7 +32,10 @@ def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str,
     for source in sources[:_MOST_FILES]:
         block = next(iter(source.blocks()), None)
         header = source.listed_names() if block is None else ()
-        found |= set(header).intersection(names) if block is None else set(block.cells(names)[0])
+        if block is not None:
+            tables, _ = block.readable_columns(names)
+            header = [name for table in tables for name in table.column_names]
+        found |= set(header).intersection(names)
         is_empty &= block is None and not header
         if len(found) == len(set(names)):
             break

@@ -181,7 +181,7 @@ def _find_rows(
 
     are_bad = np.zeros(len(block), np.bool_)
     if skip_bad:
-        _, are_bad = block.cells(columns.names)
+        _, are_bad = block.readable_columns(columns.names)
     good = np.flatnonzero(~are_bad)
     if columns.id is None:
         ids = as_text(source.default_ids(block.numbers[good]))

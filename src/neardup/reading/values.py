@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.files.cells import plain_array
+from neardup.files.arrowcolumns import plain_array
 from neardup.files.rows import RowBlock
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks

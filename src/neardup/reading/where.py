@@ -1,25 +1,28 @@
-"""Conditions on the columns of rows, as SQL writes them, and sources of the rows that meet one.
+"""Conditions on the columns of rows in SQL, which DuckDB evaluates, and the rows that meet them.
 
-What is compared with what follows from each value and not from the type of its column, which a file
-may leave open: numbers are compared as such, also with a text that reads as one, texts by their
-characters, and all else is null, as a missing value is. What cannot be read is left to whoever
-reads it next: no condition leaves it out.
+A value is compared as the constant beside it is written: with a number as a number, with a text as
+text, with true or false as a truth value. The type of a column, which a file may leave open, and
+other rows play no part, so the same rows meet a condition wherever blocks are cut. Rows that cannot
+be read meet every condition; the job that reads them reports them.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import reduce
+import threading
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.errors import InvalidInputError, InvalidParameterError, option_name
+from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, option_name
 from neardup.files.inputs import Inputs
 from neardup.files.problems import listed_names
 from neardup.files.rows import Mask, Place, RowBlock, RowWriter, SomeRows, Source, WrappedSource
+from neardup.files.streams import one_line
 from neardup.reading.column_values import columns_there, where_to_have
 from neardup.runs.progress import may_go_on
 from neardup.runs.threads import map_ordered
@@ -28,75 +31,59 @@ from neardup.tables import Int64s
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.files.cells import Cells
     from neardup.files.rows import TakeMemory
     from neardup.files.streams import Destination, OutputStream
     from neardup.indexes.index import OpenIndex
     from neardup.outputs.summary_records import Filtered
 
-# What a condition may be made of, for messages.
-_KNOWN = (
-    "comparisons, like, ilike, in, between, is null, and, or, not, lower, upper and length; other "
-    'names than of letters, digits and _ stand in double quotes, as "my column"'
-)
-_LITERAL = re.compile(r"[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?|[0-9]+\.")
 # Documents of an index whose texts are read at once.
 _DOCUMENTS_AT_ONCE = 256
-_PLAIN_NAME = re.compile(r"[\w.\[\]]+")
+# Beyond it a float is not every whole number.
+_LARGEST_EXACT = 1 << 53
 
-
-# Words that a condition has beside names; behind most of them a parenthesis is no call.
-_WORDS = frozenset(
-    ("and", "or", "not", "in", "is", "null", "like", "ilike", "between", "escape", "true", "false")
-)
-_MOST_CALLS = 6
-
-# Parts of the parser's nodes that a condition evaluates, by class. A node with any other part set
-# is refused, so that no version of the parser can add a flag that is ignored.
-_NEGATABLE = ("Like", "ILike", "Is", "In", "Between")
-_EVALUATED: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("Paren", "Not", "Neg", "Lower", "Upper", "Length", "Boolean"), ("this",)),
-    **dict.fromkeys(("EQ", "NEQ", "LT", "LTE", "GT", "GTE", "And", "Or"), ("this", "expression")),
-    **dict.fromkeys(("Like", "ILike", "Is"), ("this", "expression", "negate")),
-    "In": ("this", "expressions", "negate"),
-    "Between": ("this", "low", "high", "negate"),
-    "Null": (),
-    "Literal": ("this", "is_string"),
-    "Identifier": ("this", "quoted"),
-    "Column": ("this", "table", "db", "catalog"),
-    "Dot": ("this", "expression"),
-    "Bracket": ("this", "expressions"),
+# The condition is put behind this, and everything before it must still be there when it is parsed.
+_SELECT = "SELECT number FROM batch WHERE "
+# Conditions may come from a client of a service: nothing outside the rows can be read.
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "threads": 1,
+    "enable_external_access": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "lock_configuration": True,
 }
+_ARITHMETIC = frozenset("+-*/%")
+# Names of columns in the query: as text, and as a value with its fields.
+_INTERNAL = re.compile(r"\b[tv](\d+)\b")
 
 
-def _parse(text: str) -> Any:
-    """Parse a condition; all words that it does not know are names.
+@cache
+def _database(_: int) -> Any:
+    """Open the database of a process, which holds nothing but the rows of one query at a time."""
+    try:
+        # It takes longer to load than most of what a job needs.
+        import duckdb
+    except ImportError:
+        raise MissingExtraError("sql", "a condition (where)") from None
+    return duckdb.connect(":memory:", config=_SETTINGS)
 
-    The parser knows all of SQL, and tries some of that in several ways, so that each level of it
-    takes twice the time; calls and brackets are therefore nested no deeper than any that are known.
-    """
-    from sqlglot import ParseError, Parser, TokenType, exp, tokenize
 
-    tokens = tokenize(text)
-    inside, is_name = list[bool](), False
-    for token in tokens:
-        kind, written = token.token_type, text[token.start : token.end + 1]
-        if kind in (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE):
-            inside.append(is_name or kind is not TokenType.L_PAREN)
-            if sum(inside) > _MOST_CALLS:
-                raise RecursionError
-        elif kind in (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE) and inside:
-            inside.pop()
-        is_word = (written[0].isalpha() or written[0] == "_") and written.isidentifier()
-        if is_word and written.lower() not in _WORDS:
-            # Some of what is called without parentheses is known by its name alone.
-            is_called = written.upper() in Parser.NO_PAREN_FUNCTION_PARSERS
-            token.token_type = TokenType.IDENTIFIER if is_called else TokenType.VAR
-        is_name = token.token_type in (TokenType.VAR, TokenType.IDENTIFIER)
-    (found,) = Parser().parse_into(exp.Condition, tokens, text) or [None]
-    if found is None:
-        raise ParseError("")
-    return found
+_opening = threading.Lock()
+
+
+def _connect() -> Any:
+    """Return a connection for one call; a process that was forked gets a database of its own."""
+    with _opening:
+        return _database(os.getpid()).cursor()
+
+
+def _syntax_tree(condition: str) -> dict[str, Any]:
+    """Parse a condition; return the query of rows that meet it."""
+    with _connect() as connection:
+        query = "SELECT json_serialize_sql(?)"
+        # A comment at the end of the condition ends with its line.
+        [found] = connection.execute(query, [f"{_SELECT}({condition}\n)"]).fetchone()
+    tree: dict[str, Any] = json.loads(found)
+    return tree
 
 
 class Condition:
@@ -105,38 +92,62 @@ class Condition:
     Parameters
     ----------
     text
-        The condition in SQL, which a library parses; null is as in SQL neither true nor false.
+        The condition in SQL as DuckDB has it; null is neither true nor false.
+
+    Attributes
+    ----------
+    columns
+        The columns that it names, without the fields within them.
 
     Raises
     ------
     InvalidParameterError
-        If it is none, or has parts that are not known here.
+        If it cannot be parsed, or reads anything but columns.
     """
 
     def __init__(self, text: str) -> None:
-        from sqlglot.errors import SqlglotError
-
         self.text = text
-        compiler = _Compiler(text)
+        if not text.strip():
+            raise _refused("it is empty", text)
+        tree = _syntax_tree(text)
+        if tree["error"]:
+            raise _refused(tree["error_message"], text)
+        compiler = _Compiler()
         try:
-            parsed = _parse(text)
-            compiler.check_parts(parsed)
-            self._holds = compiler.condition(parsed)
+            [statement] = tree["statements"]
+            node = statement["node"]
+            [plain] = _syntax_tree("true")["statements"]
+            if {**node, "where_clause": None} != {**plain["node"], "where_clause": None}:
+                raise _UnsupportedError("it is more than one condition")
+            node["where_clause"] = compiler.condition(node["where_clause"])
+        except (_UnsupportedError, ValueError, KeyError) as error:
+            raise _refused(str(error) or "it cannot be parsed", text) from None
         except RecursionError:
             raise _refused("it is nested too deep", text) from None
-        except SqlglotError as error:
-            found = getattr(error, "errors", None) or [{}]
-            reason, near = found[0].get("description") or "", found[0].get("highlight")
-            # What the library says of its own classes.
-            if "<class" in reason:
-                reason = "something is missing"
-            reason = reason or "it cannot be parsed"
-            raise _refused(f"{reason.rstrip('.')}{f' at {near!r}' if near else ''}", text) from None
         self.columns = tuple(compiler.columns)
+        with _connect() as connection:
+            query = "SELECT json_deserialize_sql(?::JSON)"
+            [self._query] = connection.execute(query, [json.dumps(tree)]).fetchone()
+        self._check()
 
     def __reduce__(self) -> tuple[type[Condition], tuple[str]]:
         """Be copied as the text, which is parsed again."""
         return Condition, (self.text,)
+
+    def _check(self) -> None:
+        """Raise for functions that do not exist, before any row is read."""
+        import duckdb
+
+        columns = range(len(self.columns))
+        values = "".join(f", NULL::VARCHAR AS t{n}, NULL::VARIANT AS v{n}" for n in columns)
+        with _connect() as connection:
+            try:
+                connection.execute(f"WITH batch AS (SELECT 1 AS number{values}) {self._query}")
+            except duckdb.CatalogException as error:
+                raise _refused(self._reason(error), self.text) from None
+            except duckdb.Error:
+                # It may hold of columns with types.
+                pass
 
     def of(self, source: Source, block: RowBlock) -> Mask:
         """Return the rows of a block that meet the condition, or cannot be read.
@@ -144,15 +155,30 @@ class Condition:
         Raises
         ------
         InvalidInputError
-            If a file lacks a column as a whole.
+            If a file lacks a column as a whole, or has values that cannot be compared so.
         """
-        cells, are_bad = self._cells(block)
-        if source.has_fixed_columns and not are_bad.all():
-            for name in self.columns:
-                if name not in cells:
-                    message = _no_column(name, source.listed_names(), self.text)
-                    raise InvalidInputError(message, path=source.origin)
-        return self._met(cells, are_bad)
+        import duckdb
+        import pyarrow as pa
+
+        try:
+            if not self.columns:
+                return self._met(_numbered(len(block)), "SELECT number FROM given")
+            objects = block.objects()
+            if objects is not None:
+                return self._of_objects(objects)
+            tables, are_bad = block.readable_columns(self.columns)
+            table = pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
+            if source.has_fixed_columns and not are_bad.all():
+                for name in self.columns:
+                    if name not in table.column_names:
+                        message = _no_column(name, source.listed_names(), self.text)
+                        raise InvalidInputError(message, path=source.origin)
+            are_met: Mask = are_bad.copy()
+            are_met[~are_bad] = self._of_table(table, int((~are_bad).sum()))
+            return are_met
+        except duckdb.Error as error:
+            message = f"{option_name('where')} {self.text!r}: {self._reason(error)}"
+            raise InvalidInputError(message, path=source.origin) from None
 
     def of_documents(self, index: OpenIndex[Any, Any], documents: Int64s) -> Mask:
         """Return which of some documents of an index, which ascend, meet the condition.
@@ -160,35 +186,117 @@ class Condition:
         Raises
         ------
         InvalidParameterError
-            If the index keeps no such column.
+            If the index keeps no such column, or its values cannot be compared so.
         """
+        import duckdb
+
         known = ("id", "text", *index.columns)
         for name in self.columns:
-            # The head of a path into a column, which may have points in its own name.
-            if not any(name == each or name.startswith((f"{each}.", f"{each}[")) for each in known):
+            if name not in known:
                 raise InvalidParameterError(_no_column(name, known, self.text), "")
-        from neardup.files.tableblocks import TableBlock
-
         parts = [np.empty(0, np.bool_)]
         for start in range(0, len(documents), _DOCUMENTS_AT_ONCE):
             may_go_on()
             rows = index.read_rows(documents[start : start + _DOCUMENTS_AT_ONCE])
-            parts.append(self._met(*self._cells(TableBlock(rows, 1))))
+            names = [name for name in self.columns if name in rows.column_names]
+            try:
+                parts.append(self._of_table(rows.select(names), len(rows)))
+            except duckdb.Error as error:
+                raise _refused(self._reason(error), self.text) from None
         return np.concatenate(parts)
 
-    def _cells(self, block: RowBlock) -> tuple[Mapping[str, Cells], Mask]:
-        if not self.columns:
-            return {}, np.zeros(len(block), np.bool_)
-        return block.cells(self.columns)
+    def _reason(self, error: Exception) -> str:
+        """Return the reason of the database in one line, with the names of columns."""
+        line = one_line(error).partition(" LINE 1:")[0].partition(": ")[2]
+        return _INTERNAL.sub(lambda name: repr(self.columns[int(name[1])]), line)
 
-    def _met(self, cells: Mapping[str, Cells], are_bad: Mask) -> Mask:
+    def _of_table(self, table: pa.Table, n_rows: int) -> Mask:
+        """Return which rows of a table meet the condition; a column that it lacks is null."""
+        import pyarrow as pa
+
+        from neardup.files.arrowcolumns import plain_array
+
+        given, values = _numbered(n_rows), ""
+        for n, name in enumerate(self.columns):
+            expression = "NULL"
+            if name in table.column_names:
+                array = plain_array(table.column(name))
+                given = given.append_column(f"c{n}", array)
+                # NaN is no value; DuckDB takes it for the largest.
+                expression = f"nullif(c{n}, 'nan')" if pa.types.is_floating(array.type) else f"c{n}"
+            values += f", {expression} AS t{n}, {expression} AS v{n}"
+        return self._met(given, f"SELECT number{values} FROM given")
+
+    def _of_objects(self, objects: pa.Array) -> Mask:
+        """Return which of some JSON texts meet the condition, or are no objects."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        found = pc.fill_null(self._holds(_Rows(cells, len(are_bad))), False)
-        are_met = found.as_py() if isinstance(found, pa.Scalar) else np.asarray(found)
-        chosen: Mask = are_bad | are_met
-        return chosen
+        texts = _decoded(objects)
+        given = _numbered(len(texts)).append_column("row", texts)
+        is_object = "CASE WHEN json_valid(row) THEN json_type(row) = 'OBJECT' END"
+        others = f"SELECT number FROM given WHERE coalesce(NOT {is_object}, true)"
+        doubtful = self._select(given, others)
+        are_bad: Mask = np.zeros(len(texts), np.bool_)
+        if len(doubtful):
+            # DuckDB refuses lone surrogates and NaN, which JSON lines may have.
+            read = [_read_again(objects[number].as_py()) for number in doubtful.tolist()]
+            is_doubtful = are_bad.copy()
+            is_doubtful[doubtful] = True
+            lines = pa.array(read, pa.large_string())
+            texts = pc.replace_with_mask(texts, pa.array(is_doubtful), lines)
+            given = given.set_column(1, "row", texts)
+            are_bad[doubtful] = lines.is_null()
+        values = ""
+        for n, name in enumerate(self.columns):
+            pointer = "/" + name.replace("~", "~0").replace("/", "~1").replace("'", "''")
+            values += f", json_extract_string(row, '{pointer}') AS t{n}"
+            values += f", json_extract(row, '{pointer}')::VARIANT AS v{n}"
+        return are_bad | self._met(given, f"SELECT number{values} FROM given")
+
+    def _met(self, given: pa.Table, batch: str) -> Mask:
+        are_met: Mask = np.zeros(len(given), np.bool_)
+        are_met[self._select(given, f"WITH batch AS ({batch}) {self._query}")] = True
+        return are_met
+
+    @staticmethod
+    def _select(given: pa.Table, query: str) -> Int64s:
+        with _connect() as connection:
+            connection.register("given", given)
+            numbers: Int64s = connection.execute(query).fetchnumpy()["number"]
+            return numbers
+
+
+def _numbered(n_rows: int) -> pa.Table:
+    """Return rows with nothing but their numbers."""
+    import pyarrow as pa
+
+    return pa.table({"number": np.arange(n_rows)})
+
+
+def _decoded(objects: pa.Array) -> pa.Array:
+    """Return JSON as text; null where it is not UTF-8."""
+    import pyarrow as pa
+
+    try:
+        return objects.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        lines = [line.decode(errors="replace") if line else None for line in objects.to_pylist()]
+        # The character of replacement is doubtful, and read again.
+        return pa.array(
+            [None if line and "\ufffd" in line else line for line in lines], pa.large_string()
+        )
+
+
+def _read_again(row: bytes | None) -> str | None:
+    """Return a row as JSON that every parser reads; None if it is not an object."""
+    try:
+        value = json.loads((row or b"").decode(), parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    return json.dumps(value, ensure_ascii=False).encode(errors="replace").decode()
 
 
 def _refused(reason: str, text: str) -> InvalidParameterError:
@@ -200,203 +308,154 @@ def _refused(reason: str, text: str) -> InvalidParameterError:
 
 
 def _no_column(name: str, names: Sequence[str], condition: str) -> str:
-    listed = listed_names(name, names)
-    message = f"no column {name!r}, which {option_name('where')} names; columns are {listed}"
-    if not _PLAIN_NAME.fullmatch(name) or f'"{name}"' in condition:
+    message = f"{option_name('where')}: no column {name!r}; columns are {listed_names(name, names)}"
+    if f'"{name}"' in condition:
         message += "; texts stand in single quotes"
     return message
 
 
-# From the parsed condition to functions of the values of some rows.
+class _UnsupportedError(Exception):
+    """A part of a condition that is not evaluated, and why."""
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """The values of columns in so many rows."""
-
-    cells: Mapping[str, Cells]
-    n_rows: int
-
-    def column(self, name: str) -> Cells:
-        """Return the values of a column; nulls where there is none."""
-        from neardup.files.cells import Cells
-
-        return self.cells[name] if name in self.cells else Cells.nulls(self.n_rows)
-
-
-# Truth values of rows, or one of all.
-_Holds = Callable[[_Rows], "pa.BooleanArray | pa.BooleanScalar"]
-_Value = Callable[[_Rows], "Cells"]
+_UNSUPPORTED = {
+    "SUBQUERY": "it has a query within it",
+    "PARAMETER": "it has a parameter (?)",
+    "WINDOW": "it has a window function",
+    "STAR": "it has a star (*)",
+}
+_PATHS = ("STRUCT_EXTRACT", "ARRAY_EXTRACT")
+_OPERANDS = ("left", "right", "input", "lower", "upper", "children")
 
 
 class _Compiler:
-    """Makes functions of parts of a condition, and notes the columns that they name."""
+    """Names columns in a condition, and casts their values to the constants beside them."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self.columns: dict[str, None] = {}
+    def __init__(self) -> None:
+        self.columns: dict[str, int] = {}
+        self._parameters: list[str] = []
 
-    def check_parts(self, parsed: Any) -> None:
-        """Raise for any part of the condition that would not be evaluated."""
-        for node in parsed.walk():
-            evaluated = _EVALUATED.get(type(node).__name__)
-            if evaluated is None or any(
-                value for name, value in node.args.items() if name not in evaluated
-            ):
-                raise self._unknown(node)
+    def condition(self, node: Any) -> Any:
+        """Return a part of the condition that is true, false or null."""
+        is_column = node["class"] == "COLUMN_REF" or node["type"] in _PATHS
+        changed = self._visit(node)
+        return _cast(changed, "TRY_CAST(x AS BOOLEAN)") if is_column else changed
 
-    def condition(self, node: Any) -> _Holds:
-        """Return the function that evaluates a part of the condition to true, false or null."""
-        import pyarrow.compute as pc
+    def _visit(self, node: Any) -> Any:
+        """Return a part with columns by other names."""
+        if isinstance(node, list):
+            return [self._visit(each) for each in node]
+        if not isinstance(node, dict):
+            return node
+        which, what = node.get("class"), node.get("type")
+        if which in _UNSUPPORTED:
+            raise _UnsupportedError(_UNSUPPORTED[which])
+        if which == "COLUMN_REF":
+            return self._column(node, is_path=False)
+        if what in _PATHS and node["children"][0]["class"] == "COLUMN_REF":
+            column, *steps = node["children"]
+            return {**node, "children": [self._column(column, is_path=True), *self._visit(steps)]}
+        if which in ("COMPARISON", "BETWEEN") or what in ("COMPARE_IN", "COMPARE_NOT_IN"):
+            return self._comparison(node)
+        if which == "CONJUNCTION" or what == "OPERATOR_NOT":
+            return {**node, "children": [self.condition(each) for each in node["children"]]}
+        if which == "LAMBDA":
+            self._parameters += _names_in(node["lhs"])
+        changed = {key: self._visit(value) for key, value in node.items()}
+        if which == "FUNCTION" and node["function_name"] in _ARITHMETIC:
+            for argument in changed["arguments"]:
+                argument["expression"] = _cast(argument["expression"], _NUMBER)
+        return changed
 
-        holds = self._plain_condition(node)
-        if type(node).__name__ in _NEGATABLE and node.args.get("negate"):
-            return lambda rows: pc.invert(holds(rows))
-        return holds
+    def _column(self, node: dict[str, Any], *, is_path: bool) -> dict[str, Any]:
+        head, *fields = node["column_names"]
+        if head in self._parameters:
+            return node
+        number = self.columns.setdefault(head, len(self.columns))
+        kind = "v" if fields or is_path else "t"
+        return {**node, "column_names": [f"{kind}{number}", *fields]}
 
-    def _plain_condition(self, node: Any) -> _Holds:
-        """Return the same as ``condition``, without the negation that a comparison may have."""
-        import pyarrow.compute as pc
-        from sqlglot import exp
+    def _comparison(self, node: dict[str, Any]) -> dict[str, Any]:
+        if "DISTINCT" in node["type"] and node["left"]["class"] == "CAST":
+            # DuckDB writes "x is true" so, with a cast that fails for other texts.
+            node = {**node, "left": node["left"]["child"]}
+        operands = {name: node[name] for name in _OPERANDS if name in node}
+        listed = [each for value in operands.values() for each in _listed(value)]
+        constants = [each["literal"] for each in listed if each["class"] == "CONSTANT"]
+        visited = {name: self._visit(value) for name, value in operands.items()}
 
-        operators = {
-            exp.EQ: pc.equal,
-            exp.NEQ: pc.not_equal,
-            exp.LT: pc.less,
-            exp.LTE: pc.less_equal,
-            exp.GT: pc.greater,
-            exp.GTE: pc.greater_equal,
-        }
-        kind = type(node)
-        if kind is exp.Paren:
-            return self.condition(node.this)
-        if kind is exp.Not:
-            inner = self.condition(node.this)
-            return lambda rows: pc.invert(inner(rows))
-        if kind in (exp.And, exp.Or):
-            join = pc.and_kleene if kind is exp.And else pc.or_kleene
-            # All in a row, of which there may be very many, are one step.
-            parts = [self.condition(part) for part in node.flatten()]
-            return lambda rows: reduce(join, (part(rows) for part in parts))
-        if kind in operators:
-            a, b, operator = self.value(node.this), self.value(node.expression), operators[kind]
-            return lambda rows: _compare(operator, a(rows), b(rows))
-        if kind is exp.Is:
-            return self._is(node)
-        if kind is exp.In and node.expressions:
-            a, values = self.value(node.this), [self.value(each) for each in node.expressions]
-            return lambda rows: _any_equal(a(rows), [each(rows) for each in values])
-        if kind is exp.Between:
-            a, low, high = map(self.value, (node.this, node.args["low"], node.args["high"]))
-            return lambda rows: pc.and_kleene(
-                _compare(pc.greater_equal, a(rows), low(rows)),
-                _compare(pc.less_equal, a(rows), high(rows)),
-            )
-        if kind in (exp.Like, exp.ILike) and _is_text(node.expression):
-            a, pattern = self.value(node.this), node.expression.this
-            ignores = kind is exp.ILike
-            return lambda rows: pc.match_like(a(rows).texts, pattern, ignore_case=ignores)
-        if kind in (exp.Boolean, exp.Null) or self._name_of(node) is not None:
-            a = self.value(node)
-            return lambda rows: a(rows).as_truths
-        raise self._unknown(node)
+        def compared(template: str) -> dict[str, Any]:
+            def changed(operand: Any) -> Any:
+                if isinstance(operand, list):
+                    return [changed(each) for each in operand]
+                return operand if operand["class"] == "CONSTANT" else _cast(operand, template)
 
-    def _is(self, node: Any) -> _Holds:
-        import pyarrow.compute as pc
-        from sqlglot import exp
+            return {**node, **{name: changed(value) for name, value in visited.items()}}
 
-        a, other = self.value(node.this), node.expression
-        if type(other) is exp.Null:
-            return lambda rows: a(rows).are_null
-        if type(other) is exp.Boolean:
-            wanted = other.this
-            return lambda rows: pc.fill_null(pc.equal(a(rows).as_truths, wanted), False)
-        raise self._unknown(node)
-
-    def value(self, node: Any) -> _Value:
-        """Return what gives the values of a part of the condition."""
-        from sqlglot import exp
-
-        kind = type(node)
-        if kind is exp.Paren:
-            return self.value(node.this)
-        name = self._name_of(node)
-        if name is not None:
-            self.columns[name] = None
-            return lambda rows: rows.column(name)
-        if kind in (exp.Lower, exp.Upper, exp.Length):
-            a, change = self.value(node.this), kind.__name__.lower()
-            return lambda rows: getattr(a(rows), change)()
-        return self._constant(node)
-
-    def _constant(self, node: Any) -> _Value:
-        from sqlglot import exp
-
-        from neardup.files.cells import Cells
-
-        sign, kind = 1, type(node)
-        if kind is exp.Neg:
-            sign, node, kind = -1, node.this, type(node.this)
-        value: str | float | bool | None
-        if kind is exp.Literal and not node.is_string and _LITERAL.fullmatch(node.this):
-            value = sign * (int(node.this) if node.this.isdecimal() else float(node.this))
-        elif sign > 0 and (_is_text(node) or kind is exp.Boolean):
-            value = node.this
-        elif sign > 0 and kind is exp.Null:
-            value = None
-        else:
-            raise self._unknown(node)
-        constant = Cells.of_value(value)
-        return lambda _: constant
-
-    def _name_of(self, node: Any) -> str | None:
-        """Return the name of a column, or the path into one, that a part is; None if it is none."""
-        from sqlglot import exp
-
-        kind = type(node)
-        if kind is exp.Column and all(type(part) is exp.Identifier for part in node.parts):
-            return ".".join(part.name for part in node.parts)
-        if kind is exp.Dot and type(node.expression) is exp.Identifier:
-            head = self._name_of(node.this)
-            return None if head is None else f"{head}.{node.expression.name}"
-        if kind is exp.Bracket and len(node.expressions) == 1:
-            head, step = self._name_of(node.this), node.expressions[0]
-            if type(step) is exp.Literal and not step.is_string and step.this.isdecimal():
-                return None if head is None else f"{head}[{step.this}]"
-        return None
-
-    def _unknown(self, node: Any) -> InvalidParameterError:
-        return _refused(f"{node.sql()!r} is none of {_KNOWN}", self._text)
+        if all(each["class"] == "COLUMN_REF" or each["type"] in _PATHS for each in listed):
+            # Two columns are compared as numbers where both are, else as text.
+            both: dict[str, Any] = _cast(compared(_NUMBER), "coalesce(x, y)", compared(_TEXT))
+            return both
+        template = _template_of(constants)
+        return {**node, **visited} if template is None else compared(template)
 
 
-def _is_text(node: Any) -> bool:
-    from sqlglot import exp
-
-    return type(node) is exp.Literal and node.is_string
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
-def _compare(operator: Callable[[Any, Any], Any], a: Cells, b: Cells) -> Any:
-    """Compare values row by row: texts with texts, else numbers, else truth values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    found = operator(a.texts, b.texts)
-    # Of constants it costs nothing to know whether they are numbers.
-    if all(each.numbers.floats.is_valid for each in (a, b) if isinstance(each.floats, pa.Scalar)):
-        x, y = a.numbers, b.numbers
-        numbers = pc.coalesce(operator(x.wholes, y.wholes), operator(x.floats, y.floats))
-        found = pc.coalesce(found, numbers)
-    truths = operator(a.as_truths.cast(pa.int8()), b.as_truths.cast(pa.int8()))
-    return pc.coalesce(found, truths)
+def _names_in(node: Any) -> list[str]:
+    """Return the names in the parameters of a function."""
+    if isinstance(node, list):
+        return [name for each in node for name in _names_in(each)]
+    if not isinstance(node, dict):
+        return []
+    own: list[str] = node.get("column_names", [])
+    return own + [name for value in node.values() for name in _names_in(value)]
 
 
-def _any_equal(a: Cells, values: Sequence[Cells]) -> Any:
-    import pyarrow.compute as pc
+_TEXT = "CAST(x AS VARCHAR)"
+_NUMBER = "nullif(TRY_CAST(x AS DOUBLE), 'nan'::DOUBLE)"
 
-    found = _compare(pc.equal, a, values[0])
-    for value in values[1:]:
-        found = pc.or_kleene(found, _compare(pc.equal, a, value))
-    return found
+
+def _template_of(literals: Sequence[dict[str, Any]]) -> str | None:
+    """Return what makes values comparable with some constants; None where kinds differ."""
+    kinds = {_KINDS.get(each["kind"]) for each in literals if each["kind"] != "NULL"}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if kind == "number":
+        are_large = any(
+            each["kind"] == "INTEGER" and abs(int(each["text"])) >= _LARGEST_EXACT
+            for each in literals
+        )
+        return "TRY_CAST(x AS HUGEINT)" if are_large else _NUMBER
+    return {"text": _TEXT, "truth": "TRY_CAST(x AS BOOLEAN)"}.get(kind or "")
+
+
+_KINDS = {"INTEGER": "number", "NUMERIC": "number", "STRING": "text", "BOOLEAN": "truth"}
+
+
+@cache
+def _parsed(expression: str) -> str:
+    [statement] = _syntax_tree(expression)["statements"]
+    return json.dumps(statement["node"]["where_clause"])
+
+
+def _cast(x: Any, template: str, y: Any = None) -> Any:
+    """Return an expression with parts of a condition in the places of ``x`` and ``y``."""
+
+    def put(part: Any) -> Any:
+        if isinstance(part, list):
+            return [put(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        match part.get("column_names"):
+            case ["x"]:
+                return x
+            case ["y"]:
+                return y
+        return {key: put(value) for key, value in part.items()}
+
+    return put(json.loads(_parsed(template)))
 
 
 # Sources of the rows that meet a condition.

@@ -1,128 +1,197 @@
-"""What each comparison says of each kind of value, whatever stands in the rows beside it."""
+"""Conditions: how values are compared, whatever the format and the rows beside them."""
 
 from __future__ import annotations
 
 import csv
-import io
 import json
-from itertools import product
 
 import numpy as np
+import pyarrow as pa
 import pytest
-from sqlglot import exp
 
-from neardup.errors import InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
+from neardup.files.memory import arrow_source
 from neardup.reading import where
 from neardup.reading.where import Condition
 from tests.each import each_of
-from tests.oracles import where as oracle
 
-VALUES = [
-    *("", "a", "A", "b", "1", "1.0", "01", "-3", "1e2", "1e+300", "true", "False", "é", "nan"),
-    *(0, 1, -3, 100, 2**53 + 1, 2**53, 2**63 - 1, 2**63, 10**400),
-    *(0.5, 1.0, -3.0, 1e2, 1e300, True, False, None, [], [1], {"x": 1}),
+SCALARS = [
+    *("", "a", "A", "1", "1.0", "01", "true", "nan"),
+    *(0, 1, -3, 2**53 + 1, 2**53, 2**63, 0.5, True, False, None),
 ]
-ROWS = [{"x": value} for value in VALUES]
-CONSTANTS = ["", "a", "1", "01", "1.0", "true", "é", 0, 1, -3, 100.0, 2**53, 2**63 - 1, 0.5, True]
-X, Y = ("column", "x"), ("column", "y")
-COMPARISONS = [
-    (operator, X, ("constant", constant))
-    for operator, constant in product(["=", "<>", "<", ">="], CONSTANTS)
-]
+VALUES = [*SCALARS, [], [1], {"x": 1}, {"x": [{"y": 2}, "q"]}]
+# What meets a condition, by the values of x.
+CONDITIONS = {
+    "x = 1": ["1", "1.0", "01", 1],
+    "x <> 1": [0, -3, 2**53 + 1, 2**53, 2**63, 0.5],
+    "x > 0.5": ["1", "1.0", "01", 1, 2**53 + 1, 2**53, 2**63],
+    "x = 9007199254740993": [2**53 + 1],
+    "x = '1'": ["1", 1],
+    "x < '1'": ["", "01", 0, -3, 0.5],
+    "x between 0 and 1": ["1", "1.0", "01", 0, 1, 0.5],
+    "x in (1, 0.5)": ["1", "1.0", "01", 1, 0.5],
+    "x in ('a', '0.5')": ["a", 0.5],
+    "x = true": ["1", "true", 1, True],
+    "x is true": ["1", "true", 1, True],
+    "x": ["1", "true", 1, True],
+    "not x": [0, False],
+    "x is null": [None],
+    "x ilike 'a'": ["a", "A"],
+    "x + 1 = 2": ["1", "1.0", "01", 1],
+    "lower(x) = 'a' or false": ["a", "A"],
+    "length(x) = 1 and x::varchar > '1'": ["a", "A"],
+    "case when x = 1 then true else false end": ["1", "1.0", "01", 1],
+    "x similar to '[0-9.]+' -- and a comment": [
+        *("1", "1.0", "01", 0, 1, 2**53 + 1, 2**53, 2**63, 0.5),
+    ],
+    "null": [],
+    "1 = 1": SCALARS,
+}
+WITHIN = {
+    "x.x = 1": [{"x": 1}],
+    "x.x[1].y = 2": [{"x": [{"y": 2}, "q"]}],
+    "x.x[2] = 'q'": [{"x": [{"y": 2}, "q"]}],
+    "x[1] = 1": [[1]],
+    "x.x is null and x.y is null": [*SCALARS, [], [1]],
+}
 
 
-def met(source, condition):
+def met(source, text):
     """Return which rows of a source meet a condition."""
-    made = Condition(oracle.to_sql(condition))
-    return np.concatenate([made.of(source, block) for block in source.blocks()]).tolist()
+    condition = Condition(text)
+    return np.concatenate([condition.of(source, block) for block in source.blocks()]).tolist()
 
 
-@pytest.mark.slow
-@each_of("block_bytes", [1, 60, 1 << 20])
-def test_json(tmp_path, block_bytes):
-    """The values stand in blocks of one kind, and of several."""
-    path = tmp_path / "a.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    source = JsonLinesSource(str(path), path.name, block_bytes=block_bytes)
-    others = [("null", X), ("true", X), ("is", X, False), ("like", X, "_"), ("ilike", X, "A")]
-    others += [("=", ("lower", X), ("constant", "a")), ("<", ("length", X), ("constant", 2))]
-    for condition in [*COMPARISONS, *others]:
-        expected = [oracle.meets(condition, row) for row in ROWS]
-        assert met(source, condition) == expected, condition
-        negated = ("not", condition)
-        expected = [oracle.meets(negated, row) for row in ROWS]
-        assert met(source, negated) == expected, negated
-
-
-def test_csv__empty_fields_are_null(tmp_path):
-    texts = [str(value) for value in VALUES if not isinstance(value, list | dict)]
-    lines = io.StringIO()
-    csv.writer(lines).writerows([["x", "y"], *([text, "y"] for text in texts)])
-    path = tmp_path / "a.csv"
-    path.write_text(lines.getvalue())
-    source = DelimitedSource(str(path), path.name, block_bytes=1 << 20)
-    for condition in [*COMPARISONS[::3], ("null", X), ("not", ("null", X)), ("like", X, "%")]:
-        expected = [oracle.meets(condition, {"x": text or None}) for text in texts]
-        assert met(source, condition) == expected, condition
-
-
-def test_null__is_neither_true_nor_false(tmp_path):
-    rows = [{"x": x, "y": y} for x, y in product([1, 2, None], repeat=2)]
-    path = tmp_path / "a.jsonl"
+def json_lines(path, rows, **options):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    source = JsonLinesSource(str(path), path.name)
-    one = [("=", each, ("constant", 1)) for each in (X, Y)]
-    conditions = [("and", *one), ("or", *one), ("in", X, [("constant", 2), Y])]
-    conditions += [("between", X, Y, ("constant", 1)), ("<", X, Y)]
-    for condition in (*conditions, *(("not", each) for each in conditions)):
-        assert met(source, condition) == [oracle.meets(condition, row) for row in rows], condition
+    return JsonLinesSource(str(path), path.name, **options)
+
+
+def chosen(values, mask):
+    return [value for value, is_met in zip(values, mask, strict=True) if is_met]
+
+
+@pytest.mark.parametrize("block_bytes", [1, 60, 1 << 20])
+def test_json__whatever_the_blocks(tmp_path, block_bytes):
+    rows = [{"x": value} for value in VALUES]
+    source = json_lines(tmp_path / "a.jsonl", rows, block_bytes=block_bytes)
+    for text, values in {**CONDITIONS, **WITHIN}.items():
+        if text in ("1 = 1", "x <> 1"):
+            continue
+        found = chosen(VALUES, met(source, text))
+        # Lists and objects are text where they are compared as a whole.
+        found = [x for x in found if text in WITHIN or not isinstance(x, list | dict)]
+        assert repr(found) == repr(values), text
+
+
+def test_csv__as_json_and_empty_fields_are_null(tmp_path):
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["x", "y"], *([value, "y"] for value in SCALARS)])
+    source = DelimitedSource(str(path), path.name)
+    for text, values in CONDITIONS.items():
+        expected = [value for value in values if value != ""]
+        if text == "x is null":
+            expected = ["", None]
+        elif text == "1 = 1":
+            expected = SCALARS
+        elif text in ("x = true", "x is true", "x", "not x"):
+            # CSV has the words of Python for truth values here.
+            expected = [value for value in values if value is not None]
+        assert repr(chosen(SCALARS, met(source, text))) == repr(expected), text
+
+
+def test_table__by_its_types():
+    days = pa.array([0, 31, None], pa.date32())
+    table = pa.table(
+        {
+            "day": days,
+            "number": [0.5, float("nan"), 2.0],
+            "large": pa.array([2**64 - 1, 1, None], pa.uint64()),
+            "kind": pa.array(["a", "b", "a"]).dictionary_encode(),
+            "view": pa.array(["a", "b", None], pa.string_view()),
+            "meta": [{"url": "u", "tags": ["x"]}, {"url": "v", "tags": []}, None],
+        }
+    )
+    source = arrow_source(table)
+    for text, expected in {
+        "day >= '1970-02-01'": [False, True, False],
+        "year(day) = 1970": [True, True, False],
+        "number > 0": [True, False, True],
+        "number is null": [False, True, False],
+        "large = 18446744073709551615": [True, False, False],
+        "kind = 'a'": [True, False, True],
+        "view not like 'a%'": [False, True, False],
+        "meta.url = 'v' or list_contains(meta.tags, 'x')": [True, True, False],
+        "meta.tags[1] = 'x'": [True, False, False],
+    }.items():
+        assert met(source, text) == expected, text
+
+
+def test_two_columns__are_compared_by_their_values(tmp_path):
+    rows = [{"a": 9, "b": 10}, {"a": "9", "b": "10"}, {"a": 1, "b": 1.0}, {"a": None, "b": 1}]
+    rows += [{"a": "x", "b": "y"}, {"a": {"c": 2}, "b": 1.5}]
+    source = json_lines(tmp_path / "a.jsonl", rows)
+    assert met(source, "a < b") == [True, True, False, False, True, False]
+    assert met(source, "a = b") == [False, False, True, False, False, False]
+    assert met(source, "a.c > b") == [False, False, False, False, False, True]
+
+
+@each_of("comparison", ["like 'a%'", "ilike 'A%'", "in ('ab')", "between 'a' and 'b'"])
+def test_not__inside_of_a_comparison_and_around_it(tmp_path, comparison):
+    source = json_lines(tmp_path / "a.jsonl", [{"x": "ab"}, {"x": "cd"}, {"x": None}])
+    for text in (f"x not {comparison}", f"not x {comparison}", f"not (x {comparison})"):
+        assert met(source, text) == [False, True, False]
 
 
 def test_rows_that_cannot_be_read__meet_all_conditions(tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_bytes(b'{"x": 1}\nno object\n{"x": "\xff"}\n{"x": 2, "y": "\xff"}\n{"x": 1e+300}\n')
+    rows = [b'{"x": 1}', b"no object", b'{"x": "\xff"}', b"[1]", b'{"x": "\\ud800"}', b'{"x": NaN}']
+    path.write_bytes(b"\n".join([*rows, b'{"x": 1, "y": NaN}']))
     source = JsonLinesSource(str(path), path.name)
-    assert met(source, ("=", X, ("constant", 3))) == [False, True, True, False, False]
-    assert met(source, ("=", X, ("constant", 1))) == [True, True, True, False, False]
+    assert met(source, "x = 3") == [False, True, True, True, False, False, False]
+    assert met(source, "x = 1") == [True, True, True, True, False, False, True]
+    assert met(source, "x is null") == [False, True, True, True, False, False, False]
     path = tmp_path / "a.csv"
     path.write_bytes(b"x,y\n1,a\n2\n3,a,b\n\xff,a\n4,a\n" + b"5,a\n6\n" * 20)
     source = DelimitedSource(str(path), path.name)
-    expected = [True, True, True, True, False, *[False, True] * 20]
-    assert met(source, ("=", X, ("constant", 1))) == expected
+    assert met(source, "x = 1") == [True, True, True, True, False, *[False, True] * 20]
 
 
-def test_not__inside_of_a_comparison_and_around_it(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"x": "ab"}\n{"x": "cd"}\n{"x": null}\n')
-    source = JsonLinesSource(str(path), path.name)
-    [block] = source.blocks()
-    for comparison in ("like 'a%'", "ilike 'A%'", "in ('ab')", "between 'a' and 'b'"):
-        for condition in (f"x not {comparison}", f"not x {comparison}", f"not (x {comparison})"):
-            assert Condition(condition).of(source, block).tolist() == [False, True, False]
+@each_of(
+    ("text", "reason"),
+    [
+        (" ", "it is empty"),
+        ("n = ", "syntax error at or near"),
+        ("foo(n) = 1", "Scalar Function with name foo does not exist"),
+        ("n in (select 1)", "it has a query within it"),
+        ("n = ?", "it has a parameter"),
+        ("row_number() over () = 1", "it has a window function"),
+        ("true) limit (1", "it is more than one condition"),
+        ("n = 1; drop table n", "syntax error"),
+        ("(" * 5000 + "n = 1" + ")" * 5000, "depth"),
+    ],
+)
+def test_refused(text, reason):
+    with pytest.raises(InvalidParameterError, match="where must be a condition such as") as caught:
+        Condition(text)
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
-def test_every_part_of_the_parser__is_evaluated_or_refused(monkeypatch):
-    """Any argument of any node that is set, and that no evaluation takes into account."""
-    conditions = [
-        "not (a = 1 or b <> 2) and c < 3 and d <= 4 and e > 5 and f >= -6",
-        "a like 'x' and b ilike 'y' and c in (1, 2) and d between 3 and 4 and e is null",
-        "lower(a) = 'x' and upper(b) = 'y' and length(c) = 1 and d is true and x.y[0] = z.a.b.c.d",
-    ]
-    refused = set()
-    for condition in conditions:
-        for i, node in enumerate(where._parse(condition).walk()):
-            for name in {*node.arg_types, "of_a_later_version"} - {*_evaluated(node)}:
-                parsed = where._parse(condition)
-                list(parsed.walk())[i].args[name] = exp.to_identifier("set")
-                monkeypatch.setattr(where, "_parse", lambda _, parsed=parsed: parsed)
-                with pytest.raises(InvalidParameterError, match="is none of comparisons"):
-                    Condition(condition)
-                monkeypatch.undo()
-                refused.add((type(node).__name__, name))
-    assert {("Between", "of_a_later_version"), ("In", "query")} <= refused
+def test_values__that_cannot_be_compared_so(tmp_path):
+    source = json_lines(tmp_path / "a.jsonl", [{"x": "b"}])
+    for text in ("x::int = 1", "max(x) = 1", "read_text('/etc/hostname') = x"):
+        with pytest.raises((InvalidInputError, InvalidParameterError)) as caught:
+            met(source, text)
+        assert text in str(caught.value)
+        assert "\n" not in str(caught.value)
 
 
-def _evaluated(node):
-    return where._EVALUATED[type(node).__name__]
+def test_extra__that_is_missing(monkeypatch):
+    monkeypatch.setattr(where, "_database", where._database.__wrapped__)
+    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
+    with pytest.raises(MissingExtraError, match=r"a condition .* needs an extra: .*\[sql\]"):
+        Condition("x = 1")

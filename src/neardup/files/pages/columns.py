@@ -27,7 +27,6 @@ from neardup.files.rows import (
 
 if TYPE_CHECKING:
     from neardup.errors import InvalidInputError
-    from neardup.files.cells import Cells
     from neardup.files.cuts import Cuts
     from neardup.files.kept import SourceTexts
     from neardup.files.streams import Destination, OutputStream
@@ -118,9 +117,13 @@ class _HtmlBlock(RowBlock):
         """Give some columns as they are in the table."""
         return self.rows.some_columns(names, select)
 
-    def cells(self, names: Sequence[str]) -> tuple[dict[str, Cells], Mask]:
-        """Give values of some columns as they are in the table."""
-        return self.rows.cells(names)
+    def objects(self) -> pa.Array | None:
+        """Return the rows as JSON, if they are."""
+        return self.rows.objects()
+
+    def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
+        """Return columns of the rows that can be read, as they are in the table."""
+        return self.rows.readable_columns(names)
 
     def with_cuts(self, cuts: Cuts) -> RowBlock:
         """Return the block itself if nothing is to be cut, else raise."""
