@@ -52,7 +52,7 @@ QUERIES = [text_of(number) for number in (0, 1, 2, 4, 5, 6, 13, 20, 27, 40, 43)]
 
 @contextmanager
 def small_pieces(
-    *, fanout: int = 3, run_entries: int = 100, block_bytes: int = 300, most_in_tail: int = 8
+    *, fanout: int = 3, run_entries: int = 100, block_bytes: int = 300, most_pending: int = 8
 ):
     """Let few documents be many: for tiers, for sorted runs, for blocks and for tails."""
     from neardup.documents.segment_writer import new_segment
@@ -60,7 +60,7 @@ def small_pieces(
     defaults = new_segment.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
     with (
         patch("neardup.documents.additions.FANOUT", fanout),
-        patch("neardup.documents.additions.MOST_IN_TAIL", most_in_tail),
+        patch("neardup.documents.additions.MOST_PENDING", most_pending),
         patch("neardup.documents.blocks.BLOCK_BYTES", block_bytes),
         patch.dict(defaults, run_entries=run_entries),
     ):
@@ -137,25 +137,6 @@ def build(folder: Path, n_steps: int, options: dict[str, Any] = OPTIONS) -> orac
 
 def index_measure(options: dict[str, Any]) -> str:
     return str(options.get("measure", "jaccard"))
-
-
-def check_names(folder: Path) -> None:
-    """Make sure that an index holds what its manifest names, and nothing else."""
-    from neardup.indexes.history import read_history
-    from neardup.indexes.manifest import load_manifest
-    from tests.indexes import tree
-
-    manifest = load_manifest(folder)
-    expected = {"manifest.json", "history.log", *(f"extra/{name}" for name in manifest.files)}
-    if not read_history(folder, manifest):
-        expected.remove("history.log")
-    for record in manifest.all_segments:
-        expected |= {f"segments/{record.name}/{name}" for name in record.files}
-        if record.removed is not None:
-            expected.add(f"removed/{record.removed.name}.npy")
-    if manifest.tail is not None:
-        expected.add(f"tail/{manifest.tail.name}.log")
-    assert tree(folder).keys() == expected
 
 
 def tell(told: Path, step: int) -> None:

@@ -6,11 +6,9 @@ import errno
 import os
 import random
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -115,31 +113,6 @@ def kill_writers(
         seconds = pace * (time.perf_counter() - start)
 
 
-def kill_everywhere(folder: Path, step: int = 1) -> None:
-    """Kill a writer before each ``step``-th of its calls in turn, in a process of its own.
-
-    What is left must be the old index or the new one, and the next writer must find nothing in its
-    way. This process starts no threads, for it forks.
-    """
-    import shutil
-
-    from tests import indexes
-
-    load_passages()
-    in_child(lambda: indexes.build(folder / "good"))
-    with open(folder / "count", "w") as file:
-        in_child(lambda: file.write(str(count_calls(folder))) and file.flush())
-    n_calls = int((folder / "count").read_text())
-    print(n_calls)  # noqa: T201
-    target = folder / "index"
-    for position in range(0, n_calls + 1, step):
-        shutil.copytree(folder / "good", target)
-        killed = in_child(partial(change_until, target, position), signal.SIGKILL)
-        assert killed == (position < n_calls)
-        in_child(partial(survives, target, killed))
-        shutil.rmtree(target)
-
-
 def load_passages() -> None:
     """Load what changes an index of passages, so that no child has to, but begin no thread."""
     import pandas  # noqa: F401 - Arrow does, to see whether values are its own
@@ -148,35 +121,6 @@ def load_passages() -> None:
     import neardup.files.jsonvalues
     import neardup.jobs.index.passages
     import neardup.passages.additions  # noqa: F401
-
-
-def count_calls(folder: Path) -> int:
-    import shutil
-
-    from tests import indexes
-
-    shutil.copytree(folder / "good", folder / "counted")
-    with at_calls(lambda _: None) as calls:
-        indexes.change(folder / "counted")
-    return len(calls)
-
-
-def change_until(folder: Path, position: int) -> None:
-    from tests import indexes
-
-    with at_calls(kill_at(position)):
-        indexes.change(folder)
-
-
-def survives(folder: Path, was_killed: bool) -> None:
-    from tests import indexes
-
-    generation = indexes.check(folder)
-    assert generation in ((2, 3) if was_killed else (3,))
-    with at_calls(lambda _: None):
-        assert indexes.change(folder).generation == generation + 1
-    assert indexes.check(folder) == generation + 1
-    indexes.check_names(folder)
 
 
 def in_child(work: Callable[[], Any], expected_signal: int | None = None) -> bool:
@@ -198,7 +142,3 @@ def in_child(work: Callable[[], Any], expected_signal: int | None = None) -> boo
     assert os.WIFEXITED(status), status
     assert os.WEXITSTATUS(status) == 0, status
     return False
-
-
-if __name__ == "__main__":
-    kill_everywhere(Path(sys.argv[1]), *map(int, sys.argv[2:]))

@@ -15,11 +15,11 @@ from tests.faults import in_child
 # Python announces what it asks of the system under these names.
 _CALLS = ("open", "os.", "fcntl.", "ctypes.")
 _INDEXES, _RUNS = (
-    ("folder", "handle", "manifest", "segments"),
+    ("handle", "segments", "store"),
     ("arrays", "disk", "exchange", "work"),
 )
 _PLACES = (
-    *(f"neardup/indexes/{name}.py" for name in _INDEXES),
+    *(f"neardup/index/{name}.py" for name in _INDEXES),
     *(f"neardup/runs/{name}.py" for name in _RUNS),
     "neardup/outputs/",
     "/shutil.py",

@@ -10,7 +10,7 @@ import time
 import pytest
 
 import neardup
-from neardup.indexes.folder import write_lock
+from neardup.index.store import Database
 from neardup.runs.disk import LockedFolder
 
 ROWS = [
@@ -204,7 +204,7 @@ def test_build__fails_and_leaves_nothing(fails, here, write_file):
 def test_index__is_none(fails, write_file, arguments):
     write_file("rows.jsonl", lines_of(ROWS))
     write_file("mine/note.txt", "mine")
-    places = {"no": "there is no such folder", "mine": "the folder has no manifest.json"}
+    places = {"no": "folder not found", "mine": "the folder has no index.sqlite"}
     for folder, what in places.items():
         error = f"{folder}: no index: {what}; make one with: neardup index build {folder} INPUT"
         fails(*(folder if part == "DIR" else part for part in arguments), error=error)
@@ -234,7 +234,7 @@ def test_remove__unknown_ids(run, fails, here, index):
 
 
 def test_index__is_being_written(run, here, index):
-    with write_lock(here / "idx"):
+    with Database(here / "idx").writing(0):
         for arguments in (("add", "idx", "rows.jsonl"), ("remove", "idx", "a"), ("compact", "idx")):
             outcome = run("index", *arguments)
             assert outcome.code == 1
@@ -244,7 +244,7 @@ def test_index__is_being_written(run, here, index):
 
 
 def test_build__for_an_index_that_is_being_written(run, here, index):
-    with write_lock(here / "idx"):
+    with Database(here / "idx").writing(0):
         outcome = run("index", "build", "idx", "rows.jsonl", "--overwrite")
     assert outcome.code == 1
     assert outcome.err.startswith("error: idx is being written by this process, since ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import neardup
-from neardup.indexes.manifest import FORMAT
+from neardup.index.store import FORMAT
 from neardup.sketches.table_format import FORMAT_VERSION
 from neardup.text.shingles import HASH_VERSION
 from tests.docs.pages import page, tables

@@ -19,7 +19,7 @@ from neardup.documents.index import DocumentHandle
 from neardup.documents.scheme import DocumentScheme
 from neardup.engine.threads import ThreadEngine
 from neardup.files.memory import rows_source
-from neardup.indexes.index import create_index
+from neardup.index.store import create_index
 from neardup.jobs.dedup.against import Other
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
@@ -80,7 +80,7 @@ def new_index(measure, threshold, *, ngram=2, tf=None, idf=None, **bands):
     )
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent) / "index"
-        create_index(folder, scheme)
+        create_index(folder, scheme.describe())
         yield folder
 
 

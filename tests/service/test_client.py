@@ -250,11 +250,12 @@ def test_errors__of_a_service_for_reading(passages):
 
 
 def test_errors__of_an_index_that_is_written(running, indexes, documents):
-    from neardup.indexes.folder import write_lock
+    from neardup.index.store import Database
 
     # Those that the service opens itself do not wait, either.
     indexes["docs"]._handle.timeout = 0
-    with write_lock(indexes["docs"].folder), pytest.raises(neardup.IndexLockedError):
+    held = Database(indexes["docs"].folder).writing(0)
+    with held, pytest.raises(neardup.IndexLockedError):
         documents.insert("x", "y")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import neardup
 from neardup.errors import IndexFormatError, OutputExistsError, WriteError
-from neardup.indexes.snapshot import open_snapshot
+from neardup.index.snapshot import open_snapshot
 from neardup.options.service import ServeOptions
 from neardup.service.serve import open_indexes
 from tests.document_indexes import OPTIONS, text_of

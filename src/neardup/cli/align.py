@@ -60,7 +60,7 @@ def command(call: Call) -> None:
     from neardup.documents.other import resolve_other
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
-    from neardup.indexes.index import IndexSource
+    from neardup.index.index import IndexSource
     from neardup.jobs.align.align import align_collections, key_of_alignment
     from neardup.jobs.align.other import choose_other, no_other
     from neardup.jobs.align.plan import choose_options

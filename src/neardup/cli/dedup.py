@@ -73,7 +73,7 @@ def command(call: Call) -> None:
     from neardup.engine.workspaces import with_format
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
-    from neardup.indexes.manifest import index_named
+    from neardup.index.store import index_named
     from neardup.jobs.dedup.run import DedupJob
     from neardup.options.documents import DedupOptions
     from neardup.runs.work import IN_MEMORY

@@ -63,8 +63,7 @@ def build(call: Call) -> None:
     """
     from neardup.files.inputs import Inputs, check_effect, origins_of
     from neardup.files.resolve import resolve_paths
-    from neardup.indexes.folder import write_lock
-    from neardup.indexes.manifest import index_named
+    from neardup.index.store import Database, index_named
     from neardup.options.groups import TextReadingOptions
     from neardup.outputs.folder import INDEX, check_apart, new_folder
     from neardup.reading.where import rows_where
@@ -88,7 +87,7 @@ def build(call: Call) -> None:
             scratch = stack.enter_context(folder)
             if index_named(call.folder) is not None:
                 # What others add to the index that is replaced would be lost.
-                stack.enter_context(write_lock(call.folder))
+                stack.enter_context(Database(call.folder).writing(0))
             handle = _handle(scratch, call.tokenizer, call.kind)
             addition = index_changes.build(handle, scheme, sources, _how(reading), call.runner)
     said = [f"{call.folder} is an index of {call.kind}, of which there are none yet"]
@@ -120,7 +119,7 @@ def _make_scheme(call: Call) -> tuple[Any, dict[str, Any]]:
 
 def _handle(folder: Path, tokenizer: str | None = None, kind: IndexKind | None = None) -> Any:
     """Return the handle of an index; without its kind that of one that is there."""
-    from neardup.indexes.manifest import kind_of
+    from neardup.index.store import kind_of
 
     if (kind or kind_of(folder)) == "documents":
         from neardup.documents.index import DocumentHandle

@@ -52,8 +52,8 @@ def command(call: Call) -> None:
     from neardup.engine.workspaces import key_with_index
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
-    from neardup.indexes.index import IndexSource
-    from neardup.indexes.manifest import kind_of
+    from neardup.index.index import IndexSource
+    from neardup.index.store import kind_of
     from neardup.options.documents import DocumentSearchOptions
     from neardup.options.passages import SearchOptions
     from neardup.reading.where import rows_where
@@ -128,7 +128,7 @@ def _search_documents(
 def _search_passages(
     call: Call, index: OpenPassages, queries: Sequence[Source], options: Any, engine: Engine
 ) -> tuple[PassageResult, list[str]]:
-    from neardup.indexes.handle import SeenFolder
+    from neardup.index.handle import SeenFolder
     from neardup.jobs.search.passages import search_passages
     from neardup.passages.shared import SharedPassages
 

@@ -16,7 +16,7 @@ from neardup.documents.denied import batch_of, known_of, known_of_digests
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_denied
 from neardup.documents.pending import Pending
-from neardup.documents.queries import Queries
+from neardup.documents.queries import Queries, Searchable
 from neardup.documents.reading import (
     Deny,
     DocumentBatch,
@@ -29,24 +29,23 @@ from neardup.documents.segment import DocumentSegment, Gone
 from neardup.documents.segment_writer import DocumentSegmentWriter, new_segment
 from neardup.documents.values import Id
 from neardup.errors import InvalidInputError, NeardupError
-from neardup.files.ids import choose_id_column
+from neardup.files.ids import as_text, choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
-from neardup.indexes.changes import (
+from neardup.index.changes import (
     Addition,
     Compaction,
     NewIds,
     Reading,
     Removal,
+    check_all_found,
+    store_next,
     take_out,
     wanted_ids,
     without,
 )
-from neardup.indexes.folder import append_to_tail
-from neardup.indexes.handle import OpenFiles
-from neardup.indexes.history import Change, store_next
-from neardup.indexes.manifest import SegmentRecord, TailRecord, free_name, segment_bytes
-from neardup.indexes.stored import store_frequencies
+from neardup.index.handle import OpenFiles, store_frequencies
+from neardup.index.store import Change, PendingRecord, SegmentRecord, free_name
 from neardup.reading.signed_batches import count_tokens, counted_shingles
 from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
@@ -59,6 +58,7 @@ from neardup.text.weighting import DocumentFrequencies
 _ROWS_AT_ONCE = 1 << 16
 
 _LOW32 = np.uint64(0xFFFFFFFF)
+_NOTHING: Uint32s = np.empty(0, np.uint32)
 
 
 def compact_index(handle: DocumentHandle, runner: Runner) -> Compaction:
@@ -67,32 +67,30 @@ def compact_index(handle: DocumentHandle, runner: Runner) -> Compaction:
     Texts are not tokenised again. Memory does not grow with them.
     """
     with handle.changing(runner) as files:
-        before, tail = files.manifest.segments, files.manifest.tail
-        index = handle.read(files)
-        is_compact = len(before) <= 1 and tail is None and not any(map(len, index.removed))
-        if not is_compact:
-            merge_segments(handle, files, 0, len(before), runner, Change("compact"))
-        after = handle.reopen(runner).manifest.segments
-        n_before = segment_bytes(before) + (tail.file.size if tail else 0)
-        # A segment may take more than the tail that it was.
-        n_freed = max(0, n_before - segment_bytes(after))
-        return Compaction(len(after), index.n_documents, n_freed)
+        n_before = files.manifest.n_bytes
+        if files.manifest.pending.n_removed:
+            # Rows can only be left out of a segment.
+            with adding(handle, files, runner, are_inserted=True):
+                pass
+    with handle.changing(runner) as files:
+        before = files.manifest
+        if before.pending.n_rows or len(before.segments) > 1 or any(map(len, files.removed)):
+            merge_segments(handle, files, 0, runner, Change("compact"))
+        after = handle.reopen(runner).manifest
+        # A segment may take more than the pending documents that it was.
+        n_freed = max(0, n_before - after.n_bytes)
+        return Compaction(len(after.segments), after.n_documents, n_freed)
 
 
 def merge_segments(
-    handle: DocumentHandle,
-    files: OpenFiles,
-    first: int,
-    stop: int,
-    runner: Runner,
-    change: Change,
+    handle: DocumentHandle, files: OpenFiles, first: int, runner: Runner, change: Change
 ) -> None:
-    """Put neighbouring segments together, in a block of ``handle.changing``.
+    """Put the last segments together, from a number on, in a block of ``handle.changing``.
 
-    The documents of the tail come with the last.
+    Pending documents, of which none is removed, come with them if all are put together.
     """
     manifest, index = files.manifest, handle.read(files)
-    name = free_name(manifest, 0)
+    name, stop = free_name(manifest, 0), len(manifest.segments)
     merged: list[SegmentRecord] = []
     with new_segment(handle.folder, name, index.scheme, runner) as writer:
         copying = _Copying(index, writer)
@@ -100,15 +98,16 @@ def merge_segments(
             copying.copy(number)
             runner.report("compact", number - first + 1, stop - first)
         copying.flush()
-        if stop == len(manifest.segments) and manifest.tail is not None:
+        if not first and not manifest.pending.n_removed:
             _add_tail(Adding(index, writer))
-            n_inserted, n_gone = manifest.tail.n_documents, manifest.tail.n_gone
-            change = replace(change, inserted=n_inserted, gone=n_gone)
-            manifest = replace(manifest, tail=None)
+            pending = manifest.pending
+            change = replace(change, inserted=pending.n_documents, gone=pending.n_gone)
+            manifest = replace(manifest, pending=PendingRecord())
         if writer.n_documents or writer.n_gone:
             merged.append(writer.finish(name))
-    records = [*manifest.segments[:first], *merged, *manifest.segments[stop:]]
-    store_next(handle.folder, manifest, records, manifest.files, change)
+    manifest = replace(manifest, segments=(*manifest.segments[:first], *merged))
+    removed = [*files.removed[:first], *([_NOTHING] * len(merged)), files.removed[-1]]
+    store_next(handle.database, manifest, removed, change)
 
 
 class _Copying:
@@ -209,20 +208,24 @@ class _Copying:
                 )
 
 
-def gone_of(
-    segment: DocumentSegment,
-) -> Iterator[tuple[pa.Array, pa.Array, Uint64s, Floats]]:
+def gone_of(segment: Searchable) -> Iterator[tuple[pa.Array, pa.Array, Uint64s, Floats]]:
     """Yield ids, kept ids, digests and similarities of gone documents, block by block."""
+    if isinstance(segment, Pending):
+        gone = segment.gone()
+        if gone is not None:
+            yield as_text(gone[0]), *gone[1:]
+        return
+    assert isinstance(segment, DocumentSegment)
     if segment.gone is None:
         return
     for number in range(segment.gone.n_blocks):
         block = segment.gone.read(number)
-        gone = [Gone(block, row) for row in range(len(block))]
+        rows = [Gone(block, row) for row in range(len(block))]
         yield (
-            pa.array([each.id for each in gone], pa.large_string()),
-            pa.array([each.kept_id for each in gone], pa.large_string()),
-            np.frombuffer(b"".join(each.digest for each in gone), np.uint64).reshape(-1, 2),
-            np.array([each.similarity for each in gone]),
+            pa.array([each.id for each in rows], pa.large_string()),
+            pa.array([each.kept_id for each in rows], pa.large_string()),
+            np.frombuffer(b"".join(each.digest for each in rows), np.uint64).reshape(-1, 2),
+            np.array([each.similarity for each in rows]),
         )
 
 
@@ -266,22 +269,23 @@ _LEAST = 1024
 
 
 def merge_tiers(handle: DocumentHandle, runner: Runner) -> None:
-    """Put segments together, in a block of ``handle.changing``, as long as there are too many.
+    """Put segments together after an addition, as long as there are too many.
 
     An error is logged and not raised: what was added before is there, and the next addition tries
     again.
     """
     try:
-        while True:
-            files = handle.reopen(runner)
-            sizes = [record.n_documents for record in files.manifest.segments]
-            n = count_to_merge(sizes)
-            if not n:
-                return
-            change = Change("merge")
-            merge_segments(handle, files, len(sizes) - n, len(sizes), runner, change)
+        while count_to_merge(_sizes(handle.reopen(runner))):
+            with handle.changing(runner) as files:
+                sizes = _sizes(files)
+                if n := count_to_merge(sizes):
+                    merge_segments(handle, files, len(sizes) - n, runner, Change("merge"))
     except NeardupError as error:
         _log.warning("%s: segments were not put together: %s", handle.folder, error)
+
+
+def _sizes(files: OpenFiles) -> list[int]:
+    return [record.n_documents for record in files.manifest.segments]
 
 
 def count_to_merge(sizes: Sequence[int]) -> int:
@@ -335,16 +339,17 @@ def remove_documents(
     """
     wanted = wanted_ids(ids)
     with handle.changing(runner) as files:
-        files = settled(handle, files, runner)
-        index = handle.read(files)
+        index, contents = handle.read(files), files.contents
+        found = index.rows_of_ids(wanted)
+        check_all_found(wanted, found)
         orphans, digests = find_orphans(index, wanted)
         n_denied = 0
         if deny and len(wanted):
             n_before = 0 if index.denied is None else len(index.denied)
             record = _deny(handle, index, wanted, orphans["id"], digests, runner)
             n_denied = (0 if record is None else record.n_documents) - n_before
-            files = replace(files, manifest=replace(files.manifest, denied=record))
-        removal = take_out(handle.folder, files, wanted, index.rows_of_ids(wanted))
+            contents = replace(contents, manifest=replace(contents.manifest, denied=record))
+        removal = take_out(handle.database, contents, found)
         return DocumentRemoval(**vars(removal), orphans=orphans, n_denied=n_denied)
 
 
@@ -353,7 +358,7 @@ def replace_document(
 ) -> DocumentRemoval:
     """Put one document in the place of that with its id, if there is one, in one change.
 
-    In a block of ``handle.changing``, whose files have no tail.
+    In a block of ``handle.changing``.
     """
     index = handle.read(files)
     wanted = wanted_ids([identifier])
@@ -361,8 +366,9 @@ def replace_document(
     found = index.rows_of_ids(wanted)
     n_removed = sum(len(rows) for _, rows in found)
     unwritable: list[tuple[Id, str]] = []
-    left = without(handle.folder, files, found)
-    with adding(handle, left, runner, are_inserted=True, n_removed=n_removed) as new:
+    removed = without(files.removed, found)
+    files = replace(files, contents=replace(files.contents, removed=removed))
+    with adding(handle, files, runner, are_inserted=True, n_removed=n_removed) as new:
         _add_pending(new, pending, unwritable)
         if unwritable:
             message = f"document {identifier!r} cannot be written: {unwritable[0][1]}"
@@ -384,8 +390,7 @@ def _deny(
         if index.denied is not None:
             every = np.arange(len(index.denied), dtype=np.int64)
             known.update(digest.tobytes() for digest in index.denied.digests_of(every))
-            nothing: Uint32s = np.empty(0, np.uint32)
-            before = replace(index, segments=(index.denied,), removed=(nothing,))
+            before = replace(index, segments=(index.denied,), removed=(_NOTHING,))
             copying = _Copying(before, writer)
             copying.copy(0)
             copying.flush()
@@ -410,7 +415,6 @@ def find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s
     """
     parts, found = [_ORPHANS.empty_table()], [np.empty((0, 2), np.uint64)]
     for number, segment in enumerate(index.segments):
-        assert isinstance(segment, DocumentSegment)
         for gone_ids, kept_ids, digests, similarities in gone_of(segment):
             keepers = index.documents_of_ids(kept_ids)
             is_there = (keepers >= 0) & (keepers < index.first_documents[number + 1])
@@ -426,9 +430,9 @@ def find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s
     return every.take(pa.array(rows)), np.concatenate(found)[rows]
 
 
-# The most documents that wait in a tail, and bytes of these: who opens an index unpacks them.
-MOST_IN_TAIL = 256
-_MOST_BYTES_IN_TAIL = 1 << 22
+# The most documents that wait in the database, and bytes of these: who opens an index unpacks them.
+MOST_PENDING = 256
+_MOST_BYTES_PENDING = 1 << 22
 
 
 class Adding:
@@ -477,20 +481,22 @@ def adding(
     and how many the files have lost already.
     """
     manifest, index = files.manifest, handle.read(files)
-    extra = dict(manifest.files)
     if frequencies is not None:
         index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
-        extra.update(store_frequencies(handle.folder, frequencies))
-    name = free_name(manifest, 0)
-    records = list(manifest.segments)
+        record = store_frequencies(handle.folder, free_name(manifest, 1), frequencies)
+        manifest = replace(manifest, frequencies=record)
+    name, removed = free_name(manifest, 0), [*files.removed[:-1]]
     with new_segment(handle.folder, name, index.scheme, runner) as writer:
         new = Adding(index, writer)
         _add_tail(new)
         n_inserted = writer.n_documents
         yield new
         if writer.n_documents or writer.n_gone:
-            records.append(writer.finish(name))
-    if len(records) > len(manifest.segments) or frequencies is not None:
+            segments = (*manifest.segments, writer.finish(name))
+            manifest = replace(manifest, segments=segments, pending=PendingRecord())
+            # Pending documents are the first of the segment.
+            removed.append(files.removed[-1])
+    if manifest != files.manifest:
         if are_inserted:
             n_inserted = writer.n_documents
         change = Change(
@@ -501,16 +507,13 @@ def adding(
             left_out=new.n_left_out,
             removed=n_removed,
         )
-        store_next(handle.folder, replace(manifest, tail=None), records, extra, change)
-        merge_tiers(handle, runner)
+        store_next(handle.database, manifest, [*removed, _NOTHING], change)
 
 
 def _add_tail(new: Adding) -> None:
-    """Add the documents of the tail, if there is one."""
-    if new.index.manifest.tail is not None:
-        tail = new.index.segments[-1]
-        assert isinstance(tail, Pending)
-        _add_pending(new, tail, [])
+    """Add the documents that are pending, if there are any."""
+    if new.index.segments and isinstance(new.index.segments[-1], Pending):
+        _add_pending(new, new.index.segments[-1], [])
 
 
 def _add_pending(new: Adding, pending: Pending, unwritable: list[tuple[Id, str]]) -> None:
@@ -521,44 +524,40 @@ def _add_pending(new: Adding, pending: Pending, unwritable: list[tuple[Id, str]]
         new.went(*gone)
 
 
-def settled(handle: DocumentHandle, files: OpenFiles, runner: Runner) -> OpenFiles:
-    """Give the documents of the tail a segment, in a block of ``handle.changing``."""
-    if files.manifest.tail is None:
-        return files
-    with adding(handle, files, runner, are_inserted=True):
-        pass
-    return handle.reopen(runner)
-
-
 def put_away(
     handle: DocumentHandle,
     files: OpenFiles,
     pending: Pending,
     unwritable: list[tuple[Id, str]],
     runner: Runner,
-) -> None:
-    """Make documents in memory durable, in a block of ``handle.changing``.
+) -> bool:
+    """Make documents in memory durable; return whether they are in a segment.
 
-    A few go into the tail: a commit of one document writes to one file and replaces the manifest,
-    where a segment is nine files, which are put together with others later on. Those that cannot
-    be written are listed, with why; the others are.
+    In a block of ``handle.changing``. A few go into the database as one row, where a segment is
+    nine files, which are put together with others later on. Those that cannot be written are
+    listed, with why; the others are.
     """
-    manifest, tail = files.manifest, files.manifest.tail
-    n, n_gone, n_tokens, size = pending.n_documents, pending.n_gone, 0, pending.n_bytes
-    if tail is not None:
-        n, n_gone, n_tokens = n + tail.n_documents, n_gone + tail.n_gone, tail.n_tokens
-        size += tail.file.size
-    if n + n_gone > MOST_IN_TAIL or size > _MOST_BYTES_IN_TAIL:
+    manifest, before = files.manifest, files.manifest.pending
+    n, n_gone = pending.n_documents + before.n_documents, pending.n_gone + before.n_gone
+    if n + n_gone > MOST_PENDING or pending.n_bytes + before.n_bytes > _MOST_BYTES_PENDING:
         with adding(handle, files, runner, are_inserted=True) as new:
             _add_pending(new, pending, unwritable)
-        return
+        return True
     data = pending.pack(unwritable)
-    if not data:
-        return
-    n_tokens += pending.n_tokens
-    name, file = append_to_tail(handle.folder, manifest, data)
-    record = TailRecord(name, n - len(unwritable), n_gone, n_tokens, file)
-    store_next(handle.folder, replace(manifest, tail=record), manifest.segments, manifest.files)
+    if data:
+        record = PendingRecord(
+            before.n_rows + 1,
+            n - len(unwritable),
+            n_gone,
+            before.n_tokens + pending.n_tokens,
+            before.n_bytes + len(data),
+            before.n_removed,
+        )
+        generation = manifest.generation + 1
+        handle.database.commit(
+            replace(manifest, generation=generation, pending=record), packed=data
+        )
+    return False
 
 
 def _denying(index: OpenDocuments) -> Deny | None:
@@ -609,4 +608,5 @@ def add_documents(
                 addition.count(documents.batch.n_tokens, documents.skipped, scheme.shingles.ngram)
                 new.add(documents.batch)
             ids.check_repeats()
+    merge_tiers(handle, runner)
     return addition

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,14 +19,15 @@ from neardup.documents.scheme import KIND, DocumentScheme, restore_document_sche
 from neardup.documents.segment import UNREAD, DocumentSegment
 from neardup.errors import IndexFormatError
 from neardup.files.ids import hash_id, join_ids
-from neardup.indexes.folder import OpenTail
-from neardup.indexes.handle import OpenFiles
-from neardup.indexes.index import IndexHandle, OpenIndex
-from neardup.indexes.segments import Segment
-from neardup.indexes.stored import open_frequencies
+from neardup.index.handle import IndexHandle, OpenFiles, open_frequencies
+from neardup.index.index import OpenIndex
+from neardup.index.segments import Segment
+from neardup.index.store import Contents
 from neardup.runs.arrays import CheckedPages
 from neardup.runs.runner import Runner
 from neardup.tables import Int64s, Uint32s, Uint64s
+
+_NOTHING: Uint32s = np.empty(0, np.uint32)
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
     """
 
     denied: DocumentSegment | None = None
+    contents: Contents | None = None
 
     texts_in: ClassVar = "blocks.npy"
 
@@ -64,10 +65,9 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         for _ in runner.map(CheckedPages.check_all, pages):
             pass
 
-    def with_tail(self, tail: Searchable) -> OpenDocuments:
+    def with_tail(self, tail: Searchable, removed: Uint32s = _NOTHING) -> OpenDocuments:
         """Return the index with documents in memory behind the others."""
-        nothing: Uint32s = np.empty(0, np.uint32)
-        return replace(self, segments=(*self.segments, tail), removed=(*self.removed, nothing))
+        return replace(self, segments=(*self.segments, tail), removed=(*self.removed, removed))
 
     def has_id(self, identifier: str) -> bool:
         """Return whether there is a document of an id."""
@@ -152,7 +152,6 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
 
     def counts(self) -> dict[str, Any]:
         """Return what there is of documents, for ``describe``."""
-        tail = self.manifest.tail
         n_tokens = sum(record.n_tokens for record in self.manifest.segments)
         return {
             "kind": KIND,
@@ -160,7 +159,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
             "removed_documents": sum(map(len, self.removed)),
             "gone_documents": sum(segment.n_gone for segment in self.segments),
             "denied_documents": 0 if self.denied is None else len(self.denied),
-            "tokens": n_tokens + (tail.n_tokens if tail else 0),
+            "tokens": n_tokens + self.manifest.pending.n_tokens,
         }
 
 
@@ -197,16 +196,21 @@ class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]
     ) -> OpenDocuments:
         """See all segments, and the tail, as an index."""
         denied = self._open_denied(files.denied, restored)
-        index = OpenDocuments(files.manifest, restored, parts, files.removed, denied)
-        if files.tail is None:
-            self._tail = None
+        removed, parts_pending = files.removed, files.contents.pending
+        index = OpenDocuments(files.manifest, restored, parts, removed[:-1], denied, files.contents)
+        if not parts_pending:
+            self._pending = None
             return index
-        known = self._tail
-        if known is None or not known.goes_on_with(files.tail, restored):
-            known = self._tail = _Tail(restored)
-        return index.with_tail(known.read(files.tail, files.folder))
+        known = self._pending
+        if known is None or not known.goes_on_with(parts_pending, restored):
+            known = self._pending = _PendingParts(restored)
+        pending, record = known.read(parts_pending), files.manifest.pending
+        if (len(pending), pending.n_gone) != (record.n_documents, record.n_gone):
+            message = "pending documents are not those of the state; build the index again"
+            raise IndexFormatError(message, path=str(self.database.path))
+        return index.with_tail(pending, removed[-1])
 
-    _tail: _Tail | None = None
+    _pending: _PendingParts | None = None
     _denied: tuple[Segment, DocumentSegment] | None = None
 
     def _open_denied(
@@ -220,26 +224,20 @@ class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]
         return known[1]
 
 
-class _Tail:
-    """The documents of a tail in memory; of what is put behind it only that is unpacked."""
+class _PendingParts:
+    """Pending documents in memory; only parts that are new are unpacked."""
 
     def __init__(self, scheme: DocumentScheme) -> None:
         self._scheme, self._pending = scheme, Pending(scheme)
-        self._name = ""
         self._parts: tuple[bytes, ...] = ()
 
-    def goes_on_with(self, tail: OpenTail, scheme: DocumentScheme) -> bool:
-        """Return whether what was read is how a tail begins."""
-        begins = tail.record.name == self._name and tail.parts[: len(self._parts)] == self._parts
-        return begins and scheme is self._scheme
+    def goes_on_with(self, parts: tuple[bytes, ...], scheme: DocumentScheme) -> bool:
+        """Return whether the parts begin with those that were read."""
+        return parts[: len(self._parts)] == self._parts and scheme is self._scheme
 
-    def read(self, tail: OpenTail, folder: Path) -> Pending:
-        """Return the documents of a tail that goes on with this one."""
-        for part in tail.parts[len(self._parts) :]:
+    def read(self, parts: tuple[bytes, ...]) -> Pending:
+        """Return the documents of all parts, of which the first ones were read."""
+        for part in parts[len(self._parts) :]:
             self._pending.take_packed(part)
-        self._name, self._parts = tail.record.name, tail.parts
-        found = self._pending.fixed()
-        if (len(found), found.n_gone) != (tail.record.n_documents, tail.record.n_gone):
-            message = "the tail does not hold what the manifest says; build the index again"
-            raise IndexFormatError(message, path=str(folder / "tail"))
-        return found
+        self._parts = parts
+        return self._pending.fixed()

@@ -24,8 +24,8 @@ from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import UNREAD
 from neardup.files.passes import read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.indexes.handle import CheckedFiles, check_seen
-from neardup.indexes.manifest import Manifest
+from neardup.index.handle import SegmentFiles, check_seen
+from neardup.index.store import Contents
 from neardup.kernels.sketch.minhash import count_equal
 from neardup.matching.measures import Cosine, Measure
 from neardup.matching.sieve import join_filters, sieve_pairs
@@ -420,7 +420,7 @@ class SharedIndex:
         index = self.opened
         return {
             "_folder": self._folder,
-            "_manifest": index.manifest,
+            "_contents": index.contents,
             "_scheme": index.scheme,
             "_opened": None,
         }
@@ -434,10 +434,10 @@ class SharedIndex:
 
     @staticmethod
     def _open(
-        _folder: Path, _manifest: Manifest, _scheme: DocumentScheme, _opened: None
+        _folder: Path, _contents: Contents, _scheme: DocumentScheme, _opened: None
     ) -> OpenDocuments:
         check_seen(_folder)
-        files = CheckedFiles(_folder, UNREAD).open(_manifest, Runner(1))
+        files = SegmentFiles(_folder, UNREAD).open(_contents, Runner(1))
         handle = DocumentHandle(_folder)
         parts = tuple(handle.open_part(segment, _scheme) for segment in files.segments)
         return handle.view_of(files, _scheme, parts)

@@ -20,8 +20,8 @@ from neardup.files.ids import as_text
 from neardup.files.inputs import Inputs
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import RowWriter
-from neardup.indexes.index import IndexSource
-from neardup.indexes.manifest import index_named, kind_of
+from neardup.index.index import IndexSource
+from neardup.index.store import index_named, kind_of
 from neardup.options.groups import AgainstOptions
 from neardup.runs.runner import Runner
 from neardup.text.tokenizers import named_tokenizer

@@ -18,7 +18,7 @@ from neardup.files.ids import as_text, hash_ids, join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.indexes.changes import RowPlaces
+from neardup.index.changes import RowPlaces
 from neardup.matching.join import cut_runs
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES
 from neardup.tables import (

@@ -26,7 +26,7 @@ from neardup.documents.queries import (
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import IndexFormatError
 from neardup.files.ids import as_text
-from neardup.indexes.segments import Segment
+from neardup.index.segments import Segment
 from neardup.kernels.bucket import entries as kernel
 from neardup.kernels.types import sealed
 from neardup.runs.arrays import AnyArray, CheckedPages, count_pages

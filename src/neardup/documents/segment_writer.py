@@ -17,8 +17,8 @@ from neardup.documents.reading import DocumentBatch, PackedBlocks, pack_cells
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import ID_TYPES
 from neardup.files.ids import as_text, common_id_type
-from neardup.indexes.manifest import SegmentRecord
-from neardup.indexes.segments import SEGMENTS, SegmentWriter
+from neardup.index.segments import SegmentWriter
+from neardup.index.store import SEGMENTS, SegmentRecord
 from neardup.kernels.bucket.entries import PAGE
 from neardup.runs.arrays import AnyArray, PageSums
 from neardup.runs.disk import part_of, translated

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from neardup.documents.additions import (
     DocumentRemoval,
+    merge_tiers,
     put_away,
     replace_document,
-    settled,
 )
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_answers, find_denied
@@ -22,9 +22,7 @@ from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, checked_id
 from neardup.errors import DeniedError, InvalidInputError, InvalidParameterError, NeardupError
-from neardup.indexes.folder import remove_orphans
-from neardup.indexes.handle import OpenFiles
-from neardup.indexes.manifest import load_manifest
+from neardup.index.handle import OpenFiles
 from neardup.matching.measures import Measure
 from neardup.runs.runner import Runner
 
@@ -113,7 +111,6 @@ class InsertSession:
         with self._lock:
             self.commit(self._runner)
             with self._handle.changing(self._runner) as files:
-                files = settled(self._handle, files, self._runner)
                 index = self._handle.read(files)
                 _check_decided(index.scheme)
                 queries = _unless_denied(index, identifier, text, make(index.scheme))
@@ -158,16 +155,24 @@ class InsertSession:
             if self._stack is None:
                 return 0
             assert self._files is not None
-            assert self._pending is not None
-            n_documents = self._pending.n_documents
+            pending = self._pending
+            assert pending is not None
+            n_documents = pending.n_documents
             unwritable: list[tuple[Id, str]] = []
+            has_segment = False
             try:
-                if not self._pending.is_empty:
-                    put_away(self._handle, self._files, self._pending, unwritable, runner)
+                if not pending.is_empty:
+                    has_segment = put_away(self._handle, self._files, pending, unwritable, runner)
             except BaseException:
-                self._clean_up()
+                # An interrupt may come when all is stored.
+                with contextlib.suppress(NeardupError):
+                    contents = self._handle.database.read()
+                    if contents.manifest.generation > self._files.manifest.generation:
+                        self._end()
                 raise
             self._end()
+            if has_segment:
+                merge_tiers(self._handle, runner)
             if unwritable:
                 named = "; ".join(f"{identifier!r}: {why}" for identifier, why in unwritable[:3])
                 message = (
@@ -176,18 +181,6 @@ class InsertSession:
                 )
                 raise InvalidInputError(message)
             return n_documents
-
-    def _clean_up(self) -> None:
-        """Leave nothing of a commit that has failed in the way of the next one."""
-        assert self._files is not None
-        with contextlib.suppress(NeardupError):
-            folder, before = self._handle.folder, self._files.manifest
-            current = load_manifest(folder)
-            if current == before:
-                remove_orphans(folder, current, before)
-            else:
-                # All is stored: the very last step has failed, or an interrupt came late.
-                self._end()
 
     def discard(self) -> None:
         """Forget what was not committed, and let go of the lock."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from neardup.engine.partitions import Columns, Exchanged, Keys, Meet, Partitions, Pick
 from neardup.files.rows import RowBlock, Source
-from neardup.indexes.handle import SharedFolder
+from neardup.index.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.parts import Parts
 from neardup.reading.second_pass import OfTexts

@@ -42,7 +42,7 @@ from neardup.engine.partitions import (
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.streams import file_has_changed
-from neardup.indexes.handle import SeenFolder, SharedFolder
+from neardup.index.handle import SeenFolder, SharedFolder
 from neardup.matching.join import cut_runs
 from neardup.reading.block_exchange import FILE_TEXT_BYTES, BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue, make_catalogue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.errors import InvalidParameterError
 from neardup.files.archives import ArchiveMember
 from neardup.files.streams import Converted, StandardInput, is_remote, state_of_url
-from neardup.indexes.manifest import Manifest, encode
+from neardup.index.store import Manifest
 from neardup.options.groups import WorkspaceOptions
 from neardup.options.option import Options
 from neardup.outputs.targets import Target, target_of
@@ -22,7 +21,7 @@ from neardup.runs.work import BY_WORK, LastingWork, WorkFolder, Workspace, work_
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
-    from neardup.indexes.index import OpenIndex
+    from neardup.index.index import OpenIndex
 
 
 # Bytes of rows in memory that need no folder: what is made of them is some hundred times as many.
@@ -185,8 +184,7 @@ def _state(file: Source, name: str) -> dict[str, object] | None:
 
 def state_of_index(folder: Path, manifest: Manifest) -> dict[str, str]:
     """Return of an index what changes when it does."""
-    digest = hashlib.sha256(encode(manifest)).hexdigest()
-    return {"path": os.path.realpath(folder), "manifest": digest}
+    return {"path": os.path.realpath(folder), "manifest": manifest.digest}
 
 
 def _spelled(value: object) -> object:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 from neardup.errors import NeardupError, OutputExistsError, WriteError
 from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.streams import Destination, LocalDestination, is_url
-from neardup.indexes.manifest import MAGIC, MANIFEST
+from neardup.index import store
 from neardup.options.choices import OutputFormat
 from neardup.options.option import no_effect
 from neardup.outputs.targets import Target, Url, is_standard_output, output_exists
@@ -51,7 +51,7 @@ class FolderKind:
 
 
 OUTPUT = FolderKind("output", "summary.json")
-INDEX = FolderKind("index", MANIFEST, MAGIC)
+INDEX = FolderKind("index", store.FILE, store.MAGIC)
 
 
 def check_output(target: Target, *, overwrite: bool, kind: FolderKind = OUTPUT) -> None:

@@ -12,20 +12,19 @@ import pyarrow.compute as pc
 
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, Source
-from neardup.indexes.changes import (
+from neardup.index.changes import (
     Addition,
     Compaction,
     NewIds,
     Removal,
+    check_all_found,
+    store_next,
     take_out,
     wanted_ids,
     without,
 )
-from neardup.indexes.handle import OpenFiles
-from neardup.indexes.history import Change, store_next
-from neardup.indexes.index import create_index
-from neardup.indexes.manifest import Manifest, SegmentRecord, free_name, segment_bytes
-from neardup.indexes.stored import store_frequencies
+from neardup.index.handle import OpenFiles, store_frequencies
+from neardup.index.store import Change, Manifest, SegmentRecord, free_name, segment_bytes
 from neardup.options.option import no_effect
 from neardup.passages.documents import (
     DocumentBlock,
@@ -33,7 +32,7 @@ from neardup.passages.documents import (
     join_blocks,
     read_documents,
 )
-from neardup.passages.index import OpenPassages, PassageHandle
+from neardup.passages.index import OpenPassages, PassageHandle, open_segments
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import (
@@ -45,7 +44,6 @@ from neardup.passages.segment import (
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, TokenLists, TokenSpans, Uint32s, offsets_of
-from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import count_documents
 
 # Documents gathered until they are enough for a segment.
@@ -121,7 +119,8 @@ def replace_document(
         index = handle.read(opened)
         found = index.rows_of_ids(wanted_ids([identifier]))
         n_removed = sum(len(rows) for _, rows in found)
-        left = without(handle.folder, opened, found)
+        removed = without(opened.removed, found)
+        left = replace(opened, contents=replace(opened.contents, removed=removed))
         _add(handle, left, sources, options, runner, n_removed=n_removed)
         return Removal(n_removed, index.n_documents - n_removed + 1)
 
@@ -140,17 +139,18 @@ def _add(
     folder, options = handle.folder, options.for_sources(sources)
     manifest, index = opened.manifest, handle.read(opened)
     scheme, frequencies = index.scheme, index.frequencies
-    files = dict(manifest.files)
+    records = list(manifest.segments)
     if scheme.weighting.idf != "unary" and frequencies is None:
         counting = ReadingPass("count", sources, runner)
         counted = read_documents(sources, scheme.tokenizer, options, counting)
         frequencies = count_documents(block.tokens for block in counted)
         # No documents decide nothing: with their frequencies, no token ever weighed anything.
         if frequencies.n_documents:
-            files.update(store_frequencies(folder, frequencies))
+            name = free_name(manifest, 9999)
+            counted_in = store_frequencies(folder, name, frequencies)
+            manifest = replace(manifest, frequencies=counted_in)
     addition = Addition(options.columns, scheme, was_empty=not index.n_documents)
     ids = NewIds(index, options.columns)
-    records = list(manifest.segments)
     reading = ReadingPass("read", sources, runner)
     blocks = read_documents(sources, scheme.tokenizer, options, reading)
     for block in gather(blocks, segment_tokens):
@@ -163,7 +163,9 @@ def _add(
             name = free_name(manifest, len(records))
             records.append(write_segment(folder, name, block, scheme, frequencies, runner))
     change = Change("add", added=addition.n_documents, removed=n_removed)
-    store_next(folder, manifest, records, files, change)
+    removed = _with_new(opened.removed[:-1], len(records))
+    manifest = replace(manifest, segments=tuple(records))
+    store_next(handle.database, manifest, removed, change)
     return addition
 
 
@@ -191,7 +193,8 @@ def compact_index(
                 )
                 n_done += len(block)
                 runner.report("compact", n_done, index.n_documents)
-        store_next(folder, manifest, records, manifest.files, Change("compact"))
+        after = replace(manifest, segments=tuple(records))
+        store_next(handle.database, after, _with_new((), len(records)), Change("compact"))
         n_freed = segment_bytes(manifest.segments) - segment_bytes(records)
         return Compaction(len(records), index.n_documents, n_freed)
 
@@ -233,12 +236,19 @@ def remove_documents(
     wanted = wanted_ids(ids)
     with handle.changing(runner) as files:
         found = []
-        for segment, before in zip(files.segments, files.removed, strict=True):
+        for segment, before in zip(files.segments, files.removed[:-1], strict=True):
             column = document_table(segment)["id"]
             places = pc.index_in(column, value_set=wanted).fill_null(-1).to_numpy()
             rows = np.setdiff1d(np.flatnonzero(places >= 0), before)
             found.append((places[rows], rows))
-        return take_out(handle.folder, files, wanted, found)
+        check_all_found(wanted, found)
+        return take_out(handle.database, files.contents, found)
+
+
+def _with_new(removed: Sequence[Uint32s], n_segments: int) -> list[Uint32s]:
+    """Return the removed rows of segments, of which the last are new, and of nothing pending."""
+    nothing: Uint32s = np.empty(0, np.uint32)
+    return [*removed, *([nothing] * (n_segments - len(removed) + 1))]
 
 
 # A passage index of texts that are in memory: in memory, or in a folder that goes with its last
@@ -278,23 +288,12 @@ def index_in_memory(
 
 
 def index_tokens(
-    folder: Path,
-    lists: TokenLists,
-    scheme: PassageScheme,
-    tokenizer: str | Path | TokenFunction | None,
-    runner: Runner,
+    folder: Path, lists: TokenLists, scheme: PassageScheme, runner: Runner
 ) -> OpenPassages:
-    """Index lists of shingles, in one segment; neither texts nor places are kept.
-
-    ``folder`` must not exist; ``tokenizer`` is that of the scheme, if it is a file or a function.
-    """
-    create_index(folder, scheme)
-    handle = PassageHandle(folder, tokenizer)
-    with handle.changing(runner) as opened:
-        name = free_name(opened.manifest, 0)
-        record = write_segment(folder, name, block_of_tokens(lists), scheme, None, runner)
-        store_next(folder, opened.manifest, [record], dict(opened.manifest.files))
-    return handle.view(runner)
+    """Index lists of shingles in a new folder, in one segment; no texts and places are kept."""
+    folder.mkdir()
+    record = write_segment(folder, "s0", block_of_tokens(lists), scheme, None, runner)
+    return open_segments(folder, [record], [np.empty(0, np.uint32)], scheme, None, runner)
 
 
 def block_of_tokens(lists: TokenLists) -> DocumentBlock:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neardup.indexes.manifest import Manifest
+from neardup.index.store import Manifest
 from neardup.passages.additions import (
     BYTES_OF_TOKEN,
     SEGMENT_SHARE,
@@ -134,7 +134,7 @@ class GrowingIndex:
         """Index lists in files."""
         self._n_written += 1
         folder, look_up = self._look_up.folder / f"{self._n_written}", self._look_up
-        return index_tokens(folder, lists, look_up.scheme, look_up.tokenizer, look_up.runner)
+        return index_tokens(folder, lists, look_up.scheme, look_up.runner)
 
 
 def join_lists(parts: Sequence[TokenLists]) -> TokenLists:

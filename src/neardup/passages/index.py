@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from neardup.indexes.handle import OpenFiles
-from neardup.indexes.index import IndexHandle, OpenIndex
-from neardup.indexes.manifest import Manifest, SegmentRecord
-from neardup.indexes.segments import Segment, open_segment
-from neardup.indexes.stored import open_frequencies
+from neardup.index.handle import IndexHandle, OpenFiles, open_frequencies
+from neardup.index.index import OpenIndex
+from neardup.index.segments import Segment, open_segment
+from neardup.index.store import Manifest, SegmentRecord
 from neardup.options.choices import InverseFrequency
 from neardup.passages.scheme import PassageScheme, restore_scheme
 from neardup.passages.search import SegmentSearcher
@@ -157,4 +156,5 @@ class PassageHandle(IndexHandle[OpenPassages, _Decided, SegmentSearcher]):
         """See all segments as an index."""
         scheme, frequencies = restored
         segments = tuple(searcher.segment for searcher in parts)
-        return OpenPassages(files.manifest, scheme, segments, files.removed, frequencies, parts)
+        removed = files.removed[:-1]
+        return OpenPassages(files.manifest, scheme, segments, removed, frequencies, parts)

@@ -10,7 +10,7 @@ from typing import Self
 
 import numpy as np
 
-from neardup.indexes.manifest import segment_bytes
+from neardup.index.store import segment_bytes
 from neardup.passages.chains import window_starts
 from neardup.passages.index import OpenPassages
 from neardup.passages.matches import Matches

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import InvalidParameterError
-from neardup.indexes.stored import check_restored, described_tokenizer
+from neardup.index.store import check_restored, described_tokenizer
 from neardup.kernels.common.hashing import function_seeds
 from neardup.options.choices import InverseFrequency
 from neardup.options.groups import ShingleOptions

@@ -14,8 +14,8 @@ import pyarrow as pa
 
 from neardup.files.folders import FILES
 from neardup.files.ids import IdTable, as_text
-from neardup.indexes.manifest import SegmentRecord
-from neardup.indexes.segments import Segment, SegmentInMemory, SegmentWriter
+from neardup.index.segments import Segment, SegmentInMemory, SegmentWriter
+from neardup.index.store import SegmentRecord
 from neardup.kernels.passage import segments
 from neardup.kernels.types import Int
 from neardup.matching.postings import number_values

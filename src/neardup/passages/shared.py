@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from neardup.indexes.handle import SharedFolder
+from neardup.index.handle import SharedFolder
 from neardup.passages.index import OpenPassages, open_segments
 from neardup.runs.runner import Runner
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from neardup.files.rows import TakeMemory
     from neardup.files.streams import Destination, OutputStream
-    from neardup.indexes.index import OpenIndex
+    from neardup.index.index import OpenIndex
     from neardup.outputs.summary_records import Filtered
 
 # Documents of an index whose texts are read at once.

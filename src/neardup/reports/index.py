@@ -8,8 +8,7 @@ from fractions import Fraction
 from operator import attrgetter
 from typing import NamedTuple
 
-from neardup.indexes.history import Entry
-from neardup.indexes.manifest import Manifest, SegmentRecord, kind_of_manifest, segment_bytes
+from neardup.index.store import Change, Manifest, SegmentRecord, segment_bytes
 from neardup.reports.charts import Chart, bars
 from neardup.reports.page import STYLES, Report, percent, render_page, shortened, written
 from neardup.reports.passages.model import how_it_was_made
@@ -26,11 +25,11 @@ _KINDS = {
 }
 
 
-def _stayed(entry: Entry) -> int:
+def _stayed(entry: Change) -> int:
     return entry.added + entry.inserted
 
 
-def _came(entry: Entry) -> int:
+def _came(entry: Change) -> int:
     return _stayed(entry) + entry.gone + entry.left_out
 
 
@@ -43,7 +42,7 @@ class _Number(NamedTuple):
     """
 
     name: str
-    of: Callable[[Entry], int]
+    of: Callable[[Change], int]
     fact: tuple[str, ...] = ()
     became: bool = False
     is_state: bool = False
@@ -68,9 +67,9 @@ _NUMBERS = (
 )
 
 
-def index_report(name: str, manifest: Manifest, history: Sequence[Entry]) -> Report:
+def index_report(name: str, manifest: Manifest, history: Sequence[Change]) -> Report:
     """Make the page of an index of a name, from what its manifest and its history say."""
-    kind = kind_of_manifest(manifest)
+    kind = manifest.kind
     changes = [each for each in history if each.kind != "merge"]
     headline = f"{shortened(name)}: an index of {counted(manifest.n_documents, 'document')}"
     total, is_of_documents = _total(history), kind == "documents"
@@ -114,13 +113,15 @@ def index_report(name: str, manifest: Manifest, history: Sequence[Entry]) -> Rep
     return Report(html, headline)
 
 
-def _total(entries: Sequence[Entry]) -> Entry:
+def _total(entries: Sequence[Change]) -> Change:
     """Add up what changes did."""
-    names = [field.name for field in fields(Entry) if field.name not in ("kind", "at")]
-    return Entry("", **{name: sum(getattr(each, name) for each in entries) for name in names})
+    names = [field.name for field in fields(Change) if field.name not in ("kind", "at")]
+    return Change("", **{name: sum(getattr(each, name) for each in entries) for name in names})
 
 
-def _sentences(manifest: Manifest, history: Sequence[Entry], *, is_of_documents: bool) -> list[str]:
+def _sentences(
+    manifest: Manifest, history: Sequence[Change], *, is_of_documents: bool
+) -> list[str]:
     total = _total(history)
     found = []
     if history:
@@ -135,23 +136,16 @@ def _sentences(manifest: Manifest, history: Sequence[Entry], *, is_of_documents:
             f"In {counted(n_changes, 'change')} since {_when(history[0])}, {came} and "
             f"{total.removed:,} went again, removed."
         )
-    waiting = manifest.tail
-    n_waiting = waiting.n_documents if waiting else 0
-    if waiting is not None:
+    waiting = manifest.pending
+    if waiting.n_rows:
         found.append(
-            f"Inserted one by one since then, and not in a segment yet: {n_waiting:,}, beside "
-            f"{waiting.n_gone:,} that went for others."
-        )
-    n_more = manifest.n_documents - n_waiting - _stayed(total) + total.removed
-    if n_more:
-        found.append(
-            f"The history does not tell of {counted(abs(n_more), 'document')} that "
-            f"{'came' if n_more > 0 else 'went'}: before it began, or by a neardup that keeps none."
+            "Inserted one by one since then, and not in a segment yet: "
+            f"{waiting.n_documents:,}, beside {waiting.n_gone:,} that went for others."
         )
     return found or ["Nothing was added yet."]
 
 
-def _drawn(changes: Sequence[Entry], numbers: Sequence[_Number]) -> Chart | None:
+def _drawn(changes: Sequence[Change], numbers: Sequence[_Number]) -> Chart | None:
     """Draw what became of the documents of additions, the last ones; None if there are none."""
     additions = [each for each in changes if _came(each)][-_MOST_BARS:]
     if not additions:
@@ -169,7 +163,7 @@ def _drawn(changes: Sequence[Entry], numbers: Sequence[_Number]) -> Chart | None
     )
 
 
-def _listed(changes: Sequence[Entry], numbers: Sequence[_Number]) -> list[Sequence[str]]:
+def _listed(changes: Sequence[Change], numbers: Sequence[_Number]) -> list[Sequence[str]]:
     """List the last changes, and in front of them all others as one."""
     first = max(0, len(changes) - _MOST_CHANGES)
     rows = [
@@ -186,19 +180,19 @@ def _listed(changes: Sequence[Entry], numbers: Sequence[_Number]) -> list[Sequen
 
 
 def _row(
-    when: str, what: str, done: Entry, then: Entry, numbers: Sequence[_Number]
+    when: str, what: str, done: Change, then: Change, numbers: Sequence[_Number]
 ) -> Sequence[str]:
     """Return the cells of a change: what was done, and what the index held then."""
     cells = (each.of(then if each.is_state else done) for each in numbers)
     return [when, what, *(f"{cell:,}" for cell in cells), size(then.bytes)]
 
 
-def _when(entry: Entry) -> str:
+def _when(entry: Change) -> str:
     return entry.at.removesuffix("+00:00").replace("T", " ")
 
 
 def _segment(record: SegmentRecord) -> Sequence[str]:
-    n_lost = record.removed.n_documents if record.removed else 0
+    n_lost = record.n_removed
     numbers = record.n_documents - n_lost, n_lost, record.n_tokens
     return [record.name, *(f"{number:,}" for number in numbers), size(segment_bytes([record]))]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
-from neardup.indexes.index import OpenIndex
+from neardup.index.index import OpenIndex
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.index.passages import PassageIndex
 from neardup.service.lanes import Share

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from neardup.indexes.snapshot import open_snapshot
+from neardup.index.snapshot import open_snapshot
 from neardup.jobs.compare.compare import compare_texts
 from neardup.jobs.compare.compare_result import CompareResult
 from neardup.options.sketches import CompareOptions

@@ -21,7 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from neardup.errors import InvalidParameterError, NeardupError, WriteError
-from neardup.indexes.manifest import kind_of
+from neardup.index.store import kind_of
 from neardup.jobs.index.documents import DocumentIndex
 from neardup.jobs.index.passages import PassageIndex
 from neardup.options.service import ServeOptions

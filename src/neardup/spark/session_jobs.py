@@ -17,7 +17,7 @@ from neardup.engine.spark.engine import SparkEngine
 from neardup.engine.spark.session import ON_DRIVER, SESSION, SHARED_FILES, cluster_of
 from neardup.engine.workspaces import open_workspace
 from neardup.files.resolve import resolve_inputs
-from neardup.indexes.handle import SeenFolder
+from neardup.index.handle import SeenFolder
 from neardup.jobs.align.align import align_given
 from neardup.jobs.align.plan import choose_options
 from neardup.jobs.cut.cut import cut_sources

@@ -162,8 +162,9 @@ class CompactionResult:
 
 
 if TYPE_CHECKING:
-    from neardup.indexes.changes import Addition, Compaction, Reading, Removal
-    from neardup.indexes.index import IndexHandle, Scheme
+    from neardup.index.changes import Addition, Compaction, Reading, Removal
+    from neardup.index.handle import IndexHandle
+    from neardup.index.index import Scheme
 
     Handle = IndexHandle[Any, Any, Any]
 
@@ -194,10 +195,13 @@ def build(
     runner: Runner,
 ) -> AdditionResult:
     """Make an index of documents, where the handle will have it."""
-    from neardup.indexes.index import create_index
+    from neardup.index.store import create_index
 
-    create_index(handle.folder, scheme)
-    return add(handle, sources, how, runner)
+    create_index(handle.folder, scheme.describe())
+    result = add(handle, sources, how, runner)
+    # Its folder may be moved to its place.
+    handle.database.close()
+    return result
 
 
 def add(
@@ -258,10 +262,9 @@ def compact(handle: Handle, runner: Runner) -> CompactionResult:
 
 def describe(handle: Handle, runner: Runner) -> dict[str, Any]:
     """Return what an index holds, in plain values; every byte of it is checked."""
-    from neardup.indexes.history import read_history
-
     view = handle.latest(runner)
     view.check_all(runner)
-    read_history(handle.folder, view.manifest)
+    handle.database.read_history()
+    handle.database.check()
     described: dict[str, Any] = view.describe(handle.folder)
     return described

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neardup.errors import InvalidParameterError
-from neardup.indexes.stored import check_restored
+from neardup.index.store import check_restored
 from neardup.matching.bands import Banding
 from neardup.matching.measures import MEASURE_NAMES, Measure, make_measure
 from neardup.options.groups import ShingleOptions

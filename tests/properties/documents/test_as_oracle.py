@@ -197,14 +197,14 @@ kinds = st.fixed_dictionaries(
     steps=st.lists(st.tuples(operations, texts, st.sampled_from(THRESHOLDS)), max_size=25),
     fanout=st.sampled_from([2, 3, 8]),
     block_bytes=st.sampled_from([1, 40, 200, 32_768]),
-    most_in_tail=st.sampled_from([0, 2, 5, 256]),
+    most_pending=st.sampled_from([0, 2, 5, 256]),
 )
 @examples(90)
-def test_answers__of_any_history(options, steps, fanout, block_bytes, most_in_tail):
+def test_answers__of_any_history(options, steps, fanout, block_bytes, most_pending):
     with (
         tempfile.TemporaryDirectory() as place,
         patch("neardup.documents.additions.FANOUT", fanout),
-        patch("neardup.documents.additions.MOST_IN_TAIL", most_in_tail),
+        patch("neardup.documents.additions.MOST_PENDING", most_pending),
         patch("neardup.documents.blocks.BLOCK_BYTES", block_bytes),
         patch("neardup.runs.disk.os.fsync", lambda _: None),
     ):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import PassageIndex
-from neardup.indexes.index import create_index
+from neardup.index.store import create_index
 from neardup.passages.scheme import make_passage_scheme
 from tests.examples import examples
 from tests.oracles import spans
@@ -46,7 +46,7 @@ def test_search__places_are_those_of_the_tokens(
         strip_accents=accents, tf="raw",
     )  # fmt: skip
     with new_folder() as folder:
-        create_index(folder, scheme)
+        create_index(folder, scheme.describe())
         add(folder, {str(i): text for i, text in enumerate(texts)}, cut=2, tokens=1)
         index = PassageIndex.open(folder)
         table = index.search([query], Fraction(1, 2), recall="0.99", with_text=True).passages

@@ -225,7 +225,7 @@ def test_readers__find_an_index_whose_place_was_empty(tmp_path):
         abandon()
         assert look() == 1
         assert names(tmp_path) == ["index"]
-    with pytest.raises(ReadError, match="there is no such folder"):
+    with pytest.raises(ReadError, match="folder not found"):
         PassageIndex.open(tmp_path / "other")
 
 

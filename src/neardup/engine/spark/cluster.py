@@ -19,7 +19,7 @@ from neardup.files.archives import ArchiveMember
 from neardup.files.folders import FolderSource
 from neardup.files.rows import WrappedSource
 from neardup.files.streams import Converted, Copied, is_remote
-from neardup.indexes.index import IndexSource
+from neardup.index.index import IndexSource
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.version import __version__
 

@@ -54,7 +54,7 @@ from neardup.engine.spark.write import OpenChange, no_change, write_on_executors
 from neardup.engine.threads import group_of, partition_of
 from neardup.errors import NeardupError
 from neardup.files.streams import file_has_changed
-from neardup.indexes.handle import SharedFolder
+from neardup.index.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.parts import Parts
 from neardup.reading.second_pass import OfTexts

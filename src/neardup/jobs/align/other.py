@@ -17,10 +17,9 @@ from neardup.engine.workspaces import are_short
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import told_apart
 from neardup.files.rows import RowBlock, Source
-from neardup.indexes.changes import Addition, NewIds, RowPlaces
-from neardup.indexes.handle import SeenFolder
-from neardup.indexes.manifest import Manifest, SegmentRecord, free_name, index_named, kind_of
-from neardup.indexes.segments import SEGMENTS
+from neardup.index.changes import Addition, NewIds, RowPlaces
+from neardup.index.handle import SeenFolder
+from neardup.index.store import SEGMENTS, Manifest, SegmentRecord, free_name, index_named, kind_of
 from neardup.jobs.align.plan import usual_of
 from neardup.options.choices import InverseFrequency
 from neardup.options.option import no_effect

@@ -20,9 +20,8 @@ from neardup.engine.engine import Engine, Read, Revisited
 from neardup.engine.workspaces import state_of_index
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames, Source
-from neardup.indexes.changes import check_unknown
-from neardup.indexes.index import created_index
-from neardup.indexes.manifest import index_named
+from neardup.index.changes import check_unknown
+from neardup.index.store import created_index, index_named
 from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Measure
 from neardup.options.documents import DedupOptions, DocumentSchemeOptions
@@ -175,7 +174,7 @@ def _made(handle: DocumentHandle, options: DedupOptions) -> AbstractContextManag
     names = set(DocumentSchemeOptions.known) & set(DedupOptions.known) - {"columns", "preset"}
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
     scheme = make_document_scheme(DocumentSchemeOptions(**given))
-    return created_index(handle.folder, scheme)
+    return created_index(handle.folder, scheme.describe())
 
 
 def _count(

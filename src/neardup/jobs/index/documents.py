@@ -24,7 +24,7 @@ from neardup.documents.values import Id, checked_id, ids_of_values
 from neardup.engine.threads import ThreadEngine
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import as_documents, resolve_inputs
-from neardup.indexes.index import create_index
+from neardup.index.store import create_index
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.search.documents import (
     hits_where,
@@ -132,7 +132,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             If the folder is in use, or cannot be made.
         """
         scheme = make_document_scheme(given.part(DocumentSchemeOptions))
-        create_index(Path(given.folder), scheme)
+        create_index(Path(given.folder), scheme.describe())
         return cls(given.folder, tokenizer=given.tokenizer)
 
     @classmethod

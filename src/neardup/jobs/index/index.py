@@ -14,7 +14,8 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs
-from neardup.indexes.index import IndexHandle, OpenIndex
+from neardup.index.handle import IndexHandle
+from neardup.index.index import OpenIndex
 from neardup.options.choices import Data
 from neardup.options.groups import DOCUMENTS, TextReadingOptions, WhereOptions, WorkerOptions
 from neardup.options.kinds import Whole

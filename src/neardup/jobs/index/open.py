@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.indexes.manifest import kind_of
+from neardup.index.store import kind_of
 
 if TYPE_CHECKING:
     from neardup.jobs.index.documents import DocumentIndex

@@ -13,8 +13,8 @@ import pyarrow as pa
 from neardup.engine.threads import ThreadEngine
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import as_documents, resolve_inputs
-from neardup.indexes.handle import SeenFolder
-from neardup.indexes.index import create_index
+from neardup.index.handle import SeenFolder
+from neardup.index.store import create_index
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.search.passages import search_passages
 from neardup.options.choices import Data, Number
@@ -102,7 +102,7 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
                 "those who open it later; align takes functions"
             )
             raise InvalidParameterError(message, "tokenizer")
-        create_index(Path(given.folder), scheme)
+        create_index(Path(given.folder), scheme.describe())
         return cls(given.folder, tokenizer=tokenizer)
 
     @classmethod

@@ -14,8 +14,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs, told_apart
 from neardup.files.rows import Source
-from neardup.indexes.history import read_history
-from neardup.indexes.manifest import index_named, load_manifest
+from neardup.index.store import Database, index_named
 from neardup.jobs.cut.cut_result import CutResult
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.report.cut import report_of_cut, report_of_cut_result
@@ -126,8 +125,8 @@ def make_report(
             if getattr(options, name) != option.default:
                 raise no_effect(name, "on a report of an index", "name a table")
         with runner.stage("report"):
-            manifest = load_manifest(index)
-            return index_report(index.name, manifest, read_history(index, manifest))
+            database = Database(index)
+            return index_report(index.name, database.read().manifest, database.read_history())
     check_effect(options, own or (), other or ())
     options.check_other("against", is_given=other is not None)
     if isinstance(result, DeduplicationResult):

@@ -13,7 +13,7 @@ import pytest
 import neardup
 from neardup import DocumentIndex, InvalidInputError, InvalidParameterError
 from tests.document_indexes import OPTIONS
-from tests.indexes import held, tree
+from tests.indexes import tree
 from tests.oracles.against_both import removals
 from tests.spilling import spilling
 
@@ -117,7 +117,7 @@ def test_files__the_same_for_any_workers_and_memory(index, tmp_path, keep):
         with spilling() if memory else pytest.MonkeyPatch.context():
             found = neardup.deduplicate(inputs, id_column="id", workers=workers, **options)
             found.write(tmp_path / f"out{number}")
-        files = tree(tmp_path / f"out{number}"), held(used / "idx")
+        files = tree(tmp_path / f"out{number}"), tree(used / "idx")
         del files[0]["summary.json"]
         outputs.append(files)
     assert outputs[0][0] == outputs[1][0] == outputs[2][0] == outputs[3][0]

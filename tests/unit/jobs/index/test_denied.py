@@ -18,10 +18,10 @@ from neardup import (
     WriteError,
 )
 from neardup.documents.reading import queries_of_texts
-from neardup.indexes.manifest import load_manifest
+from neardup.index.store import read_manifest
 from neardup.tables import Texts
-from tests.document_indexes import check_names
 from tests.faults import at_calls, full_from
+from tests.indexes import check_names
 
 WORDS = [f"w{number}" for number in range(2000)]
 
@@ -265,7 +265,7 @@ def test_deny__nothing_of_the_texts_is_kept(index):
     sets = queries_of_texts(Texts.from_arrow(texts), index._session.scheme).sets
     index.remove(["d0"], deny=True)
     index.compact()
-    record = load_manifest(index.folder).denied
+    record = read_manifest(index.folder).denied
     files = [index.folder / "segments" / record.name / name for name in record.files]
     held = b"".join(path.read_bytes() for path in files)
     for value in sets.values[:20]:
@@ -314,7 +314,7 @@ def test_deny__full_disk_at_any_call(index, tmp_path):
 @pytest.mark.damage
 def test_deny__damage_is_noticed(index):
     index.remove(["d0"], deny=True)
-    record = load_manifest(index.folder).denied
+    record = read_manifest(index.folder).denied
     for name in sorted(record.files):
         path = index.folder / "segments" / record.name / name
         data = path.read_bytes()

@@ -12,7 +12,7 @@ import pytest
 
 from neardup import DocumentIndex, PassageIndex
 from neardup.errors import IndexFormatError, NeardupError, ReadError
-from neardup.indexes.manifest import FORMAT
+from neardup.index.store import FILE
 from tests.document_indexes import (
     OPTIONS,
     QUERIES,
@@ -57,7 +57,7 @@ def made(request, tmp_path_factory):
     index.commit()
     index.insert("very last", text_of(77))
     index.commit()
-    assert len(list((folder / "tail").iterdir())) == 1
+    index._handle.database.close()
     return folder
 
 
@@ -114,8 +114,7 @@ def test_answers__after_damage_of_any_file(made, tmp_path):
     for name, data in files.items():
         others = [other for other in files.values() if other != data]
         for changed in [None, *damages(data, others, generator)]:
-            if changed == data or (name.startswith("tail/") and (changed or b"").startswith(data)):
-                # What is behind its end is no part of a tail.
+            if changed == data:
                 continue
             if changed is None:
                 (folder / name).unlink()
@@ -123,8 +122,13 @@ def test_answers__after_damage_of_any_file(made, tmp_path):
                 (folder / name).write_bytes(changed)
             n_damages += 1
             n_told += look(folder, name, right)
-            with pytest.raises((IndexFormatError, ReadError)):
+            try:
                 DocumentIndex.open(folder).info()
+            except (IndexFormatError, ReadError):
+                pass
+            else:
+                # Not every byte of a database has a meaning.
+                assert name == FILE
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(data)
     assert n_damages > 300
@@ -155,7 +159,7 @@ def look(folder: Path, name: str, right: dict) -> bool:
 
 
 def check_name(error: Exception, name: str) -> None:
-    assert Path(name).name in str(error) or name == "manifest.json"
+    assert Path(name).name in str(error)
 
 
 @pytest.mark.damage
@@ -190,33 +194,15 @@ def test_open__what_is_no_index_of_documents(tmp_path):
         DocumentIndex.open(passages.folder)
     with pytest.raises(IndexFormatError, match="this is an index of documents, not of passages"):
         PassageIndex.open(documents.folder)
-    with pytest.raises(ReadError, match="no index: there is no such folder"):
+    with pytest.raises(ReadError, match="no index: folder not found"):
         DocumentIndex.open(tmp_path / "nothing")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ReadError, match=r"no index: the folder has no manifest\.json"):
+    with pytest.raises(ReadError, match=r"no index: the folder has no index\.sqlite"):
         DocumentIndex.open(tmp_path / "empty")
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign/manifest.json").write_text("{}")
-    with pytest.raises(IndexFormatError, match="no manifest of a neardup index"):
+    with pytest.raises(IndexFormatError, match="made by an earlier neardup; build it again"):
         DocumentIndex.open(tmp_path / "foreign")
     for index in (DocumentIndex(passages.folder), PassageIndex(documents.folder)):
         with pytest.raises(NeardupError):
             index.remove(["a"])
-
-
-def test_open__of_a_newer_format(tmp_path):
-    import hashlib
-
-    index = DocumentIndex.create(tmp_path / "index", **OPTIONS)
-    path = index.folder / "manifest.json"
-    body = (
-        path.read_bytes().split(b"\n", 1)[1].replace(b'"format": %d,' % FORMAT, b'"format": 999,')
-    )
-    assert b"999" in body
-    magic = path.read_bytes().split(b" ")[0]
-    first = path.read_bytes().split(b"\n")[0].split(b" ")
-    first[-2:] = [b"999", hashlib.sha256(body).hexdigest().encode()]
-    assert first[0] == magic
-    path.write_bytes(b" ".join(first) + b"\n" + body)
-    with pytest.raises(IndexFormatError, match="the index has format 999"):
-        DocumentIndex.open(index.folder)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import re
+import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -18,9 +20,9 @@ from neardup import (
     ReadError,
     SketchMismatchError,
 )
-from neardup.indexes.manifest import encode, load_manifest, store_manifest
+from neardup.index.store import Database
 from neardup.runs.runner import Runner
-from tests.indexes import held, tree
+from tests.indexes import tree
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
 ROWS = [
@@ -56,9 +58,9 @@ def test_add__same_bytes_for_any_workers(tmp_path, tf, idf):
         made.add(rows[:40], id_column="id", workers=workers)
         made.add(rows[40:], id_column="id", workers=workers)
         made.remove(["d7", "d50"])
-        before = held(made.folder)
+        before = tree(made.folder)
         made.compact(workers=workers)
-        trees.append((before, held(made.folder)))
+        trees.append((before, tree(made.folder)))
     assert trees[0] == trees[1]
     assert len(trees[0][0]) > 25
 
@@ -99,25 +101,29 @@ def test_create__where_something_is(index, tmp_path):
         PassageIndex.create(index.folder)
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "note.txt").write_text("mine")
-    with pytest.raises(OutputExistsError, match="is no index and not empty"):
+    with pytest.raises(OutputExistsError, match="is not an index and not empty"):
         PassageIndex.create(tmp_path / "a")
-    with pytest.raises(ReadError, match="no index: the folder has no manifest"):
+    with pytest.raises(ReadError, match=r"no index: the folder has no index\.sqlite"):
         PassageIndex.open(tmp_path / "a")
-    with pytest.raises(ReadError, match="no index: there is no such folder"):
+    with pytest.raises(ReadError, match="no index: folder not found"):
         PassageIndex.open(tmp_path / "b")
     assert len(index) == 2
 
 
 def change_manifest(index: PassageIndex, change) -> None:
     """Change the scheme as another version would have written it."""
-    manifest = load_manifest(index.folder)
-    store_manifest(index.folder, replace(manifest, **change(manifest)))
+    database = Database(index.folder)
+    with database.writing(0):
+        contents = database.read()
+        manifest = replace(contents.manifest, generation=contents.manifest.generation + 1)
+        manifest = replace(manifest, **change(manifest))
+        database.commit(manifest, removed=contents.removed)
 
 
 def test_open__newer_format(index):
-    manifest = replace(load_manifest(index.folder), format=99)
-    (index.folder / "manifest.json").write_bytes(encode(manifest))
-    with pytest.raises(IndexFormatError, match=r"the index has format 99, this neardup .*reads 1"):
+    with contextlib.closing(sqlite3.connect(index.folder / "index.sqlite")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(IndexFormatError, match=r"the index has format 99, this neardup .*reads 2"):
         PassageIndex.open(index.folder)
 
 

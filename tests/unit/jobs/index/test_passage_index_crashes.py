@@ -64,9 +64,9 @@ def change(folder: Path, generation: int) -> None:
 
 def change_on(folder: Path, told: Path) -> None:
     """Change an index until killed; note each change that is done."""
-    from neardup.indexes.manifest import load_manifest
+    from neardup.index.store import read_manifest
 
-    generation = load_manifest(folder).generation
+    generation = read_manifest(folder).generation
     while True:
         generation += 1
         change(folder, generation)
@@ -83,16 +83,16 @@ def tell(told: Path, generation: int) -> None:
 def check(folder: Path, told: Path) -> None:
     """See that the index is as some change left it, then make the next one."""
     from neardup import PassageIndex
-    from neardup.indexes.manifest import load_manifest
+    from neardup.index.store import read_manifest
 
-    generation = load_manifest(folder).generation
+    generation = read_manifest(folder).generation
     assert generation - int(told.read_text()) in (0, 1)
     compare(folder, generation)
     change(folder, generation + 1)
     compare(folder, generation + 1)
     tell(told, generation + 1)
     # Nothing is left of the killed command but the lock that nobody holds.
-    manifest = load_manifest(folder)
+    manifest = read_manifest(folder)
     names = [name for name in tree(folder) if name.startswith("segments/")]
     assert {name.split("/")[1] for name in names} == {s.name for s in manifest.segments}
     assert not [name for name in tree(folder) if ".part" in name]

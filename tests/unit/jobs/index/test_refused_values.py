@@ -113,9 +113,9 @@ def test_add__refuses_types_that_cannot_be_kept(index, column):
 
 @pytest.mark.parametrize("bad", [["d3"], ["d0", "d6"], [f"d{n}" for n in range(7)]])
 @pytest.mark.parametrize("tokens", [False, True])
-@pytest.mark.parametrize("most_in_tail", [0, 256])
+@pytest.mark.parametrize("most_pending", [0, 256])
 def test_commit__names_what_cannot_be_written_and_writes_the_others(
-    index, bad, tokens, most_in_tail
+    index, bad, tokens, most_pending
 ):
     """For reasons that nobody has thought of, which are made up here."""
     signed = Pending._signed_rows
@@ -134,7 +134,7 @@ def test_commit__names_what_cannot_be_written_and_writes_the_others(
     message = f"^{len(bad)} of {n_documents} documents cannot be .*'{bad[0]}': made up.*durable$"
     with (
         patch.object(Pending, "_signed_rows", refusing),
-        patch("neardup.documents.additions.MOST_IN_TAIL", most_in_tail),
+        patch("neardup.documents.additions.MOST_PENDING", most_pending),
         pytest.raises(InvalidInputError, match=message),
     ):
         index.commit()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import sqlite3
 
 import pytest
 
 import neardup
 from neardup.errors import IndexFormatError, InvalidParameterError
-from neardup.indexes.history import HISTORY
 
 
 def rows_of(page: str, label: str) -> list[list[str]]:
@@ -87,7 +88,8 @@ def test_report__refuses_what_has_no_effect(index, tmp_path):
         message = f"^{name} has no effect on a report of an index; leave it out"
         with pytest.raises(InvalidParameterError, match=message):
             neardup.report(index.folder, **given)
-    path = index.folder / HISTORY
-    path.write_bytes(b"0" + path.read_bytes())
-    with pytest.raises(IndexFormatError, match="line 1 is damaged"):
+    with contextlib.closing(sqlite3.connect(index.folder / "index.sqlite")) as connection:
+        connection.execute("UPDATE history SET data = replace(data, '5', '6')")
+        connection.commit()
+    with pytest.raises(IndexFormatError, match=r"index\.sqlite.*another checksum"):
         index.report()

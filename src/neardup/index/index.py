@@ -8,7 +8,6 @@ import math
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -24,14 +23,9 @@ from neardup.files.languages import languages_of_ids
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.tableblocks import StoredBlock
-from neardup.indexes import folder as storage
-from neardup.indexes.handle import Handle, OpenFiles
-from neardup.indexes.manifest import Manifest, check_kind
-from neardup.indexes.segments import Segment
-from neardup.options.choices import IndexKind
+from neardup.index.store import Manifest
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, Uint32s, Uint64s, offsets_of
-from neardup.text.tokenizers import TokenFunction
 
 if TYPE_CHECKING:
     from neardup.files.streams import Destination
@@ -272,79 +266,6 @@ class OpenIndex(ABC, Generic[S, D]):
             "generation": manifest.generation,
             "created_with": manifest.created_with,
         }
-
-
-def create_index(folder: Path, scheme: Scheme) -> None:
-    """Make an empty index."""
-    storage.create_index(folder, Manifest(scheme.describe()))
-
-
-def created_index(folder: Path, scheme: Scheme) -> AbstractContextManager[None]:
-    """Make an empty index, which goes again if an error ends the block and nothing was added."""
-    return storage.created_index(folder, Manifest(scheme.describe()))
-
-
-V = TypeVar("V")
-C = TypeVar("C")
-P = TypeVar("P")
-
-
-class IndexHandle(Handle[V], Generic[V, C, P]):
-    """An open index; what was made of a segment is kept as long as that is in it.
-
-    A kind says what it restores of the description and the frequencies (C), and what it makes of a
-    segment by that (P).
-
-    Parameters
-    ----------
-    folder
-        The index.
-    tokenizer
-        The ``tokenizer.json`` or the function that it was made with, if it was one.
-    timeout, follows
-        As for ``Handle``.
-    """
-
-    kind: ClassVar[IndexKind]
-
-    def __init__(
-        self,
-        folder: Path,
-        tokenizer: str | Path | TokenFunction | None = None,
-        *,
-        timeout: float = 0.0,
-        follows: bool = False,
-    ) -> None:
-        super().__init__(folder, timeout=timeout, follows=follows)
-        self.tokenizer = tokenizer
-        self._restored: tuple[C, object] | None = None
-        self._parts: dict[Segment, P] = {}
-
-    def make_view(self, files: OpenFiles) -> V:
-        """See the files as an index; what was made of a segment before is taken as it is."""
-        check_kind(self.folder, files.manifest, self.kind)
-        # Frequencies are the only other files. They come with the first addition, and stay.
-        decided = (files.manifest.scheme, files.manifest.files)
-        if self._restored is None or self._restored[1] != decided:
-            self._restored, self._parts = (self.restore(files), decided), {}
-        restored, known = self._restored[0], self._parts
-        self._parts = {
-            segment: known[segment] if segment in known else self.open_part(segment, restored)
-            for segment in files.segments
-        }
-        return self.view_of(files, restored, tuple(self._parts.values()))
-
-    @abstractmethod
-    def restore(self, files: OpenFiles) -> C:
-        """Restore what decides the index."""
-
-    @abstractmethod
-    def open_part(self, segment: Segment, restored: C) -> P:
-        """Make of a segment what is looked up in it."""
-
-    @abstractmethod
-    def view_of(self, files: OpenFiles, restored: C, parts: tuple[P, ...]) -> V:
-        """Make the view of all segments."""
 
 
 _BLOCK_ROWS = 8192

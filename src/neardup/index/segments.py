@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.ipc
 
-from neardup.errors import IndexFormatError, InvalidParameterError, ReadError, WriteError
-from neardup.indexes.manifest import NAME, SegmentRecord
+from neardup.errors import IndexFormatError, InvalidParameterError, ReadError
+from neardup.index.store import NAME, SEGMENTS, SegmentRecord
 from neardup.runs.arrays import (
     RESTORE,
     AnyArray,
@@ -34,8 +34,6 @@ from neardup.runs.arrays import (
 from neardup.runs.disk import FileRecord, NewFile, make_folder, part_of, sync_folder, translated
 from neardup.runs.runner import Runner
 from neardup.runs.threads import Threads
-
-SEGMENTS = "segments"
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,13 +202,11 @@ class SegmentWriter:
 
     def __enter__(self) -> Self:
         with translated(self.path):
-            if os.path.lexists(self.path):
-                message = f"{self.path} exists; remove what does not belong to the index first"
-                raise WriteError(message)
             make_folder(self.path.parent)
-            # A writer that was killed may have left it.
-            if self._part.exists():
-                shutil.rmtree(self._part)
+            # A writer that was killed may have left them.
+            for leftover in (self.path, self._part):
+                if leftover.exists():
+                    shutil.rmtree(leftover)
             self._part.mkdir()
         self._is_open = True
         return self
@@ -221,9 +217,6 @@ class SegmentWriter:
 
     def add(self, name: str, array: AnyArray) -> None:
         """Write a whole array."""
-        if name in self._arrays:
-            message = f"the segment has an array {name} already"
-            raise InvalidParameterError(message)
         self.append(name, array)
 
     def append(self, name: str, array: AnyArray) -> None:

@@ -1,4 +1,4 @@
-"""Commits of a few documents go into a tail, which is an index as much as segments are."""
+"""Commits of a few documents go into the database, and are found as those of segments are."""
 
 from __future__ import annotations
 
@@ -12,40 +12,49 @@ from neardup import DocumentIndex
 from neardup.documents.lookup import find_hits
 from neardup.documents.one_text import make_query
 from neardup.documents.pending import Pending
-from neardup.indexes.manifest import load_manifest
-from tests.document_indexes import OPTIONS, WEIGHTED, check_names
+from neardup.index.store import read_manifest
+from tests.document_indexes import OPTIONS, WEIGHTED
 
 
-@pytest.fixture(autouse=True)
-def _nothing_waits_for_the_disk(monkeypatch):
-    monkeypatch.setattr("os.fsync", lambda _: None)
-
-
-def logs(folder):
-    return sorted((folder / "tail").iterdir()) if (folder / "tail").is_dir() else []
-
-
-def test_tail__grows_and_becomes_a_segment(tmp_path):
+def test_pending__become_a_segment(tmp_path):
     index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
     reader = DocumentIndex.open(tmp_path / "idx")
-    sizes = []
-    with patch("neardup.documents.additions.MOST_IN_TAIL", 3):
+    with patch("neardup.documents.additions.MOST_PENDING", 3):
         for number in range(4):
             index.insert(str(number), f"text number {number}")
             index.commit()
-            check_names(index.folder)
             assert [row["id"] for row in reader.documents()] == [str(n) for n in range(number + 1)]
-            sizes += [log.stat().st_size for log in logs(index.folder)]
             info = index.info()
             assert (info["documents"], info["tokens"]) == (number + 1, 3 * (number + 1))
-    assert sizes == sorted(set(sizes))
-    assert len(sizes) == 3
-    # The fourth has put all of them into one segment.
-    assert (logs(index.folder), index.info()["segments"]) == ([], 1)
+            assert info["segments"] == (number == 3)
+            assert read_manifest(index.folder).pending.n_rows == (number + 1) % 4
+
+
+def test_pending__removed_and_replaced(tmp_path):
+    """Rows of documents that wait are lost as those of a segment are, and stay lost in one."""
+    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
+    for name in "abcde":
+        index.insert(name, f"text of {name}")
+        index.commit()
+    assert index.insert_if_new("went", "text of b") == "b"
+    assert index.remove(["b", "d"]).orphans["id"].to_pylist() == ["went"]
+    assert read_manifest(index.folder).pending.n_removed == 2
+    assert index.replace("a", "another text").n_removed == 1
+    assert read_manifest(index.folder).pending.n_rows == 0
+    for _ in range(2):
+        reader = DocumentIndex.open(index.folder)
+        assert [row["id"] for row in reader.documents()] == ["c", "e", "a"]
+        assert reader.query("text of b", limit=9) == reader.query("text of d", limit=9)
+        assert "b" not in reader
+        index.insert("f", "text of f")
+        index.commit()
+        index.remove(["f"])
+        index.compact()
+    assert index.info()["removed_documents"] == 0
 
 
 @pytest.mark.parametrize("options", [OPTIONS, OPTIONS | {"with_text": False}, WEIGHTED])
-def test_tail__gives_what_was_put_in(tmp_path, options):
+def test_pending__gives_what_was_put_in(tmp_path, options):
     """Of each kind of document, from another process's view and after it is a segment."""
     index = DocumentIndex.create(tmp_path / "idx", **options, columns=["c", "d"])
     given = [
@@ -74,10 +83,10 @@ def test_tail__gives_what_was_put_in(tmp_path, options):
             assert "went" not in each
         assert index.info()["gone_documents"] == 1
         index.compact()
-        assert logs(index.folder) == []
+        assert read_manifest(index.folder).pending.n_rows == 0
 
 
-def test_tail__a_view_stays_what_it_is(tmp_path):
+def test_pending__a_view_stays_what_it_is(tmp_path):
     """Whoever has one looks at it while commits put more behind it."""
     index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
     index.insert("a", "one two three")
@@ -101,7 +110,7 @@ def test_tail__a_view_stays_what_it_is(tmp_path):
 
 
 @pytest.mark.slow
-def test_tail__read_while_it_is_written(tmp_path):
+def test_pending__read_while_it_is_written(tmp_path):
     index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
     errors, ended = [], threading.Event()
 
@@ -117,7 +126,7 @@ def test_tail__read_while_it_is_written(tmp_path):
     threads = [threading.Thread(target=read) for _ in range(2)]
     for thread in threads:
         thread.start()
-    with patch("neardup.documents.additions.MOST_IN_TAIL", 20):
+    with patch("neardup.documents.additions.MOST_PENDING", 20):
         for number in range(60):
             index.insert(number, "one two three")
             index.commit()
@@ -126,20 +135,3 @@ def test_tail__read_while_it_is_written(tmp_path):
         thread.join()
     assert errors == []
     assert len(index.query("one two three", limit=1000)) == 60
-
-
-def test_tail__what_a_killed_writer_left_behind_it(tmp_path):
-    """It is no part of the index, and the next commit writes over it."""
-    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
-    index.insert("a", "one two three")
-    index.commit()
-    (log,) = logs(index.folder)
-    with log.open("ab") as file:
-        file.write(b"torn" * 1000)
-    other = DocumentIndex.open(index.folder)
-    assert [row["id"] for row in other.documents()] == ["a"]
-    other.insert("b", "one two four")
-    other.commit()
-    assert log.stat().st_size == load_manifest(index.folder).tail.file.size
-    assert [row["id"] for row in index.documents()] == ["a", "b"]
-    index.info()

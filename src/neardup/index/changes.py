@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,11 +12,9 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError
 from neardup.files.ids import FIRST_LOOK, check_unique, other_ids
 from neardup.files.rows import ColumnNames
-from neardup.indexes.folder import write_removed
-from neardup.indexes.handle import OpenFiles
-from neardup.indexes.history import Change, store_next
-from neardup.indexes.index import OpenIndex
-from neardup.tables import Int64s
+from neardup.index.index import OpenIndex
+from neardup.index.store import Change, Contents, Database, Manifest
+from neardup.tables import Int64s, Uint32s
 
 
 @dataclass(frozen=True)
@@ -159,33 +156,21 @@ def wanted_ids(ids: Iterable[str | int]) -> pa.Array:
     return pa.array(sorted(set(map(str, ids))), pa.large_string())
 
 
-def without(folder: Path, files: OpenFiles, found: Sequence[tuple[Int64s, Int64s]]) -> OpenFiles:
-    """Return files that have lost some rows of each segment; what they have lost is written.
-
-    No manifest names it yet.
-    """
-    manifest, records, removed = files.manifest, [], []
-    for record, before, (_, rows) in zip(manifest.segments, files.removed, found, strict=True):
-        # What a segment has lost is one file, under a new name for each change.
-        if len(rows):
-            name = f"{record.name}-{manifest.generation + 1:06d}"
-            before = np.union1d(before, rows).astype(np.uint32)
-            record = replace(record, removed=write_removed(folder, name, before))
-        records.append(record)
-        removed.append(before)
-    manifest = replace(manifest, segments=tuple(records))
-    return replace(files, manifest=manifest, removed=tuple(removed))
+def without(
+    removed: Sequence[Uint32s], found: Sequence[tuple[Int64s, Int64s]]
+) -> tuple[Uint32s, ...]:
+    """Return the removed rows of each segment with some more."""
+    more = [rows for _, rows in found]
+    # Pending documents are the last, and may be none.
+    more += [np.empty(0, np.int64)] * (len(removed) - len(more))
+    return tuple(
+        np.union1d(before, rows).astype(np.uint32) if len(rows) else before
+        for before, rows in zip(removed, more, strict=True)
+    )
 
 
-def take_out(
-    folder: Path, files: OpenFiles, wanted: pa.Array, found: Sequence[tuple[Int64s, Int64s]]
-) -> Removal:
-    """Take documents out of an index whose write lock is held; all of them or none.
-
-    ``found`` are, for each segment, which of the ``wanted`` ids which of its rows have that are
-    still there. What these take stays on disk until their segments are written anew.
-    """
-    manifest = files.manifest
+def check_all_found(wanted: pa.Array, found: Sequence[tuple[Int64s, Int64s]]) -> None:
+    """Raise for ids that no document has; ``found`` is as for ``OpenIndex.rows_of_ids``."""
     is_missing = np.ones(len(wanted), np.bool_)
     for queries, _ in found:
         is_missing[queries] = False
@@ -196,10 +181,37 @@ def take_out(
         )
         message = f"the index has no document {missing[0].as_py()!r}{others}; nothing was removed"
         raise InvalidInputError(message)
-    if len(wanted):
-        records = without(folder, files, found).manifest.segments
-        change = Change("remove", removed=len(wanted))
-        store_next(folder, manifest, records, manifest.files, change)
-    n_before = sum(record.n_documents for record in manifest.segments)
-    n_lost = sum(map(len, files.removed))
-    return Removal(len(wanted), n_before - n_lost - len(wanted))
+
+
+def take_out(
+    database: Database, contents: Contents, found: Sequence[tuple[Int64s, Int64s]]
+) -> Removal:
+    """Take documents out of an index, within ``Database.writing``.
+
+    Their rows stay on the disk until their segments are written anew.
+    """
+    manifest, n_found = contents.manifest, sum(len(rows) for _, rows in found)
+    if n_found:
+        removed = without(contents.removed, found)
+        store_next(database, manifest, removed, Change("remove", removed=n_found))
+    return Removal(n_found, manifest.n_documents - n_found)
+
+
+def store_next(
+    database: Database,
+    manifest: Manifest,
+    removed: Sequence[Uint32s],
+    change: Change | None = None,
+) -> None:
+    """Commit the manifest that follows another one, within ``Database.writing``."""
+    counts = [len(each) for each in removed]
+    segments = tuple(
+        replace(record, n_removed=n) for record, n in zip(manifest.segments, counts, strict=False)
+    )
+    manifest = replace(
+        manifest,
+        generation=manifest.generation + 1,
+        segments=segments,
+        pending=replace(manifest.pending, n_removed=counts[-1]),
+    )
+    database.commit(manifest, removed=removed, change=change)
