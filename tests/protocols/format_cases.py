@@ -260,8 +260,11 @@ def json_array(rows: list[Row]) -> bytes:
 
 def delimited(separator: str) -> Callable[[list[Row]], bytes]:
     def encode(rows: list[Row]) -> bytes:
-        texts = [str(row["text"]).replace('"', '""') for row in rows]
-        lines = [f'{row["id"]}{separator}"{text}"\n' for row, text in zip(rows, texts, strict=True)]
+        def field(text: str) -> str:
+            special = any(each in text for each in f'"\r\n{separator}')
+            return '"' + text.replace('"', '""') + '"' if special else text
+
+        lines = [f"{row['id']}{separator}{field(str(row['text']))}\n" for row in rows]
         return "".join([f"id{separator}text\n", *lines]).encode()
 
     return encode
@@ -442,18 +445,18 @@ CASES = [
         "a.csv",
         DelimitedSource,
         delimited(","),
-        spoil=(b'"to be spoilt"', b"to,much"),
+        spoil=(b"to be spoilt", b"to,much"),
         messy=messy_tables(","),
         half=(
             b'\xef\xbb\xbfid,text\r\n1,"a\n""b"""\r\n\r\n2,b\n3,c',
-            b'\xef\xbb\xbfid,text\r\n1,"a\n""b"""\r\n3,c',
+            b'\xef\xbb\xbfid,text\r\n1,"a\n""b"""\r\n3,c\r\n',
         ),
     ),
     Case(
         "a.tsv",
         partial(DelimitedSource, delimiter="\t"),
         delimited("\t"),
-        spoil=(b'"to be spoilt"', b"to\tmuch"),
+        spoil=(b"to be spoilt", b"to\tmuch"),
         messy=messy_tables("\t"),
         half=(b"id\ttext\n1\ta,b\n2\tb\n3\t\n", b"id\ttext\n1\ta,b\n3\t\n"),
     ),

@@ -1,19 +1,25 @@
-r"""CSV and TSV: a header row, then rows, kept byte for byte.
+r"""CSV and TSV, read and written by Arrow: a header row, then rows, all values kept as text.
 
 Fields are separated by commas (tabs in TSV) and may be quoted with double quotes, then also hold
-separators, line ends and doubled quotes. Rows end with ``\n``, ``\r\n`` or ``\r``; empty lines
-are no rows. All values are strings; nothing is taken for a number, a date or a missing value,
-except that the order column is read as numbers where all its values are, empty ones being null.
+separators, line ends and doubled quotes. Rows end with ``\n``, ``\r\n`` or ``\r``. Empty lines are
+no rows; rows of nothing but empty fields are left out, but count in the numbers of rows. Nothing
+is taken for a number, a date or a missing value, except that the order column is read as numbers
+where all its values are, empty ones being null.
+
+Bytes that are not of the encoding of the file become private characters (``_PRIVATE`` and the
+byte), so that Arrow, which reads UTF-8 alone, can go on and the row can be named.
 """
 
 from __future__ import annotations
 
-import contextlib
+import codecs
 import csv
 import io
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -21,112 +27,74 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import is_utf8, one_array, parse_arrow
-from neardup.files.cuts import Cuts, Splices, fill_holes
+from neardup.files.arrowcolumns import filter_rows, is_utf8, one_array, parse_arrow
+from neardup.files.encodings import MARK_BYTES, encoding_by_mark, encoding_of
 from neardup.files.problems import (
     SAMPLED_ROWS,
     Problems,
     check_columns,
+    encoding_advice,
     not_decodable,
+    string_values,
 )
-from neardup.files.rawrows import (
-    BLOCK_BYTES,
-    Cut,
-    Cutter,
-    Positions,
-    RawBlock,
-    RawRows,
-    RawWriter,
-)
-from neardup.files.rawsource import RawSource
+from neardup.files.rawsource import MAX_ROW_BYTES
 from neardup.files.rows import (
     ColumnNames,
     Mask,
     NamesOf,
     ParsedRows,
-    Place,
     RowBlock,
     RowWriter,
-    TakeMemory,
+    Source,
     columns_of_order,
     differing,
     order_of,
 )
-from neardup.files.streams import suffix_below
-from neardup.tables import Bools, Texts
+from neardup.files.streams import InputStream, OutputStream, compression_of, file_size, suffix_below
+from neardup.files.tableblocks import TableBlock, cut_columns
+from neardup.runs.progress import counted, job_logger
+from neardup.tables import Int64s, Texts
 
 if TYPE_CHECKING:
-    from neardup.files.streams import Destination, InputStream
+    from neardup.files.cuts import Cuts
+    from neardup.files.streams import Destination
     from neardup.options.groups import InputOptions
 
-
-# Spans cut out of fields of CSV and TSV.
-
-
-def cut_fields(
-    raw: RawRows, cuts: Cuts, texts: Sequence[pa.Array], columns: Sequence[str], delimiter: str
-) -> RawRows:
-    """Cut spans out of fields, which stay quoted if they were and are quoted if they must be.
-
-    Parameters
-    ----------
-    raw
-        Rows that have as many fields as there are columns.
-    cuts
-        What to cut.
-    texts
-        For each column of the text, its strings in the changed rows.
-    columns
-        The names of all columns.
-    delimiter
-        What separates fields.
-    """
-    # Compiled or loaded on import.
-    from neardup.kernels.file.rawrows import find_fields
-
-    n_texts = len(cuts.columns)
-    numbers = np.full(len(columns), -1, np.int64)
-    numbers[[columns.index(name) for name in cuts.columns]] = np.arange(n_texts)
-    starts, stops = (np.empty(len(cuts.changed) * n_texts, np.int64) for _ in range(2))
-    is_quoted = np.empty(len(starts), np.bool_)
-    find_fields(
-        np.frombuffer(raw.data, np.uint8),
-        raw.starts[cuts.changed],
-        raw.ends[cuts.changed],
-        ord(delimiter),
-        numbers,
-        starts,
-        stops,
-        is_quoted,
-    )
-    fields, written = [], []
-    for column, (text, holes) in enumerate(zip(texts, cuts.holes_of_texts(texts), strict=True)):
-        rows = np.unique(holes.strings)
-        fields.append(rows * n_texts + column)
-        changed = fill_holes(text, holes, cuts.replacement).take(pa.array(rows))
-        written.append(_written(changed, is_quoted[fields[-1]], delimiter, len(columns)))
-    which = np.concatenate(fields)
-    order = np.argsort(starts[which])
-    which = which[order]
-    pieces = Texts.from_arrow(pa.concat_arrays(written))
-    return raw.spliced(Splices(starts[which], stops[which], pieces, order))
-
-
-def _written(texts: pa.Array, is_quoted: Bools, delimiter: str, n_columns: int) -> pa.Array:
-    """Write texts as fields."""
-    special = pc.match_substring_regex(texts, f'["\\r\\n{re.escape(delimiter)}]')
-    quotes = pc.or_(special, pa.array(is_quoted))
-    if n_columns == 1:
-        # A line without anything would be no row.
-        quotes = pc.or_(quotes, pc.equal(texts, ""))
-    doubled = pc.replace_substring(texts, '"', '""')
-    return pc.if_else(quotes, pc.binary_join_element_wise('"', doubled, '"', ""), texts)
-
+_log = job_logger("neardup.hints")
 
 _HEADER_BYTES = 1 << 16
+# Arrow parses twice as fast where a block stays in the processor's cache.
+_BLOCK_BYTES = 1 << 20
 
-# Usual separators, for a hint.
+# Usual separators, for a hint, and the first line by which spreadsheets name theirs.
 _DELIMITERS = (";", "\t", "|", ",")
+_NAMED_DELIMITER = re.compile(r'"?sep=(.)"?(\r\n|\r|\n)')
+
+_PRIVATE = 0x10FF00
+_UNDECODABLE = re.compile("[\U0010ff00-\U0010ffff]")
+_ENCODED_UNDECODABLE = re.compile(b"\xf4\x8f[\xbc-\xbf][\x80-\xbf]")
+
+
+def _keep_byte(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Decode a byte that is not of the encoding as a private character, or encode that again."""
+    if isinstance(error, UnicodeDecodeError):
+        bad = error.object[error.start : error.end]
+        return "".join(chr(_PRIVATE + byte) for byte in bad), error.end
+    assert isinstance(error, UnicodeEncodeError)
+    characters = error.object[error.start : error.end]
+    if _UNDECODABLE.fullmatch(characters[0]) is None:
+        raise error
+    return bytes([ord(characters[0]) - _PRIVATE]), error.start + 1
+
+
+codecs.register_error("neardup.keep_byte", _keep_byte)
+
+
+def _encode(text: bytes, codec: str) -> bytes:
+    """Return UTF-8 in another encoding, private characters as the bytes that they stand for."""
+    if codec != "utf-8":
+        return text.decode().encode(codec, "neardup.keep_byte")
+    return _ENCODED_UNDECODABLE.sub(lambda found: bytes([ord(found[0].decode()) - _PRIVATE]), text)
 
 
 def open_source(location: str, name: str, options: InputOptions) -> DelimitedSource:
@@ -134,17 +102,13 @@ def open_source(location: str, name: str, options: InputOptions) -> DelimitedSou
     is_tsv = options.input_format == "tsv"
     if options.input_format == "auto":
         is_tsv = suffix_below(name) == ".tsv"
-    delimiter = options.delimiter or ("\t" if is_tsv else ",")
-    source = DelimitedSource(location, name, delimiter=delimiter, encoding=options.encoding)
-    # The second byte of a character is never below @, but may be that of a digit.
-    if source.encoding.has_ascii_bytes and (delimiter >= "@" or delimiter.isdigit()):
-        codec = source.encoding.codec
-        message = (
-            f"delimiter {delimiter!r} cannot be told from parts of characters in {codec}; convert "
-            f"the file, for example with: iconv -f {codec} -t utf-8 FILE"
-        )
-        raise InvalidInputError(message, path=location)
-    return source
+    return DelimitedSource(
+        location,
+        name,
+        delimiter=options.delimiter or ("\t" if is_tsv else ","),
+        is_delimiter_given=options.delimiter is not None,
+        encoding=options.encoding,
+    )
 
 
 def _other_delimiter(names: Sequence[str]) -> str | None:
@@ -153,25 +117,28 @@ def _other_delimiter(names: Sequence[str]) -> str | None:
     return next((other for other in _DELIMITERS if other in header), None)
 
 
-# There is room for a row in so many bytes, and for so many rows at least.
-_SPARSE, _LEAST_ROWS = 64, 64
-
-
-class DelimitedSource(RawSource):
+class DelimitedSource(Source):
     """A CSV or TSV file with a header row; rows count from 1 after it.
 
     Parameters
     ----------
-    location, name, encoding, block_bytes
-        As for RawSource.
+    location
+        Local path or URL.
+    name
+        Name in ids and outputs; its last suffix tells the compression.
     delimiter
         What separates fields, an ASCII character.
+    is_delimiter_given
+        Whether the user has named it, so that a first line ``sep=;`` does not.
+    encoding
+        Of the text, by Python's name; None is UTF-8.
+    block_bytes
+        How much to read at a time.
     names_of
         Returns what columns are called that have such headers.
     """
 
-    input_options = RawSource.input_options | {"delimiter"}
-    may_misfit = frozenset({"jsonl", "parquet"})
+    input_options = frozenset({"input_format", "encoding", "delimiter"})
 
     def __init__(
         self,
@@ -179,52 +146,85 @@ class DelimitedSource(RawSource):
         name: str,
         *,
         delimiter: str = ",",
+        is_delimiter_given: bool = False,
         encoding: str | None = None,
-        block_bytes: int = BLOCK_BYTES,
+        block_bytes: int = _BLOCK_BYTES,
         names_of: NamesOf = list,
     ) -> None:
-        super().__init__(location, name, encoding=encoding, block_bytes=block_bytes)
-        self._delimiter = delimiter
-        self._header: bytes | None = None
-        self._columns: list[str] = []
+        self.location = self.origin = location
+        self.name = name
+        self.size = file_size(location)
+        self.block_bytes = block_bytes
+        self._delimiter, self._is_delimiter_given = delimiter, is_delimiter_given
+        self._encoding, self._codec = encoding, "utf-8"
         self._names_of = names_of
+        # What stands before the first row, and how rows end there; None before it has been read.
+        self._header: bytes | None = None
+        self._line_end = "\n"
+        self._columns: list[str] = []
+        self._has_counted_empty = False
 
-    def _start(self, stream: InputStream) -> bytes:
-        """Read the header row, with a byte-order mark and empty lines before it."""
-        data = b""
-        cut_rows = self.encoding.in_units(lambda data, final: self._cut(data, final=final)[0])
+    def open(self) -> InputStream:
+        """Open the file at its start."""
+        return InputStream(self.location, compression_of(self.name))
+
+    def _read_header(self, stream: InputStream) -> bytes:
+        """Read a byte-order mark, ``sep=`` and the header row; return what was read too far."""
+        data = stream.read(_HEADER_BYTES)
+        if self._encoding is None and (found := encoding_by_mark(data[:MARK_BYTES])) is not None:
+            message = (
+                f"the file begins with the byte-order mark of {found.upper()}; read it with "
+                f"encoding {found} (--encoding {found})"
+            )
+            raise InvalidInputError(message, path=self.location)
+        encoding = encoding_of(self._encoding, lambda: data[:MARK_BYTES])
+        self._codec = encoding.codec
+        mark = encoding.mark if data.startswith(encoding.mark) else b""
+        size = _HEADER_BYTES
         while True:
-            wanted = max(_HEADER_BYTES, len(data))
-            fresh = stream.read(wanted)
-            data += fresh
-            self._check_mark(data)
-            mark = len(self.encoding.mark) if data.startswith(self.encoding.mark) else 0
-            cut = cut_rows(data[mark:], len(fresh) < wanted)
-            if len(cut.starts):
-                start, end = int(cut.starts[0]) + mark, int(cut.ends[0]) + mark
-                headers = self._names(data[start:end])
-                self._columns = self._names_of(headers)
-                self.headers = differing(self._columns, headers)
-                self._header = data[:end]
-                return data[end:]
-            if len(fresh) < wanted:
-                # Nothing but empty lines: no header, and no row that would need one.
-                self._header = data
-                return b""
-
-    def _names(self, header: bytes) -> list[str]:
+            is_whole = len(data) < size
+            decoder = codecs.getincrementaldecoder(self._codec)("neardup.keep_byte")
+            text = decoder.decode(data[len(mark) :], is_whole)
+            if (named := _NAMED_DELIMITER.match(text)) is not None and not self._is_delimiter_given:
+                self._delimiter = named[1]
+            start = 0 if named is None else named.end()
+            headers, stop = self._first_row(text, start)
+            # What ends here may go on.
+            if is_whole or (headers and stop < len(text) - 1):
+                break
+            data += stream.read(size)
+            size *= 2
+        header = _encode(text[:stop].encode(), self._codec)
         try:
-            text = io.StringIO(header.decode(self.encoding.codec), newline="")
-            return next(csv.reader(text, delimiter=self._delimiter))
+            header.decode(self._codec)
         except UnicodeDecodeError as error:
-            reason = not_decodable(error, self.encoding.codec)
+            raise self._bad_header(not_decodable(error, self._codec)) from None
+        self._columns = self._names_of(headers)
+        self.headers = differing(self._columns, headers)
+        self._header = mark + header
+        ending = text[:stop][-2:]
+        self._line_end = "\r\n" if ending == "\r\n" else "\r" if ending[-1:] == "\r" else "\n"
+        return data[len(self._header) :]
+
+    def _first_row(self, text: str, start: int) -> tuple[list[str], int]:
+        """Return the fields of the first row that is not empty, and where it ends."""
+        stop = start
+
+        def lines() -> Iterator[str]:
+            nonlocal stop
+            for line in io.StringIO(text[start:], newline=""):
+                stop += len(line)
+                yield line
+
+        try:
+            rows = csv.reader(lines(), delimiter=self._delimiter)
+            return next((row for row in rows if row), []), stop
         except csv.Error as error:
-            reason = str(error)
+            raise self._bad_header(str(error)) from None
+
+    def _bad_header(self, reason: str) -> InvalidInputError:
         message = f"the header row cannot be read: {reason}; expected the names of the columns"
-        raise InvalidInputError(
-            message,
-            path=self.location,
-        )
+        return InvalidInputError(message, path=self.location)
 
     def as_table(self, names_of: NamesOf) -> DelimitedSource:
         """Return the source with the separator of its header, and the names that are meant there.
@@ -239,6 +239,7 @@ class DelimitedSource(RawSource):
             self.location,
             self.name,
             delimiter=found or self._delimiter,
+            is_delimiter_given=found is not None,
             encoding=self._encoding,
             block_bytes=self.block_bytes,
             names_of=names_of,
@@ -246,232 +247,364 @@ class DelimitedSource(RawSource):
 
     def column_names(self) -> list[str] | None:
         """Return the names in the header row, None if there is none."""
-        with self.open() as stream:
-            self._start(stream)
+        if self._header is None:
+            with self.open() as stream:
+                self._read_header(stream)
         return self._columns or None
 
     def arrow_schema(self) -> pa.Schema:
         """Return that all columns are text."""
         return pa.schema([(name, pa.string()) for name in self.column_names() or []])
 
-    def _cutter(self) -> Cutter:
-        row = 1
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read the file from its start; begin anew with larger blocks where a row is larger."""
+        # Arrow goes wrong in blocks of one byte.
+        n_done, size, is_read = 0, max(self.block_bytes, 16), False
+        while not is_read:
+            try:
+                for block in self._blocks_of(size, n_done):
+                    n_done = int(block.numbers[-1])
+                    yield block
+                is_read = True
+            except pa.ArrowInvalid as error:
+                if "straddl" not in str(error) or size > MAX_ROW_BYTES:
+                    row = n_done + 1
+                    message = f"this row or one soon after it cannot be read as CSV: {error}"
+                    if "straddl" in str(error):
+                        message = (
+                            f"a row longer than {MAX_ROW_BYTES >> 20} MB, or a quote that opens "
+                            "in it is not closed"
+                        )
+                    raise InvalidInputError(message, path=self.location, row=row) from None
+                size *= 4
 
-        def cut(data: bytes | memoryview, final: bool) -> Cut:
-            nonlocal row
-            found, is_open = self._cut(data, final=final)
-            row += len(found.starts)
-            if final and is_open:
-                message = "a quote that opens in this row is not closed before the end of the file"
-                raise InvalidInputError(
-                    message,
-                    path=self.location,
-                    row=row - 1,
-                )
-            return found
+    def _blocks_of(self, size: int, n_done: int) -> Iterator[_DelimitedBlock]:
+        """Read blocks of so many bytes; rows that were read before are left out."""
+        misfits: dict[int, tuple[int, str]] = {}
 
-        return cut
+        def note(row: Any) -> str:
+            misfits[row.number] = row.actual_columns, row.text
+            return "skip"
 
-    def _cut(self, data: bytes | memoryview, *, final: bool) -> tuple[Cut, bool]:
-        """Find the complete rows, and tell whether the data end inside quotes."""
-        # Compiled or loaded on import.
-        from neardup.kernels.file.rawrows import cut_delimited
-
-        array = np.frombuffer(data, np.uint8)
-        parts = [np.empty((2, 0), np.int64)]
-        done, is_full, is_open = 0, True, False
-        room = len(array) // _SPARSE + _LEAST_ROWS
-        while is_full:
-            starts, ends = np.empty((2, room), np.int64)
-            count, consumed, is_open = cut_delimited(
-                array[done:], ord(self._delimiter), int(final), starts, ends
+        with self.open() as stream:
+            rest = self._read_header(stream)
+            if not self._columns:
+                return
+            # A row of one field more than there are, which is no row of its own in open quotes.
+            last = self._delimiter * len(self._columns)
+            utf8 = _Utf8Stream(stream, self._codec, rest, f"\n{last}\n".encode())
+            # Two columns may have the same name, so Arrow gets their places instead.
+            places = [str(place) for place in range(len(self._columns))]
+            reader = pacsv.open_csv(
+                utf8,
+                pacsv.ReadOptions(use_threads=False, block_size=size, column_names=places),
+                pacsv.ParseOptions(
+                    delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=note
+                ),
+                pacsv.ConvertOptions(
+                    check_utf8=False,
+                    strings_can_be_null=False,
+                    column_types=dict.fromkeys(places, pa.string()),
+                ),
             )
-            parts.append(np.stack([starts[:count], ends[:count]]) + done)
-            done, is_full = done + consumed, count == room
-            # What is to come is taken to be like what there is.
-            room = count * (len(array) - done) // max(1, consumed) + _LEAST_ROWS
-        starts, ends = np.concatenate(parts, axis=1)
-        return Cut(starts, ends, np.arange(len(starts)), len(starts), done), bool(is_open)
+            number, n_empty, n_blocks = 0, 0, 0
+            for n_blocks, batch in enumerate(reader, 1):
+                numbers = _numbers_behind(number, len(batch), misfits)
+                number = int(numbers[-1]) if len(numbers) else number
+                before = {n: misfits.pop(n) for n in sorted(misfits) if n < number}
+                is_empty, is_new = _are_empty(batch), numbers > n_done
+                n_empty += int((is_empty & is_new).sum())
+                table = pa.table(batch.columns, names=self._columns)
+                if is_empty.any() or not is_new.all():
+                    is_row = is_new & ~is_empty
+                    table, numbers = filter_rows(table, is_row), numbers[is_row]
+                before = {n: misfit for n, misfit in before.items() if n > n_done}
+                if len(numbers) or before:
+                    yield self._block(table, numbers, before, utf8, n_blocks)
+            end = max(misfits, default=0)
+            if misfits.pop(end, (0, ""))[1] != last:
+                message = "a quote that opens in this row is not closed before the end of the file"
+                raise InvalidInputError(message, path=self.location, row=max(end, number))
+            misfits = {n: misfit for n, misfit in misfits.items() if n > n_done}
+            if misfits:
+                table = self.arrow_schema().empty_table()
+                yield self._block(table, np.empty(0, np.int64), misfits, utf8, n_blocks + 1)
+            if n_empty and not self._has_counted_empty:
+                self._has_counted_empty = True
+                left_out = counted(n_empty, "row")
+                _log.info("%s: %s of empty fields left out", self.location, left_out)
 
-    def _block(self, raw: RawRows) -> RowBlock:
-        return _DelimitedBlock(self.location, raw, self._columns, self._delimiter)
-
-    def block_at(self, place: Place, numbers: Positions, take: TakeMemory) -> RowBlock:
-        """Read rows again, and before them the header."""
-        if self._header is None:
-            self.column_names()
-        return super().block_at(place, numbers, take)
+    def _block(
+        self,
+        table: pa.Table,
+        numbers: Int64s,
+        misfits: Mapping[int, tuple[int, str]],
+        utf8: _Utf8Stream,
+        n_blocks: int,
+    ) -> _DelimitedBlock:
+        block = _DelimitedBlock(
+            self.location,
+            table,
+            numbers,
+            misfits,
+            self._delimiter,
+            self._codec if utf8.has_undecodable else None,
+        )
+        block.end = utf8.positions[min(n_blocks, len(utf8.positions) - 1)]
+        return block
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer that begins with the header row as it is."""
-        if self._header is None:
-            self.column_names()
-        return RawWriter(self.output(folder), self._header or b"", self.encoding.codec)
+        self.column_names()
+        output = OutputStream(folder / self.name, compression_of(self.name))
+        return _DelimitedWriter(self, output, self._header or b"", self._codec, self._line_end)
 
 
-class _DelimitedBlock(RawBlock):
-    """Rows of CSV or TSV."""
+def _numbers_behind(number: int, n_rows: int, misfits: Mapping[int, Any]) -> Int64s:
+    """Return the numbers of the next rows, which no misfits have."""
+    between = [each for each in misfits if each > number]
+    numbers = np.arange(number + 1, number + 1 + n_rows + len(between))
+    return np.setdiff1d(numbers, between, assume_unique=True)[:n_rows]
 
-    def __init__(self, path: str, raw: RawRows, columns: list[str], delimiter: str) -> None:
-        super().__init__(path, raw)
-        self._columns, self._delimiter = columns, delimiter
+
+def _are_empty(batch: pa.RecordBatch) -> Mask:
+    """Return which rows of several columns have nothing in any field."""
+    found: Mask = np.full(len(batch), batch.num_columns > 1)
+    for column in batch.columns:
+        if not found.any():
+            break
+        offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset :][: len(column) + 1]
+        found &= np.diff(offsets) == 0
+    return found
+
+
+class _Utf8Stream(io.RawIOBase):
+    """The text of a file in UTF-8, bytes that are not of its encoding as private characters.
+
+    Parameters
+    ----------
+    stream
+        The file, behind its header.
+    codec
+        Its encoding.
+    data
+        What was read of it behind the header.
+    last
+        Put behind the text.
+    """
+
+    def __init__(self, stream: InputStream, codec: str, data: bytes, last: bytes) -> None:
+        self._stream, self._data, self._last = stream, data, last
+        self._is_utf8 = codec == "utf-8"
+        self._decoder = codecs.getincrementaldecoder(codec)("neardup.keep_byte")
+        self._ready = memoryview(b"")
+        self._is_done = False
+        self.has_undecodable = False
+        # How many bytes of the file had been read, as they are stored, with each block; Arrow reads
+        # many blocks ahead.
+        self.positions = [stream.position]
+
+    def readable(self) -> bool:
+        """Return that there is something to read."""
+        return True
+
+    def readinto(self, room: Any) -> int:
+        """Fill memory with the next bytes; return how many, 0 at the end."""
+        n_bytes = 0
+        while n_bytes < len(room) and (len(self._ready) or not self._is_done):
+            if not len(self._ready):
+                data = self._data or self._stream.read(len(room))
+                self._data, self._is_done = b"", not data
+                last = self._last if self._is_done else b""
+                self._ready = memoryview(self._in_utf8(data) + last)
+            part = self._ready[: len(room) - n_bytes]
+            room[n_bytes : n_bytes + len(part)] = part
+            self._ready = self._ready[len(part) :]
+            n_bytes += len(part)
+        self.positions.append(self._stream.position)
+        return n_bytes
+
+    def _in_utf8(self, data: bytes) -> bytes:
+        # The decoder holds back a character of which a part has been read.
+        if self._is_utf8 and not self._decoder.getstate()[0] and is_utf8(data):
+            return data
+        text = self._decoder.decode(data, self._is_done)
+        self.has_undecodable |= _UNDECODABLE.search(text) is not None
+        return text.encode()
+
+
+class _DelimitedBlock(TableBlock):
+    """Rows of CSV or TSV; ``misfits`` are those with too few or too many fields, by number.
+
+    ``codec`` is the encoding if there may be bytes in some rows that are not of it, else None.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        table: pa.Table,
+        numbers: Int64s,
+        misfits: Mapping[int, tuple[int, str]],
+        delimiter: str,
+        codec: str | None,
+    ) -> None:
+        super().__init__(table, 1, path)
+        self.misfits, self._delimiter, self._codec = misfits, delimiter, codec
+        self.numbers = np.sort(np.concatenate([numbers, np.array([*misfits], np.int64)]))
+        self._fit: Mask = (
+            ~np.isin(self.numbers, [*misfits]) if misfits else np.ones(len(numbers), np.bool_)
+        )
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Parse the named columns; a row with too few or too many fields is a bad row."""
         self._check_delimiter(columns)
-        schema = pa.schema([(name, pa.string()) for name in self._columns])
-        wanted = check_columns(columns, schema, path=self.path, sample=self._first_values)
-        raw = self.raw.select(select)
-        problems = Problems(raw.numbers, self.path, skip_bad)
-        table = self._read(raw, [self._columns.index(name) for name in wanted], problems)
-        good = ~problems.bad
+        wanted = check_columns(
+            columns, self._table.schema, path=self._path, sample=self._first_values
+        )
+        table, numbers, problems = self._good_rows(select, skip_bad=skip_bad)
         rows = parse_arrow(
-            table,
-            raw.numbers[good],
-            columns,
-            path=self.path,
-            skip_bad=skip_bad,
-            is_decoded=False,
+            table.select(wanted), numbers, columns, path=self._path, skip_bad=skip_bad
         )
         orders = columns_of_order(rows.order, len(columns.orders))
         rows.order = order_of(list(map(_numbers_if_all_are, orders)))
         return problems.with_bad_rows(rows)
 
+    def _good_rows(
+        self, select: Mask | None, *, skip_bad: bool
+    ) -> tuple[pa.Table, Int64s, Problems]:
+        """Return the rows that can be read, with their numbers, and note the others."""
+        chosen = np.ones(len(self), np.bool_) if select is None else select
+        problems = Problems(self.numbers[chosen], self._path, skip_bad)
+        reasons = {
+            number: f"expected {self._table.num_columns} fields as in the header, got {n_fields}"
+            for number, (n_fields, _) in self.misfits.items()
+        }
+        if self._codec is not None:
+            reasons |= self._undecodable(self._codec)
+        if reasons:
+            for index in np.flatnonzero(np.isin(problems.numbers, [*reasons])).tolist():
+                problems.add(index, reasons[int(problems.numbers[index])])
+            chosen = chosen & ~np.isin(self.numbers, [*reasons])
+        return filter_rows(self._table, chosen[self._fit]), self.numbers[chosen], problems
+
+    def _undecodable(self, codec: str) -> dict[int, str]:
+        """Return why rows are bad that have bytes which are not of the encoding."""
+        numbers = self.numbers[self._fit]
+        reasons: dict[int, str] = {}
+        for name, column in zip(self._table.column_names, self._table.columns, strict=True):
+            found = pc.match_substring_regex(column, _UNDECODABLE.pattern)
+            for index in np.flatnonzero(found.to_numpy()).tolist():
+                text = column[index].as_py()
+                good = text[: _UNDECODABLE.search(text).start()].encode(codec)  # type: ignore[union-attr]
+                reason = f"not valid {'UTF-8' if codec == 'utf-8' else codec} at byte "
+                reason += f"{len(good) + 1} of column {name!r}"
+                if codec == "utf-8":
+                    reason += encoding_advice(_encode(text.encode(), codec))
+                reasons.setdefault(int(numbers[index]), reason)
+        return reasons
+
     def _check_delimiter(self, columns: ColumnNames) -> None:
         """Raise if the header is one column that another separator would part."""
-        header, found = ", ".join(self._columns), _other_delimiter(self._columns)
-        if found is not None and columns.texts[0] not in self._columns:
+        names = self._table.column_names
+        found = _other_delimiter(names)
+        if found is not None and columns.texts[0] not in names:
             shown = "tab" if found == "\t" else found
             message = (
-                f"no column {columns.texts[0]!r}; the header has one column, {header!r}; if "
+                f"no column {columns.texts[0]!r}; the header has one column, {names[0]!r}; if "
                 f"{shown!r} separates columns, give delimiter {shown!r} (--delimiter {shown!r})"
             )
-            raise InvalidInputError(message, path=self.path)
+            raise InvalidInputError(message, path=self._path)
 
-    def _first_values(self) -> dict[str, list[str]]:
-        """Read the first rows with the standard library, which takes also those that are bad."""
-        raw = self.raw.select(np.arange(len(self.raw)) < SAMPLED_ROWS)
-        text = io.StringIO(bytes(raw.joined()).decode(errors="replace"), newline="")
-        rows: list[list[str]] = []
-        with contextlib.suppress(csv.Error):
-            rows.extend(csv.reader(text, delimiter=self._delimiter))
-        return {
-            name: [row[place] for row in rows if place < len(row)]
-            for place, name in enumerate(self._columns)
-        }
+    def _first_values(self) -> Mapping[str, Sequence[Any]]:
+        return string_values(self._table.slice(0, SAMPLED_ROWS))
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns as strings."""
-        return self._to_table(range(len(self._columns)), select)
-
-    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Read the named columns alone."""
-        there = [name for name in dict.fromkeys(names) if name in self._columns]
-        # Arrow takes no column for all of them.
-        if not there:
-            return pa.table({})
-        return self._to_table([self._columns.index(name) for name in there], select)
+        return self._good_rows(select, skip_bad=False)[0]
 
     def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
         """Return columns of the rows that can be read, in parts; an empty field is null."""
         tables, are_bad = super().readable_columns(names)
         return [_without_empty(table) for table in tables], are_bad
 
-    def _to_table(self, indexes: Sequence[int], select: Mask | None) -> pa.Table:
-        raw = self.raw.select(select)
-        problems = Problems(raw.numbers, self.path, skip_bad=False)
-        table = self._read(raw, indexes, problems)
-        for name, column in zip(table.column_names, table.columns, strict=True):
-            one = pa.table({name: column})
-            parse_arrow(
-                one,
-                raw.numbers,
-                ColumnNames(name),
-                path=self.path,
-                skip_bad=False,
-                is_decoded=False,
-            )
-        return table
-
-    def with_cuts(self, cuts: Cuts) -> RawBlock:
-        """Cut spans out of the fields of the texts, quoted as they were or as they must be."""
-        if not len(cuts):
-            return self
-        changed = np.zeros(len(self), np.bool_)
-        changed[cuts.changed] = True
-        indexes = [self._columns.index(name) for name in cuts.columns]
-        chosen = self.raw.select(changed)
-        table = self._read(chosen, indexes, Problems(chosen.numbers, self.path, skip_bad=False))
-        texts = [one_array(column) for column in table.columns]
-        raw = cut_fields(self.raw, cuts, texts, self._columns, self._delimiter)
-        return _DelimitedBlock(self.path, raw, self._columns, self._delimiter)
-
-    def _read(self, raw: RawRows, indexes: Sequence[int], problems: Problems) -> pa.Table:
-        """Read some columns of all rows but those with a wrong number of fields."""
-        names = [self._columns[index] for index in indexes]
-        if not len(raw):
-            return pa.table([pa.array([], pa.string()) for _ in names], names=names)
-        wrong = self._undecodable_misfits(raw)
-        fit = np.ones(len(raw), np.bool_)
-        fit[list(wrong)] = False
-        rows = np.flatnonzero(fit)
-        table, misfits = self._read_with_arrow(raw.select(fit).joined(), indexes)
-        if len(table) + len(misfits) != len(rows):
-            message = "quotes that do not pair up in this row or one soon after it"
-            raise InvalidInputError(
-                message,
-                path=self.path,
-                row=int(raw.numbers[0]),
-            )
-        wrong.update((int(rows[index]), fields) for index, fields in misfits.items())
-        for index, fields in sorted(wrong.items()):
-            expected = f"expected {len(self._columns)} fields as in the header"
-            problems.add(index, f"{expected}, got {fields}")
-        return table.rename_columns(names)
-
-    def _undecodable_misfits(self, raw: RawRows) -> dict[int, int]:
-        """Find the rows that are not UTF-8 and have a wrong number of fields, and that number.
-
-        Arrow decodes such a row to report it, and fails. So their fields are counted with every
-        byte taken for a character.
-        """
-        if is_utf8(raw.joined()):
-            return {}
-        doubtful = [index for index in range(len(raw)) if not is_utf8(raw[index])]
-        data = b"".join(raw[index].decode("latin-1").encode() for index in doubtful)
-        _, misfits = self._read_with_arrow(data, [])
-        return {doubtful[index]: fields for index, fields in misfits.items()}
-
-    def _read_with_arrow(
-        self, data: bytes | memoryview, indexes: Sequence[int]
-    ) -> tuple[pa.Table, dict[int, int]]:
-        """Read some columns; return them, and the rows of a wrong number of fields with these."""
-
-        def skip(row: Any) -> str:
-            misfits[row.number - 1] = row.actual_columns
-            return "skip"
-
-        misfits: dict[int, int] = {}
-        # Two columns may have the same name, so Arrow gets their places instead.
-        places = [str(index) for index in range(len(self._columns))]
-        if not len(data):
-            return pa.table({str(index): pa.array([], pa.string()) for index in indexes}), misfits
-        table = pacsv.read_csv(
-            pa.BufferReader(pa.py_buffer(data)),
-            pacsv.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=places),
-            pacsv.ParseOptions(
-                delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=skip
-            ),
-            pacsv.ConvertOptions(
-                check_utf8=False,
-                strings_can_be_null=False,
-                include_columns=[str(index) for index in indexes],
-                column_types={place: pa.string() for place in places},
-            ),
+    def with_cuts(self, cuts: Cuts) -> Self:
+        """Cut spans out of the texts."""
+        places = np.cumsum(self._fit) - 1
+        made = copy(self)
+        made._table = cut_columns(  # noqa: SLF001 - of this class
+            self._table, replace(cuts, rows=places[cuts.rows]), path=self._path
         )
-        return table, misfits
+        return made
+
+    def lines(self, select: Mask, line_end: str) -> bytes:
+        """Return rows as they are written, in UTF-8."""
+        table = filter_rows(self._table, select[self._fit])
+        if not (select & ~self._fit).any():
+            return self._lines(table, line_end)
+        n_before = np.cumsum(select & self._fit)
+        parts, done = [], 0
+        for index in np.flatnonzero(select & ~self._fit).tolist():
+            n_rows = int(n_before[index])
+            parts.append(self._lines(table.slice(done, n_rows - done), line_end))
+            parts.append((self.misfits[int(self.numbers[index])][1] + line_end).encode())
+            done = n_rows
+        return b"".join([*parts, self._lines(table.slice(done), line_end)])
+
+    def _lines(self, table: pa.Table, line_end: str) -> bytes:
+        parts: list[Any] = []
+        for column in table.columns:
+            # Together they may be too long for 32-bit offsets.
+            values = one_array(column).cast(pa.large_string())
+            special = pc.match_substring_regex(values, f'["\\r\\n{re.escape(self._delimiter)}]')
+            if table.num_columns == 1:
+                # A line without anything would be no row.
+                special = pc.or_(special, pc.equal(values, ""))
+            quote = pc.if_else(special, *pa.array(['"', ""], pa.large_string()))
+            doubled = pc.replace_substring(values, '"', '""')
+            parts += [quote, doubled, quote, pa.scalar(self._delimiter, pa.large_string())]
+        parts[-1] = pa.scalar(line_end, pa.large_string())
+        lines = pc.binary_join_element_wise(*parts, pa.scalar("", pa.large_string()))
+        texts = Texts.from_arrow(lines)
+        written: bytes = texts.data[texts.offsets[0] : texts.offsets[-1]].tobytes()
+        return written
+
+
+class _DelimitedWriter(RowWriter):
+    """Writes rows behind the header of their file, in its encoding."""
+
+    def __init__(
+        self, source: DelimitedSource, output: OutputStream, header: bytes, codec: str, end: str
+    ) -> None:
+        self._location, self._output = source.location, output
+        self._codec, self._line_end = codec, end
+        output.write(header)
+        # A header at the end of a file may lack its line end.
+        self._is_open = bool(header) and not header.endswith(_encode(end.encode(), codec))
+
+    def prepare(self, block: RowBlock, select: Mask) -> bytes:
+        """Return the lines of the selected rows."""
+        assert isinstance(block, _DelimitedBlock)
+        try:
+            return _encode(block.lines(select, self._line_end), self._codec)
+        except UnicodeEncodeError as error:
+            message = (
+                f"{error.object[error.start]!r} cannot be written in {self._codec}; choose another "
+                "replacement (--replacement)"
+            )
+            raise InvalidInputError(message, path=self._location) from None
+
+    def append(self, prepared: bytes) -> None:
+        """Append lines."""
+        if prepared and self._is_open:
+            self._output.write(_encode(self._line_end.encode(), self._codec))
+            self._is_open = False
+        self._output.write(prepared)
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._output.close()
 
 
 def _numbers_if_all_are(values: pa.Array) -> pa.Array:

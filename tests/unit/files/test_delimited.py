@@ -5,6 +5,7 @@ import io
 import re
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -35,6 +36,10 @@ def source(make_file):
 def one_block(made):
     [block] = made.blocks()
     return block
+
+
+def parsed(made, columns):
+    return [block.parse(columns, skip_bad=True) for block in made.blocks()]
 
 
 def test_parse__columns(source):
@@ -80,16 +85,21 @@ def test_parse__wrong_number_of_fields(source):
 def test_parse__wrong_number_of_fields_and_not_utf8(source, capfd):
     """Arrow decodes such a row for its report: nothing of that may be seen."""
     made = source(b'text,id\na,1\nb\xff,c,3\nd\xff,4\n"e\xff,\n""",5,x\nf\xff\n')
+
+    def one_block(made):
+        return next(made.blocks())
+
     reason = "expected 2 fields as in the header, got {}"
     message = f"{made.location}, row 2: {reason.format(3)}"
     for use in (one_block(made).to_table, lambda: one_block(made).parse(ColumnNames())):
         with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}$"):
             use()
-    rows = one_block(made).parse(ColumnNames(id="id"), skip_bad=True)
-    assert rows.id.to_pylist() == ["1", None, None, None, None]
+    blocks = parsed(made, ColumnNames(id="id"))
+    assert [each for rows in blocks for each in rows.id.to_pylist()] == ["1", *4 * [None]]
     misfits = [(2, reason.format(3)), (4, reason.format(3)), (5, reason.format(1))]
-    assert [row for row in rows.skipped if row[0] != 3] == misfits
-    only_misfits = one_block(source(b"text,id\n\xff\n\xfe\n")).parse(ColumnNames(), skip_bad=True)
+    skipped = [row for rows in blocks for row in rows.skipped]
+    assert [row for row in skipped if row[0] != 3] == misfits
+    [only_misfits] = parsed(source(b"text,id\n\xff\n\xfe\n"), ColumnNames())
     assert [number for number, _ in only_misfits.skipped] == [1, 2]
     assert capfd.readouterr() == ("", "")
 
@@ -151,7 +161,8 @@ PIECES = ["a", "b", ",", '"', '""', "\n", "\r\n", "\r", '"\n', "a,b\n", " "]
 def test_blocks__same_records_as_the_csv_module(tmp_path_factory, body):
     path = tmp_path_factory.getbasetemp() / "property.csv"
     path.write_bytes(b"text,id\n" + body.encode())
-    expected = [row for row in csv.reader(io.StringIO(body, newline="")) if row]
+    rows = csv.reader(io.StringIO(body, newline=""))
+    expected = [row for row in rows if row and row != ["", ""]]
     try:
         blocks = list(DelimitedSource(str(path), "a.csv").blocks())
     except InvalidInputError as error:
@@ -172,11 +183,13 @@ def test_blocks__same_records_as_the_csv_module(tmp_path_factory, body):
 def test_delimiter__is_that_given(make_file, write_rows, delimiter, given):
     content = f'text{delimiter}id\n"a{delimiter}""b"""{delimiter}1\nc,d{delimiter}2\n'.encode()
     path = str(make_file("a.csv", content))
-    source = file_source(path, "a.csv", InputOptions(delimiter=given))
+    options = InputOptions(delimiter=given)
+    source = file_source(path, "a.csv", options)
     block = one_block(source)
     expected = [{"text": f'a{delimiter}"b"', "id": "1"}, {"text": "c,d", "id": "2"}]
     assert block.to_table().to_pylist() == expected
-    assert write_rows(source, lambda _: True).read_bytes() == content
+    written = write_rows(source, lambda _: True)
+    assert one_block(file_source(str(written), "a.csv", options)).to_table().to_pylist() == expected
 
 
 @pytest.mark.parametrize(
@@ -199,12 +212,39 @@ def test_delimiter__named_where_the_header_is_one_column(make_file, name, header
     assert one_block(file_source(path, name)).parse(ColumnNames(header)).text.to_pylist() == ["1"]
 
 
-def test_delimiter__that_may_be_part_of_a_character(make_file):
-    path = str(make_file("a.csv", "text|id\n表|1\n".encode("shift_jis")))
-    options = InputOptions(delimiter="|", encoding="shift_jis")
-    with pytest.raises(InvalidInputError, match=r"'\|' cannot be told from parts of chara"):
-        file_source(path, "a.csv", options)
-    semicolons = str(make_file("b.csv", "text;id\n表;1\n".encode("shift_jis")))
-    options = InputOptions(delimiter=";", encoding="shift_jis")
-    block = one_block(file_source(semicolons, "b.csv", options))
+@pytest.mark.parametrize("delimiter", ["|", ";"])
+def test_delimiter__that_may_be_part_of_a_character(make_file, delimiter):
+    path = str(make_file("a.csv", f"text{delimiter}id\n表{delimiter}1\n".encode("shift_jis")))
+    options = InputOptions(delimiter=delimiter, encoding="shift_jis")
+    block = one_block(file_source(path, "a.csv", options))
     assert block.to_table().to_pylist() == [{"text": "表", "id": "1"}]
+
+
+@pytest.mark.parametrize("first", ["sep=;\r\n", '"sep=;"\n', "\ufeffsep=;\n"])
+def test_delimiter__named_in_the_first_line(make_file, write_rows, first):
+    source = file_source(str(make_file("a.csv", f"{first}text;id\na,b;1\n".encode())), "a.csv")
+    assert one_block(source).to_table().to_pylist() == [{"text": "a,b", "id": "1"}]
+    written = write_rows(source, lambda _: True).read_bytes().decode()
+    assert written == f"{first}text;id\na,b;1\n"
+
+
+def test_blocks__rows_larger_than_a_block(source):
+    texts = ["a" * n for n in (10, 3000, 20, 70_000, 5, 5)]
+    data = "text,id\n" + "".join(f'"{text}\n",{n}\n' for n, text in enumerate(texts))
+    blocks = list(source(data.encode(), block_bytes=1).blocks())
+    assert [row["text"] for each in blocks for row in each.to_table().to_pylist()] == [
+        f"{text}\n" for text in texts
+    ]
+    assert np.concatenate([block.numbers for block in blocks]).tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_blocks__rows_of_empty_fields(source):
+    [block] = source(b'text,id\na,1\n,\n"",\nb,\nx\n,2\n').blocks()
+    assert block.numbers.tolist() == [1, 4, 5, 6]
+    assert block.parse(ColumnNames(), skip_bad=True).text.to_pylist() == ["a", "b", None, ""]
+
+
+def test_writer__skipped_rows_as_they_were(source, write_rows):
+    made = source('text,id\r\né,1\r\nx\r\nü\xff,2\r\n"a""",3'.encode("latin-1"))
+    written = write_rows(made, lambda _: True).read_bytes()
+    assert written == 'text,id\r\né,1\r\nx\r\nü\xff,2\r\n"a""",3\r\n'.encode("latin-1")

@@ -121,7 +121,7 @@ def test_rows__that_cannot_be_decoded(case, tmp_path):
     assert [text for _, _, text in found] == [
         None if i == bad else row["text"] for i, row in enumerate(rows)
     ]
-    with pytest.raises(InvalidInputError, match=r", row \d: not valid cp1252 at byte \d+ of the"):
+    with pytest.raises(InvalidInputError, match=r", row \d: not valid cp1252 at byte \d+ of"):
         read(source, case)
     assert write(source, tmp_path / "out", [True] * 3).read_bytes() == content
 
@@ -131,6 +131,8 @@ def test_utf16__that_ends_within_a_character(case, tmp_path):
     content = encoded(case.encode(case.some_rows(2)), "utf-16")
     source = open_case(case, tmp_path, content[:-1], "utf-16")
     message = r"a\.\w+: the file ends within a character of utf-"
+    if case.name in ("a.csv", "a.tsv"):
+        message = "row 2: not valid utf-16-le at byte 17 of column 'text'"
     with pytest.raises(InvalidInputError, match=message):
         read(source, case)
 

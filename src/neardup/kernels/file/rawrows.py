@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
+from neardup.kernels._compile import inlined, kernel, trailing_zeros
 from neardup.kernels.text.folding import load_eight
-from neardup.kernels.types import Bools, Bytes, ConstBytes, ConstInt64s, Int, Int64s
+from neardup.kernels.types import Bytes, ConstBytes, ConstInt64s, Int, Int64s
 
 _ONES, _1, _3 = np.uint64(0x0101010101010101), np.uint64(1), np.uint64(3)
 _LOW7, _HIGH = np.uint64(0x7F7F7F7F7F7F7F7F), np.uint64(0x8080808080808080)
@@ -48,52 +48,6 @@ def find_byte(data: ConstBytes, byte: int, start: int, places: Int64s) -> tuple[
             count += 1
         i += 1
     return int(count), int(i)
-
-
-@kernel
-def find_fields(
-    data: ConstBytes,
-    row_starts: ConstInt64s,
-    row_stops: ConstInt64s,
-    delimiter: int,
-    numbers: ConstInt64s,
-    starts: Int64s,
-    stops: Int64s,
-    is_quoted: Bools,
-) -> None:
-    r"""Find some fields of rows of CSV or TSV, each a row that ``cut_delimited`` found.
-
-    ``numbers[f]`` is -1 for a field that is not wanted, else its number among those that are, all
-    from 0. Of field n of the w that are wanted, row r has its place in ``starts`` and ``stops``, at
-    ``r * w + n``, with its quotes and without the end of the row; ``is_quoted`` says whether it
-    begins with a quote. Rows have as many fields as ``numbers``.
-    """
-    n_wanted = np.int64(0)
-    for f in range(numbers.shape[0]):
-        n_wanted += np.int64(numbers[f] >= 0)
-    for row in range(row_starts.shape[0]):
-        i, stop = row_starts[row], row_stops[row]
-        for f in range(numbers.shape[0]):
-            start = i
-            in_quotes = i < stop and data[i] == 34
-            begins_quoted = in_quotes
-            i += np.int64(in_quotes)
-            while i < stop:
-                byte = data[i]
-                if in_quotes:
-                    # Of two quotes the second opens again.
-                    in_quotes = byte != 34 or (i + 1 < stop and data[i + 1] == 34)
-                    i += 1 + np.int64(byte == 34 and in_quotes)
-                    continue
-                if byte == delimiter or byte == 10 or byte == 13:
-                    break
-                i += 1
-            if numbers[f] >= 0:
-                at = row * n_wanted + numbers[f]
-                starts[at] = start
-                stops[at] = i
-                is_quoted[at] = begins_quoted
-            i += 1
 
 
 # Bytes that are counted at a time, which the compiler does without a branch.
@@ -277,107 +231,3 @@ def cut_array(
         state = COMMA_OR_END
         i = j
     return count, i, state, -1
-
-
-# Bytes of a field after which more are looked at at a time.
-_SHORT = 16
-
-
-@helper
-def _next_of(data: ConstBytes, i: Int, first: Int, second: Int, third: Int) -> Int:
-    """Return where the next of three bytes from i on is, or the data end."""
-    n = np.int64(data.shape[0])
-    a, b, c = np.uint8(first), np.uint8(second), np.uint8(third)
-    of_a, of_b, of_c = _ONES * np.uint64(a), _ONES * np.uint64(b), _ONES * np.uint64(c)
-    while i + 64 <= n:
-        found = False
-        for k in range(64):
-            byte = data[np.uint64(i + k)]
-            found |= (byte == a) | (byte == b) | (byte == c)
-        if found:
-            break
-        i += 64
-    while i + 8 <= n:
-        word = load_eight(data, np.uint64(i))
-        # The top bit of the first byte that is zero, and of some above it.
-        x, y, z = word ^ of_a, word ^ of_b, word ^ of_c
-        zeros = (((x - _ONES) & ~x) | ((y - _ONES) & ~y) | ((z - _ONES) & ~z)) & _HIGH
-        if zeros != 0:
-            return i + np.int64(np.uint64(trailing_zeros(zeros)) >> _3)
-        i += 8
-    while i < n and data[i] != a and data[i] != b and data[i] != c:
-        i += 1
-    return i
-
-
-@kernel
-def cut_delimited(
-    data: ConstBytes,
-    delimiter: int,
-    is_final: int,
-    starts: Int64s,
-    ends: Int64s,
-) -> tuple[int, int, bool]:
-    r"""Find the rows of CSV or TSV in a piece of a file that starts between two rows.
-
-    A row ends with ``\n``, ``\r\n`` or ``\r`` outside quotes and includes it; an empty line is
-    no row. A quote opens only at the start of a field; two quotes inside stand for one.
-    ``starts`` and ``ends`` take one entry a row; no row is looked for when they are full.
-
-    Returns the number of complete rows, the bytes consumed, and whether the bytes end inside
-    quotes.
-    """
-    n = data.shape[0]
-    room = starts.shape[0]
-    count = 0
-    # Where the row, and the field, began that i is in.
-    start = field = i = np.int64(0)
-    at_field_start = True
-    in_quotes = False
-    while i < n and count < room:
-        if in_quotes:
-            i = np.int64(_next_of(data, i, 34, 34, 34))
-            if i + 1 < n and data[i + 1] == 34:
-                i += 2
-                continue
-            if i == n or (i + 1 == n and is_final == 0):
-                break
-            in_quotes = False
-            i += 1
-            continue
-        byte = data[i]
-        if byte == 34 and at_field_start:
-            in_quotes = True
-            at_field_start = False
-            i += 1
-            continue
-        if byte == delimiter:
-            at_field_start = True
-            i += 1
-            field = i
-            continue
-        if byte != 10 and byte != 13:
-            at_field_start = False
-            i += 1
-            if i - field == _SHORT:
-                i = np.int64(_next_of(data, i, delimiter, 10, 13))
-            continue
-        line_end = i
-        if byte == 13:
-            if i + 1 == n and is_final == 0:
-                break
-            if i + 1 < n and data[i + 1] == 10:
-                i += 1
-        i += 1
-        if line_end > start:
-            starts[count] = start
-            ends[count] = i
-            count += 1
-        start = field = i
-        at_field_start = True
-    if is_final != 0 and i >= n and start < n and count < room:
-        starts[count] = start
-        ends[count] = n
-        count += 1
-        start = np.int64(n)
-    return count, int(start), in_quotes

@@ -24,7 +24,7 @@ def json_lines(rows) -> bytes:
 
 
 def csv(rows) -> bytes:
-    return ("id,text\n" + "".join(f'{row["id"]},"{row["text"]}"\n' for row in rows)).encode()
+    return ("id,text\n" + "".join(f"{row['id']},{row['text']}\n" for row in rows)).encode()
 
 
 def parquet(rows) -> bytes:
