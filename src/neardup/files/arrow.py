@@ -16,11 +16,11 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import check_batch
+from neardup.files.arrowcolumns import check_batch, without_views
 from neardup.files.limits import check_unpacked
+from neardup.files.memory import TableBlock
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import file_size, one_line, open_random, reading, writing
-from neardup.files.tableblocks import TableBlock
 
 if TYPE_CHECKING:
     from neardup.files.streams import Destination
@@ -261,7 +261,7 @@ class ArrowSource(Source):
             schema = (ipc.open_file if is_file else ipc.open_stream)(file).schema
             # Names are decoded when they are asked for, which must not fail later.
             _ = schema.names
-            return is_file, schema
+            return is_file, without_views(schema.empty_table()).schema
 
     def column_names(self) -> list[str]:
         """Return the names of the columns."""
@@ -289,7 +289,8 @@ class ArrowSource(Source):
                     return
                 check_batch(batch, f"batch {index}", path=self.location)
                 for start in range(0, len(batch), self._block_rows):
-                    part = pa.Table.from_batches([batch.slice(start, self._block_rows)])
+                    rows = batch.slice(start, self._block_rows)
+                    part = without_views(pa.Table.from_batches([rows]), self.location)
                     block = TableBlock(part, number, self.location)
                     block.end = file.tell()
                     yield block

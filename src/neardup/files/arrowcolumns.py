@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -24,6 +29,9 @@ from neardup.files.problems import (
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, order_of
 from neardup.files.streams import one_line
 
+Misread = Mapping[int, Sequence[tuple[str | None, str]]]
+"""Reasons why rows are bad, by their numbers: where a column is one of texts, or (None) always."""
+
 
 def parse_arrow(
     table: pa.Table,
@@ -33,6 +41,7 @@ def parse_arrow(
     path: str | None,
     skip_bad: bool,
     is_decoded: bool = True,
+    misread: Misread | None = None,
 ) -> ParsedRows:
     """Take text, id and order from a table.
 
@@ -51,6 +60,8 @@ def parse_arrow(
         List rows that are null or not UTF-8 instead of raising an error.
     is_decoded
         Whether the format says that text is UTF-8; else an encoding may be named.
+    misread
+        Rows with values that the table does not have as they were.
     """
     first_rows = table.slice(0, SAMPLED_ROWS)
     check_columns(columns, table.schema, path=path, sample=lambda: string_values(first_rows))
@@ -58,6 +69,10 @@ def parse_arrow(
     for name in columns.names:
         _check_size(table.column(name), name, path)
     problems = Problems(numbers, path, skip_bad)
+    for index, number in enumerate(numbers.tolist()) if misread else ():
+        for column, reason in (misread or {}).get(number, ()):
+            if column is None or column in columns.texts:
+                problems.add(index, reason)
     texts = [_text(table, name, columns, path) for name in columns.texts]
     ids = None if columns.id is None else _ids(table, columns.id, columns, path)
     orders = [_order(table, name, path) for name in columns.orders]
@@ -126,7 +141,6 @@ def _bytes_of(array: pa.Array) -> pa.Array:
 _BYTES = {
     pa.string(): pa.binary(),
     pa.large_string(): pa.large_binary(),
-    pa.string_view(): pa.binary_view(),
 }
 
 
@@ -158,15 +172,7 @@ def filter_rows(table: pa.Table, select: Mask | None) -> pa.Table:
     """Keep the rows where the mask is true; all of them without a mask."""
     if select is None or select.all():
         return table
-    try:
-        return table.filter(pa.array(select))
-    except pa.ArrowNotImplementedError:
-        # Arrow cannot filter string views, which Polars gives, but it can slice anything.
-        edges = np.flatnonzero(np.diff(select, prepend=False, append=False))
-        runs = zip(edges[0::2].tolist(), edges[1::2].tolist(), strict=True)
-        return pa.concat_tables(
-            [table.slice(0, 0), *(table.slice(start, stop - start) for start, stop in runs)]
-        )
+    return table.filter(pa.array(select))
 
 
 def _text(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> pa.Array:
@@ -196,6 +202,10 @@ def _ids(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> 
             message += "; make them whole numbers, in pandas with .astype('Int64')"
         message += id_advice(columns)
         raise InvalidInputError(message, path=path)
+    if _is_string(array.type) and pc.any(pc.equal(pc.binary_length(array), 0)).as_py():
+        # As spreadsheets save rows without values: a missing id, not one that several rows have.
+        is_empty = pc.equal(pc.binary_length(array), 0)
+        return pc.if_else(is_empty, pa.scalar(None, array.type), array)
     return array
 
 
@@ -218,10 +228,10 @@ def _check_size(column: pa.ChunkedArray, name: str, path: str | None) -> None:
         if pa.types.is_dictionary(chunk.type) and _is_string(chunk.type.value_type):
             lengths = pc.binary_length(chunk.dictionary)
             n_bytes += pc.sum(lengths.take(chunk.indices)).as_py() or 0
-        elif pa.types.is_string_view(chunk.type):
+        elif pa.types.is_string_view(chunk.type) or pa.types.is_binary_view(chunk.type):
             views = np.frombuffer(chunk.buffers()[1], np.int32)
             lengths = views[4 * chunk.offset :: 4][: len(chunk)]
-            # In the place of a null anything may stand.
+            # In the place of a null there may be any length.
             is_there = chunk.is_valid().to_numpy(zero_copy_only=False)
             n_bytes += int(lengths[is_there].sum(dtype=np.int64))
     check_unpacked(n_bytes, column.nbytes, f"column {name!r}", path)
@@ -261,14 +271,12 @@ def as_numbers(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def plain_array(column: pa.ChunkedArray) -> pa.Array:
-    """Give a column in one piece, without dictionaries, extension types and string views."""
+    """Return a column in one piece, without dictionaries and extension types."""
     if isinstance(column.type, pa.BaseExtensionType):
         chunks = [chunk.storage for chunk in column.chunks]
         column = pa.chunked_array(chunks, column.type.storage_type)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    if pa.types.is_string_view(column.type):
-        column = column.cast(pa.large_string())
     return one_array(column)
 
 
@@ -279,3 +287,68 @@ def one_array(column: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_string(column.type) and column.nbytes >= 1 << 31:
         column = column.cast(pa.large_string())
     return column.combine_chunks()
+
+
+def without_views(table: pa.Table, path: str | None = None) -> pa.Table:
+    """Return a table with large strings in the places of string views, which Arrow cannot filter.
+
+    Polars gives views, within its categories, too. ``path`` is the file, for errors.
+    """
+    for place, field in enumerate(table.schema):
+        kind = _without_views(field.type)
+        if kind != field.type:
+            column = table.column(place)
+            _check_size(column, field.name, path)
+            chunks = [_cast_views(chunk, kind) for chunk in column.chunks]
+            table = table.set_column(place, field.with_type(kind), pa.chunked_array(chunks, kind))
+    return table
+
+
+def _cast_views(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    if pa.types.is_dictionary(kind):
+        values = array.dictionary.cast(kind.value_type)
+        return pa.DictionaryArray.from_arrays(array.indices, values, ordered=kind.ordered)
+    try:
+        return array.cast(kind)
+    except pa.ArrowNotImplementedError:
+        # Categories within lists and structures.
+        return pa.array(array.to_pylist(), kind)
+
+
+def _without_views(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_binary_view(kind):
+        return pa.large_binary()
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _without_views(kind.value_type), kind.ordered)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_views(field.type)) for field in kind])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        inner = kind.value_field.with_type(_without_views(kind.value_type))
+        if inner.type == kind.value_type:
+            return kind
+        return pa.list_(inner) if pa.types.is_list(kind) else pa.large_list(inner)
+    return kind
+
+
+# Values as text, where a column has no other type.
+
+_EXACT = 1 << 53
+
+
+def as_text(value: Any) -> str | None:
+    """Return a value as text; equal numbers of any type are equal, and NaN is null."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        is_whole = value.is_integer() and abs(value) < _EXACT
+        return str(int(value)) if is_whole else repr(float(value))
+    if isinstance(value, bool | int):
+        return str(value).lower()
+    if isinstance(value, dict | list | tuple):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    # Pandas has two values more for what is missing.
+    return None if type(value).__name__ in ("NAType", "NaTType") else str(value)

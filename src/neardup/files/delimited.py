@@ -29,6 +29,7 @@ import pyarrow.csv as pacsv
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import filter_rows, is_utf8, one_array, parse_arrow
 from neardup.files.encodings import MARK_BYTES, encoding_by_mark, encoding_of
+from neardup.files.memory import TableBlock, cut_columns
 from neardup.files.problems import (
     SAMPLED_ROWS,
     Problems,
@@ -51,7 +52,6 @@ from neardup.files.rows import (
     order_of,
 )
 from neardup.files.streams import InputStream, OutputStream, compression_of, file_size, suffix_below
-from neardup.files.tableblocks import TableBlock, cut_columns
 from neardup.runs.progress import counted, job_logger
 from neardup.tables import Int64s, Texts
 

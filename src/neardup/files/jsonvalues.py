@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import as_text
 from neardup.files.columnpaths import MISSING, columns_among, element_of, paths_in, splits, value_in
 from neardup.files.problems import BadRowError, not_decodable
 from neardup.files.rawrows import RawRows
@@ -362,14 +363,8 @@ def some_to_table(raw: RawRows, names: Sequence[str], *, path: str) -> pa.Table:
         try:
             columns[name] = _column(values, name, path, 0)
         except InvalidInputError:
-            columns[name] = pa.array(list(map(_as_text, values)), pa.large_string())
+            columns[name] = pa.array(list(map(as_text, values)), pa.large_string())
     return pa.table(columns)
-
-
-def _as_text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _read_table(raw: RawRows, path: str) -> pa.Table | None:

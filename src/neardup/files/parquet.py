@@ -19,9 +19,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError
-from neardup.files.arrowcolumns import check_batch, check_strings, filter_rows, parse_arrow
+from neardup.files.arrowcolumns import (
+    check_batch,
+    check_strings,
+    filter_rows,
+    parse_arrow,
+    without_views,
+)
 from neardup.files.columnpaths import columns_among, path_in
 from neardup.files.limits import check_unpacked
+from neardup.files.memory import TableBlock, largest_row_of
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.problems import check_columns, first_values
 from neardup.files.rawrows import BLOCK_BYTES
@@ -34,7 +41,6 @@ from neardup.files.rows import (
     Source,
 )
 from neardup.files.streams import file_size, one_line, open_random, reading
-from neardup.files.tableblocks import TableBlock, largest_row_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -99,7 +105,7 @@ class ParquetSource(Source):
     @cached_property
     def schema(self) -> pa.Schema:
         """Columns with their Arrow types, and the metadata of the file."""
-        return self.metadata.schema.to_arrow_schema()
+        return without_views(self.metadata.schema.to_arrow_schema().empty_table()).schema
 
     def column_names(self) -> list[str]:
         """Return the names of the columns."""
@@ -242,7 +248,7 @@ class _Reader:
             table = pa.Table.from_batches(batches)
             path, rows = group.source.location, f"{len(table):,} rows from row {owner.numbers[0]:,}"
             check_batch(table, rows, path=path)
-            owner.tables[self._columns] = table
+            owner.tables[self._columns] = without_views(table, path)
         if self._position >= group.n_rows:
             self._close()
 

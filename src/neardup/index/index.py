@@ -20,9 +20,9 @@ import pyarrow as pa
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import as_text, common_id_type, hash_ids
 from neardup.files.languages import languages_of_ids
+from neardup.files.memory import StoredBlock
 from neardup.files.parquetwriter import TableWriter
 from neardup.files.rows import RowBlock, RowWriter, Source
-from neardup.files.tableblocks import StoredBlock
 from neardup.index.store import Manifest
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, Uint32s, Uint64s, offsets_of

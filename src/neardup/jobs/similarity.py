@@ -300,10 +300,10 @@ def extract(
     check_text("query", query)
     places = None
     if not {type(text) for text in given} <= {str}:
-        for text in given:
-            if text is not None:
-                check_text("texts", text)
-        places = [place for place, text in enumerate(given) if text is not None]
+        # NaN is a gap in a series of pandas, as None is.
+        places = [n for n, text in enumerate(given) if text is not None and text == text]
+        for place in places:
+            check_text("texts", given[place])
     strings = given if places is None else [given[place] for place in places]
     try:
         best = found.best(query, strings, asked.threshold, asked.limit)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from neardup.files.memory import TableBlock
 from neardup.files.rows import RowBlock
-from neardup.files.tableblocks import TableBlock
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:

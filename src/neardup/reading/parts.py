@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from neardup.files.memory import TableBlock
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
-from neardup.files.tableblocks import TableBlock
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks, parts_again
 from neardup.tables import Int64s, Rows, Texts

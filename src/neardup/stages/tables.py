@@ -13,11 +13,11 @@ import numpy as np
 
 from neardup.errors import InvalidInputError, option_name
 from neardup.files.ids import IdTable, as_text, choose_id_column
+from neardup.files.memory import TableBlock
 from neardup.files.parquet import ParquetSource
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source, column_called
 from neardup.files.streams import is_url
-from neardup.files.tableblocks import TableBlock
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
 from neardup.outputs.table_rows import TableRows

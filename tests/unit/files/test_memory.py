@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -49,12 +52,10 @@ def test_rows_source__dictionaries_may_lack_keys():
 @each_of(
     ("items", "message"),
     [
-        (["a", 5], "expected only strings in the list, got int in row 2"),
         ([{"text": "a"}, "b"], "expected strings or dictionaries in the list, got str in row 2"),
-        ([5], "expected strings or dictionaries in the list, got int in row 1"),
         (
             [["a", "b"]],
-            "expected strings or dictionaries in the list, got list in row 1; to compare tokens of "
+            "expected only strings in the list, got list in row 1; to compare tokens of "
             "your own, join each document's to one string, such as ' '.join(tokens), with "
             "tokenizer='whitespace', and ngram=1 for sets of them",
         ),
@@ -64,20 +65,14 @@ def test_rows_source__dictionaries_may_lack_keys():
         ),
         (
             [(7, "a b")],
-            "expected strings or dictionaries in the list, got tuple in row 1; a row with an id is "
+            "expected only strings in the list, got tuple in row 1; a row with an id is "
             "a dictionary, such as {'id': 7, 'text': 'as written'}",
         ),
         (
             [b"a b"],
-            "expected strings or dictionaries in the list, got bytes in row 1; decode bytes to "
-            "texts",
+            "expected only strings in the list, got bytes in row 1; decode bytes to texts",
         ),
         ([{"text": "a"}, None], "expected strings or dictionaries in the list, got NoneType"),
-        (
-            [{"n": 1}, {"n": None}, {"n": "x"}],
-            "column 'n' of row 3 does not fit the rows before it: ",
-        ),
-        (["a", "b\ud800"], "column 'text' of row 2 does not fit the rows before it: "),
     ],
 )
 def test_rows_source__errors(items, message):
@@ -91,6 +86,67 @@ def test_rows_source__none_among_texts_is_a_bad_row(items, bad):
     with pytest.raises(InvalidInputError, match=rf"^row {bad}: column 'text' is null$"):
         block.parse(ColumnNames())
     assert block.parse(ColumnNames(), skip_bad=True).skipped == [(bad, "column 'text' is null")]
+
+
+@each_of(
+    ("values", "expected"),
+    [
+        ([1, None, "x", 1.0, 0.5], ["1", None, "x", "1", "0.5"]),
+        ([True, "x", float("nan"), [1], {"a": 1.0}], ["true", "x", None, "[1]", '{"a": 1.0}']),
+        ([2**63, 0], [2**63, 0]),
+        ([2**63, -1, 2**64], [str(2**63), "-1", str(2**64)]),
+        ([{"a": 2**63}, None], ['{"a": 9223372036854775808}', None]),
+        ([2**53 + 1, 0.5], [str(2**53 + 1), "0.5"]),
+        ([1, 2.5, None], [1.0, 2.5, None]),
+    ],
+)
+def test_rows_source__values_of_a_column(values, expected):
+    [block] = rows_source([{"n": value, "text": "a"} for value in values]).blocks()
+    assert block.to_table()["n"].to_pylist() == expected
+    assert block.parse(ColumnNames()).text.to_pylist() == ["a"] * len(values)
+
+
+def test_rows_source__values_that_are_not_text_are_bad_rows():
+    texts = ["a", None, float("nan"), 5, "b\ud800", True, "c"]
+    reasons = [
+        (2, "column 'text' is null"),
+        (3, "column 'text' is null"),
+        (4, "column 'text' holds a number, not text"),
+        (5, "column 'text' is not Unicode at character 2"),
+        (6, "column 'text' holds true or false, not text"),
+    ]
+    rows = [{"text": text, "n": n} for n, text in enumerate(texts)]
+    frame = pd.DataFrame({"text": pd.Series(texts, dtype=object)})
+    for source in (rows_source(texts), rows_source(rows), arrow_source(frame)):
+        [block] = source.blocks()
+        with pytest.raises(InvalidInputError, match=r"^row 4: .* holds a number, not text"):
+            block.parse(ColumnNames(), select=np.arange(len(texts)) == 3)
+        found = block.parse(ColumnNames(), skip_bad=True)
+        assert found.text.to_pylist() == ["a", *[None] * 5, "c"]
+        assert found.skipped == reasons
+
+
+def test_rows_source__half_of_a_surrogate_pair_in_another_column():
+    [block] = rows_source([{"text": "a", "n": "b\ud800"}, {"text": "b", "n": "c"}]).blocks()
+    reason = "column 'n' is not Unicode at character 2"
+    assert block.parse(ColumnNames(), skip_bad=True).skipped == [(1, reason)]
+
+
+def test_ids__that_are_empty_are_missing():
+    [block] = rows_source([{"id": "", "text": "a"}, {"id": "x", "text": "b"}]).blocks()
+    skipped = block.parse(ColumnNames(id="id"), skip_bad=True).skipped
+    assert skipped == [(1, "column 'id' is null")]
+
+
+@each_of("kind", [pl.Categorical, pl.Enum(["a", "b", "c"]), pl.String])
+def test_arrow_source__strings_of_polars(kind):
+    values = pl.Series(["a", "b", None, "c"], dtype=kind)
+    frame = pl.DataFrame({"text": values, "many": [[v] for v in values], "id": range(4)})
+    [block] = arrow_source(frame).blocks()
+    found = block.parse(ColumnNames(id="id", order="text"), skip_bad=True)
+    assert found.text.to_pylist() == found.order.to_pylist() == ["a", "b", None, "c"]
+    table = block.to_table(np.array([True, False, True, True]))
+    assert table["many"].to_pylist() == [["a"], [None], ["c"]]
 
 
 def test_arrow_source__cannot_be_read():

@@ -173,6 +173,9 @@ def test_tables__schema_and_metadata_stay(tmp_path, kind):
         writer.write_table(table)
     content = cut(tmp_path, "a.arrow", sink.getvalue().to_pybytes(), [(0, 1, 2)])
     found = ipc.open_file(pa.py_buffer(content)).read_all()
+    if kind == pa.string_view():
+        # Arrow cannot filter views.
+        schema = schema.set(1, field.with_type(pa.large_string()))
     assert found.schema.equals(schema, check_metadata=True)
     assert found["text"].to_pylist() == shorter
     if kind != pa.string_view():
