@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Whether what install.sh made serves an index: started, asked, asked to end. Used by the gate.
+# Checks that the environment of install.sh serves an index: starts it, sends requests, ends it.
+# Checks the files of the proxies where Caddy or nginx are installed. Run by CI.
 # Usage: check.sh ENVIRONMENT
 set -euo pipefail
 program=$1/bin/neardup
+here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -20,4 +22,16 @@ test "$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/v1")" = 4
 curl -sf -H "Authorization: Bearer $(cat token)" "http://127.0.0.1:$port/v1" | grep -q '"documents":1'
 kill -TERM $service
 wait $service
-grep -q 'ended by SIGTERM' out
+grep -q '^ended' out
+
+if command -v caddy > /dev/null; then
+  caddy validate --config "$here/Caddyfile" --adapter caddyfile
+fi
+if command -v nginx > /dev/null; then
+  openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=dup.example.org \
+    -keyout key.pem -out cert.pem 2> /dev/null
+  sed "s|/etc/ssl/dup.example.org.pem|$work/cert.pem|; s|/etc/ssl/dup.example.org.key|$work/key.pem|" \
+    "$here/nginx.conf" > site.conf
+  printf 'pid %s/pid; events {} http { access_log off; include %s/site.conf; }\n' "$work" "$work" > all.conf
+  nginx -t -q -e stderr -c "$work/all.conf"
+fi

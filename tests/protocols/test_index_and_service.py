@@ -17,8 +17,7 @@ import pytest
 import neardup
 from neardup.errors import NeardupError
 from neardup.results import TableResult
-from neardup.service.served import ServedDocuments, ServedPassages
-from tests.service.conftest import PATIENT, start_service
+from tests.service.conftest import start_service
 
 CAT = "the cat sat on the mat and looked at the moon for a long time"
 CAT_TOO = "the cat sat on the mat and looked at the moon for a short time"
@@ -232,13 +231,8 @@ def folders(tmp_path_factory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def url(folders):
-    served = neardup.DocumentIndex.open(folders["served docs"])
-    passages = neardup.PassageIndex.open(folders["served passages"])
-    indexes = [
-        ServedDocuments("docs", served, is_writable=True),
-        ServedPassages("passages", passages, is_writable=True),
-    ]
-    for running in start_service(indexes, PATIENT):
+    indexes = [f"{name}={folders[f'served {name}']}" for name in ("docs", "passages")]
+    for running in start_service(indexes):
         yield running.url
 
 
@@ -264,9 +258,9 @@ def test_reads__of_passages(folders, url):
 
 
 def test_changes(folders, url):
-    check_equal(
-        CHANGES, neardup.DocumentIndex.open(folders["docs"]), neardup.connect(url, index="docs")
-    )
+    # The service commits every insertion.
+    here = neardup.DocumentIndex.open(folders["docs"], commit_every=1)
+    check_equal(CHANGES, here, neardup.connect(url, index="docs"))
 
 
 @pytest.mark.slow

@@ -11,10 +11,9 @@ import pytest
 
 import neardup
 import neardup.cli
-from neardup.options.service import ServeOptions
-from neardup.service.operations import _COMPARE_BYTES
-from neardup.service.serve import STOP_SECONDS, limits_of
-from neardup.service.service import Service
+from neardup.service.bodies import LARGEST_AT_ONCE, MAX_BODY
+from neardup.service.server import STOP_SECONDS
+from neardup.service.worker_processes import MEMORY_BYTES
 from tests.docs.pages import ROOT
 from tests.service.conftest import TOKEN
 
@@ -22,8 +21,8 @@ yaml = pytest.importorskip("yaml")
 
 DEPLOY = ROOT / "deploy"
 UNIT = DEPLOY / "neardup.service"
-# What a process of the service takes that does nothing yet, measured: 60 to 100 MB.
-PROCESS_BYTES = 100 << 20
+# What a process of the service takes that does nothing yet, measured: 90 to 120 MB.
+PROCESS_BYTES = 120 << 20
 # What a file must leave for the indexes, which are read where they lie.
 SHARE_OF_REQUESTS = 0.75
 
@@ -79,23 +78,28 @@ def test_command__starts_a_service(tmp_path, capsys, place):
     assert "1 document" in capsys.readouterr().out
 
 
-def options_of(place: str) -> ServeOptions:
-    arguments = arguments_of(place)
-    workers = arguments[arguments.index("--workers") + 1]
-    return ServeOptions(workers=int(workers))
-
-
 @pytest.mark.parametrize(
     ("place", "limit"), [("unit", unit()["MemoryMax"]), ("image", compose()["mem_limit"])]
 )
 def test_memory__has_room_for_what_requests_may_take(place, limit):
     """On a machine of any size: the number of workers is not left to it."""
-    options = options_of(place)
-    service = Service([], limits_of(options), workers=options.workers)
-    n_processes = 2 + service.lookups.n_threads + service.heavy.n_threads
-    needed = service.bodies.n_bytes + service.answers.n_bytes
-    needed += service.heavy.n_threads * _COMPARE_BYTES + n_processes * PROCESS_BYTES
+    arguments = arguments_of(place)
+    n_processes = int(arguments[arguments.index("--workers") + 1]) // 2
+    needed = LARGEST_AT_ONCE * MAX_BODY + n_processes * MEMORY_BYTES
+    needed += (1 + n_processes) * PROCESS_BYTES
     assert needed <= SHARE_OF_REQUESTS * bytes_of(limit)
+
+
+@pytest.mark.parametrize("name", ["Caddyfile", "nginx.conf"])
+def test_proxy__hands_on_what_the_service_needs(name):
+    text = (DEPLOY / name).read_text()
+    assert "127.0.0.1:8600" in text
+    assert "16MB" in text or "16m" in text
+    assert text in (ROOT / "docs/serving.md").read_text()
+    if name == "nginx.conf":
+        assert "limit_conn connections" in text
+        assert "proxy_set_header Host $http_host;" in text
+        assert text.count("{") == text.count("}")
 
 
 def test_end__leaves_time_for_requests_under_way():

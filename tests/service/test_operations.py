@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-import base64
+import io
 import json
+import tarfile
+import threading
 from unittest.mock import ANY
 
 import httpx
 import pytest
 
 import neardup
-from neardup.service.served import ServedDocuments, ServedPassages
 from tests.each import each_of
-from tests.service.conftest import PATIENT, Running, start_service
-
-PASSAGE = "upon a midnight dreary while I pondered weak and weary over many a quaint volume"
-DOCUMENTS = {
-    "raven": f"Once {PASSAGE} of forgotten lore",
-    "near": f"Once {PASSAGE} of forgotten law",
-    "a/../b ü?#": "nothing of this kind is to be found in here by anybody at all",
-    "nul": "a text with \0 and \u202e and <b> in it, and some words more",
-}
+from tests.service.conftest import DOCUMENTS, PASSAGE, Running, make_indexes, start_service
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory) -> Running:
-    folder = tmp_path_factory.mktemp("indexes")
-    documents = neardup.DocumentIndex.create(
-        folder / "d", threshold="0.5", ngram=2, columns=["source"]
-    )
-    for key, text in DOCUMENTS.items():
-        documents.insert(key, text, source=f"from {key}")
-    documents.commit()
-    passages = neardup.PassageIndex.create(folder / "p", min_tokens=5, num_perm=16)
-    passages.add([{"id": key, "text": text} for key, text in DOCUMENTS.items()])
-    yield from start_service(
-        [
-            ServedDocuments("docs", documents, is_writable=True),
-            ServedPassages("passages", passages, is_writable=True),
-        ],
-        PATIENT,
-    )
+    yield from start_service(make_indexes(tmp_path_factory.mktemp("indexes")))
 
 
 def ask(running: Running, path: str, body: object, status: int = 200):
@@ -109,19 +87,19 @@ def test_query__refuses(running, wrong):
 def test_search__documents(running):
     asked = {"queries": [DOCUMENTS["near"], {"id": "mine", "text": DOCUMENTS["nul"]}, "nothing"]}
     found = ask(running, "docs/search", asked)
-    pairs = [(row["query_id"], row["doc_id"]) for row in found["documents"]]
-    assert pairs == [(0, "near"), (0, "raven"), ("mine", "nul")]
-    assert (found["n_rows"], found["passages"], found["summary"]["queries"]) == (3, [], 3)
+    pairs = [(row["query_id"], row["doc_id"]) for row in found["rows"]]
+    assert pairs == [("0", "near"), ("0", "raven"), ("mine", "nul")]
+    assert (found["n_rows"], found["summary"]["queries"]) == (3, 3)
     asked["limit"] = 2
     cut = ask(running, "docs/search", asked)
-    assert (cut["n_rows"], len(cut["documents"])) == (3, 2)
+    assert (cut["n_rows"], cut["rows"]) == (3, found["rows"][:2])
 
 
 def test_search__passages(running):
     asked = {"queries": [{"id": 7, "text": PASSAGE}], "threshold": "0.9", "with_text": True}
     found = ask(running, "passages/search", asked)
-    assert [row["doc_id"] for row in found["passages"]] == ["raven", "near"]
-    for row in found["passages"]:
+    assert [row["doc_id"] for row in found["rows"]] == ["raven", "near"]
+    for row in found["rows"]:
         text = DOCUMENTS[row["doc_id"]][row["doc_start"] : row["doc_end"]]
         assert row["query_id"] == 7
         assert text == row["doc_text"] == PASSAGE
@@ -130,70 +108,9 @@ def test_search__passages(running):
 
 def test_align(running):
     text = f"Somebody said that {PASSAGE}, which is known to everybody."
-    found = ask(running, "passages/align", {"documents": [text]})["passages"]
+    found = ask(running, "passages/align", {"documents": [text]})["rows"]
     assert {row["doc_id"] for row in found} == {"raven", "near"}
     assert all(PASSAGE in text[row["query_start"] : row["query_end"]] for row in found)
-
-
-BATCHES = {
-    "docs/search": {"queries": [DOCUMENTS["near"], "nothing", DOCUMENTS["raven"], PASSAGE]},
-    "passages/search": {"queries": [PASSAGE, "nothing", DOCUMENTS["near"]], "threshold": "0.3"},
-    "passages/align": {"documents": [f"{PASSAGE}. And again: {PASSAGE}", DOCUMENTS["raven"]]},
-}
-
-
-def rows_of(answer):
-    return answer["documents"] + answer["passages"]
-
-
-@pytest.fixture
-def twice(running):
-    """Give the passages a document that has one passage in several places."""
-    text = f"{PASSAGE}. Then something of quite other words came between. {PASSAGE}"
-    ask(running, "passages/insert", {"id": "twice", "text": text})
-    yield
-    ask(running, "passages/remove", {"ids": ["twice"]})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", BATCHES)
-def test_batches__pages_are_the_whole(running, path, twice):
-    whole = ask(running, path, BATCHES[path])
-    assert whole["cursor"] is None
-    assert len(rows_of(whole)) >= 4
-    for limit in (1, 3):
-        found, cursor = [], None
-        while True:
-            asked = BATCHES[path] | {"limit": limit, "cursor": cursor}
-            page = ask(running, path, {k: v for k, v in asked.items() if v is not None})
-            assert page["n_rows"] == whole["n_rows"] - len(found)
-            found += rows_of(page)
-            cursor = page["cursor"]
-            if cursor is None:
-                break
-            assert len(rows_of(page)) == limit
-        assert found == rows_of(whole)
-
-
-def test_batches__cursor_of_other_texts(running):
-    asked = BATCHES["docs/search"]
-    first = ask(running, "docs/search", asked | {"limit": 3})
-    wrong = {"queries": asked["queries"][1:], "cursor": first["cursor"]}
-    assert "another question" in ask(running, "docs/search", wrong, 422)["detail"]
-    other = ask(running, "docs/query", {"text": DOCUMENTS["near"], "limit": 1})["cursor"]
-    assert ask(running, "docs/search", asked | {"cursor": other}, 422)
-
-
-@pytest.mark.parametrize("path", BATCHES)
-def test_batches__cursor_that_was_made_up(running, path):
-    cursor = ask(running, path, BATCHES[path] | {"limit": 1})["cursor"]
-    content = json.loads(base64.urlsafe_b64decode(cursor))
-    for place in range(len(content)):
-        for value in (10**400, float("inf"), float("nan"), -1e9, "\ud800", None):
-            forged = json.dumps([*content[:place], value, *content[place + 1 :]]).encode()
-            asked = BATCHES[path] | {"cursor": base64.urlsafe_b64encode(forged).decode()}
-            answer = running.post(f"/v1/indexes/{path}", asked)
-            assert answer.status_code in (200, 422), (place, value)
 
 
 @pytest.mark.parametrize("name", ["docs", "passages"])
@@ -208,12 +125,14 @@ def test_get__every_id(running, name):
 
 @pytest.mark.parametrize("name", ["docs", "passages"])
 def test_documents__in_pages(running, name):
-    found, start = [], 0
-    while start is not None:
-        page = running.get(f"/v1/indexes/{name}/documents", start=start, limit=3).json()
-        found += [document["id"] for document in page["documents"]]
-        start = page["next"]
-    assert found == list(DOCUMENTS)
+    page = running.get(f"/v1/indexes/{name}/documents", limit=3).json()
+    found = page["documents"]
+    while page["cursor"] is not None:
+        page = running.get(f"/v1/indexes/{name}/documents", cursor=page["cursor"]).json()
+        found += page["documents"]
+    assert [document["id"] for document in found] == list(DOCUMENTS)
+    last = running.get(f"/v1/indexes/{name}/documents", start=3).json()
+    assert last == {"documents": found[3:], "cursor": None}
 
 
 @each_of("wrong", ["limit=0", "limit=1001", "start=-1", "start=x", "page=2", "start=1&start=2"])
@@ -233,6 +152,7 @@ def test_compare__as_here(running):
 @pytest.mark.slow
 def test_changes__of_documents(running):
     new = {"id": "new", "text": "words that are nowhere else in this whole index of ours"}
+    in_columns = {"columns": {"source": None}}
     assert ask(running, "docs/insert", new) == {"inserted": 1}
     for operation in ("insert", "insert-if-new"):
         again = {**new, "text": "of other words than those before"}
@@ -243,14 +163,17 @@ def test_changes__of_documents(running):
     assert ask(running, "docs/insert-if-new", similar) == {"inserted": False, "similar_to": "new"}
     other = {"id": 12, "tokens": ["quite", "another", "document"], "threshold": 0.9}
     assert ask(running, "docs/insert-if-new", other)["inserted"]
-    assert ask(running, "docs/commit", {}) == {"committed": 2}
-    assert ask(running, "docs/add", {"documents": [new]}, 409)["error"] == "InvalidInputError"
-    folder = running.service.indexes["docs"].index.folder
-    assert "new" in neardup.DocumentIndex.open(folder)
+    again = {"documents": [new | in_columns]}
+    assert ask(running, "docs/add", again, 409)["error"] == "InvalidInputError"
+    # Durable, so that others see it.
+    folder = running.service.indexes["docs"].folder
+    assert 12 in neardup.DocumentIndex.open(folder)
     wrong = ask(running, "docs/insert", {**new, "id": "x", "columns": {"other": 1}}, 422)
     assert "other" in wrong["detail"]
     assert ask(running, "docs/insert", {**new, "id": "x", "columns": {"id": 1}}, 422)
-    added = {"documents": [{"id": "added", "text": "this comes with others or not at all"}]}
+    other = {"id": "added", "text": "this comes with others or not at all"}
+    assert ask(running, "docs/add", {"documents": [other]}, 422)
+    added = {"documents": [other | in_columns]}
     assert ask(running, "docs/add", added) == {"inserted": 1, "denied": 0}
     removed = ask(running, "docs/remove", {"ids": ["new", "12", "added"]})
     assert (removed["removed"], removed["documents"]) == (3, 4)
@@ -267,7 +190,7 @@ def test_changes__what_must_not_come_back(running):
         refused = ask(running, f"docs/{operation}", {"id": "again", "text": text}, 422)
         assert refused["error"] == "DeniedError"
         assert "'again' has the same tokens as 'down'" in refused["detail"]
-    added = {"documents": [{"id": "again", "text": text}]}
+    added = {"documents": [{"id": "again", "text": text, "columns": {"source": None}}]}
     assert ask(running, "docs/add", added) == {"inserted": 0, "denied": 1}
     assert ask(running, "passages/remove", {"ids": ["raven"], "deny": True}, 422)
 
@@ -275,14 +198,56 @@ def test_changes__what_must_not_come_back(running):
 @pytest.mark.slow
 def test_changes__of_passages(running):
     new = {"id": "new", "text": "words that are nowhere else in this whole index of ours"}
-    assert ask(running, "passages/insert", new) == {"inserted": 1}
+    assert ask(running, "passages/add", {"documents": [new]}) == {"inserted": 1, "denied": 0}
     assert ask(running, "passages/search", {"queries": [new["text"]]})["n_rows"] == 1
-    assert ask(running, "passages/commit", {}) == {"committed": 0}
     assert ask(running, "passages/remove", {"ids": ["new"]})["documents"] == 4
     assert ask(running, "passages/insert-if-new", new, 422)
-    assert ask(running, "passages/insert", {"id": "x", "tokens": ["a"]}, 422)
+    assert ask(running, "passages/insert", new, 422)
     assert ask(running, "passages/query", {"text": "a"}, 422)
     assert ask(running, "docs/align", {"documents": ["a"]}, 422)
+
+
+def test_replace(running):
+    for name in ("docs", "passages"):
+        path = f"{running.url}/v1/indexes/{name}/document"
+        n_before = running.get(f"/v1/indexes/{name}").json()["documents"]
+        for n_removed, text in ((0, "the first text of this id"), (1, "the second text of it")):
+            answer = httpx.put(path, json={"id": "again", "text": text}).json()
+            assert (answer["removed"], answer["documents"]) == (n_removed, n_before + 1)
+            assert running.get(path.removeprefix(running.url), id="again").json()["text"] == text
+        assert ask(running, f"{name}/remove", {"ids": ["again"]})["documents"] == n_before
+
+
+def test_compact_and_snapshot(running, tmp_path):
+    """A snapshot that is taken while somebody writes is a committed state, whole."""
+    ask(running, "docs/remove", {"ids": ["nul"]})
+    others = [each for each in running.service.indexes["docs"].index if each not in DOCUMENTS]
+    if others:
+        ask(running, "docs/remove", {"ids": others})
+    assert ask(running, "docs/compact", {})["documents"] == 3
+    ended = threading.Event()
+
+    def write() -> None:
+        for number in range(100):
+            if not ended.is_set():
+                new = {"id": f"w{number}", "text": f"a text of the number {number}"}
+                ask(running, "docs/insert", new)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    tar = running.get("/v1/indexes/docs/snapshot")
+    ended.set()
+    writer.join()
+    assert tar.headers["content-type"] == "application/x-tar"
+    assert int(tar.headers["content-length"]) == len(tar.content)
+    with tarfile.open(fileobj=io.BytesIO(tar.content)) as archive:
+        archive.extractall(tmp_path, filter="data")
+    copy = neardup.DocumentIndex.open(tmp_path)
+    copy.info()
+    ids = list(copy)
+    kept = [key for key in DOCUMENTS if key != "nul"]
+    assert ids == [*kept, *(f"w{number}" for number in range(len(ids) - len(kept)))]
+    assert copy.query(DOCUMENTS["raven"])[0] == ("raven", 1.0)
 
 
 def test_unknown_index(running):

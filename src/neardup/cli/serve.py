@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-
 import click
 
 from neardup.cli.call import Call
@@ -16,21 +14,21 @@ Examples:
   neardup serve news=idx-2025 essays=essays-idx --port 9000 --writable
   neardup serve idx --host 0.0.0.0 --token-file tokens.txt
 """
-_NEEDED = ("starlette", "uvicorn", "httptools", "msgspec", "jinja2", "prometheus_client")
+_NEEDED = ("starlette", "uvicorn", "msgspec", "prometheus_client")
 
 
 @click.command("serve", cls=TableCommand, epilog=_EPILOG)
 @click.argument("folders", nargs=-1, required=True, metavar="DIR...")
 @options_of("serve")
 def command(call: Call) -> None:
-    """Answer over HTTP what indexes hold, with a page for people.
+    """Serve indexes over HTTP, with a page for people.
 
     DIR is the folder of an index, under the name of the folder; NAME=DIR gives it another name.
-    Programs ask below /v1, which /openapi.json describes; `neardup.connect` does so in Python.
+    Programs send requests below /v1, which /openapi.json describes, or use `neardup.connect`.
 
-    Without more it answers this machine only, and changes nothing. It sees what other processes
-    add. It ends at Control-C or SIGTERM: requests under way are answered, and what was inserted is
-    made durable. A line of JSON for each request goes to standard error.
+    By default the service answers this machine only, and changes nothing. It sees the changes of
+    other processes. It ends at Control-C or SIGTERM after the requests under way. Every change is
+    durable before it is acknowledged. The log has a line of JSON per request on standard error.
     """
     from importlib.util import find_spec
 
@@ -39,26 +37,30 @@ def command(call: Call) -> None:
     if any(find_spec(module) is None for module in _NEEDED):
         raise MissingExtraError("serve", "neardup serve")
     from neardup.options.service import ServeOptions
-    from neardup.service.serve import access_of, open_indexes, run
+    from neardup.service.server import open_service, run
 
     options = call.of(ServeOptions)
-    access = access_of(options)
-    indexes = open_indexes(call.folders, options)
-    entries = [
-        {"name": served.name, "kind": served.kind, "documents": len(served)} for served in indexes
-    ]
-    listed = ", ".join(f"{served.name} ({counted(len(served), 'document')})" for served in indexes)
-
-    def announce(url: str | None) -> None:
-        needed = "; a token is needed" if access.tokens else ""
-        said = f"serving {listed} at {url}{needed}; Control-C ends it"
-        facts = {"url": url, "token": bool(access.tokens), "indexes": entries}
-        call.tell(facts, f"ready to serve {listed}" if url is None else said)
-
+    service = open_service(call.folders, options)
+    sizes = {served.name: len(served.index) for served in service.indexes.values()}
+    listed = ", ".join(f"{name} ({counted(size, 'document')})" for name, size in sizes.items())
+    facts = {
+        "token": options.token_file is not None,
+        "indexes": [
+            {"name": served.name, "kind": served.kind, "documents": sizes[served.name]}
+            for served in service.indexes.values()
+        ],
+    }
     if options.check:
-        announce(None)
+        for served in service.indexes.values():
+            # Reads and verifies every file.
+            served.index.info()
+        call.tell({**facts, "url": None}, f"read and verified {listed}")
         return
-    ended_by = run(indexes, options, announce)
+
+    def announce(url: str) -> None:
+        needed = "; a token is needed" if options.token_file else ""
+        call.tell({**facts, "url": url}, f"serving {listed} at {url}{needed}; Control-C ends it")
+
+    run(service, options, announce)
     if not call.as_json:
-        name = "" if ended_by is None else f" by {signal.Signals(ended_by).name}"
-        call.tell({}, f"ended{name}{'; what was inserted is durable' if options.writable else ''}")
+        call.tell({}, "ended")

@@ -485,7 +485,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("keep", "clusters", "top", "limit", "min_documents"),
         *("max_documents", "ignore", "within"),
     ),
-    "Access": (*("host", "token_file", "allowed_origin", "writable"),),
+    "Access": (*("host", "token_file", "writable"),),
     "Limits": ("max_body",),
     "Output": (
         *(
@@ -509,7 +509,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "memory",
             "work",
             "fresh",
-            "refresh",
             "quiet",
         ),
     ),

@@ -262,23 +262,6 @@ class Host(Kind):
         return value
 
 
-class Origins(Kind):
-    """The site of a page, or several: scheme, host and port, as browsers name them."""
-
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the sites as a tuple."""
-        sites = (value,) if isinstance(value, str) else value
-        if not _all_match(r"https?://[^/\s*@]+", sites):
-            raise _unlike(name, "a site such as https://desk.example.org, without a path", value)
-        return tuple(sites)
-
-
-def _all_match(pattern: str, values: Any) -> bool:
-    if not isinstance(values, Sequence) or isinstance(values, bytes):
-        return False
-    return all(isinstance(each, str) and re.fullmatch(pattern, each) for each in values)
-
-
 class Columns(Kind):
     """The name of a column, or several names."""
 

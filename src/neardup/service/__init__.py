@@ -1,1 +1,1 @@
-"""Indexes over HTTP: the service and its page, and the client; ``neardup.connect`` is public."""
+"""Indexes over HTTP: the service, its page and its client; ``neardup.connect`` is public."""

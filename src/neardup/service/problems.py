@@ -1,11 +1,9 @@
-"""What a request gets that cannot be answered: a status, a message, and how it is written."""
+"""Answers to requests that fail: a status and a message (RFC 9457)."""
 
 from __future__ import annotations
 
 import http
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from pathlib import Path
 
 from neardup.errors import (
     IndexFormatError,
@@ -18,88 +16,71 @@ from neardup.errors import (
 from neardup.runs.disk import FULL
 
 PROBLEM_TYPE = "application/problem+json"
-# After so many seconds it is worth to try again.
-_RETRY = {"retry-after": "1"}
-# They name files of the machine that serves, which are nobody else's business.
-_OF_FILES = (IndexFormatError, ReadError, WriteError)
-# What was sent may be named in it, and may be as long as a body.
-_MOST_CHARACTERS = 2000
+UNREADABLE = (IndexFormatError, ReadError)
+# A message may quote the request, which may be as long as a body.
+_LONGEST_DETAIL = 2000
 
 
-@dataclass
 class Problem(Exception):
-    """Ends a request.
+    """Ends a request with a status.
 
-    ``detail`` says what was expected, what came, and what to do; ``error`` is the class that the
-    client raises.
+    Parameters
+    ----------
+    status
+        Of HTTP.
+    detail
+        Expected value, received value, and remedy.
+    error
+        Class of the exception that the client raises.
+    headers
+        More headers of the answer.
     """
 
-    status: int
-    detail: str
-    error: str = "ServiceError"
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if len(self.detail) > _MOST_CHARACTERS:
-            half = _MOST_CHARACTERS // 2
-            self.detail = f"{self.detail[:half]} ... {self.detail[-half:]}"
-
-    @property
-    def title(self) -> str:
-        """The name of the status."""
-        return http.HTTPStatus(self.status).phrase
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        error: str = "ServiceError",
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        if len(detail) > _LONGEST_DETAIL:
+            half = _LONGEST_DETAIL // 2
+            detail = f"{detail[:half]} ... {detail[-half:]}"
+        super().__init__(status, detail)
+        self.status, self.detail, self.error = status, detail, error
+        self.headers = dict(headers or {})
+        if status == http.HTTPStatus.SERVICE_UNAVAILABLE:
+            self.headers["retry-after"] = "1"
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields of RFC 9457, and the class of the error."""
+        """Return the fields of the answer."""
+        title = http.HTTPStatus(self.status).phrase
         return {
-            "title": self.title,
+            "title": title,
             "status": self.status,
             "detail": self.detail,
             "error": self.error,
         }
 
 
-def too_large(detail: str) -> Problem:
-    """Return the problem of a request that is larger than allowed; its rest is not read."""
-    return Problem(413, detail, "InvalidInputError", {"connection": "close"})
-
-
-def busy(detail: str) -> Problem:
-    """Return the problem of a request for which there is no room now."""
-    return Problem(503, detail, headers=_RETRY)
-
-
-def out_of_time(seconds: float) -> Problem:
-    """Return the problem of work that takes too long."""
-    return Problem(
-        504,
-        f"the work took longer than {seconds:g} s and was given up; ask for less at a time, or "
-        "raise --max-seconds of `neardup serve`",
-    )
-
-
 def problem_of(error: NeardupError) -> Problem:
-    """Return what an error of the package comes to for whoever sent the request."""
-    name = type(error).__name__
+    """Return the answer to a request that raised an error of the package."""
+    name, cause = type(error).__name__, error.__cause__
     if isinstance(error, IndexLockedError):
-        detail = "another process is writing the index; try again when it is done"
-        return Problem(503, detail, name, _RETRY)
-    cause = error.__cause__
+        return Problem(503, "another process is writing the index; try again when it is done", name)
     if isinstance(error, WriteError) and isinstance(cause, OSError) and cause.errno in FULL:
-        detail = "there is no room on the disk of the service; make room, and send it again"
+        detail = "the disk of the service is full; free some space, and send the request again"
         return Problem(507, detail, name)
-    if isinstance(error, _OF_FILES):
-        detail = "the files of the index cannot be used; the log of the service says why"
+    # These messages name files of the server, which are nobody else's business.
+    if isinstance(error, (*UNREADABLE, WriteError)):
+        detail = "the files of the index cannot be used; the log of the service names the file"
         return Problem(500, detail, name)
     if isinstance(error, InvalidInputError) and error.is_known_id:
         return Problem(409, str(error), name)
-    if isinstance(error, ValueError):
-        return Problem(422, str(error), name)
-    return Problem(500, str(error), name)
+    return Problem(422 if isinstance(error, ValueError) else 500, str(error), name)
 
 
-def reason_of(error: BaseException) -> str:
-    """Say why something failed, for anybody: neither files nor texts are named."""
-    name, cause = type(error).__name__, error.__cause__
-    number = cause.errno if isinstance(cause, OSError) else None
-    return name if number is None else f"{name}: {os.strerror(number)}"
+def file_of(error: BaseException) -> str:
+    """Return the name of the file that an error is about, without its folder."""
+    path = getattr(error, "path", None)
+    return Path(path).name if path else type(error).__name__

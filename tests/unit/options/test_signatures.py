@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Sequence
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any
@@ -39,7 +38,6 @@ from neardup.options.kinds import (
     Location,
     NameOrNumber,
     OneOf,
-    Origins,
     PathOrUrl,
     Seconds,
     Share,
@@ -75,7 +73,6 @@ TYPES: dict[type[Kind], tuple[Any, ...]] = {
     Encoding: (str,),
     FunctionOrFlag: (Progress,),
     Host: (str,),
-    Origins: (Sequence[str],),
     Location: (str | Path, Path),
     PathOrUrl: (str | Path,),
     Tokenizer: (str | Path, TokenizerChoice),

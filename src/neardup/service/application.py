@@ -1,0 +1,404 @@
+"""The ASGI application: access, operations at their deadline, headers, log lines and metrics."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import secrets
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import anyio
+import msgspec
+from anyio import to_thread
+from starlette.applications import Starlette
+from starlette.concurrency import iterate_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from neardup.errors import InvalidParameterError, NeardupError
+from neardup.runs.progress import asking
+from neardup.service.bodies import MAX_BODY, Bodies
+from neardup.service.monitoring import METRICS_TYPE, Log, Metrics, WorkError
+from neardup.service.operations import JSON, OPERATIONS, Operation, describe
+from neardup.service.problems import PROBLEM_TYPE, UNREADABLE, Problem, problem_of
+from neardup.service.served_index import ServedIndex
+from neardup.service.tokens import EVERYTHING, Grant, TokenFile
+from neardup.service.worker_processes import prepare, run_in_process
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+_ROUTE, _GRANT, _REQUEST_ID = "neardup.route", "neardup.grant", "neardup.request_id"
+_PAGE = {"/": "text/html", "/page.css": "text/css", "/page.js": "text/javascript"}
+# The page asks for a token itself, and holds nothing but its code.
+_WITHOUT_TOKEN = (*_PAGE, "/health", "/ready", "/openapi.json")
+_LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+_GIVEN_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+_HEADERS = {
+    # Nothing from other sites, nothing inline, in no frame: markup in a text has no effect.
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
+class Service:
+    """The indexes, and the work of requests on them.
+
+    Parameters
+    ----------
+    indexes
+        Indexes to serve.
+    tokens
+        Tokens of requests; None answers everybody.
+    max_body
+        Size of the largest body, in bytes.
+    max_seconds
+        Time in which a body must arrive, and an operation must end.
+    workers
+        Threads that look up; half as many processes do heavy work.
+    log
+        Receives a line per request.
+    """
+
+    def __init__(
+        self,
+        indexes: Sequence[ServedIndex],
+        tokens: TokenFile | None = None,
+        *,
+        max_body: int = MAX_BODY,
+        max_seconds: float = 30.0,
+        workers: int = 2,
+        log: Log | None = None,
+    ) -> None:
+        self.indexes = {served.name: served for served in indexes}
+        self.tokens, self.seconds, self.log = tokens, max_seconds, log or Log(None)
+        self.metrics = Metrics(indexes)
+        self.bodies = Bodies(max_body, max_seconds, self.metrics.body_bytes.set)
+        self.is_ready = False
+        self._readers = anyio.CapacityLimiter(workers)
+        self._processes = anyio.CapacityLimiter(max(workers // 2, 1))
+
+    async def prepare(self) -> None:
+        """Start a worker process, which loads the code and the indexes."""
+        for served in self.indexes.values():
+            try:
+                where = served.folder, served.tokenizer
+                await run_in_process(prepare, *where, limiter=self._processes)
+            except (NeardupError, Problem, WorkError) as error:
+                self.log.defect(error)
+                if isinstance(error, UNREADABLE):
+                    served.note_unreadable(error)
+        self.is_ready = True
+        self.log.event("ready", indexes=list(self.indexes))
+
+    def find(self, name: str) -> ServedIndex:
+        """Return an index by its name."""
+        if name in self.indexes:
+            return self.indexes[name]
+        names = ", ".join(map(repr, self.indexes)) or "none"
+        message = f"index must be one of {names}, got {name!r}"
+        raise Problem(404, message, "InvalidParameterError")
+
+    async def answer(self, operation: Operation, request: Request) -> Response:
+        """Answer a request for an operation."""
+        grant: Grant = request.scope[_GRANT]
+        target: Any = list(self.indexes.values())
+        if operation.is_of_index:
+            target = self.find(request.path_params["index"])
+            operation.check_kind(target)
+        if operation.role == "write":
+            _check_write(target, grant)
+        if operation.path == "/ready" and not self.is_ready:
+            raise Problem(503, "the service is starting")
+        with self.bodies.reader() as reader:
+            asked = None
+            if operation.has_body:
+                assert operation.asked is not None
+                asked = await reader.read(request, operation.asked)
+            elif operation.asked is not None:
+                asked = _parameters(request, operation.asked)
+            try:
+                with anyio.fail_after(self.seconds), self._running(operation.work):
+                    return await self._run(operation, target, asked, request)
+            except TimeoutError:
+                message = (
+                    f"the operation took longer than {self.seconds:g} s and was ended; send less "
+                    "at a time, or raise --max-seconds of `neardup serve`"
+                )
+                raise Problem(504, message) from None
+            except UNREADABLE as error:
+                if operation.is_of_index:
+                    target.note_unreadable(error)
+                raise
+
+    async def _run(
+        self, operation: Operation, target: Any, asked: Any, request: Request
+    ) -> Response:
+        if operation.work == "process":
+            where: tuple[Any, ...] = ()
+            media = JSON
+            if operation.is_of_index:
+                accepted = request.headers.get("accept", "")
+                media = next((each for each in operation.media if each in accepted), JSON)
+                where = target.folder, target.tokenizer, media
+            content = await run_in_process(operation.run, asked, *where, limiter=self._processes)
+            return Response(content, media_type=media)
+        work = partial(operation.run, target, asked)
+        if operation.work == "write":
+            # A change that has begun is waited for, or it would be half done.
+            value = await to_thread.run_sync(work, limiter=target.writer)
+        elif operation.path == "/health":
+            value = work()
+        else:
+            ask = partial(_check_time, time.monotonic() + self.seconds)
+            value = await to_thread.run_sync(
+                _call_asking, ask, work, abandon_on_cancel=True, limiter=self._readers
+            )
+        if operation.work == "stream":
+            name = f"attachment; filename*=UTF-8''{quote(target.name)}.tar"
+            headers = {"content-length": str(value.n_bytes), "content-disposition": name}
+            parts = iterate_in_threadpool(value.parts())
+            return StreamingResponse(parts, media_type=operation.media[0], headers=headers)
+        return Response(msgspec.json.encode(value), media_type=JSON)
+
+    @asynccontextmanager
+    async def life(self, _: Starlette) -> AsyncIterator[None]:
+        """Prepare in the background while the service runs."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.prepare)
+            yield
+            tasks.cancel_scope.cancel()
+        self.log.event("stopped")
+
+    def _running(self, work: str) -> Any:
+        return self.metrics.running.labels(work).track_inprogress()
+
+
+def _check_write(served: ServedIndex, grant: Grant) -> None:
+    if grant.role != "write":
+        raise Problem(403, "the token has the role read, and this operation needs the role write")
+    if not served.is_writable:
+        message = f"index {served.name!r} is served for reading; start the service with --writable"
+        raise Problem(403, message)
+
+
+def _call_asking(ask: Callable[[], None], work: Callable[[], Any]) -> Any:
+    """Call a function whose loops ask whether there is time left."""
+    with asking(ask):
+        return work()
+
+
+def _check_time(end: float) -> None:
+    if time.monotonic() > end:
+        raise TimeoutError
+
+
+def _parameters(request: Request, asked: type) -> Any:
+    pairs = request.query_params.multi_items()
+    if len(dict(pairs)) < len(pairs):
+        message = "a parameter is given twice; give each parameter once"
+        raise Problem(422, message, "InvalidParameterError")
+    try:
+        return msgspec.convert(dict(pairs), asked, strict=False)
+    except msgspec.ValidationError as error:
+        message = f"the parameters do not fit: {error}"
+        raise Problem(422, message, "InvalidParameterError") from None
+
+
+def make_app(service: Service, host: str) -> Frame:
+    """Make the application of a service that listens at a host."""
+
+    def route(path: str, endpoints: dict[str, Endpoint]) -> Route:
+        async def dispatch(request: Request) -> Response:
+            request.scope[_ROUTE] = path
+            method = "GET" if request.method == "HEAD" else request.method
+            return await endpoints[method](request)
+
+        return Route(path, dispatch, methods=list(endpoints))
+
+    paths: dict[str, dict[str, Endpoint]] = {}
+    for operation in OPERATIONS:
+        endpoint = partial(service.answer, operation)
+        paths.setdefault(operation.path, {})[operation.method] = endpoint
+
+    async def metrics(_: Request) -> Response:
+        content = await to_thread.run_sync(service.metrics.to_text)
+        return Response(content, headers={"content-type": METRICS_TYPE})
+
+    async def openapi(_: Request) -> Response:
+        return Response(describe(), media_type=JSON)
+
+    async def page(media: str, request: Request) -> Response:
+        name = request.url.path.removeprefix("/") or "page.html"
+        content = files(__package__).joinpath("page", name).read_bytes()
+        return Response(content, media_type=media, headers={"cache-control": "no-cache"})
+
+    paths |= {path: {"GET": partial(page, media)} for path, media in _PAGE.items()}
+    paths |= {"/metrics": {"GET": metrics}, "/openapi.json": {"GET": openapi}}
+    app = Starlette(
+        routes=[route(path, endpoints) for path, endpoints in paths.items()],
+        lifespan=service.life,
+        exception_handlers={
+            kind: partial(_answer_error, service)
+            for kind in (Problem, NeardupError, HTTPException, UnicodeEncodeError, Exception)
+        },
+    )
+    app.router.redirect_slashes = False
+    return Frame(app, service, host)
+
+
+async def _answer_error(service: Service, request: Request, error: Exception) -> Response:
+    """Answer a request that failed; errors of the server are logged without texts."""
+    known = {"route": request.scope.get(_ROUTE), "id": request.scope.get(_REQUEST_ID)}
+    if isinstance(error, Problem):
+        problem = error
+    elif isinstance(error, NeardupError):
+        problem = problem_of(error)
+        if problem.status >= 500:
+            # Such an error names files, and never a text.
+            service.log.event("error", **known, error=type(error).__name__, detail=str(error))
+    elif isinstance(error, HTTPException):
+        details = {404: "this address does not exist", 405: "this address has other methods"}
+        detail = f"{details.get(error.status_code, error.detail)}; /openapi.json lists all"
+        problem = Problem(error.status_code, detail, headers=dict(error.headers or {}))
+    elif isinstance(error, UnicodeEncodeError):
+        message = "a text or id is not valid Unicode: it has half of a surrogate pair"
+        problem = Problem(422, message, "InvalidInputError")
+    else:
+        service.log.defect(error, **known)
+        problem = Problem(500, "the service failed; its log has the place")
+    return _problem_answer(problem)
+
+
+def _problem_answer(problem: Problem) -> Response:
+    content = msgspec.json.encode(problem.to_dict())
+    return Response(content, problem.status, problem.headers, PROBLEM_TYPE)
+
+
+def check_address(host: str, *, has_tokens: bool) -> None:
+    """Raise an error if other machines can reach a service without tokens."""
+    try:
+        is_local = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_local = False
+    if not has_tokens and not is_local:
+        message = (
+            f"host {host} can be reached from other machines, so a token is needed: name a file "
+            "of tokens with token_file, or leave host at 127.0.0.1"
+        )
+        raise InvalidParameterError(message, "host", "token_file")
+
+
+class Frame:
+    """Wraps the application: checks access, adds headers, logs and counts each request.
+
+    Parameters
+    ----------
+    app
+        Application to wrap.
+    service
+        Has the tokens, the log and the metrics.
+    host
+        Address of the service. Without tokens, requests must name this machine, so that a page
+        of another site cannot reach the service under a name that it lets point here.
+    """
+
+    def __init__(self, app: ASGIApp, service: Service, host: str) -> None:
+        self._app, self._service = app, service
+        names = (*_LOCAL_NAMES, f"[{host}]" if ":" in host else host.lower())
+        self._hosts = None if service.tokens else frozenset(names)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begin, headers = time.perf_counter(), dict(scope["headers"])
+        given = headers.get(b"x-request-id", b"").decode("latin-1")
+        request_id = given if _GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
+        scope[_REQUEST_ID], status, n_bytes = request_id, 0, 0
+
+        async def send_framed(message: Message) -> None:
+            nonlocal status, n_bytes
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                own = {name for name, _ in message["headers"]}
+                more = {"x-request-id": request_id, **_HEADERS}
+                pairs = [(name.encode(), value.encode()) for name, value in more.items()]
+                message["headers"] = [
+                    *message["headers"],
+                    *(pair for pair in pairs if pair[0] not in own),
+                ]
+            n_bytes += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            scope[_GRANT] = self._grant(scope["path"], headers)
+        except Problem as problem:
+            await _problem_answer(problem)(scope, receive, send_framed)
+        else:
+            await self._app(scope, receive, send_framed)
+        finally:
+            seconds = time.perf_counter() - begin
+            method = scope["method"] if scope["method"] in _METHODS else "-"
+            route = scope.get(_ROUTE, "-")
+            self._service.metrics.count(method, route, status, seconds)
+            self._service.log.event(
+                "request",
+                id=request_id,
+                method=method,
+                route=route,
+                status=status,
+                ms=round(seconds * 1000, 2),
+                bytes=n_bytes,
+                client=(scope.get("client") or "-")[0],
+                token=scope.get(_GRANT, EVERYTHING).name,
+            )
+
+    def _grant(self, path: str, headers: dict[bytes, bytes]) -> Grant:
+        """Return the grant of a request, or raise the reason of its refusal."""
+        if path in ("/health", "/ready"):
+            return EVERYTHING
+        host = headers.get(b"host", b"").decode("latin-1")
+        if self._hosts is not None and _without_port(host) not in self._hosts:
+            message = (
+                "the service does not answer under this host name; use 127.0.0.1 or localhost, or "
+                "start the service with --token-file"
+            )
+            raise Problem(421, message)
+        tokens = self._service.tokens
+        if tokens is None or path in _WITHOUT_TOKEN:
+            return EVERYTHING
+        if changed := tokens.refresh():
+            event = "tokens read again" if changed is True else f"tokens not read: {changed}"
+            self._service.log.event(event)
+        scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
+        grant = tokens.grant_of(token.strip()) if scheme.lower() == b"bearer" else None
+        if grant is None:
+            message = "a token is needed: send the header `Authorization: Bearer TOKEN`"
+            if token:
+                message = "the token is unknown: send a token of the token file"
+            raise Problem(401, message, headers={"www-authenticate": 'Bearer realm="neardup"'})
+        return grant
+
+
+def _without_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    return (name if colon and port.isdecimal() else host).lower()

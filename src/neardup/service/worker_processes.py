@@ -1,0 +1,189 @@
+"""Heavy operations in worker processes, which are killed at the deadline of a request.
+
+A kernel that compares repetitive texts runs for minutes, and a thread cannot be ended. anyio, which
+Starlette brings along, has a pool of processes that are killed when the caller is cancelled.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.ipc
+from anyio import BrokenWorkerProcess, to_process
+
+from neardup.errors import InvalidParameterError, NeardupError, NeardupHint
+from neardup.jobs.align.align import align
+from neardup.jobs.compare.compare import compare
+from neardup.jobs.index.passages import PassageIndex
+from neardup.service import messages as m
+from neardup.service.monitoring import WorkError
+from neardup.service.problems import Problem
+from neardup.service.served_index import open_once
+
+if TYPE_CHECKING:
+    from anyio import CapacityLimiter
+
+ARROW = "application/vnd.apache.arrow.stream"
+MEMORY_BYTES = 1 << 29
+"""Memory that an operation may use beside the memory of its idle process."""
+# Up to this length the exact edit distance of two texts is computed.
+EDIT_LIMIT = 10_000
+_SECONDS_BETWEEN_LOOKS = 1.0
+
+
+async def run_in_process(
+    work: Callable[..., bytes], *arguments: Any, limiter: CapacityLimiter
+) -> bytes:
+    """Return the result of a function that a worker process calls.
+
+    If the caller is cancelled, the process is killed. Its temporary files are deleted either way.
+    """
+    with tempfile.TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) as folder:
+        task = partial(_call, os.getpid(), folder, work, arguments)
+        try:
+            return await to_process.run_sync(task, cancellable=True, limiter=limiter)
+        except MemoryError:
+            message = (
+                f"the operation needs more than {MEMORY_BYTES >> 20} MB of memory; send less at a "
+                "time, or ask for fewer results"
+            )
+            raise Problem(413, message, "InvalidInputError") from None
+        except BrokenWorkerProcess as error:
+            raise WorkError("BrokenWorkerProcess", []) from error
+
+
+def _call(
+    parent: int, folder: str, work: Callable[..., bytes], arguments: tuple[Any, ...]
+) -> bytes:
+    """Call a function in this worker process."""
+    _prepare(parent)
+    tempfile.tempdir = folder
+    _limit_memory()
+    try:
+        return work(*arguments)
+    except NeardupError:
+        raise
+    except MemoryError:
+        # An index may be in the middle of a change of its caches.
+        open_once.cache_clear()
+        raise MemoryError from None
+    except Exception as error:
+        raise WorkError.of(error) from None
+
+
+@cache
+def _prepare(parent: int) -> None:
+    """Let this process ignore signals of the terminal, and end with its parent."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    warnings.simplefilter("ignore", NeardupHint)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent has ended, even in the middle of a kernel."""
+    while os.getppid() == parent:
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
+    os._exit(1)
+
+
+def _limit_memory() -> None:
+    """Limit the memory on top of the present amount; mapped files do not count."""
+    if sys.platform != "linux":
+        return
+    import resource
+
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    used = int(status.partition("VmData:")[2].split()[0]) * 1024
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (used + MEMORY_BYTES, hard))
+
+
+def prepare(folder: Path, tokenizer: Any) -> bytes:
+    """Load the code and the index that later calls need."""
+    open_once(folder, tokenizer)
+    return b""
+
+
+def search(asked: m.Search, folder: Path, tokenizer: Any, media: str) -> bytes:
+    """Return the answer to a search of many texts."""
+    index: Any = open_once(folder, tokenizer)
+    options = _given(asked, "queries", "limit")
+    of_passages = {"recall", "hits", "with_text"}
+    of_documents = {"top", "doc_where", "with_columns"}
+    unknown, kind = of_passages, "documents"
+    if isinstance(index, PassageIndex):
+        unknown, kind = of_documents, "passages"
+    if wrong := sorted(unknown & options.keys()):
+        message = f"{wrong[0]} has no effect in an index of {kind}; leave it out"
+        raise InvalidParameterError(message)
+    result = index.search(_rows(asked.queries), **options, **_id_column(asked.queries), workers=1)
+    return _answer(result.table, result.summary, asked.limit, media)
+
+
+def align_texts(asked: m.Alignment, folder: Path, tokenizer: Any, media: str) -> bytes:
+    """Return the passages that texts share with an index."""
+    options = _given(asked, "documents", "limit")
+    rows, named = _rows(asked.documents), _id_column(asked.documents)
+    result = align(rows, open_once(folder, tokenizer), **options, **named, workers=1)
+    return _answer(result.table, result.summary, asked.limit, media)
+
+
+def compare_texts(asked: m.Comparison) -> bytes:
+    """Return the comparison of two texts, as ``neardup compare --json`` prints it."""
+    options = _given(asked, "a", "b")
+    result = compare(asked.a, asked.b, **options, edit_limit=EDIT_LIMIT)
+    return msgspec.json.encode(result.to_dict())
+
+
+def _given(asked: msgspec.Struct, *without: str) -> dict[str, Any]:
+    """Return the options that differ from their defaults."""
+    fields = {field.name: field.default for field in msgspec.structs.fields(asked)}
+    return {
+        name: getattr(asked, name)
+        for name, default in fields.items()
+        if name not in without and getattr(asked, name) != default
+    }
+
+
+def _rows(texts: list[str | m.NamedText]) -> list[Any]:
+    """Return texts as an index takes them; where some have ids, numbers are ids of the others."""
+    ids = [None if isinstance(text, str) else text.id for text in texts]
+    if not any(identifier is not None for identifier in ids):
+        return texts
+    kind = str if any(isinstance(identifier, str) for identifier in ids) else int
+    return [
+        {"id": kind(number), "text": text} if isinstance(text, str) else msgspec.to_builtins(text)
+        for number, text in enumerate(texts)
+    ]
+
+
+def _id_column(texts: list[str | m.NamedText]) -> dict[str, Any]:
+    return {} if all(isinstance(text, str) for text in texts) else {"id_column": "id"}
+
+
+def _answer(table: pa.Table, summary: Mapping[str, Any], limit: int | None, media: str) -> bytes:
+    """Write the rows of a table and the summary as JSON or as an Arrow stream."""
+    n_rows, rows = len(table), table.slice(0, limit)
+    if media != ARROW:
+        answer = {"n_rows": n_rows, "rows": rows.to_pylist(), "summary": summary}
+        return msgspec.json.encode(answer)
+    described = msgspec.json.encode({"n_rows": n_rows, "summary": summary})
+    rows = rows.replace_schema_metadata({"neardup": described})
+    sink = pa.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
