@@ -1,16 +1,15 @@
 """Lines of JSON made at random, many of them damaged, read beside what ``json`` makes of them.
 
 ``python -m tests.fuzzed_lines NUMBER [SEED]`` reads so many lines, some at a time, in columns that
-are drawn as well, and prints, as JSON, how many were ``taken``, by Arrow alone among them, and how
-many ``refused``, and the ``defects``: blocks of lines of which anything came out but what should.
+are drawn as well. It prints, as JSON, how many were ``taken`` and how many ``refused``, and the
+``defects``: blocks of lines of which anything came out but what should.
 
-What should is worked out twice: values, and rows that are refused, by ``expected`` with ``json``,
-and with Arrow for lines that ``json`` refuses; errors, word by word, by reading line by line.
+What should is worked out twice: values, and rows that are refused, by ``expected`` with ``json``;
+errors, word by word, by reading line by line.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
 import sys
@@ -19,8 +18,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.json as pj
 
 from neardup.errors import InvalidInputError
 from neardup.files import jsonlines
@@ -163,19 +160,17 @@ def _space(rng: random.Random, oddness: float) -> str:
 Row = tuple[str, str | int | None, Any]
 
 
-def expected(lines: list[bytes], columns: ColumnNames) -> tuple[list[Any], list[int], int]:
-    """Return the columns of some lines, which are refused, and how many only Arrow takes."""
+def expected(lines: list[bytes], columns: ColumnNames) -> tuple[list[Any], list[int]]:
+    """Return the columns of some lines, and which are refused."""
     rows: list[Row | None] = []
     kind = None
-    n_odd = 0
     for line in lines:
-        row, is_odd = _read(line, columns)
+        row = _read(line, columns)
         if row is not None and row[2] is not None:
             own = str if isinstance(row[2], str) else float
             kind = kind or own
             row = row if own is kind else None
         rows.append(row)
-        n_odd += is_odd and row is not None
     texts, ids, order = ([row and row[k] for row in rows] for k in range(3))
     known = [value for value in ids if value is not None]
     if known and not all(map(_is_long, known)):
@@ -184,44 +179,20 @@ def expected(lines: list[bytes], columns: ColumnNames) -> tuple[list[Any], list[
     if kind is float and not all(map(_is_long, known)):
         order = [None if value is None else float(value) + 0.0 for value in order]
     found = [texts, ids if columns.id else None, order if columns.order else None]
-    return found, [k for k, row in enumerate(rows) if row is None], n_odd
+    return found, [k for k, row in enumerate(rows) if row is None]
 
 
 def _is_long(value: Any) -> bool:
     return isinstance(value, int) and -(2**63) <= value < 2**63
 
 
-def _read(line: bytes, columns: ColumnNames) -> tuple[Row | None, bool]:
-    """Return what a line holds, and whether only Arrow takes it."""
+def _read(line: bytes, columns: ColumnNames) -> Row | None:
+    """Return what a line holds; bytes of other columns need not be UTF-8."""
     try:
-        row = json.loads(line.strip(b" \t\r\n").decode())
+        row = json.loads(line.strip(b" \t\r\n").decode(errors="surrogateescape"))
     except (ValueError, RecursionError):
-        found = _read_with_arrow(line.strip(b" \t\r\n"), columns)
-        return found and _checked(found, columns), True
-    return _checked(row, columns) if isinstance(row, dict) else None, False
-
-
-def _read_with_arrow(line: bytes, columns: ColumnNames) -> dict[str, Any] | None:
-    if not (line.startswith(b"{") and line.endswith(b"}")):
         return None
-    kinds: dict[str, list[pa.DataType]] = {name: [pa.string()] for name in columns.texts}
-    if columns.id is not None:
-        kinds.setdefault(columns.id, [pa.string(), pa.int64()])
-    if columns.order is not None:
-        kinds.setdefault(columns.order, [pa.int64(), pa.float64(), pa.string()])
-    for types in itertools.product(*kinds.values()):
-        schema = pa.schema(zip(kinds, types, strict=True))
-        try:
-            table = pj.read_json(
-                pa.BufferReader(line),
-                pj.ReadOptions(block_size=len(line) + 1),
-                pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
-            )
-            table.validate(full=True)
-        except (pa.ArrowException, ValueError):
-            continue
-        return table.to_pylist()[0] if table.num_rows == 1 else None
-    return None
+    return _checked(row, columns) if isinstance(row, dict) else None
 
 
 def _checked(row: dict[str, Any], columns: ColumnNames) -> Row | None:
@@ -270,20 +241,12 @@ def found(lines: list[bytes], columns: ColumnNames, *, skip_bad: bool) -> Any:
 
 
 def found_one_by_one(lines: list[bytes], columns: ColumnNames, *, skip_bad: bool) -> Any:
-    """Return the same without kernels, and without Arrow where ``json`` takes a line."""
+    """Return the same without kernels."""
 
     def nothing(raw: RawRows, columns: ColumnNames) -> Any:
         return jsonlines.to_columns([], columns), np.zeros(len(raw), np.bool_)
 
-    def alone(raw: RawRows, columns: ColumnNames) -> Any:
-        return read(raw, columns) if len(raw) == 1 else None
-
-    read = jsonlines._read_columns
-    lines = [*lines, b"{}"] if len(lines) == 1 else lines
-    with (
-        patch.object(jsonlines, "_read_sure", nothing),
-        patch.object(jsonlines, "_read_columns", alone),
-    ):
+    with patch.object(jsonlines, "_read_sure", nothing):
         return found(lines, columns, skip_bad=skip_bad)
 
 
@@ -292,14 +255,13 @@ def defects_of(
 ) -> list[str]:
     """Read lines, and say what is not as it should be."""
     defects = []
-    values, refused, n_odd = expected(lines, columns)
+    values, refused = expected(lines, columns)
     got = found(lines, columns, skip_bad=True)
     if repr(got[0]) != repr(values):
         defects.append(f"{got[0]} and not {values}")
     if [number for number, _ in got[2]] != refused:
         defects.append(f"{got[2]} refused and not {refused}")
     counts["taken"] += len(lines) - len(refused)
-    counts["taken by Arrow alone"] += n_odd
     counts["refused"] += len(refused)
     if with_errors and len(lines) > 1:
         for skip_bad in (True, False):

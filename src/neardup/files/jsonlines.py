@@ -7,21 +7,17 @@ forbids it in JSON.
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.json as pj
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8
 from neardup.files.columnpaths import (
     MISSING,
-    columns_among,
-    is_path,
     leaves_of_row,
     value_in,
 )
@@ -29,12 +25,9 @@ from neardup.files.cuts import SEPARATOR, Cuts, Splices, join_texts, null_text, 
 from neardup.files.encodings import DecodingWriter, EncodedBlock
 from neardup.files.jsonvalues import (
     JSON_SPACE,
-    check_depth,
     kind_of,
     load_object,
     objects_to_table,
-    read_inferred,
-    read_json,
     some_to_table,
 )
 from neardup.files.problems import (
@@ -42,7 +35,7 @@ from neardup.files.problems import (
     Problems,
     id_advice,
     no_column,
-    null_rows,
+    not_decodable,
 )
 from neardup.files.rawrows import BLOCK_BYTES, Cutter, RawBlock, RawRows, RawWriter, cut_lines
 from neardup.files.rawsource import RawSource
@@ -173,15 +166,8 @@ def _order_array(values: list[Any]) -> pa.Array:
     return pa.array([None if value is None else float(value) for value in values], pa.float64())
 
 
-# Parse JSON objects into columns: by kernels that look at the named ones only, and the rows that
-# these are not sure of with Arrow where that can, else one by one with the standard library.
-#
-# Kernels are sure of what both others would take and read alike. Arrow refuses all rows for one odd
-# one, and its errors do not say which. Then every row goes through the standard library, and
-# through Arrow alone if that refuses it. So a row is valid if either parser takes it, whatever rows
-# are in the same block.
-
-_OPEN, _CLOSE = ord("{"), ord("}")
+# A row is what the kernel reads, or, where that refuses it, the standard library. The kernel takes
+# nothing that the standard library does not, so a row is valid or not whatever rows are beside it.
 
 
 def parse_objects(
@@ -209,7 +195,7 @@ def parse_objects(
     if is_sure.all():
         return rows
     odd = raw.select(~is_sure)
-    others = _parse_odd(odd, columns, Problems(odd.numbers, path, skip_bad), advice)
+    others = _parse_one_by_one(odd, columns, Problems(odd.numbers, path, skip_bad), advice)
     return _united(rows, others, is_sure) if is_sure.any() else others
 
 
@@ -266,109 +252,6 @@ def _united(rows: ParsedRows, others: ParsedRows, is_own: Mask) -> ParsedRows:
     )
 
 
-def _parse_odd(raw: RawRows, columns: ColumnNames, problems: Problems, advice: str) -> ParsedRows:
-    """Parse rows with Arrow, or one by one."""
-    # What a name leads to is decided row by row, which is not how Arrow reads.
-    arrays = None if any(map(is_path, columns.names)) else _read_columns(raw, columns)
-    if arrays is None:
-        return _parse_one_by_one(raw, columns, problems, advice)
-    texts = [arrays[name] for name in columns.texts]
-    ids = None if columns.id is None else arrays[columns.id]
-    orders = [arrays[name] for name in columns.orders]
-    # Arrow gives null both for null and for a missing column; only a look at the row can tell.
-    for index in null_rows(*texts, ids, *orders):
-        try:
-            _read_row(raw[index], columns, advice)
-        except BadRowError as bad:
-            if orders:
-                # Its value may have decided the type of an order column; without it the type
-                # may be another, and must not depend on the way the rows were read.
-                return _parse_one_by_one(raw, columns, problems, advice)
-            problems.add(index, str(bad))
-    joined = join_texts(texts)
-    return problems.without_bad_rows(ParsedRows(joined, ids, order_of(orders)))
-
-
-def _read_columns(raw: RawRows, columns: ColumnNames) -> dict[str, pa.Array] | None:
-    """Read the named columns of all rows; None if Arrow refuses, or a row is not one object."""
-    if not _look_like_objects(raw):
-        return None
-    data = raw.joined_by(b"\n") if _share_lines(raw) else raw.joined()
-    for schema in _schemas(raw[0], columns):
-        options = pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
-        try:
-            table = read_json(data, options)
-            arrays = {name: _one_chunk(table.column(name)) for name in schema.names}
-            for array in arrays.values():
-                array.validate(full=True)
-        except (pa.ArrowException, ValueError):
-            continue
-        return arrays if table.num_rows == len(raw) else None
-    return None
-
-
-def _reach_columns(raw: RawRows, columns: ColumnNames) -> dict[str, pa.Array] | None:
-    """As ``_read_columns`` of one row, where names may be paths: by the types that Arrow infers."""
-    if not _look_like_objects(raw):
-        return None
-    try:
-        check_depth(raw, "")
-        table = columns_among(read_inferred(raw.joined()), columns.names)
-        arrays = {name: _one_chunk(table.column(name)) for name in columns.names}
-        for array in arrays.values():
-            array.validate(full=True)
-    except (pa.ArrowException, ValueError, LookupError):
-        return None
-    return arrays if table.num_rows == 1 else None
-
-
-def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
-
-
-def _look_like_objects(raw: RawRows) -> bool:
-    """Check that every row begins with { and ends with }.
-
-    Arrow takes any white space between objects, also none, and knows no lines. It reads a row
-    as exactly one object if this holds and it finds as many objects as rows: no object can
-    run over into the next row, because { never follows } inside an object.
-    """
-    array = np.frombuffer(raw.data, np.uint8)
-    ends = raw.ends - (array[raw.ends - 1] == ord("\n"))
-    ends -= array[ends - 1] == ord("\r")
-    odd = np.flatnonzero((array[raw.starts] != _OPEN) | (array[ends - 1] != _CLOSE))
-    for index in odd.tolist():
-        raw_row = raw[index].strip(JSON_SPACE)
-        if not (raw_row.startswith(b"{") and raw_row.endswith(b"}")):
-            return False
-    return True
-
-
-def _share_lines(raw: RawRows) -> bool:
-    """Tell whether rows need a separator when they are put together."""
-    last_bytes = np.frombuffer(raw.data, np.uint8)[raw.ends[:-1] - 1]
-    return bool((last_bytes != ord("\n")).any())
-
-
-def _schemas(first: bytes, columns: ColumnNames) -> list[pa.Schema]:
-    """Give the types to try for the columns, those of the first row first."""
-    choices: dict[str, list[pa.DataType]] = {name: [pa.string()] for name in columns.texts}
-    if columns.id is not None:
-        choices.setdefault(columns.id, [pa.string(), pa.int64()])
-    for name in columns.orders:
-        choices.setdefault(name, [pa.int64(), pa.float64(), pa.string()])
-    try:
-        row = json.loads(first)
-    except (ValueError, RecursionError):
-        row = {}
-    kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
-    for name, types in choices.items():
-        guess = kinds.get(type(row.get(name)))
-        types.sort(key=lambda kind, guess=guess: kind != guess)  # type: ignore[misc]
-    combinations = itertools.product(*choices.values())
-    return [pa.schema(zip(choices, types, strict=True)) for types in combinations]
-
-
 def _parse_one_by_one(
     raw: RawRows, columns: ColumnNames, problems: Problems, advice: str
 ) -> ParsedRows:
@@ -385,37 +268,19 @@ def _parse_one_by_one(
     return problems.without_bad_rows(to_columns(rows, columns))
 
 
-def _read_row(raw_row: bytes, columns: ColumnNames, advice: str = "") -> Values:
-    """Read one row with the standard library; with Arrow if that refuses it."""
+def _read_row(raw_row: bytes, columns: ColumnNames, advice: str) -> Values:
+    """Read one row with the standard library; bytes of other columns need not be UTF-8."""
+    is_object = False
     try:
-        row = load_object(raw_row)
+        row = load_object(raw_row, errors="surrogateescape")
+        is_object = True
+        return read_values(row, columns)
     except BadRowError as bad:
-        values = _read_alone(raw_row, columns)
-        if values is None:
-            raise BadRowError(str(bad) + advice) from None
-        return values
-    return read_values(row, columns)
-
-
-def _read_alone(raw_row: bytes, columns: ColumnNames) -> Values | None:
-    """Read a row that the standard library refuses, such as one with Inf or bytes not UTF-8."""
-    numbers = np.array([1])
-    alone = RawRows(raw_row, numbers - 1, np.array([len(raw_row)]), numbers)
-    if any(map(is_path, columns.names)):
-        arrays = _reach_columns(alone, columns)
-    else:
-        arrays = _read_columns(alone, columns)
-    if arrays is None:
-        return None
-    row = {name: array[0].as_py() for name, array in arrays.items()}
-    # Of several columns of the text some may be null.
-    text = columns.texts if len(columns.texts) == 1 else ()
-    for name in (*text, columns.id):
-        if name is not None and row[name] is None:
-            message = f"column {name!r} is missing or null"
-            message += id_advice(columns) if name == columns.id else ""
-            raise BadRowError(message)
-    return read_values(row, columns)
+        try:
+            raw_row.decode()
+        except UnicodeDecodeError as error:
+            raise BadRowError(not_decodable(error, "utf-8")) from None
+        raise BadRowError(str(bad) + ("" if is_object else advice)) from None
 
 
 # Spans cut out of strings of JSON objects; what stays of a string keeps its bytes.

@@ -314,10 +314,13 @@ TOO_DEEP = (
 )
 
 
-def load_object(raw_row: bytes) -> dict[str, Any]:
-    """Read one object with the standard library; raises BadRowError."""
+def load_object(raw_row: bytes, *, errors: str = "strict") -> dict[str, Any]:
+    """Read one object with the standard library; raises BadRowError.
+
+    ``errors`` is what is done of bytes that are not UTF-8, as for ``bytes.decode``.
+    """
     try:
-        row = json.loads(raw_row.rstrip(JSON_SPACE).decode())
+        row = json.loads(raw_row.rstrip(JSON_SPACE).decode(errors=errors))
     except UnicodeDecodeError as error:
         raise BadRowError(not_decodable(error, "utf-8")) from None
     except json.JSONDecodeError as error:

@@ -206,7 +206,7 @@ def test_json__one_name_leads_to_two_things_in_two_rows(tmp_path):
     assert block.parse(ColumnNames("a.b.c"), select=~first).text.to_pylist() == ["y"]
 
 
-def test_json__rows_that_only_arrow_takes(tmp_path):
+def test_json__odd_rows(tmp_path):
     """A number that the standard library refuses, and bytes that are not UTF-8 elsewhere."""
     path = tmp_path / "odd.jsonl"
     path.write_bytes(
@@ -217,8 +217,8 @@ def test_json__rows_that_only_arrow_takes(tmp_path):
     )
     [block] = file_source(str(path), path.name).blocks()
     parsed = block.parse(ColumnNames("doc.text"), skip_bad=True)
-    assert parsed.text.to_pylist() == ["2020-01-01", "here", None, "last"]
-    assert [row for row, _ in parsed.skipped] == [3]
+    assert parsed.text.to_pylist() == [None, "here", None, "last"]
+    assert [row for row, _ in parsed.skipped] == [1, 3]
 
 
 def test_parquet__reads_what_a_path_leads_to_alone(tmp_path, monkeypatch):

@@ -13,4 +13,3 @@ def test_fuzzed_lines__as_json_reads_them(number):
     assert not defects
     # Lines that all ended in the same way would show nothing.
     assert min(counts["taken"], counts["refused"]) > number // 5
-    assert counts["taken by Arrow alone"] or number < 1000

@@ -166,7 +166,7 @@ BAD_ROWS = [
     ),
     (
         b'{"id": "x", "odd": Inf, "date": "d"}',
-        "column 'text' is missing or null",
+        "not a JSON object: Expecting value at character 20",
     ),
 ]
 GOOD = b'{"text": "good", "id": "y", "date": "2021"}\n'
@@ -198,26 +198,28 @@ def test_parse__bytes_of_a_column_that_are_not_utf8(columns):
     "line",
     [
         b'{"text": "a", "odd": NaN}',
-        b'{"text": "a", "odd": Inf}',
+        b'{"text": "a", "odd": -Infinity}',
         b'{"text": "a", "odd": "\xff"}',
+        b'{"text": "b", "odd": "\xff", "text": "a"}',
         b'{"text": "a", "odd": "\\ud800"}',
         b'{"text": "a", "odd": 1e999999}',
         b'{"text": "b", "text": "a"}',
         b'{"te\\u0078t": "a"}',
-        b'{"text": "a", "odd": ' + b"[" * 20_000 + b"]" * 20_000 + b"}",
-        b'{"text": "a", "odd": ' + b"1" * 5000 + b"}",
+        b'{"text": "a", "odd": ' + b"[" * 500 + b"]" * 500 + b"}",
         b' \t{"text": "a"} \r',
     ],
     ids=lambda line: line[:30].decode("latin-1"),
 )
 def test_parse__valid_for_one_parser_is_valid_in_any_company(line):
     assert parse(line).text.to_pylist() == ["a"]
-    for other in (b'{"text": "a", "odd": Inf}', b'{"text": "a", "odd": "\\ud800"}'):
+    for other in (b'{"text": "a", "odd": NaN}', b'{"text": "a", "odd": "\\ud800"}'):
         assert parse(line + b"\n" + other).text.to_pylist() == ["a", "a"]
+    found = parse(line + b'\n{"text": "\xff"}\n{"text": "a", "odd": Inf}', skip_bad=True)
+    assert found.text.to_pylist() == ["a", None, None]
 
 
 def test_parse__lines_that_only_look_like_objects():
-    # Arrow sees two objects in two lines here: the first line has both.
+    # Two objects in two lines: the first line has both.
     lines = b'{"text": "a"} {"text": "b"}\n{"text"\n'
     assert len(parse(lines, skip_bad=True).skipped) == 2
     # And one object that runs over two lines.
@@ -251,16 +253,14 @@ ANY_ROW = ROW | st.dictionaries(st.sampled_from(["text", "id", "date"]), ORDER |
     skip_bad=st.booleans(),
 )
 def test_parse__all_ways_give_the_same(rows, ascii_only, columns, skip_bad):
-    """By kernels, by Arrow where those are not sure of any row, and one by one."""
+    """By kernels, and one by one."""
     lines = "".join(json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in rows)
     data = lines.encode(errors="surrogatepass")
     with pytest.MonkeyPatch.context() as patch:
         by_kernels = outcome(data, columns, skip_bad)
         patch.setattr(jsonlines, "_read_sure", sure_of_nothing)
-        by_arrow = outcome(data, columns, skip_bad)
-        patch.setattr(jsonlines, "_read_columns", lambda *_: None)
         one_by_one = outcome(data, columns, skip_bad)
-    assert by_kernels == by_arrow == one_by_one
+    assert by_kernels == one_by_one
 
 
 def sure_of_nothing(raw: RawRows, columns: ColumnNames) -> tuple[ParsedRows, object]:

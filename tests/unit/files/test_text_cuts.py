@@ -70,9 +70,9 @@ def cut(
         (rb'{"y":["text"],"text":"xyz","text":"abc"}', [(0, 0, 2)], None),
         (rb'{"y":"\"text\":\"xyz\"","text":"abc"}', [(0, 0, 2)], None),
         (b'\t{"text":"abc"} \r', [(0, 0, 3)], b'\t{"text":""} \r'),
-        # Half a pair elsewhere is nobody's business, nor are numbers that only Arrow takes.
+        # Half a pair elsewhere is nobody's business, nor are numbers that JSON lacks.
         (rb'{"x":"\ud83d","text":"abc"}', [(0, 0, 2)], None),
-        (rb'{"x":-Inf,"text":"abc"}', [(0, 0, 2)], None),
+        (rb'{"x":-Infinity,"text":"abc"}', [(0, 0, 2)], None),
     ],
 )
 def test_json_lines__what_stays_keeps_its_bytes(tmp_path, row, spans, expected):
