@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from neardup.jobs.index.passages import PassageIndex
     from neardup.jobs.pairs.find_pairs import find_pairs, iter_pairs
     from neardup.jobs.pairs.pair_result import PairResult
-    from neardup.jobs.report.report import report
+    from neardup.jobs.report import report
     from neardup.jobs.review import review
     from neardup.jobs.similarity import Extracted, extract, similarity
     from neardup.jobs.sketch import sketch
@@ -170,7 +170,7 @@ _HOMES = {
     "find_pairs": "neardup.jobs.pairs.find_pairs",
     "iter_pairs": "neardup.jobs.pairs.find_pairs",
     "open_index": "neardup.jobs.index.open",
-    "report": "neardup.jobs.report.report",
+    "report": "neardup.jobs.report",
     "review": "neardup.jobs.review",
     "similarity": "neardup.jobs.similarity",
     "sketch": "neardup.jobs.sketch",

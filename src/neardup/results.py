@@ -269,8 +269,8 @@ class DocumentSearchResult(TableResult):
     def _chart(self) -> str:
         from neardup.reports.notebook import similarities_in_notebook
 
-        parts = [self.matches["similarity"]]
-        return similarities_in_notebook(parts, self.summary["threshold"], "documents")
+        similarities = self.matches["similarity"]
+        return similarities_in_notebook(similarities, self.summary["threshold"], "documents")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -287,7 +287,7 @@ class PassageResult(TableResult):
     passages: pa.Table
     summary: PassageSummary
     document_pairs: pa.Table | None = None
-    # By what a page measures texts, so that its shares are those of ``document_pairs``.
+    # Ignored text, so that the shares of a page are those of ``document_pairs``.
     _hidden: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -306,5 +306,5 @@ class PassageResult(TableResult):
     def _chart(self) -> str:
         from neardup.reports.notebook import similarities_in_notebook
 
-        parts = [self.passages["similarity"]]
-        return similarities_in_notebook(parts, self.summary.get("threshold"), "passages")
+        similarities = self.passages["similarity"]
+        return similarities_in_notebook(similarities, self.summary.get("threshold"), "passages")

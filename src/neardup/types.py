@@ -91,7 +91,7 @@ if TYPE_CHECKING:
         Skipped,
         Versions,
     )
-    from neardup.reports.dedup.examples import Document
+    from neardup.reports.examples import Document
     from neardup.reports.page import Report
     from neardup.results import Match, Matches, MatchWithColumns, Result
     from neardup.service.client import RemoteAddition, RemoteIndex
@@ -226,7 +226,7 @@ _HOMES = homes_of(
         "neardup.reports.page": "Report",
         "neardup.results": "Match MatchWithColumns Matches Result",
         "neardup.service.client": "RemoteAddition RemoteIndex",
-        "neardup.reports.dedup.examples": "Document",
+        "neardup.reports.examples": "Document",
         "neardup.stages.index_changes": (
             "AdditionResult CompactionResult DocumentRemovalResult RemovalResult"
         ),

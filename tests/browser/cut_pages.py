@@ -38,8 +38,8 @@ def cut_page(texts: list[str], names: list[str], similarities: list[float]) -> s
         "keep": names[0],
     }
     known = {("input", name): text for name, text in zip(names, texts, strict=True)}
-    table = CutTable(TableRows.of_table(rows), summary, texts=known)
-    return cut_report(table, "Name the inputs.").html
+    table = CutTable.read(TableRows.of_table(rows), summary)
+    return cut_report(table, known, "Name the inputs.").html
 
 
 def cut_cases(
@@ -52,6 +52,6 @@ def cut_cases(
     return {
         "cut": lambda: cut_page(all_texts, names, [0.9] * (len(all_texts) - 1)),
         "cut nothing": lambda: (
-            cut_report(CutTable(TableRows.of_table(pa.table({})), nothing), "").html
+            cut_report(CutTable.read(TableRows.of_table(pa.table({})), nothing), {}, "").html
         ),
     }

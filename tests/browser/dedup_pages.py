@@ -1,4 +1,4 @@
-"""Pages of deduplications, of texts that are given and of made-up tables of any size."""
+"""Pages of deduplications of texts that are given."""
 
 from __future__ import annotations
 
@@ -8,22 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 import neardup
-from neardup.jobs.report.dedup import report_of_dedup
-from neardup.outputs.table_rows import TableRows
-from neardup.reports.dedup.model import Flows, count_clusters
-from neardup.reports.dedup.page import DedupData, render_dedup
-from neardup.runs.runner import Runner
-from neardup.stages.output import open_output
-from tests.removed_tables import cluster_rows
 
 
 def dedup_page(files: dict[str, Sequence[tuple[str, str]]], **options: Any) -> str:
     """Deduplicate files of ids and texts; return the page of the folder."""
-    with TemporaryDirectory() as folder, Runner(1, None) as runner:
+    with TemporaryDirectory() as folder:
         paths = []
         for name, rows in files.items():
             paths.append(Path(folder, name))
@@ -31,48 +21,7 @@ def dedup_page(files: dict[str, Sequence[tuple[str, str]]], **options: Any) -> s
             paths[-1].write_text("".join(lines))
         result = neardup.deduplicate(paths, **({"threshold": "0.5", "ngram": 2} | options))
         result.write(Path(folder, "out"))
-        return report_of_dedup(open_output(Path(folder, "out")), runner).html
-
-
-def large_page(n_removed: int = 200_000, **options: Any) -> str:
-    """Make up a table of removed documents that is too large for a page."""
-    generator = np.random.default_rng(3)
-    keepers = generator.integers(0, 50_000, n_removed)
-    copies = generator.random(n_removed) < 0.5
-    files = [f"part-{n:02}.jsonl" for n in range(30)]
-    removed = pa.table(
-        {
-            "id": [f"document-{n}" for n in range(n_removed)],
-            "kept_id": [f"keeper-{n}" for n in keepers.tolist()],
-            "similarity": np.where(copies, 1.0, 0.8 + 0.2 * generator.random(n_removed)),
-            "exact_copy": copies,
-            "file": pa.array(files).take(pa.array(generator.integers(0, 30, n_removed))),
-            "row": np.arange(1, n_removed + 1),
-            "kept_in": ["input"] * n_removed,
-            "kept_file": pa.array(files).take(pa.array(keepers % 30)),
-            "kept_row": keepers + 1,
-        }
-    )
-    summary = {
-        "documents_in": 1_000_000,
-        "input_files": 2,
-        "output_format": "same",
-        "documents_kept": 1_000_000 - n_removed,
-        "documents_removed": n_removed,
-        "exact_copies": int(copies.sum()),
-        "threshold": 0.8,
-        "measure": "jaccard",
-        "keep": "first",
-        "clusters": "survivors",
-        "method": "exact",
-        "scheme": {"tokenizer": "words", "casefold": True, "ngram": 5},
-        "versions": {"neardup": "1.0"},
-    }
-    rows = TableRows.of_table(removed)
-    # Some tens of thousands at a time, as they are read: here are very many.
-    clusters = count_clusters(rows, cluster_rows(removed, summary["documents_kept"], 1 << 16))
-    data = DedupData(summary, rows, clusters, Flows([]), {}, "")
-    return render_dedup(data, **options).html
+        return neardup.report(Path(folder, "out")).html
 
 
 def dedup_cases(
@@ -109,5 +58,4 @@ def dedup_cases(
         "dedup of one document": of({"in.jsonl": rows(plain[0])}),
         "dedup of nothing": of({"in.jsonl": []}),
         "dedup of copies": of({"in.jsonl": rows(*[plain[0]] * 30)}),
-        "dedup of very many": lambda: large_page(most_lookup_bytes=20_000),
     }

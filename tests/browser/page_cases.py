@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from neardup.jobs.compare.compare import compare
-from neardup.reports.compare import Link, Page, render_comparison
+from neardup.reports.compare import Link, compare_report
 from tests.browser.cut_pages import cut_cases
 from tests.browser.dedup_pages import dedup_cases
-from tests.browser.index_pages import index_cases
 from tests.browser.made_up import made_up_page
 from tests.browser.pairs_cases import pages_of_pairs
 from tests.browser.passage_pages import passage_cases
@@ -56,9 +55,7 @@ TEXTS = {
 def _side_by_side(name_a: str, name_b: str) -> str:
     texts = TEXTS["plain"]
     links = [Link((0, 40), (0, 40), 0.9)]
-    return render_comparison(
-        Page((name_a, name_b), texts, links, [("measure",)], [("size",)], ["note"])
-    )
+    return compare_report((name_a, name_b), texts, links, (0.1, 0.2), []).html
 
 
 CASES: dict[str, Callable[[], str]] = {
@@ -71,4 +68,3 @@ CASES |= dedup_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= pages_of_pairs(TEXTS, HOSTILE)
 CASES |= cut_cases(TEXTS, HOSTILE[0], LONG)
 CASES |= review_cases(TEXTS, HOSTILE)
-CASES |= index_cases(HOSTILE[0], LONG)

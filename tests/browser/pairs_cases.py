@@ -8,14 +8,6 @@ from typing import Any
 import pyarrow as pa
 
 import neardup
-from neardup.files.memory import MemorySource
-from neardup.files.rows import ColumnNames
-from neardup.jobs.report.report import report_of_pairs
-from neardup.outputs.table_rows import TableRows
-from neardup.reports.pairs.judgements import read_judgements
-from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
-from neardup.stages.tables import Collection
 
 
 def pages_of_pairs(texts: dict[str, tuple[str, str]], hostile: tuple[str, ...]) -> dict[str, Any]:
@@ -72,19 +64,10 @@ def _report(
 ) -> str:
     known = None
     if labels is not None:
-        ids = {"id_a": [a for a, _ in labels], "id_b": [b for _, b in labels]}
-        known = read_judgements(pa.table(ids)).decided()
-    own = _collection(left) if with_texts else None
-    other = None if right is None else _collection(right)
-    with Runner(1) as runner:
-        rows = TableRows.of_table(result.table)
-        return report_of_pairs(
-            rows, result.summary, own, other, runner, IN_MEMORY, labels=known
-        ).html
-
-
-def _collection(rows: list[dict[str, str]]) -> Collection:
-    return Collection([MemorySource(pa.Table.from_pylist(rows))], ColumnNames(id="id"))
+        known = pa.table({"id_a": [a for a, _ in labels], "id_b": [b for _, b in labels]})
+    if not with_texts:
+        return neardup.report(result, labels=known).html
+    return neardup.report(result, left, against=right, labels=known, id_column="id").html
 
 
 def _estimates(rows: list[dict[str, str]]) -> str:

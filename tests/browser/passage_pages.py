@@ -3,40 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
-from neardup.reports.passages.leakage import leakage_report
-from neardup.reports.passages.model import About, Document, Documents, Passages, Spans, StoredSpans
-from neardup.reports.passages.page import passage_report
+from neardup.outputs.table_rows import TableRows
+from neardup.reports.passages import FoundDocuments, passage_report, read_passages
 
 Row = tuple[int, int, int, int, int, int]
-
-
-def passages_of(
-    texts: Sequence[str | None],
-    rows: Sequence[Row],
-    names: Sequence[str],
-    *,
-    is_one: bool = True,
-    cited: Sequence[tuple[str, str]] = (),
-) -> Passages:
-    """Make passages of rows: a text by number, start and stop, and those of another one.
-
-    ``cited`` are the places of each as people cite them, if the table has any.
-    """
-    columns = [np.array([row[k] for row in rows], np.int64) for k in range(6)]
-    documents = [
-        Document(name, f"{name}.jsonl", len(text or "") or 10_000, text, place)
-        for place, (name, text) in enumerate(zip(names, texts, strict=False))
-    ]
-    spans = Spans(*columns, np.linspace(0.5, 1, len(rows)), np.arange(len(rows)))
-    stored = StoredSpans(lambda: [spans], len(rows))
-    passages = Passages(Documents.of(documents), stored, is_one)
-    if not cited:
-        return passages
-    return replace(passages, places_of_rows=lambda rows: [cited[row] for row in rows.tolist()])
 
 
 def passage_page(
@@ -44,15 +18,39 @@ def passage_page(
     rows: Sequence[Row],
     names: Sequence[str],
     cited: Sequence[tuple[str, str]] = (),
+    *,
+    is_search: bool = False,
 ) -> str:
-    summary = {"threshold": 0.5, "min_tokens": 20, "predicted_recall": 0.99, "id_column": names[0]}
-    about = About(summary, [len(texts)], "Name the documents.")
-    return passage_report(passages_of(texts, rows, names, cited=cited), about).html
+    """Make the page of rows: a text by number, start and stop, and those of another one.
 
-
-def leakage_page(texts: Sequence[str | None], rows: Sequence[Row], names: Sequence[str]) -> str:
-    about = About({"threshold": 0.5, "id_column": names[0]}, (), "Name the documents.")
-    return leakage_report(passages_of(texts, rows, names, is_one=False), about).html
+    ``cited`` are the places of each as people cite them, if the table has any.
+    """
+    table = pa.table(
+        {
+            "query_id": pa.array([names[row[0]] for row in rows], pa.string()),
+            "query_start": pa.array([row[1] for row in rows], pa.int64()),
+            "query_end": pa.array([row[2] for row in rows], pa.int64()),
+            "doc_id": pa.array([names[row[3]] for row in rows], pa.string()),
+            "doc_start": pa.array([row[4] for row in rows], pa.int64()),
+            "doc_end": pa.array([row[5] for row in rows], pa.int64()),
+            "similarity": np.linspace(0.5, 1, len(rows)),
+        }
+    )
+    if cited:
+        for k, side in enumerate(("query", "doc")):
+            table = table.append_column(f"{side}_place", pa.array([each[k] for each in cited]))
+    summary = {"threshold": 0.5, "min_tokens": 20, "predicted_recall": 0.99}
+    if is_search:
+        summary["queries"] = 5
+    passages = read_passages(TableRows.of_table(table), summary, not is_search)
+    known = dict(zip(names, texts, strict=False))
+    own = [known[name] for name in passages.ids.to_pylist()]
+    found = FoundDocuments(
+        [f"{name}.jsonl" for name in passages.ids.to_pylist()],
+        {k: text for k, text in enumerate(own) if text is not None},
+        [len(texts)],
+    )
+    return passage_report(passages, found, "Name the documents.").html
 
 
 def halves(texts: tuple[str, str]) -> list[Row]:
@@ -72,21 +70,21 @@ def passage_cases(
     plain = texts["plain"][0]
     three = [f"{side}\n{text}" for text in texts["plain"] for side in (hostile, long)]
     all_of = [(i, 0, len(three[i]), j, 0, len(three[j])) for i in range(3) for j in range(i + 1, 4)]
-    many = [plain] * 40
-    between = [(i, 0, 90, i + 1, 10, 100) for i in range(39)]
+    many = [plain] * 60
+    between = [(i, 0, 90, i + 1, 10, 100) for i in range(59)]
+    names = [hostile, long, "c", "אב"]
     return {f"passages {name}": of_pair(pair) for name, pair in texts.items()} | {
         "passages hostile names": lambda: passage_page(
             [plain] * 3, between[:2], [hostile, long, ""]
         ),
-        "passages of many texts": lambda: passage_page(many, between, [f"t{i}" for i in range(40)]),
+        "passages of many texts": lambda: passage_page(many, between, [f"t{i}" for i in range(60)]),
         "passages more than are printed": lambda: passage_page(
             ["x " * 5_000] * 2,
             [(0, 4 * k, 4 * k + 4, 1, 4 * k, 4 * k + 4) for k in range(2_100)],
             ["a", "b"],
         ),
-        "passages of three": lambda: passage_page(three, all_of, [hostile, long, "c", "אב"]),
-        "leakage": lambda: leakage_page(three, all_of, [hostile, long, "c", "אב"]),
-        "leakage without texts": lambda: leakage_page([None] * 4, all_of, ["a", "b", "c", "d"]),
-        "leakage nothing found": lambda: leakage_page([], [], ["a"]),
+        "search": lambda: passage_page(three, all_of, names, is_search=True),
+        "search without texts": lambda: passage_page([None] * 4, all_of, names, is_search=True),
+        "search nothing found": lambda: passage_page([], [], ["a"], is_search=True),
         "passages without texts": lambda: passage_page([None] * 3, between[:2], ["a", "b", "c"]),
     }

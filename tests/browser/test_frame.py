@@ -26,8 +26,15 @@ _ASK = """new Promise((done) => {
 })"""
 
 
+def framed(html: str) -> str:
+    """Return the frame of a report with another page in it."""
+    report = Report("test", "a headline", [], [], [])
+    report.__dict__["html"] = html
+    return report._repr_html_()
+
+
 def in_notebook(html: str) -> str:
-    frame = Report(html, "a headline")._repr_html_()
+    frame = framed(html)
     return f"<!doctype html><html lang=en><title>notebook</title><p>before</p>{frame}</html>"
 
 
@@ -61,7 +68,7 @@ def test_frame__follows_the_theme_of_the_notebook(browse, notebook_is, is_dark):
     theme = (
         "" if notebook_is is None else f' data-jp-theme-light="{notebook_is == "light"}"'.lower()
     )
-    frame = Report(page, "a headline")._repr_html_()
+    frame = framed(page)
     html = (
         f"<!doctype html><html lang=en><title>notebook</title><body{theme}><script>"
         "told = new Promise((done) => addEventListener('message', (event) => done(event.data)))"

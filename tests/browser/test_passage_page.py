@@ -39,64 +39,59 @@ def made_up() -> tuple[list[str], list[tuple[int, ...]]]:
 TEXTS, ROWS = made_up()
 
 
+BOX = "document.getElementById('passages-1')"
+LISTED = f"""[...{BOX}.querySelectorAll('tbody tr')].map((row) =>
+  [...row.cells].map((cell) => cell.textContent))"""
+COUNT = f"{BOX}.querySelector('[role=status]').textContent"
+
+
 @pytest.fixture(scope="module")
 def page() -> str:
-    return passage_page(TEXTS, ROWS, ["a", "b", "c"])
+    # Three times the passages, so that more are there than are visible at once.
+    return passage_page(TEXTS, ROWS * 3, ["a", "b", "c"])
 
 
-LISTED = """[...document.querySelectorAll('#listing-rows tbody tr')].map((row) =>
-  [...row.children].map((cell) => cell.textContent))"""
-COUNT = "document.getElementById('listing-count').textContent"
+def enter(words: str) -> str:
+    change = f"input.value = '{words}'; input.dispatchEvent(new Event('input'))"
+    return f"((input) => {{ {change} }})({BOX}.querySelector('input'))"
 
 
-def enter(name: str, value: object, event: str = "input") -> str:
-    change = f"control.value = '{value}'; control.dispatchEvent(new Event('{event}'))"
-    return f"((control) => {{ {change} }})(document.getElementById('listing-{name}'))"
-
-
-def test_listing__has_all_passages(browse, page):
+def test_listing__has_the_longest_passages_first(browse, page):
     rows, count = browse(page, LISTED, COUNT).values
-    assert count == "6 passages"
-    expected = sorted(ROWS, key=lambda row: (row[0], row[1], row[3]))
+    assert count == "12 of 18"
+    expected = sorted(ROWS * 3, key=lambda row: row[1] - row[2])[:12]
     for found, row in zip(rows, expected, strict=True):
-        assert found[0] == f"{'abc'[row[0]]} {row[1]:,}–{row[2]:,}"
-        assert found[2] == f"{'abc'[row[3]]} {row[4]:,}–{row[5]:,}"
+        assert found[0] == f"{'abc'[row[0]]}, characters {row[1]:,} to {row[2]:,}"
+        assert found[2] == f"{'abc'[row[3]]}, characters {row[4]:,} to {row[5]:,}"
         for k, text, start in ((1, row[0], row[1]), (3, row[3], row[4])):
             assert found[k] == f"{TEXTS[text][start : start + 300]} …"
-        assert found[4] == f"{max(row[2] - row[1], row[5] - row[4]):,}"
+        assert found[4] == f"{row[2] - row[1]:,}"
 
 
 def test_listing__is_filtered_and_sorted(browse, page):
     word = TEXTS[2].split()[3]
-    has_it = [row for row in ROWS if word in TEXTS[row[0]][row[1] : row[1] + 300]]
-    lengths = "document.querySelectorAll('#listing-rows [data-by]')[2].click()"
+    has_it = [row for row in ROWS * 3 if word in TEXTS[row[0]][row[1] : row[1] + 300]]
+    show = f"{BOX}.querySelector('.about button').click()"
+    lengths = f"{BOX}.querySelectorAll('th button')[4].click()"
     seen = browse(
         page,
-        *(enter("words", word.upper()), LISTED, enter("words", "")),
-        *(enter("document", 2, "change"), LISTED, enter("document", "", "change")),
-        *(enter("least", 1 << 20), COUNT, enter("least", 0)),
-        *(lengths, LISTED, lengths, LISTED),
+        *(show, enter(word.upper()), LISTED, enter("c, characters"), LISTED),
+        *(enter("nowhere"), COUNT, enter(""), lengths, LISTED, lengths, LISTED),
     ).values
     of_words, of_document, none, falling, rising = (each for each in seen if each is not None)
     assert len(of_words) == len(has_it) > 0
-    assert [row[2][0] for row in of_document] == ["c"]
-    assert none == "0 of 6 passages"
+    assert {row[2][0] for row in of_document} == {"c"}
+    assert none == "0 of 0 found among 18"
     numbers = [int(row[4].replace(",", "")) for row in falling]
     assert numbers == sorted(numbers, reverse=True)
     assert [int(row[4].replace(",", "")) for row in rising] == sorted(numbers)
 
 
 def test_places__as_they_are_cited(browse):
-    cited = [(f"page {k}", f"Gen {k}:1 {HOSTILE[1]}") for k in range(6)]
-    page = passage_page(TEXTS, ROWS, ["a", "b", "c"], cited)
-    title = "document.querySelector('#listing-rows .place').title"
-    seen = browse(page, LISTED, title, enter("words", "gen 3:1"), LISTED).values
-    listed, shown, found = (each for each in seen if each is not None)
-    expected = sorted(range(6), key=lambda k: (ROWS[k][0], ROWS[k][1], ROWS[k][3]))
-    names = ["abc"[ROWS[k][3]] for k in expected]
-    assert [row[0] for row in listed] == [f"a {cited[k][0]}" for k in expected]
-    assert [row[2] for row in listed] == [
-        f"{name} {cited[k][1]}" for name, k in zip(names, expected, strict=True)
-    ]
-    assert shown == f"characters {ROWS[0][1]:,}–{ROWS[0][2]:,}"
-    assert [row[0] for row in found] == ["a page 3"]
+    cited = [(f"page {k}", f"Gen {k}:1 {HOSTILE[1]}") for k in range(18)]
+    page = passage_page(TEXTS, ROWS * 3, ["a", "b", "c"], cited)
+    seen = browse(page, enter("gen 9:1"), LISTED).values
+    [row] = seen[-1]
+    start, stop = ROWS[3][1:3]
+    assert row[0] == f"a, page 9, characters {start:,} to {stop:,}"
+    assert row[2].startswith(f"b, {cited[9][1]}, characters")

@@ -122,11 +122,9 @@ def test_compare__page(run, here):
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.endswith("written to c.html\n")
     page = (here / "c.html").read_text(encoding="utf-8")
-    assert page == neardup.compare(A, B).html().replace(">a<", ">a.txt<").replace(
-        ">b<", ">b.md<"
-    ).replace(">a and b<", ">a.txt and b.md<").replace(" of a and", " of a.txt and").replace(
-        "those of b<", "those of b.md<"
-    )
+    # The same page but for the names.
+    named = page.replace("a.txt", "a").replace("b.md", "b")
+    assert named == neardup.compare(A, B).html()
     mode = stat.S_IMODE((here / "a.txt").stat().st_mode)
     assert stat.S_IMODE((here / "c.html").stat().st_mode) == mode
     assert sorted(path.name for path in here.iterdir()) == ["a.txt", "b.md", "c.html"]

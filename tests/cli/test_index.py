@@ -136,8 +136,6 @@ def test_remove__so_that_it_does_not_come_back(run, fails, write_file):
     said = run("explain", "out", "m1").out
     assert said.startswith("m1 was removed in favour of a, which the index denies: it has the same")
     assert run("report", "out", "-o", "page.html").code == 0
-    said = run("report", "idx", "-o", "idx.html").out
-    assert said.startswith("idx: an index of 1 document\nwritten to idx.html, ")
     assert run("index", "build", "pas", "rows.jsonl").code == 0
     error = "--deny has no effect in an index of passages; leave it out, or use one of documents"
     fails("index", "remove", "pas", "a", "--deny", error=error)

@@ -125,7 +125,7 @@ def test_report__on_the_terminal(tmp_path, capsys):
         ("report nothing -o page.html", "error: nothing: no such file"),
         ("report out/removed.parquet -o page.html", "give the folder"),
         ("report one.jsonl -o page.html", "no job of neardup has written this table"),
-        ("report out/kept -o page.html", "out/kept: a folder that is no output of dedup or cut"),
+        ("report out/kept -o page.html", "out/kept: the folder is not an output of dedup or cut"),
         (
             "report out one.jsonl -o page.html",
             "inputs has no effect on a report of a folder",

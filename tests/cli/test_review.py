@@ -44,7 +44,6 @@ def test_review__writes_a_page(run, here):
     again = run(*command, "--overwrite", "--json", "--labels", "anna.csv")
     facts = {"headline": "2 pairs judged, 0 to judge", "page": "page.html"}
     assert json.loads(again.out) == facts | {"bytes": (here / "page.html").stat().st_size}
-    assert "2 pairs had been judged before." in (here / "page.html").read_text()
     one = run(*command, "--overwrite", "--limit", 1, "--columns", "year")
     assert one.out.startswith("1 pair to judge\n")
     assert "LHAM" not in (here / "page.html").read_text()

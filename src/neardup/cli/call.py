@@ -336,7 +336,7 @@ class _Output:
         """
         if self._page is None:
             return []
-        from neardup.jobs.report.report import make_report
+        from neardup.jobs.report import make_report
         from neardup.options.documents import ReportOptions
 
         names = set(ReportOptions.known)

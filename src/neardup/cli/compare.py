@@ -52,7 +52,7 @@ def command(call: Call) -> None:
     from neardup.options.option import no_effect
     from neardup.options.sketches import CompareOptions
     from neardup.outputs.folder import check_apart
-    from neardup.reports.page import check_page_file, write_page
+    from neardup.reports.page import check_page_file
 
     a, b, html = call.a, call.b, call.html
     options = call.of(CompareOptions)
@@ -77,7 +77,7 @@ def command(call: Call) -> None:
     with call.display:
         result = compare_texts(texts, options, names=(a, b), runner=call.runner)
     if html is not None:
-        write_page(result.html(), html, overwrite=call.overwrite)
+        result.report().write(html, overwrite=call.overwrite)
     if call.as_json:
         call.tell(result.to_dict())
         return

@@ -11,7 +11,6 @@ _EPILOG = """\b
 Examples:
   neardup report clean -o clean.html
   neardup report clean -o -
-  neardup report seen -o seen.html
   neardup report pairs.parquet products.csv --text-column title --labels right.csv -o pairs.html
   neardup report shared.jsonl 1818.jsonl --against 1831.jsonl --id-column id -o editions.html
 """
@@ -27,16 +26,15 @@ def command(call: Call) -> None:
     """Show what a job has found, and why, as one page that can be passed on.
 
     RESULT is the output folder of `neardup dedup` or `neardup cut`, or the table that `neardup
-    pairs`, `estimate`, `align` or `search` has written, or an index, whose page shows what came,
-    went and stayed by addition. INPUT is the documents of that table, as
+    pairs`, `estimate`, `align` or `search` has written. INPUT is the documents of that table, as
     they were named when it was made, or of what was cut: the page shows their texts. Folders of
     dedup have them, and need none.
 
     The page is one file of HTML that needs nothing else. It loads nothing from anywhere, and shows
-    texts as text, whatever they hold; the same result gives the same page. With -o - its headline
-    and its examples are printed instead, with marks around the words that differ.
+    texts as text, whatever they hold; the same result gives the same page. With -o - its headline,
+    figures and examples are printed instead, with marks around the words that differ.
     """
-    from neardup.jobs.report.report import make_report
+    from neardup.jobs.report import make_report
     from neardup.options.documents import ReportOptions
     from neardup.outputs.targets import is_standard_output
 

@@ -13,9 +13,7 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError
 from neardup.matching.verify import overlaps_at_threshold
-from neardup.reports.as_text import example_lines, printable
-from neardup.reports.dedup.examples import Document
-from neardup.reports.differences import Example, side_by_side
+from neardup.reports.examples import Document, compare_documents, example_lines, printable
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.stages.output import Side
@@ -106,7 +104,8 @@ class ExplainResult:
         if self.note:
             lines.append(f"  {self.note}")
         if self.other is not None and None not in (self.document.text, self.other.text):
-            lines += ["", *example_lines(self._example())]
+            example = compare_documents("Differences", self.document, self.other)
+            lines += ["", *example_lines(example)]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,13 +169,6 @@ class ExplainResult:
             n_shared = len(found.shared_bands)
             sentences.append(f"{n_shared:,} of {found.n_bands:,} bands have both in one bucket")
         return sentences
-
-    def _example(self) -> Example:
-        assert self.other is not None
-        differences = side_by_side(self.document.text or "", self.other.text or "")
-        n_common, (n_own, n_other) = differences.n_common, differences.n_only
-        title = f"{counted(n_common, 'word')} in both; only in one: {n_own:,} and {n_other:,}"
-        return Example(title, "", self.document.id, self.other.id, "", "", differences)
 
 
 def _number(value: float) -> str:

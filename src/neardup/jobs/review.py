@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from neardup.documents.other import resolve_against
 from neardup.engine.workspaces import open_workspace
 from neardup.errors import InvalidInputError, option_name
@@ -19,17 +21,17 @@ from neardup.options.groups import AgainstDataOptions, WorkerOptions
 from neardup.options.option import argument, but, no_effect, takes
 from neardup.options.together import ReadArgument, RunArgument
 from neardup.reading.column_values import columns_there, where_to_have
+from neardup.reports.judgements import LABEL
+from neardup.reports.labels import evaluate_pairs
 from neardup.reports.page import Report
-from neardup.reports.pairs.judgements import LABEL
-from neardup.reports.pairs.labelled import hold_to_labels
-from neardup.reports.pairs.review import (
+from neardup.reports.pairs import PairTable, read_pairs
+from neardup.reports.review import (
     Fields,
-    Given,
     choose_to_judge,
+    earlier_judgements,
     find_pivot,
-    render_review,
+    review_report,
 )
-from neardup.reports.pairs.table import PairsTable, pairs_table
 from neardup.runs.runner import Runner
 from neardup.runs.work import BY_SYSTEM
 from neardup.stages.options import columns_of, other_columns_of
@@ -138,24 +140,30 @@ def make_review(
             raise InvalidInputError(message, path=name)
         if own is not None and other is not None:
             told_apart(other, own, an_id_of_others(rows))
-        two_sided = True if other is not None else None
-        pairs = pairs_table(rows, summary, workspace, two_sided=two_sided)
-        given, labelled = Given.of(pairs, None), None
+        pairs = read_pairs(rows, summary, True if other is not None else None)
+        judged, labelled = None, None
         if labels is not None:
             judged = open_labels(labels, runner)
-            labelled = hold_to_labels(pairs, judged.decided())
-            given = Given.of(pairs, judged)
+            labelled = evaluate_pairs(
+                pairs.ids,
+                pairs.values,
+                judged.decided(),
+                is_two_sided=pairs.is_two_sided,
+                is_by_distance=pairs.is_by_distance,
+            )
+        earlier = earlier_judgements(pairs, judged)
         pivot = find_pivot(pairs, labelled)
-        places = choose_to_judge(pairs, pivot, given, options.limit)
-        fields = _read_fields(pairs, places, own, other, options, runner)
+        chosen = choose_to_judge(pairs, pivot, earlier, options.limit)
+        fields = _read_fields(pairs, chosen, own, other, options, runner)
         advice = _advice(pairs, is_own=own is not None, is_other=other is not None)
         notes = () if labelled is None else labelled.notes()
-        return render_review(pairs, places, fields, pivot, given, advice, notes)
+        by_labels = labelled is not None and labelled.best is not None
+        return review_report(pairs, chosen, fields, (pivot, by_labels), earlier, advice, notes)
 
 
 def _read_fields(
-    pairs: PairsTable,
-    places: Int64s,
+    pairs: PairTable,
+    chosen: Int64s,
     own: Sequence[Source] | None,
     other: Sequence[Source] | None,
     options: ReviewOptions,
@@ -170,8 +178,8 @@ def _read_fields(
         return Fields([], None)
     if names is not None:
         _check_columns(names, [*(own or ()), *(other or ())], "with_columns (--columns)")
-    ids_a, ids_b = (set(ids.to_pylist()) for ids in pairs.ids(places))
-    if not pairs.two_sided:
+    ids_a, ids_b = (set(ids.take(pa.array(chosen)).to_pylist()) for ids in pairs.ids)
+    if not pairs.is_two_sided:
         ids_a = ids_b = ids_a | ids_b
     columns, columns_b = columns_of(options), other_columns_of(options)
     for sources, read in ((own, columns), (other, columns_b)):
@@ -185,7 +193,7 @@ def _read_fields(
     known: dict[str, dict[str, dict[str, Any]]] = {"a": {}, "b": {}}
     if own is not None:
         known["a"] = Collection(own, columns, options.skip_bad).rows(ids_a, names, runner)
-    if not pairs.two_sided:
+    if not pairs.is_two_sided:
         known["b"] = known["a"]
     elif other is not None:
         asked = None if names is None else [called.get(name, name) for name in names]
@@ -226,14 +234,14 @@ def _check_no_labels(sources: Sequence[Source]) -> None:
             raise InvalidInputError(message, path=source.origin)
 
 
-def _advice(pairs: PairsTable, *, is_own: bool, is_other: bool) -> str:
+def _advice(pairs: PairTable, *, is_own: bool, is_other: bool) -> str:
     """Say how documents are seen that are not known."""
-    if not is_own and not pairs.two_sided:
+    if not is_own and not pairs.is_two_sided:
         return (
             "To see the fields, name the documents: neardup review PAIRS INPUT -o PAGE.html; or "
             "find pairs with --columns."
         )
-    if not (is_own and (is_other or not pairs.two_sided)):
+    if not (is_own and (is_other or not pairs.is_two_sided)):
         return (
             "To see the fields of both, name both collections: neardup review PAIRS INPUT "
             "--against OTHER -o PAGE.html; or find pairs with --columns."

@@ -1,1 +1,1 @@
-"""Pages that show what was found and why: plain data in, one file of HTML out."""
+"""Pages that show the result of a job: one Report, and a builder for each kind of result."""

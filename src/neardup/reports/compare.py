@@ -1,4 +1,4 @@
-"""Two texts side by side as one page of HTML that needs nothing else, and shows text as text."""
+"""The page of two texts side by side, with their shared passages linked."""
 
 from __future__ import annotations
 
@@ -8,17 +8,26 @@ from itertools import chain
 
 from markupsafe import Markup
 
-from neardup.reports.page import escape_text, render_page
+from neardup.reports.page import Cell, Fact, Report, Section, Table
+from neardup.reports.text import escape_text, excerpt, percent, shortened
+from neardup.runs.progress import counted
 
-# Colours of passages in turn; the style sheet has them.
+# Colours of passages in turn, as the style sheet has them.
 _N_COLOURS = 12
 
 
 @dataclass(frozen=True)
 class Link:
-    """A passage of both texts: characters, ends exclusive, at least one each.
+    """A passage of both texts.
 
-    ``changes_a`` and ``changes_b`` are ranges within, ascending, that the other one lacks.
+    Parameters
+    ----------
+    a, b
+        Its characters in either text, ends exclusive, at least one each.
+    similarity
+        The similarity of both.
+    changes_a, changes_b
+        Ascending ranges within that the other text lacks.
     """
 
     a: tuple[int, int]
@@ -28,9 +37,14 @@ class Link:
     changes_b: Sequence[tuple[int, int]] = ()
 
 
-@dataclass(frozen=True)
-class Page:
-    """What a page shows.
+def compare_report(
+    names: tuple[str, str],
+    texts: tuple[str, str],
+    links: Sequence[Link],
+    shares: tuple[float, float],
+    tables: Sequence[Table],
+) -> Report:
+    """Make the page of two texts.
 
     Parameters
     ----------
@@ -38,47 +52,62 @@ class Page:
         Of both sides.
     links
         Shared passages; they may overlap.
-    measures, sizes
-        Tables of cells; the first row is the head.
-    notes
-        Lines about all of it.
+    shares
+        The share of each text that is in a passage.
+    tables
+        Sizes and measures, the main measure in the first row.
     """
-
-    names: tuple[str, str]
-    texts: tuple[str, str]
-    links: Sequence[Link]
-    measures: Sequence[tuple[str, ...]]
-    sizes: Sequence[tuple[str, ...]]
-    notes: Sequence[str]
-
-
-def render_comparison(page: Page) -> str:
-    """Write a page; in it is no address of anything but places in itself.
-
-    Every passage has a mark at its start in both texts, which links to the other one, and parts:
-    spans between the ends of all passages and changes, which name the passages they belong to.
-
-    Notes
-    -----
-    Characters that HTML cannot hold are shown by others: control characters by their pictures, half
-    of a surrogate pair as U+FFFD. All others are there as they are, carriage returns included.
-    """
-    html = render_page(
-        "compare.html",
-        title=" and ".join(page.names),
-        styles=["compare.css"],
-        scripts=["compare.js"],
-        page=page,
-        marked=mark_texts(page.texts, page.links),
-        colour=_colour,
+    a, b = (shortened(name) for name in names)
+    headline = f"{counted(len(links), 'shared passage')} in {a} and {b}"
+    facts = [Fact(f"{len(links):,}", "shared passages")]
+    for name, share in zip((a, b), shares, strict=True):
+        facts.append(Fact(percent(share), f"of {name} is shared", "kept"))
+    rows: list[Sequence[Cell]] = [
+        (
+            number,
+            f"{link.a[0]:,} to {link.a[1]:,}",
+            f"{link.b[0]:,} to {link.b[1]:,}",
+            link.a[1] - link.a[0],
+            link.similarity,
+            excerpt(texts[0][slice(*link.a)], 80),
+        )
+        for number, link in enumerate(links, 1)
+    ]
+    rows.sort(key=lambda row: (-int(row[3] or 0), row[0]))
+    head = ("passage", f"characters of {a}", "of the other", "length", "similarity", "opening")
+    passages = [Table("Shared passages, the longest first", head, rows)] if rows else []
+    panes = [
+        Markup(
+            '<div><h3><bdi>{}</bdi></h3><div class="text" id="{}" tabindex="0" dir="auto" '
+            'role="region" aria-label="Text {}">{}</div></div>'
+        ).format(Markup(escape_text(name)), side, side.upper(), text)
+        for name, side, text in zip((a, b), "ab", mark_texts(texts, links), strict=True)
+    ]
+    body = Markup('<div class="sides">{}</div>').format(Markup("").join(panes))
+    return Report(
+        "comparison",
+        headline,
+        ["Text in one colour is shared; underlined words in it are in one of the two only."],
+        facts,
+        [
+            Section("texts", "Side by side", body=body),
+            Section("passages", "Passages", tables=passages, nothing="The texts share no passage."),
+            Section("measures", "Sizes and measures", tables=tables),
+        ],
+        next_step="A number in the texts leads to the same passage in the other text."
+        if links
+        else "A smaller `--min-tokens` finds shorter passages.",
+        parts=["compare"],
     )
-    return f"{html}\n"
 
 
 def mark_texts(texts: tuple[str, str], links: Sequence[Link]) -> tuple[Markup, Markup]:
-    """Write both texts as HTML with the marks and parts of all passages.
+    """Write both texts as HTML with their passages marked and linked.
 
-    Each belongs into an element of the class ``text`` whose id is ``a`` or ``b``.
+    Each belongs in an element of the class ``text`` with the id ``a`` or ``b``. A passage has a
+    mark at its start, which links to the other text, and parts between the ends of all passages
+    and changes, which name their passages. Control characters become their pictures, and half of a
+    surrogate pair U+FFFD.
     """
     text_a, text_b = texts
     a, b = ("".join(_mark_text(text, links, side)) for side, text in (("a", text_a), ("b", text_b)))
@@ -86,7 +115,6 @@ def mark_texts(texts: tuple[str, str], links: Sequence[Link]) -> tuple[Markup, M
 
 
 def _mark_text(text: str, links: Sequence[Link], side: str) -> Iterator[str]:
-    """Cut a text at the ends of all passages and changes; write marks and parts."""
     other = "b" if side == "a" else "a"
     starts: dict[int, list[int]] = {}
     stops: dict[int, list[int]] = {}
@@ -98,7 +126,7 @@ def _mark_text(text: str, links: Sequence[Link], side: str) -> Iterator[str]:
         for place in chain.from_iterable(getattr(link, f"changes_{side}")):
             changes.setdefault(place, []).append(number)
     places = sorted({0, len(text), *starts, *stops, *changes})
-    # In the order of their beginnings; a part looks as the last one says.
+    # In the order of their starts; a part has the colour of the last one.
     inside: dict[int, None] = {}
     changed: set[int] = set()
     for place, following in zip(places, [*places[1:], len(text)], strict=True):
@@ -106,7 +134,7 @@ def _mark_text(text: str, links: Sequence[Link], side: str) -> Iterator[str]:
             del inside[number]
         for number in starts.get(place, ()):
             inside[number] = None
-            # Its number is no part of the text.
+            # The style sheet writes the number, which is not part of the text.
             label = f"Passage {number} of {len(links)}: go to it in text {other.upper()}"
             yield (
                 f'<a class="mark {_colour(number)}" id="{side}-{number}" href="#{other}-{number}" '

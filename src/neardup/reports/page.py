@@ -1,4 +1,4 @@
-"""Pages of HTML that need nothing else: filled in from templates, and shut by a strict policy."""
+"""The page of a result: a headline, facts, charts, tables, and examples side by side."""
 
 from __future__ import annotations
 
@@ -6,27 +6,38 @@ import hashlib
 import json
 import re
 from base64 import b64encode
-from collections.abc import Sequence
-from functools import cache, partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from html import escape
-from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
 from neardup.outputs.table_files import check_file, write_file
 from neardup.outputs.targets import Target, target_of
+from neardup.reports.charts import Chart
+from neardup.reports.examples import Example, example_lines
+from neardup.reports.text import (
+    MOST_OF_NAME,
+    escape_text,
+    is_figure,
+    percent,
+    shortened,
+    well_formed,
+    written,
+)
+from neardup.version import __version__
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from neardup.reports.differences import Example
+PAGE_SUFFIXES = (".html", ".htm")
 
-# A finished report: one page of HTML, shown in a notebook or written to a file.
+Cell = str | int | float | None
 
-# How notebooks say that they are dark or light: Jupyter and what builds on it, VS Code, Colab.
+# Selectors of hosts that state their theme: Jupyter and its derivatives, VS Code, Colab.
 _THEMES = "".join(
     f":is({hosts}) .neardup-page {{ color-scheme: {scheme}; }}"
     for hosts, scheme in (
@@ -35,47 +46,168 @@ _THEMES = "".join(
     )
 )
 
-PAGE_SUFFIXES = (".html", ".htm")
+# Rows of a table that are visible before a reader asks for all of them.
+_FIRST_ROWS = 12
 
 
-class Report:
-    """A page that shows what was found and why, in one file that needs nothing else.
+@dataclass(frozen=True)
+class Fact:
+    """A number with its meaning; ``kind`` is ``kept``, ``gone`` or empty, and colours it."""
 
-    It is small enough to be passed on: it loads nothing, asks nothing of any address, and shows
-    texts as text, whatever they hold. The same results give the same page, byte for byte.
+    value: str
+    label: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows that a reader can search and sort.
 
     Parameters
     ----------
-    html
-        The page.
+    title
+        Its heading.
+    head
+        Names of the columns.
+    rows
+        The most telling row first. Numbers are written by the page, floats with four decimals.
+    note
+        A sentence about rows that are left out.
+    is_live
+        Whether the script always has the rows, even if few.
+    """
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+    is_live: bool = False
+
+    @property
+    def has_data(self) -> bool:
+        """Whether the page has its rows as data for the script."""
+        return self.is_live or len(self.rows) > _FIRST_ROWS
+
+    @property
+    def first(self) -> Sequence[Sequence[Cell]]:
+        """The rows that are visible at once."""
+        return self.rows[:_FIRST_ROWS]
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """The kind of each column: ``share``, ``count`` or ``text``."""
+        columns = [[row[k] for row in self.rows] for k in range(len(self.head))]
+        return [_kind_of(column) for column in columns]
+
+    def written(self, cell: Cell, column: int) -> str:
+        """Write a cell as the script does."""
+        if cell is None:
+            return ""
+        if isinstance(cell, str):
+            return cell
+        return f"{cell:.4f}" if self.kinds[column] == "share" else f"{cell:,}"
+
+    def data(self) -> dict[str, Any]:
+        """Return the rows for the script."""
+        return {"kinds": self.kinds, "rows": self.rows, "first": _FIRST_ROWS}
+
+
+def _kind_of(column: Sequence[Cell]) -> str:
+    if any(isinstance(cell, str) for cell in column):
+        return "text"
+    return "share" if any(isinstance(cell, float) for cell in column) else "count"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: charts, tables, a body of its own, and examples, in this order.
+
+    ``name`` is the id of its element. ``nothing`` is shown if all parts are empty.
+    """
+
+    name: str
+    title: str
+    lead: str = ""
+    charts: Sequence[Chart] = ()
+    tables: Sequence[Table] = ()
+    body: Markup = Markup("")  # noqa: RUF009 - Markup is immutable
+    examples: Sequence[Example] = ()
+    nothing: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has none of its parts."""
+        return not (self.charts or self.tables or self.body or self.examples)
+
+
+class Report:
+    """A page that shows the result of a job, in one file that needs nothing else.
+
+    It loads nothing, sends nothing, and shows texts as text, whatever they hold. The same results
+    give the same page, byte for byte.
+
+    Parameters
+    ----------
+    kind
+        The kind of result, such as "deduplication".
     headline
-        What it says first, as one line.
+        The result in one line.
+    sentences
+        How it was found, and how to read it.
+    facts
+        The numbers that matter most.
+    sections
+        The rest of the page; a section without content and without ``nothing`` is left out.
+    next_step
+        One sentence on the next step.
     notes
-        What whoever made it should know before it is opened, a line each.
-    examples
-        The examples of the page, for ``to_text``.
+        Lines for the person who made the page.
+    parts
+        Names of style sheets and scripts beside those of all pages, such as ``review``.
     """
 
     def __init__(
         self,
-        html: str,
+        kind: str,
         headline: str,
+        sentences: Sequence[str],
+        facts: Sequence[Fact],
+        sections: Sequence[Section],
+        *,
+        next_step: str = "",
         notes: Sequence[str] = (),
-        examples: Sequence[Example] = (),
+        parts: Sequence[str] = (),
     ) -> None:
-        self.html = html
-        self.headline = headline
-        self.notes = tuple(notes)
-        self.examples = tuple(examples)
+        self.kind, self.headline, self.sentences = kind, headline, tuple(sentences)
+        self.facts, self.next_step, self.notes = tuple(facts), next_step, tuple(notes)
+        self.sections = tuple(each for each in sections if not each.is_empty or each.nothing)
+        self._parts = tuple(parts)
 
     def __repr__(self) -> str:
         """Return the class and the headline."""
         return f"Report({self.headline})"
 
+    @cached_property
+    def html(self) -> str:
+        """The page."""
+        styles = "".join(
+            map(source_of, ("page.css", "charts.css", *(f"{part}.css" for part in self._parts)))
+        )
+        scripts = "".join(map(source_of, ("page.js", *(f"{part}.js" for part in self._parts))))
+        return render(
+            "report.html",
+            report=self,
+            style=Markup(styles),
+            style_digest=_digest(styles),
+            script=Markup(scripts),
+            script_digest=_digest(scripts),
+            data_block=data_block,
+            version=__version__,
+        )
+
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, for a notebook."""
-        # Scripts run, but see nothing of the notebook: the frame has an origin of its own. A page
-        # follows the colour scheme of its frame, and that the theme of the notebook.
+        # Scripts run, but cannot see the notebook: the frame has an origin of its own.
         return (
             f"<style>{_THEMES}</style>"
             '<iframe class="neardup-page" sandbox="allow-scripts" width="100%" height="640" '
@@ -83,13 +215,13 @@ class Report:
         )
 
     def to_text(self) -> str:
-        """Return the headline and the examples of the page as plain text."""
-        from neardup.reports.as_text import example_lines
-
-        lines = [self.headline, *self.notes]
-        for each in self.examples:
-            lines += ["", *example_lines(each)]
-        return "\n".join(lines)
+        """Return the headline, the facts and the examples as plain text."""
+        facts = "; ".join(f"{fact.value} {fact.label}" for fact in self.facts)
+        lines = [self.headline, *([facts] if facts else []), *self.notes]
+        for section in self.sections:
+            for example in section.examples:
+                lines += ["", *example_lines(example)]
+        return "\n".join([*lines, *(["", self.next_step] if self.next_step else [])])
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the page to a file or URL that ends in .html or .htm.
@@ -99,74 +231,49 @@ class Report:
         InvalidParameterError, OutputExistsError, WriteError
             If the ending is another, the file exists, or it cannot be written.
         """
-        write_page(self.html, target_of(path), overwrite=overwrite)
+        target = target_of(path)
+        check_page_file(target, overwrite=overwrite)
+        write_file(target, lambda new: new.write_text(self.html))
 
 
 def check_page_file(target: Target, *, overwrite: bool) -> None:
-    """Make sure, before work starts, that a page may be written to a file."""
+    """Check that a page may be written to a file, before work starts."""
     check_file(target, PAGE_SUFFIXES, overwrite=overwrite)
 
 
-def write_page(page: str, target: Target, *, overwrite: bool = False) -> None:
-    """Write a page to a file, which appears when it is complete."""
-    check_page_file(target, overwrite=overwrite)
-    write_file(target, lambda new: new.write_text(page))
+def is_code(summary: Mapping[str, Any]) -> bool:
+    """Return whether a job has read its documents as source code."""
+    return (summary.get("scheme") or {}).get("tokenizer") == "code"
 
 
-# Templates, and what goes into them: text that is nothing but text, data for scripts.
+def options_section(summary: Mapping[str, Any], names: Sequence[str]) -> Section:
+    """List the options and counts of a summary that decided the result."""
+    scheme = summary.get("scheme") or {}
+    values = {name: summary.get(name) for name in names} | dict(scheme)
+    rows = [
+        (name.replace("_", " "), written(value))
+        for name, value in values.items()
+        if value not in (None, "", [])
+    ]
+    tables = [Table("Options", ("option", "value"), rows)] if rows else []
+    return Section("options", "How it was done", tables=tables)
 
-STYLES, SCRIPTS = ("page.css", "charts.css"), ("page.js",)
-"""Of all reports; those of one kind follow."""
 
-_REPORTS = "neardup.reports"
+# Templates of this package and of the service.
 
-# What HTML cannot hold, or a reader would not see, is shown by its picture. A carriage return
-# would become a newline, if it were not escaped.
-_SHOWN = {code: chr(0x2400 + code) for code in range(32)} | {127: "\u2421", 13: "&#13;"}
-_SHOWN |= {ord(c): c for c in "\t\n"} | {ord(c): escape(c) for c in "&<>\"'"}
-# What would end a block of data, or a line of a script, written so that it does not.
+_PACKAGE = "neardup.reports"
+# Characters that would end a block of data, or a line of a script.
 _IN_DATA = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
-def render_page(
-    template: str,
-    *,
-    title: str,
-    styles: Sequence[str] = STYLES,
-    scripts: Sequence[str] = SCRIPTS,
-    **values: Any,
-) -> str:
-    """Fill in a template of ``reports/templates`` that extends ``shell.html``.
-
-    Parameters
-    ----------
-    template
-        Name of its file.
-    title
-        Of the page.
-    styles, scripts
-        Names of files of templates.
-    values
-        What the template needs; of those that extend ``base.html``, ``contents`` are the sections
-        that the page is entered by: id, title and, of those that may not be there, whether they
-        are. Strings are escaped, and characters that HTML cannot hold or nobody would see are shown
-        by their pictures; ``Markup`` goes in as it is.
-
-    Returns
-    -------
-    The page. Its policy obeys its own style sheet and script, by their digests, and nothing else:
-    no address, no attribute of style, no handler. The same values give the same page.
-    """
-    for name, files in (("style", styles), ("script", scripts)):
-        source = "".join(map(source_of, files))
-        digest = b64encode(hashlib.sha256(source.encode()).digest()).decode()
-        values |= {name: Markup(source), f"{name}_digest": f"sha256-{digest}"}
-    return templates_of(_REPORTS).get_template(template).render(title=title, **values)
+def render(template: str, **values: Any) -> str:
+    """Fill in a template of this package; text is escaped, ``Markup`` is not."""
+    return templates_of(_PACKAGE).get_template(template).render(**values)
 
 
 @cache
 def templates_of(package: str) -> Environment:
-    """Return the templates of a package; whatever goes into them is escaped and shown."""
+    """Return the templates of a package, which escape every value."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -175,7 +282,6 @@ def templates_of(package: str) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        # What is not text, or is markup, is left.
         finalize=lambda value: Markup(escape_text(value)) if type(value) is str else value,
     )
     environment.filters["counted"] = "{:,}".format
@@ -183,88 +289,38 @@ def templates_of(package: str) -> Environment:
     # A line must not end before the sign.
     environment.filters["percent"] = lambda share: percent(share).replace(" %", "\u00a0%")
     environment.filters["shortened"] = partial(shortened, most=MOST_OF_NAME)
+    environment.filters["prose"] = prose
     environment.tests["figure"] = is_figure
     return environment
 
 
+def prose(text: str) -> Markup:
+    """Write a sentence, with commands and options between backticks as code."""
+    pieces = re.split("`([^`]+)`", text)
+    for k, piece in enumerate(pieces):
+        pieces[k] = Markup(escape_text(piece))
+        if k % 2:
+            # A line must not end within the dashes of an option.
+            kind = "" if len(piece) > 30 else " class=short"
+            pieces[k] = Markup(f"<code{kind}>{pieces[k]}</code>")
+    return Markup("").join(pieces)
+
+
 @cache
-def source_of(name: str, package: str = _REPORTS) -> str:
-    """Return a style sheet or a script of the templates of a package as it is."""
+def source_of(name: str, package: str = _PACKAGE) -> str:
+    """Return a style sheet or a script of the templates of a package."""
     environment = templates_of(package)
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]
 
 
-def escape_text(text: str) -> str:
-    """Write text so that it is nothing but text, whatever it holds."""
-    return _whole(text).translate(_SHOWN)
-
-
 def data_block(name: str, value: object) -> Markup:
-    """Return data for a script of the page, which finds it as JSON in the element of that id."""
+    """Return JSON for a script of the page, in the element of that id."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return Markup('<script type="application/json" id="{}">{}</script>\n').format(
-        name, Markup(_whole(text).translate(_IN_DATA))
+        name, Markup(well_formed(text).translate(_IN_DATA))
     )
 
 
-def _whole(text: str) -> str:
-    """Replace halves of surrogate pairs, which cannot be written as UTF-8."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-# How names and figures are written.
-
-MOST_OF_NAME = 120
-"""Characters of an id or a name within headings and tables."""
-
-# 1,234, 0.85, 12 to 15, above 99.9 %, 3.4 MB.
-_FIGURE = re.compile(r"(above |below )?[\d.,]+( to [\d.,]+)?(\s?%|\s[kMG]?B)?")
-
-
-def shortened(text: str, most: int = MOST_OF_NAME) -> str:
-    """Return a label of so many characters at most; the middle of a longer one is left out.
-
-    Characters that are drawn wide, such as those of Chinese, count as two.
-    """
-    if _width(text) <= most:
-        return text
-    tail = _as_wide_as(text[::-1], (most - 1) // 2)
-    head = _as_wide_as(text, most - 1 - _width(tail))
-    return f"{head}…{tail[::-1]}"
-
-
-def _width(text: str) -> int:
-    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def _as_wide_as(text: str, most: int) -> str:
-    """Return the beginning of a text that is so wide at most."""
-    widths = accumulate(_width(c) for c in text)
-    return "".join(c for c, width in zip(text, takewhile(most.__ge__, widths), strict=False))
-
-
-def is_figure(cell: object) -> bool:
-    """Return whether a cell of a table is a number, or written as one; ids may begin as one."""
-    return isinstance(cell, int | float) or bool(_FIGURE.fullmatch(str(cell)))
-
-
-def written(value: Any) -> str:
-    """Write the value of an option."""
-    if isinstance(value, list | tuple):
-        return " and ".join(map(written, value))
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.4f}".rstrip("0").rstrip(".")
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def percent(share: float) -> str:
-    """Write a share as a percentage that is 0 % or 100 % only if it is that exactly."""
-    text = f"{100 * share:.1f}"
-    if text == "0.0":
-        return "0 %" if share == 0 else "below 0.1 %"
-    if text == "100.0":
-        return "100 %" if share == 1 else "above 99.9 %"
-    return f"{text} %"
+def _digest(source: str) -> str:
+    return f"sha256-{b64encode(hashlib.sha256(source.encode()).digest()).decode()}"

@@ -31,7 +31,7 @@ from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.where import describe_filtered
-from neardup.reports.pairs.judgements import YES, no_judgement, words_of_pairs
+from neardup.reports.judgements import YES, no_judgement, words_of_pairs
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.stages.counts import Groups, count_by_file

@@ -13,7 +13,8 @@ from neardup.files.rows import RowBlock
 from neardup.outputs.table_rows import TableRows
 from neardup.reading.second_pass import numbered_blocks
 from neardup.reading.texts import FoundText
-from neardup.reports.dedup.examples import Document, Pair
+from neardup.reports.dedup import Removal
+from neardup.reports.examples import Document
 from neardup.runs.runner import Runner
 from neardup.stages.output import Side, as_shown
 from neardup.stages.places import COLUMNS as PLACE_COLUMNS
@@ -219,13 +220,13 @@ class ShownTexts:
         """Return a row of the table."""
         return self._rows[place]
 
-    def removal(self, place: int) -> Pair:
+    def removal(self, place: int) -> Removal:
         """Return a removed document with the one that stays for it."""
         row = self._rows[place]
         text = self._texts.get(("removed", row["file"], row["row"]))
         first = Document(str(row["id"]), row["file"], row["row"], text)
         no_text = _NO_TEXT.get(row["kept_in"], "")
-        return Pair(first, self.keeper(place), row["similarity"], no_text=no_text)
+        return Removal(first, self.keeper(place), row["similarity"], no_text=no_text)
 
     def keeper(self, place: int) -> Document:
         """Return the one that stays for a removed document."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.reading.catalogue import Catalogue
-    from neardup.reports.pairs.judgements import Judgements
+    from neardup.reports.judgements import Judgements
 
 # Which job has made a result, by what is in it.
 
@@ -114,7 +114,7 @@ def read_table(data: Any, runner: Runner) -> tuple[pa.Table, dict[str, Any] | No
 
 def open_labels(data: Any, runner: Runner) -> Judgements:
     """Read what people have said of pairs, in whatever form a table is taken."""
-    from neardup.reports.pairs.judgements import read_judgements
+    from neardup.reports.judgements import read_judgements
 
     rows, _ = open_table(data, runner, IN_MEMORY, are_labels=True)
     return read_judgements(_all_of(rows), data)

@@ -68,11 +68,12 @@ def test_explain__text_and_values():
         f"  {len(found.comparison.shared_bands)} of {found.comparison.n_bands} bands have both in "
         "one bucket",
         "",
-        "10 words in both; only in one: 1 and 1",
-        "  1",
+        "Differences",
+        "  1 (data, row 2)",
         "    the cat sat on the mat and looked at the {-sun-}",
-        "  0",
+        "  0 (data, row 1)",
         "    the cat sat on the mat and looked at the {+moon+}",
+        "  10 words in both, 1 and 1 only in one",
     ]
     assert str(found) == found.to_text()
     assert repr(found).startswith("ExplainResult(1 was removed in favour of 0: ")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.reports import differences
-from neardup.reports.differences import Run, side_by_side
+from neardup.reports.differences import Run, find_words, side_by_side
 from tests.each import each_of
 
 
@@ -51,6 +51,16 @@ def test_side_by_side__leaves_long_equal_stretches_out():
     assert (found.n_common, found.n_only) == (99, (1, 1))
 
 
+def test_side_by_side__equal_runs_are_the_same_on_both_sides():
+    """Also at the end of one text that goes on in the other."""
+    words = " ".join(f"w{i}" for i in range(60))
+    found = side_by_side(words, f"{words} more", context=3)
+    same_a, same_b = (
+        [r.text.strip() for r in runs if r.kind == "same"] for runs in (found.a, found.b)
+    )
+    assert same_a == same_b == ["w57 w58 w59"]
+
+
 def test_side_by_side__bounds_what_is_shown():
     a = " ".join(f"a{i} c{i}" for i in range(3000))
     b = " ".join(f"b{i} c{i}" for i in range(3000))
@@ -61,26 +71,43 @@ def test_side_by_side__bounds_what_is_shown():
 
 @pytest.mark.slow
 def test_side_by_side__long_texts_are_as_short_ones(monkeypatch):
-    words = [f"w{i}" for i in range(30_000)]
+    """What both begin with is counted, and the rest compared as if it were all."""
+    words = [f"w{i}" for i in range(15_000)]
     other = [*words]
-    other[15_000:15_002] = ["Changed"]
+    other[14_000:14_002] = ["Changed"]
     text, changed = " ".join(words), " ".join(other)
-    pairs = [(text, changed), (changed, text), (text, text), (text, text + " more"), ("x", text)]
-    pairs += [(text, "more " + text), (text, ""), (text[:90_000], text)]
-    with monkeypatch.context() as patch:
-        patch.setattr(differences, "MOST_CHARACTERS", 1 << 30)
-        expected = [side_by_side(*pair) for pair in pairs]
-    find_part, most = differences.find_part, differences.MOST_CHARACTERS
-
-    def find_all_of_it(*texts):
+    for pair in [(text, changed), (changed, text), (text, text + " more"), ("x", text)]:
+        found = side_by_side(*pair)
         with monkeypatch.context() as patch:
-            patch.setattr(differences, "MOST_CHARACTERS", most)
-            return find_part(*texts)
+            patch.setattr(differences, "_first_difference", lambda *_: 0)
+            assert side_by_side(*pair) == found
 
-    monkeypatch.setattr(differences, "find_part", find_all_of_it)
-    monkeypatch.setattr(differences, "MOST_CHARACTERS", 1000)
-    for pair, found in zip(pairs, expected, strict=True):
-        assert side_by_side(*pair) == found
+
+def test_side_by_side__texts_that_are_too_long():
+    text = "word " * differences.MOST_WORDS
+    found = side_by_side(f"one {text}", f"two {text} and more")
+    assert not found.is_whole
+    assert found.n_only == (1, 1)
+    assert side_by_side(text, text).is_whole
+
+
+def test_side_by_side__lines_are_numbered():
+    found = side_by_side("a\nb\nc", "a\nb\nd", has_lines=True)
+    assert [(run.text, run.line) for run in found.a] == [("a\nb\n", 1), ("c", 3)]
+    assert [run.line for run in side_by_side("a\nb", "a\nc").a] == [0, 0]
+
+
+@each_of(
+    ("text", "found"),
+    [
+        ("It's a dog-day.", ["It", "s", "a", "dog", "day"]),
+        ("春眠 ab", ["春", "眠", "ab"]),
+        ("", []),
+        ("x" * 42, ["x", "x", "x" * 40]),
+    ],
+)
+def test_find_words(text, found):
+    assert [text[start:stop] for start, stop in find_words(text)] == found
 
 
 texts = st.lists(st.sampled_from(["a", "b", "c ", " ", "d ", ", ", "中"])).map("".join)

@@ -9,32 +9,42 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from jinja2 import ChoiceLoader, DictLoader
 
-from neardup.reports import page as pages
-from neardup.reports.page import Report, data_block, render_page
+from neardup.errors import OutputExistsError
+from neardup.reports.charts import bars
+from neardup.reports.examples import Document, compare_documents
+from neardup.reports.page import Fact, Report, Section, Table, data_block, prose
 
-TEMPLATE = """{% extends "base.html" %}{% import "parts.html" as parts %}
-{% block head %}{{ parts.head("test", title, [text], [(text, text, "gone")]) }}{% endblock %}
-{% block content %}{% call parts.section("one", text) %}{{ parts.note(text) }}{% endcall %}
-{{ parts.table([text], [[text, 3]], text) }}{% endblock %}
-{% block data %}{{ data }}{% endblock %}"""
-
-HOSTILE = "<script>alert(1)</script>\"'&amp;\x00\x1b</style>\u2028\ud800"
+HOSTILE = "<script>alert(1)</script>\"'&amp;\x00\x1b</style>\u2028\ud800`"
 
 
-@pytest.fixture
-def render(monkeypatch):
-    environment = pages.templates_of("neardup.reports")
-    templates = ChoiceLoader([environment.loader, DictLoader({"test.html": TEMPLATE})])
-    monkeypatch.setattr(environment, "loader", templates)
+def page_of(text: str) -> Report:
+    """Make a page with every part, filled with a text."""
+    documents = [Document(text, None, None, f"{side} {text}") for side in "ab"]
+    rows = [(text, 3, 0.5, None)] * 30
+    return Report(
+        text,
+        text,
+        [text],
+        [Fact(text, text, "gone")],
+        [
+            Section(
+                "one",
+                text,
+                text,
+                [bars("b", text, text, {text: "kept"}, [(text, (3,))])],
+                [Table(text, (text, "n", "s", "x"), rows, text)],
+                examples=[compare_documents(text, *documents, note=text)],
+            ),
+            Section("two", text, nothing=text),
+            Section("three", text),
+        ],
+        next_step=text,
+    )
 
-    def rendered(text):
-        data = data_block("data", {"text": text})
-        contents = [("one", text)]
-        return render_page("test.html", title=text, contents=contents, text=text, data=data)
 
-    return rendered
+def render(text: str) -> str:
+    return page_of(text).html
 
 
 class Scripts(HTMLParser):
@@ -57,7 +67,7 @@ class Scripts(HTMLParser):
             self.inside[-1] += data
 
 
-def test_render_page__hostile_texts_are_text(render):
+def test_report__hostile_texts_are_text():
     html = render(HOSTILE)
     html.encode()
     parser = Scripts()
@@ -69,7 +79,7 @@ def test_render_page__hostile_texts_are_text(render):
     assert not any(name.startswith("on") or name == "style" for _, a in parser.tags for name in a)
 
 
-def test_render_page__policy_names_its_style_and_its_script(render):
+def test_report__policy_names_its_style_and_its_script():
     html = render("plain")
     [policy] = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', html)
     assert policy.startswith("default-src 'none'; ")
@@ -82,9 +92,13 @@ def test_render_page__policy_names_its_style_and_its_script(render):
     assert "unsafe" not in policy
 
 
-def test_render_page__no_address_but_places_within(render):
+def test_report__no_address_but_places_within():
     html = render("plain")
-    assert set(re.findall(r'(?:href|src|action|srcset)="([^"]*)"', html)) == {"#content", "#one"}
+    assert set(re.findall(r'(?:href|src|action|srcset)="([^"]*)"', html)) == {
+        "#content",
+        "#one",
+        "#two",
+    }
     assert "http://" not in html.replace("http-equiv", "")
     assert "https://" not in html
 
@@ -102,11 +116,42 @@ def test_data_block__refuses_what_is_no_json():
         data_block("data", float("nan"))
 
 
-def test_report__in_a_notebook_is_a_frame_of_its_own(tmp_path):
-    report = Report("<p title='x'>page</p>", "all & nothing")
+def test_table__rows_as_the_script_writes_them():
+    table = Table("t", ("a", "b", "c"), [("x", 1234, 1.0), ("y", 5, None)])
+    assert table.kinds == ["text", "count", "share"]
+    assert [table.written(cell, k) for k, cell in enumerate(table.rows[0])] == [
+        "x",
+        "1,234",
+        "1.0000",
+    ]
+    assert table.written(None, 2) == ""
+    assert not table.has_data
+    html = render("plain")
+    assert html.count("<tr><td") >= 12
+    assert "12 of 30" in html
+    assert "Show all 30" in html
+    data = json.loads(re.search(r'id="one-1-rows">(.*?)</script>', html)[1])
+    assert data["rows"] == [["plain", 3, 0.5, None]] * 30
+
+
+def test_report__sections_without_content_are_left_out():
+    assert [section.name for section in page_of("x").sections] == ["one", "two"]
+
+
+def test_prose__commands_are_code():
+    assert prose("a `--b` <c>") == "a <code class=short>--b</code> &lt;c&gt;"
+
+
+def test_report__as_text_and_in_a_notebook(tmp_path):
+    report = page_of("it's")
     frame = report._repr_html_()
-    assert 'srcdoc="&lt;p title=&#x27;x&#x27;&gt;page&lt;/p&gt;"' in frame
     assert 'sandbox="allow-scripts"' in frame
-    assert repr(report) == "Report(all & nothing)"
+    assert "<h1>" not in frame
+    assert repr(report) == "Report(it's)"
+    lines = report.to_text().splitlines()
+    assert lines[:2] == ["it's", "it's it's"]
+    assert "    {-a-} it's" in lines
     report.write(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text() == report.html
+    with pytest.raises(OutputExistsError, match="exists; choose another name"):
+        report.write(tmp_path / "page.html")

@@ -120,8 +120,8 @@ def make_makers(
 
 def measure_pair(
     pair: Pair, makers: Makers, edit_limit: int
-) -> tuple[list[Measured], tuple[TextSize, TextSize], float | None]:
-    """Work out all measures; also sizes and significance.
+) -> tuple[list[Measured], tuple[TextSize, TextSize]]:
+    """Compute all measures and the sizes of both texts.
 
     Time is linear in the texts, and for the exact edit distance a 64th of the product of lengths.
     """
@@ -137,7 +137,7 @@ def measure_pair(
         ]
     tokens = makers.weighted.texts.shingles.tokenizer.hash_tokens(pair.texts)
     weighted, totals = _measure_weights(pair.texts, tokens, makers.weighted)
-    edits, significance = _measure_edits(pair, makers.edit, edit_limit)
+    edits = _measure_edits(pair, makers.edit, edit_limit)
     characters = [len(text) for text in pair.texts.to_arrow().to_pylist()]
     sizes = [
         TextSize(
@@ -150,7 +150,7 @@ def measure_pair(
         for row in (0, 1)
     ]
     measures += [weighted, *edits]
-    return measures, (sizes[0], sizes[1]), significance
+    return measures, (sizes[0], sizes[1])
 
 
 def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
@@ -217,10 +217,8 @@ def _measure_weights(
     return Measured(WeightedJaccard.name, "weighted", exact, (estimated,)), sets.totals.tolist()
 
 
-def _measure_edits(
-    pair: Pair, maker: SketchMaker[EditKind], limit: int
-) -> tuple[list[Measured], float | None]:
-    """Work out and estimate edit distance and similarity; also significance."""
+def _measure_edits(pair: Pair, maker: SketchMaker[EditKind], limit: int) -> list[Measured]:
+    """Compute and estimate edit distance and edit similarity."""
     rows: EditSignatures = maker.make(pair.texts)
     left, right = (np.array([row], np.int64) for row in (pair.first, pair.second))
     found = edit_estimates(rows, maker.kind.scheme, left, right)
@@ -246,13 +244,10 @@ def _measure_edits(
     told = Estimated("edit", distance, None, low, high, n_symbols)
     least, most = (left_alone(edits) or 0.0 for edits in (high, low))
     likeness = Estimated("edit", left_alone(distance), None, least, most, n_symbols)
-    return (
-        [
-            Measured("edit-distance", "characters", exact, (told,)),
-            Measured("edit-similarity", "characters", left_alone(exact), (likeness,)),
-        ],
-        float(found.significances[0]) if usable else None,
-    )
+    return [
+        Measured("edit-distance", "characters", exact, (told,)),
+        Measured("edit-similarity", "characters", left_alone(exact), (likeness,)),
+    ]
 
 
 DEFAULT_MIN_TOKENS = 20
@@ -437,7 +432,7 @@ def compare_texts(
     order = sorted((0, 1), key=lambda row: (len(texts[row]), texts[row]))
     pair = Pair(Texts.from_arrow(strings), *order)
     with runner.stage("measure"):
-        measures, sizes, significance = measure_pair(pair, makers, options.edit_limit)
+        measures, sizes = measure_pair(pair, makers, options.edit_limit)
     with runner.stage("align"):
         places = locate(strings, pair, makers.weighted.texts.shingles.tokenizer)
         passages = find_passages(texts, pair, places, options, runner)
@@ -458,7 +453,7 @@ def compare_texts(
         sizes,
         tuple(measures),
         tuple(passages),
-        Differences(a, b, share_a, share_b, significance),
+        Differences(a, b, share_a, share_b),
         described,
         summary,
     )

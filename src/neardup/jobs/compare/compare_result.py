@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from neardup.errors import InvalidParameterError
 from neardup.outputs.table_files import check_file, write_file
 from neardup.outputs.targets import target_of
 from neardup.passages.places import line_in
-from neardup.reports.compare import Link, Page, render_comparison
-from neardup.reports.page import PAGE_SUFFIXES
+from neardup.reports.compare import Link, compare_report
+from neardup.reports.page import PAGE_SUFFIXES, Report, Table
 from neardup.results import Result
 from neardup.runs.progress import counted
 
@@ -89,19 +90,17 @@ class SharedPassage:
 
 @dataclass(frozen=True)
 class Differences:
-    """Where two texts differ, and whether they are related.
+    """Where two texts differ.
 
     ``a`` and ``b`` are the ranges of characters of each text whose tokens are in no shared passage,
     and ``share_a``, ``share_b`` the shares of each text's tokens that are in one; 0 for a text
-    without tokens. ``significance`` is the number of standard deviations by which the texts are
-    nearer than unrelated ones; None where there are not enough samples.
+    without tokens.
     """
 
     a: Ranges
     b: Ranges
     share_a: float
     share_b: float
-    significance: float | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -238,7 +237,6 @@ def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
             yield f"  {range_of(place)}: {_excerpt(text, place)}"
         yield from _more(n)
     if full:
-        yield _significance_sentence(result)
         for rows, sides in ((size_rows(result), "<>>"), (measure_rows(result), "<<><>>>")):
             yield ""
             # The cells of a table are padded to columns.
@@ -256,13 +254,6 @@ def shared_sentence(result: Comparison) -> str:
         f"{shared}, with {differences.share_a:.1%} of the tokens of {name_a} and "
         f"{differences.share_b:.1%} of those of {name_b}"
     )
-
-
-def _significance_sentence(result: Comparison) -> str:
-    """Return how far from chance the likeness is."""
-    significance = result.differences.significance
-    told = _NOT_ENOUGH if significance is None else f"{significance:.1f} standard deviations"
-    return f"nearer than unrelated texts by: {told}"
 
 
 def _more(n: int) -> Iterator[str]:
@@ -358,20 +349,26 @@ class CompareResult(Comparison, Result):
             "options": self.options,
         }
 
-    def html(self) -> str:
-        """Return one page with both texts side by side, shared passages linked by colour.
+    def report(self, inputs: Any = None, **options: Any) -> Report:
+        """Return a page with both texts side by side, shared passages linked by colour.
 
-        It loads nothing from anywhere; texts are shown as text, whatever they hold.
+        It takes no arguments: the result has both texts.
         """
-        page = Page(
-            self.names,
-            self.texts,
-            links_of(self),
-            measure_rows(self),
-            size_rows(self),
-            [shared_sentence(self), _significance_sentence(self)],
-        )
-        return render_comparison(page)
+        if inputs is not None or options:
+            message = "inputs and options have no effect on the page of two texts; leave them out"
+            raise InvalidParameterError(message, "inputs")
+        measures, sizes = measure_rows(self), size_rows(self)
+        tables = [
+            Table("Measures", measures[0], measures[1:]),
+            Table("Sizes", ("size", *sizes[0][1:]), sizes[1:]),
+        ]
+        differences = self.differences
+        shares = differences.share_a, differences.share_b
+        return compare_report(self.names, self.texts, links_of(self), shares, tables)
+
+    def html(self) -> str:
+        """Return the page of ``report`` as HTML."""
+        return self.report().html
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], texts: tuple[str, str]) -> CompareResult:

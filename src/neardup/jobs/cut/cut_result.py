@@ -64,11 +64,12 @@ class CutResult(TwoCollections):
     def _chart(self) -> str:
         import pyarrow.compute as pc
 
-        from neardup.reports.notebook import chart_in_notebook, size_chart
+        from neardup.reports.charts import size_chart
+        from neardup.reports.notebook import chart_in_notebook
 
-        lengths = pc.subtract(self.removed["end"], self.removed["start"])
-        title, size = "Lengths of what was cut out", "characters"
-        return chart_in_notebook(size_chart(lengths, title=title, size=size, counted="spans"))
+        lengths = pc.subtract(self.removed["end"], self.removed["start"]).to_numpy()
+        titles = ("characters", "spans")
+        return chart_in_notebook(size_chart("lengths", "Lengths of spans", lengths, titles))
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the table that is written beside the rows."""

@@ -79,12 +79,12 @@ class DeduplicationResult(TwoCollections):
 
         from neardup.reports.notebook import similarities_in_notebook
 
-        # Exact copies would be all that one sees.
+        # Exact copies would dwarf every other bar.
         is_copy = pc.fill_null(self.removed["exact_copy"], False)
-        parts = [self.removed["similarity"].filter(pc.invert(is_copy))]
-        what = "near-duplicates that went"
-        none = "what went are exact copies."
-        return similarities_in_notebook(parts, self.summary["threshold"], what, none=none)
+        similarities = self.removed["similarity"].filter(pc.invert(is_copy))
+        none = "Exact copies were removed, and no near-duplicates."
+        threshold = self.summary["threshold"]
+        return similarities_in_notebook(similarities, threshold, "near-duplicates", none=none)
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
         """Return the tables that are written beside the rows."""

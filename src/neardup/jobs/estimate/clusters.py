@@ -56,11 +56,12 @@ class ClusterResult(TableResult):
         return f"{documents}: {counted(self.summary['clusters'], 'cluster')}"
 
     def _chart(self) -> str:
-        from neardup.reports.notebook import chart_in_notebook, size_chart
+        from neardup.reports.charts import size_chart
+        from neardup.reports.notebook import chart_in_notebook
 
-        sizes = pc.value_counts(self.clusters["cluster_id"]).field("counts")
-        title, size = "Sizes of the clusters", "documents in a cluster"
-        return chart_in_notebook(size_chart(sizes, title=title, size=size, counted="clusters"))
+        sizes = pc.value_counts(self.clusters["cluster_id"]).field("counts").to_numpy()
+        titles = ("documents in a cluster", "clusters")
+        return chart_in_notebook(size_chart("sizes", "Sizes of the clusters", sizes, titles))
 
 
 class _Arguments(RunArgument, RepresentativeOptions, ProgressOptions, kw_only=False):

@@ -321,8 +321,8 @@ class EstimateResult(TableResult):
     def _chart(self) -> str:
         from neardup.reports.notebook import similarities_in_notebook
 
-        parts = [self.pairs["similarity"]]
-        return similarities_in_notebook(parts, self.summary["threshold"], "pairs")
+        similarities = self.pairs["similarity"]
+        return similarities_in_notebook(similarities, self.summary["threshold"], "pairs")
 
 
 class _Arguments(EstimateOptions, WorkerOptions, RunArgument, kw_only=False):

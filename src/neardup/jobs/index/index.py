@@ -5,9 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -30,9 +29,6 @@ from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import AdditionResult, CompactionResult, RemovalResult
 from neardup.stages.options import columns_of
 from neardup.stages.selection import as_list_of_ids
-
-if TYPE_CHECKING:
-    from neardup.reports.page import Report
 
 H = TypeVar("H", bound=IndexHandle[Any, Any, Any])
 R = TypeVar("R", bound=RemovalResult)
@@ -220,20 +216,6 @@ class AnyIndex(ABC, Generic[H, R]):
             If anything is damaged.
         """
         return index_changes.describe(self._handle, Runner(self._workers))
-
-    def report(self) -> Report:
-        """Return a page of what came, went and stayed by addition, and of what the index holds.
-
-        Of what is committed; ``neardup.report`` makes it of the index's folder.
-
-        Raises
-        ------
-        ReadError, IndexFormatError
-            If the index is gone, or its manifest or its history is damaged.
-        """
-        # By its public name: a job sees of another its door.
-        page: Report = import_module("neardup").report(self.folder)
-        return page
 
     @takes(_Adding)
     def add(self, given: _Adding) -> AdditionResult:

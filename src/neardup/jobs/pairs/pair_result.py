@@ -79,5 +79,5 @@ class PairResult(TableResult):
     def _chart(self) -> str:
         from neardup.reports.notebook import similarities_in_notebook
 
-        parts = (batch["similarity"] for batch in self.rows())
-        return similarities_in_notebook(parts, self.summary["threshold"], "pairs")
+        similarities = self.pairs["similarity"]
+        return similarities_in_notebook(similarities, self.summary["threshold"], "pairs")

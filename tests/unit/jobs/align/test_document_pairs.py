@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.reports.page import percent
+from neardup.reports.text import percent
 from tests.examples import examples
 
 PHRASES = [" ".join(f"{kind}{i}é" for i in range(9)) for kind in "abcd"]
@@ -92,16 +92,10 @@ ASKED = [
 ]
 
 
-def shares_on_page(page):
-    """Return the shares of texts 0 and 1: of the sentence, and of the list of pairs."""
-    html = re.sub(r"</?bdi>|\s+", " ", page.html)
-    [sentence] = re.findall(r"passages span (.*?) of 0 and (.*?) of 1\. Within", html)
-    rows = [
-        [re.sub(r"<[^>]*>", "", cell).strip() for cell in re.findall(r"<td.*?</td>", row)]
-        for row in re.findall(r"<tr>.*?</tr>", html)
-    ]
-    [listed] = [tuple(row[5:7]) for row in rows if row[:2] == ["0", "1"]]
-    return sentence, listed
+def shares_on_page(report):
+    """Return the shares of both documents of the first pair that a page lists."""
+    [table] = report.sections[0].tables
+    return table.rows[0][4:]
 
 
 @pytest.mark.parametrize("options", [{"ignore": [QUESTION]}, {}, {"tokenizer": "whitespace"}])
@@ -118,7 +112,7 @@ def test_report__shares_of_the_table(options, measure, is_one):
     [row] = result.document_pairs.to_pylist()
     shares = row["query_share"], row["doc_share"]
     page = neardup.report(result, collections[0], against=None if is_one else collections[1])
-    assert shares_on_page(page) == (tuple(map(percent, shares)),) * 2
+    assert shares_on_page(page) == tuple(map(percent, shares))
     # Of what is not ignored all but a word was copied.
     assert (shares[0] > 0.95) == ("ignore" in options)
     assert max(shares) < 1
@@ -131,7 +125,5 @@ def test_report__shares_of_a_table_that_was_written(tmp_path):
     result = neardup.align(ASKED, min_tokens=20, summary="documents")
     [row] = result.document_pairs.to_pylist()
     shares = percent(row["query_share"]), percent(row["doc_share"])
-    assert shares_on_page(neardup.report(path, ASKED)) == (shares,) * 2
-    sentence, listed = shares_on_page(neardup.report(path))
-    assert all(each.endswith(" characters") for each in sentence)
-    assert listed == ("", "")
+    assert shares_on_page(neardup.report(path, ASKED)) == shares
+    assert shares_on_page(neardup.report(path)) == ()

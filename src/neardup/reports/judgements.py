@@ -1,4 +1,4 @@
-"""Labels of pairs: the one reader for all jobs, whoever has written the table."""
+"""Judgements of pairs, read from a table: the same reader for all jobs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.tables import Bools
 
-# A column that says which of the labelled pairs are right, what it may hold, and what that means.
-# Pairs about which nothing is decided are no labels.
+# The column of judgements, its values, and their meaning. An unsure pair is not a label.
 LABEL, NOTE = "label", "note"
 YES, NO, UNSURE = "yes", "no", "unsure"
 UNJUDGED = ""
@@ -26,19 +25,19 @@ _MEANING = dict.fromkeys(("1", "1.0", "true", YES), YES)
 _MEANING |= dict.fromkeys(("0", "0.0", "false", NO), NO)
 _MEANING[UNSURE] = UNSURE
 
-# What else a table of pairs has: of both documents, and counts.
+# Other columns of a table of pairs: ids, values, and columns of both documents.
 _OF_PAIRS = frozenset(("id_a", "id_b", "similarity", "overlap", "distance", "low", "high"))
 _OF_BOTH = ("_a", "_b")
 
-# What people call the column of labels otherwise. By one slip of the pen it is called so, too.
+# Other names of the column. A name with one typing error counts, too.
 _OTHER_NAMES = (LABEL, "verdict", "judgement", "decision")
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Pairs that somebody has looked at: ids of both documents, and whether they are the same.
+    """Judged pairs: the ids of both documents, and whether they are the same.
 
-    ``is_right`` is None where all are: then every other pair is wrong.
+    ``is_right`` is None if all of them are; then every other pair is wrong.
     """
 
     ids_a: pa.Array
@@ -48,10 +47,10 @@ class Labels:
 
 @dataclass(frozen=True)
 class Judgements:
-    """Judgements of pairs: the ids of both documents, and a word and a note for each pair.
+    """Judgements of pairs: the ids of both documents, a word and a note each.
 
-    ``words`` are ``yes``, ``no``, ``unsure``, and empty for a pair that nobody has judged; None
-    where all pairs are right. ``notes`` may be empty.
+    ``words`` are ``yes``, ``no``, ``unsure``, or empty for an open pair; None if all pairs are
+    right. ``notes`` may be empty.
     """
 
     ids_a: pa.Array
@@ -64,7 +63,7 @@ class Judgements:
         return list(zip(self.ids_a.to_pylist(), self.ids_b.to_pylist(), strict=True))
 
     def decided(self) -> Labels:
-        """Return the pairs of which somebody is sure."""
+        """Return the pairs judged yes or no."""
         if self.words is None:
             return Labels(self.ids_a, self.ids_b, None)
         words = np.array(self.words, np.str_)
@@ -74,12 +73,12 @@ class Judgements:
 
 
 def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
-    """Read judgements from a table; ``given`` is what was given for it.
+    """Read judgements from a table; ``given`` names it in errors.
 
     Raises
     ------
     InvalidInputError
-        If it is no table of pairs, may have lost its labels, or says two things of one pair.
+        If it is not a table of pairs, may have lost its labels, or contradicts itself.
     """
     path = str(given) if isinstance(given, str | Path) else None
     names = table.column_names
@@ -99,7 +98,7 @@ def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
         if words and not any(words):
             raise no_judgement(called)
     elif any(not _is_of_pairs(name) for name in names):
-        # All pairs would count as right that somebody has judged in a column of another name.
+        # Without the column every pair would count as right.
         raise _no_label("labels have", names, path)
     found = Judgements(ids_a, ids_b, words, notes)
     _check_agrees_with_itself(found, called)
@@ -107,7 +106,7 @@ def read_judgements(table: pa.Table, given: Any = None) -> Judgements:
 
 
 def no_judgement(name: str) -> InvalidInputError:
-    """Return the error for a table whose labels are empty in every row."""
+    """Return the error for labels that are empty in every row."""
     message = (
         f"column {LABEL!r} is empty in every row, so that no pair is judged; write {YES}, {NO} or "
         f"{UNSURE} there, or leave the column out if all of these pairs are the same"
@@ -116,9 +115,9 @@ def no_judgement(name: str) -> InvalidInputError:
 
 
 def words_of_pairs(table: pa.Table, name: str, first: int) -> list[str] | None:
-    """Return the judgement of each row of a table of pairs; None if it has no column of labels.
+    """Return the judgement of each row of a table of pairs.
 
-    ``first`` is the number of its first row.
+    None without a column of labels. ``first`` is the number of its first row.
     """
     names = table.column_names
     if LABEL in names:
@@ -149,10 +148,10 @@ def _is_of_pairs(name: str) -> bool:
 
 
 def _may_be_label(name: str, column: pa.ChunkedArray) -> bool:
-    """Return whether a column may say which pairs are right, by its name or by all it holds.
+    """Return whether a column may hold labels, by its name or by all its values.
 
-    Numbers, and true or false, may mean anything, as in ``exact_copy`` of removed documents, but
-    for a column that says ``label`` among other words, as ``gold_label`` does.
+    Numbers and booleans are labels only in a column such as ``gold_label``: ``exact_copy`` of
+    removed documents has them, too.
     """
     # Only reviewers write notes.
     if name == NOTE or _is_called_label(name):
@@ -160,7 +159,7 @@ def _may_be_label(name: str, column: pa.ChunkedArray) -> bool:
     try:
         values = column.unique()
     except pa.ArrowNotImplementedError:
-        # Lists and the like, which say no such thing.
+        # Lists and other nested values are not labels.
         return False
     if len(values) > 2 * len(_MEANING):
         return False
@@ -178,7 +177,7 @@ def _word(value: Any) -> str:
 
 
 def _meanings(column: pa.ChunkedArray, name: str, first: int = 1) -> list[str]:
-    """Return what a column of labels means; ``first`` is the number of its first row."""
+    """Return the judgements of a column; ``first`` is the number of its first row."""
     words = [_word(value) for value in column.to_pylist()]
     for number, word in enumerate(words, first):
         if word and word not in _MEANING:

@@ -1,0 +1,356 @@
+"""Public ``report``: one page that shows the result of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.documents.other import resolve_against
+from neardup.engine.workspaces import open_workspace
+from neardup.errors import InvalidInputError, InvalidParameterError, option_name
+from neardup.files.inputs import check_effect
+from neardup.files.resolve import resolve_inputs, told_apart
+from neardup.files.rows import Source
+from neardup.jobs.cut.cut_result import CutResult
+from neardup.jobs.dedup.deduplication_result import DeduplicationResult
+from neardup.options.choices import Data
+from neardup.options.documents import ReportOptions
+from neardup.options.groups import AgainstDataOptions, WorkerOptions
+from neardup.options.option import argument, but, takes
+from neardup.options.together import ReadArgument, RunArgument
+from neardup.outputs.summary_file import read_summary
+from neardup.outputs.table_rows import TableRows
+from neardup.passages.document_pairs import HiddenText
+from neardup.reports.cut import CutTable, Key, cut_report
+from neardup.reports.dedup import RemovedTable, cluster_sizes, dedup_report
+from neardup.reports.examples import Document
+from neardup.reports.labels import evaluate_pairs
+from neardup.reports.page import Report
+from neardup.reports.pairs import PairTable, choose_pairs, pairs_report, read_pairs
+from neardup.reports.passages import FoundDocuments, PassageTable, passage_report, read_passages
+from neardup.results import PassageResult, Result
+from neardup.runs.runner import Runner
+from neardup.runs.work import BY_SYSTEM
+from neardup.stages.options import columns_of, other_columns_of
+from neardup.stages.output import open_output
+from neardup.stages.selection import collections_of, tables_of
+from neardup.stages.shown import Outcome, ResultOutcome, ShownTexts, ids_in_other
+from neardup.stages.tables import (
+    Collection,
+    an_id_of_others,
+    check_found,
+    find_documents,
+    kind_of_folder,
+    kind_of_table,
+    open_labels,
+    open_table,
+    open_written,
+)
+
+# Bytes of memory for a table that is not Parquet; more go to files.
+_MEMORY = 1 << 28
+
+
+# The next step if texts are not known, for results of one collection and of two.
+_ADVICE = "To see the texts, name the documents: `neardup report {} INPUT -o PAGE.html`"
+_ADVICE_OF_TWO = (
+    "To see the texts, name both collections: `neardup report TABLE INPUT --against OTHER -o "
+    "PAGE.html`"
+)
+
+
+class _Arguments(
+    ReportOptions, AgainstDataOptions, WorkerOptions, ReadArgument, RunArgument, kw_only=False
+):
+    result: Data = argument(
+        "What ``deduplicate``, ``find_pairs``, ``align``, ``cut``, ``estimate`` or a search "
+        "returned; or what its command wrote: the path of a folder, or that of a table."
+    )
+    inputs: Data | None = argument(
+        "The documents that the job has read, in any form that it takes: the page shows their "
+        "texts. Folders of ``dedup`` have them, and need none.",
+        default=None,
+    )
+    labels: Data | None = argument(
+        "Pairs that are right, a file or a table with ``id_a`` and ``id_b``: the page shows "
+        "precision and recall of pairs over their thresholds.",
+        default=None,
+    )
+    differs = but(
+        against={
+            "python": "The other documents that the result names, if it was made of two "
+            "collections."
+        },
+    )
+
+
+@takes(_Arguments)
+def report(given: _Arguments) -> Report:
+    """Make a page that shows the result of a job.
+
+    Returns
+    -------
+    A ``Report``: ``write`` makes a file of it, a notebook shows it, ``html`` is the page. It loads
+    nothing, and is the same each time.
+
+    Raises
+    ------
+    InvalidParameterError
+        For an unknown option, or one without an effect on this result.
+    InvalidInputError, ReadError
+        If no report can be made of the result, or it cannot be read, or was changed.
+
+    Notes
+    -----
+    Memory: about 150 bytes for a pair, a passage, a span or a removed document, and the texts that
+    the page shows. Inputs are read once.
+    """
+    options = given.part(ReportOptions)
+    own = None if given.inputs is None else resolve_inputs(given.inputs, options)
+    other = resolve_against(given.against, partial(resolve_inputs, options=options), options)
+    with Runner(given.workers, given.progress, "report") as runner:
+        return make_report(given.result, own, other, given.labels, options, runner)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The arguments of a report besides the result."""
+
+    inputs: Collection | None
+    against: Collection | None
+    labels: Any = None
+    hidden: HiddenText | None = None
+
+    def check_only(self, result: str, *names: str) -> None:
+        """Raise if an argument has no effect on a report of this result."""
+        for name in ("inputs", "against", "labels"):
+            if getattr(self, name) is not None and name not in names:
+                message = f"{name} has no effect on a report of {result}; leave it out"
+                raise InvalidParameterError(message, name)
+
+
+def make_report(
+    result: Any,
+    own: Sequence[Source] | None,
+    other: Sequence[Source] | None,
+    labels: Any,
+    options: ReportOptions,
+    runner: Runner,
+) -> Report:
+    """Make the page of a result of any job; arguments as of ``report``."""
+    given = _Given(
+        None if own is None else Collection(own, columns_of(options), options.skip_bad),
+        None if other is None else Collection(other, other_columns_of(options), options.skip_bad),
+        labels,
+    )
+    check_effect(options, own or (), other or ())
+    options.check_other("against", is_given=other is not None)
+    with runner.stage("report"):
+        if isinstance(result, DeduplicationResult):
+            given.check_only("a deduplication in memory, which has its documents")
+            documents, others = collections_of(result)
+            against = None
+            if others.sources and result.summary.get("against_documents"):
+                against = Collection.of_catalogue(others)
+            return report_of_dedup(ResultOutcome(result, documents), runner, against)
+        if isinstance(result, CutResult):
+            given.check_only("a cut in memory, which has its documents")
+            documents, others = collections_of(result)
+            rows = TableRows.of_reader(
+                lambda: tables_of(result)["removed.parquet"], result.summary["spans"]
+            )
+            against = None
+            if result.summary["against_documents"]:
+                against = Collection.of_catalogue(others)
+            inputs = Collection.of_catalogue(documents)
+            return _report_of_cut(rows, result.summary, _Given(inputs, against), runner)
+        if isinstance(result, Result):
+            # The passages are the evidence, also if pairs of documents were asked for.
+            table = result.passages if isinstance(result, PassageResult) else result.table
+            name = type(result).__name__
+            given = replace(given, hidden=getattr(result, "_hidden", None))
+            return report_of_table(TableRows.of_table(table), result.summary, given, name, runner)
+        return _report_of_path(result, given, runner)
+
+
+def _report_of_path(result: Any, given: _Given, runner: Runner) -> Report:
+    """Make the page of a folder or a table that a command has written."""
+    is_path = isinstance(result, str | Path)
+    kind = kind_of_folder(str(result)) if is_path else None
+    if kind == "cut":
+        given.check_only("a cut", "inputs", "against")
+        rows = open_written(f"{result}/removed.parquet")
+        return _report_of_cut(rows, read_summary(str(result))[1], given, runner)
+    if kind is not None:
+        given.check_only("a folder of dedup, which has its documents", "against")
+        return report_of_dedup(open_output(result), runner, given.against)
+    name = str(result) if is_path else "the table"
+    if is_path and Path(result).is_dir():
+        message = (
+            "the folder is not an output of dedup or cut, which has a summary.json; name such a "
+            "folder, or a table that pairs, estimate, align or search has written"
+        )
+        raise InvalidInputError(message, path=name)
+    with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
+        rows, summary = open_table(result, runner, workspace)
+        return report_of_table(rows, summary, given, name, runner)
+
+
+def report_of_dedup(outcome: Outcome, runner: Runner, against: Collection | None = None) -> Report:
+    """Make the page of a deduplication: an output folder, or a result in memory."""
+    removed = RemovedTable.read(outcome.removed)
+    chosen, keepers = removed.examples(), removed.keepers()
+    shown = ShownTexts(outcome.removed)
+    shown.read(outcome, against, runner, removed=chosen, keepers=[*chosen, *keepers])
+    return dedup_report(
+        outcome.summary,
+        removed,
+        cluster_sizes(outcome.clusters),
+        {row: shown.removal(row) for row in chosen},
+        {row: shown.keeper(row).text for row in keepers},
+    )
+
+
+def report_of_table(
+    rows: TableRows, summary: Mapping[str, Any] | None, given: _Given, name: str, runner: Runner
+) -> Report:
+    """Make the page of a table of pairs, estimates, matches or passages."""
+    if given.inputs is not None and given.against is not None:
+        told_apart(given.against.sources, given.inputs.sources, an_id_of_others(rows))
+    is_two = True if given.against is not None else None
+    if kind_of_table(rows.schema.names, name) == "passages":
+        given.check_only("passages", "inputs", "against")
+        if given.inputs is None or given.against is not None:
+            is_one = None if given.against is None else False
+            return _report_of_passages(read_passages(rows, summary, is_one), given, runner)
+        passages, searched = (read_passages(rows, summary, is_one) for is_one in (True, None))
+        # The inputs may be items without the corpus in which a search found them.
+        items = searched if searched.is_search else None
+        return _report_of_passages(passages, given, runner, items)
+    if "similarity" not in rows.schema.names:
+        message = (
+            "the pairs of this table have no column 'similarity', by which a report ranks them; "
+            "name a table that pairs or estimate has written"
+        )
+        raise InvalidInputError(message, path=name)
+    given.check_only("pairs", "inputs", "against", "labels")
+    return _report_of_pairs(read_pairs(rows, summary, is_two), given, runner)
+
+
+def _report_of_pairs(pairs: PairTable, given: _Given, runner: Runner) -> Report:
+    labelled = None
+    if given.labels is not None:
+        labelled = evaluate_pairs(
+            pairs.ids,
+            pairs.values,
+            open_labels(given.labels, runner).decided(),
+            is_two_sided=pairs.is_two_sided,
+            is_by_distance=pairs.is_by_distance,
+        )
+    chosen = choose_pairs(pairs, labelled)
+    places = pa.array(list(chain.from_iterable(chosen.values())), pa.int64())
+    wanted = [set(ids.take(places).to_pylist()) for ids in pairs.ids]
+    for _, *ids in () if labelled is None else labelled.absent():
+        for side, identifier in zip(wanted, ids, strict=True):
+            side.add(identifier)
+    own = {} if given.inputs is None else given.inputs.texts(wanted[0] | wanted[1], runner)
+    other = own
+    if pairs.is_two_sided:
+        other = {} if given.against is None else given.against.texts(wanted[1], runner)
+
+    def find(side: str, identifier: str) -> Document | None:
+        found = (own if side == "a" else other).get(identifier)
+        return found and Document(identifier, found.file, found.row, found.text)
+
+    advice = _ADVICE_OF_TWO if pairs.is_two_sided else _ADVICE.format("TABLE")
+    return pairs_report(pairs, labelled, chosen, find, advice)
+
+
+def _report_of_passages(
+    passages: PassageTable, given: _Given, runner: Runner, items: PassageTable | None = None
+) -> Report:
+    """Make the page of passages; of ``items`` if the inputs lack some of the documents."""
+    n = len(passages.ids)
+    n_first = n if passages.is_one else int(passages.docs.min(initial=n))
+    lengths, files = np.zeros(n, np.int64), [""] * n
+    texts: dict[int, str] = {}
+    counts = []
+    wanted = passages.wanted() if given.inputs is not None else []
+    sides = [(given.inputs, 0, n_first, "INPUT")]
+    if not passages.is_one:
+        sides.append((given.against, n_first, n, option_name("against")))
+    for collection, start, stop, where in sides:
+        if collection is None:
+            continue
+        ids = passages.ids.slice(start, stop - start)
+        mine = [number - start for number in wanted if start <= number < stop]
+        found = find_documents(collection, ids, runner, mine)
+        if items is not None and (found.files < 0).any():
+            return _report_of_passages(items, given, runner)
+        check_found(found, ids, where)
+        counts.append(sum(found.counts.values()))
+        in_memory = {source.name for source in collection.sources if source.origin is None}
+        names = ["" if name in in_memory else name for name in found.file_names]
+        files[start:stop] = [names[number] for number in found.files.tolist()]
+        lengths[start:stop] = found.lengths
+        texts |= {start + number: text for number, text in found.texts.items()}
+        _check_places(passages, lengths, (start, stop), where)
+    advice = _ADVICE.format("TABLE") if passages.is_one else _ADVICE_OF_TWO
+    documents = FoundDocuments(files, texts, counts)
+    if given.hidden is not None:
+        documents = replace(documents, hidden=given.hidden)
+    return passage_report(passages, documents, advice)
+
+
+def _check_places(
+    passages: PassageTable, lengths: np.ndarray[Any, Any], numbers: tuple[int, int], where: str
+) -> None:
+    """Raise InvalidInputError for a passage that reaches beyond its document."""
+    for side, own in (("query", passages.queries), ("doc", passages.docs)):
+        starts, stops = passages.places(side)
+        is_here = (own >= numbers[0]) & (own < numbers[1])
+        wrong = is_here & ((starts < 0) | (starts > stops) | (stops > lengths[own]))
+        if not wrong.any():
+            continue
+        row = int(np.flatnonzero(wrong)[0])
+        message = (
+            f"the table names characters {starts[row]:,} to {stops[row]:,} of document "
+            f"{passages.ids[int(own[row])].as_py()!r} of {where}, which has "
+            f"{lengths[own[row]]:,}; the text has changed since, or is read with other options"
+        )
+        raise InvalidInputError(message)
+
+
+def _report_of_cut(
+    rows: TableRows, summary: Mapping[str, Any], given: _Given, runner: Runner
+) -> Report:
+    cut = CutTable.read(rows, summary)
+    texts: dict[Key, str] = {}
+    sides = (("input", given.inputs, "INPUT"), ("against", given.against, option_name("against")))
+    for side, collection, where in sides:
+        if collection is None or given.inputs is None or not len(cut):
+            continue
+        wanted = [name for key, name in cut.wanted() if key == side]
+        # An id of the other collection may really begin with the prefix of changed ones.
+        known = [ids_in_other(name) if side == "against" else (name,) for name in wanted]
+        ids = pa.array(list(dict.fromkeys(chain.from_iterable(known))), pa.large_string())
+        found = find_documents(collection, ids, runner, range(len(ids)))
+        places = {name: place for place, name in enumerate(ids.to_pylist())}
+        for name, names in zip(wanted, known, strict=True):
+            there = [places[each] for each in names if found.files[places[each]] >= 0]
+            if not there:
+                message = (
+                    f"the table names documents that {where} does not have, such as {name!r}; "
+                    f"give the same inputs and {option_name('id_column')} as for the cut"
+                )
+                raise InvalidInputError(message)
+            if there[0] in found.texts:
+                texts[side, name] = found.texts[there[0]]
+    return cut_report(cut, texts, _ADVICE.format("FOLDER"))

@@ -1,1 +1,0 @@
-"""Reports: what pages show, gathered from results and from the texts that these name."""

@@ -1,0 +1,275 @@
+"""Pairs evaluated by labels: precision and recall at each threshold, and the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import floor
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import InvalidInputError
+from neardup.reports.charts import Mark, curves
+from neardup.reports.judgements import Labels
+from neardup.reports.page import Cell, Fact, Section, Table
+from neardup.reports.text import percent
+from neardup.runs.progress import counted, plural
+from neardup.tables import Bools, Floats, Int64s
+
+MOST_ERRORS = 5
+"""Examples of each kind of error."""
+
+# Points of the curve.
+_MOST_POINTS = 50
+_MOST_DIGITS = 17
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The pairs of a table that are judged, ranked by their values, the best first.
+
+    Parameters
+    ----------
+    pairs, values, is_right
+        Judged pairs of the table, each once: their numbers, values and labels.
+    n_right
+        Pairs that are right by the labels, in the table or not.
+    missing, n_missing
+        Ids of the first right pairs that the table does not have, and the number of all.
+    is_partial
+        Whether pairs without a label are left out; otherwise they count as wrong.
+    stranger, n_strange
+        A labelled document that is in no pair, and the number of labels with one.
+    is_by_distance
+        Whether values are negative distances.
+    """
+
+    pairs: Int64s
+    values: Floats
+    is_right: Bools
+    n_right: int
+    missing: Sequence[tuple[str, str]]
+    n_missing: int
+    is_partial: bool
+    stranger: str
+    n_strange: int
+    is_by_distance: bool = False
+
+    @cached_property
+    def _ends(self) -> Int64s:
+        """The last pair of each value, where a threshold may be."""
+        return np.flatnonzero(np.append(self.values[1:] != self.values[:-1], True))[
+            : len(self.values)
+        ]
+
+    @cached_property
+    def thresholds(self) -> Floats:
+        """The values at which the found pairs change, descending."""
+        return self.values[self._ends]
+
+    @cached_property
+    def n_found(self) -> Int64s:
+        """Pairs found at each threshold."""
+        return self._ends + 1
+
+    @cached_property
+    def n_correct(self) -> Int64s:
+        """Right pairs found at each threshold."""
+        return np.cumsum(self.is_right, dtype=np.int64)[self._ends]
+
+    @property
+    def scores(self) -> tuple[Floats, Floats, Floats]:
+        """Precision, recall and F1 at each threshold."""
+        return (
+            self.n_correct / self.n_found,
+            self.n_correct / max(1, self.n_right),
+            2 * self.n_correct / (self.n_found + self.n_right),
+        )
+
+    @cached_property
+    def best(self) -> int | None:
+        """The threshold with the largest F1, None if no pair is right."""
+        if not self.is_right.any():
+            return None
+        return int(np.argmax(self.scores[2]))
+
+    @cached_property
+    def best_rank(self) -> float:
+        """The shortest decimal that finds the same pairs as the best threshold."""
+        assert self.best is not None
+        high = float(self.thresholds[self.best])
+        following = self.thresholds[self.best + 1 : self.best + 2]
+        low = float(following[0]) if len(following) else -np.inf
+        for digits in range(1, _MOST_DIGITS):
+            found: float = floor(high * 10.0**digits) / 10.0**digits
+            if low < found <= high:
+                return found
+        return high
+
+    @property
+    def best_value(self) -> float:
+        """The best threshold as users write it: a similarity or a distance."""
+        return abs(self.best_rank)
+
+    def errors(self) -> dict[int, str]:
+        """Return pairs that the best threshold decides wrongly, with a title each."""
+        if self.best is None:
+            return {}
+        is_found = self.values >= self.thresholds[self.best]
+        wrong = self.pairs[is_found & ~self.is_right][:MOST_ERRORS]
+        missed = self.pairs[~is_found & self.is_right][:MOST_ERRORS]
+        titles = dict.fromkeys(wrong.tolist(), "Found, but wrong")
+        return titles | dict.fromkeys(missed.tolist(), "Right, but below the best threshold")
+
+    def absent(self) -> list[tuple[str, str, str]]:
+        """Return a title and both ids of right pairs that the table does not have."""
+        return [("Right, but not in the table", a, b) for a, b in self.missing[:MOST_ERRORS]]
+
+    def notes(self) -> list[str]:
+        """Describe labels that cannot be about this table."""
+        if not self.n_strange:
+            return []
+        which = f"{counted(self.n_strange, 'label')} {plural(self.n_strange, 'names', 'name')}"
+        return [f"{which} a document that is in no pair of the table, such as {self.stranger!r}"]
+
+    def facts(self) -> list[Fact]:
+        """Return the figures at the best threshold."""
+        if self.best is None:
+            return []
+        precision, recall, f1 = (float(values[self.best]) for values in self.scores)
+        name = "best distance" if self.is_by_distance else "best threshold"
+        return [
+            Fact(f"{self.best_value:g}", name),
+            Fact(percent(precision), "precision there"),
+            Fact(percent(recall), "recall there"),
+            Fact(f"{f1:.3f}", "F1 there"),
+        ]
+
+    def section(self) -> Section:
+        """Return the section of the page: the curve, figures by threshold, and their meaning."""
+        what = "labelled pairs" if self.is_partial else "pairs"
+        wrong = (
+            "Pairs without a label are left out."
+            if self.is_partial
+            else "A pair without a label counts as wrong, so labels must be complete."
+        )
+        lead = (
+            f"{len(self.pairs):,} {what} of the table were judged, {int(self.is_right.sum()):,} of "
+            f"them right. The labels have {self.n_right:,} right pairs; {self.n_missing:,} of them "
+            f"are not in the table and count as missed by every threshold. {wrong} The best "
+            "threshold is chosen by these labels; for other documents it may be another."
+        )
+        lead = " ".join([lead, *(f"{note}." for note in self.notes())])
+        if not len(self.thresholds):
+            return Section("labels", "Labels", lead, nothing="No pair is judged.")
+        step = -(-len(self.thresholds) // _MOST_POINTS)
+        shown = sorted({*range(0, len(self.thresholds), step), len(self.thresholds) - 1})
+        if self.best is not None:
+            shown = sorted({*shown, self.best})
+        scores = dict(zip(("precision", "recall", "F1"), self.scores, strict=True))
+        axis = "largest distance" if self.is_by_distance else "threshold"
+        lines = {
+            name: sorted((abs(float(self.thresholds[k])), float(values[k])) for k in shown)
+            for name, values in scores.items()
+        }
+        mark = None
+        description = "No labelled pair is right, so no threshold finds one."
+        if self.best is not None:
+            mark = Mark(self.best_value, f"best: {self.best_value:g}")
+            description = f"F1 is best at {self.best_value:g}."
+        title = "Precision and recall by threshold"
+        chart = curves("labels-curve", title, description, lines, (axis, "share"), mark)
+        rows: list[Sequence[Cell]] = []
+        order = sorted(shown, key=lambda k: (k != self.best, k))
+        for k in order:
+            n, n_correct = int(self.n_found[k]), int(self.n_correct[k])
+            counts = (n, n_correct, n - n_correct, self.n_right - n_correct)
+            threshold = abs(float(self.thresholds[k]))
+            rows.append((threshold, *counts, *(float(values[k]) for values in scores.values())))
+        head = (axis, "pairs", "right", "wrong", "missed", *scores)
+        table = Table("Figures by threshold, the best first", head, rows)
+        return Section("labels", "Labels", lead, [chart], [table])
+
+
+def evaluate_pairs(
+    ids: tuple[pa.Array, pa.Array],
+    values: Floats,
+    labels: Labels,
+    *,
+    is_two_sided: bool,
+    is_by_distance: bool = False,
+) -> Labelled:
+    """Evaluate pairs by labels; in one collection a and b may be exchanged.
+
+    A pair that the table has in both directions counts once, with the higher of its values.
+    """
+    stranger, is_strange = _strangers(ids, labels, is_two_sided=is_two_sided)
+    if len(labels.ids_a) and len(values) and all(each.all() for each in is_strange):
+        message = (
+            f"labels and pairs have no document in common: labels name {stranger!r}, "
+            f"pairs {ids[0][0].as_py()!r}; find pairs with the ids of the labels (--id-column)"
+        )
+        raise InvalidInputError(message)
+    of_pairs, of_labels = _numbers(ids, labels, is_two_sided=is_two_sided)
+    known, firsts, which = np.unique(of_labels, return_index=True, return_inverse=True)
+    if labels.is_right is not None:
+        differing = np.flatnonzero(labels.is_right != labels.is_right[firsts][which])
+        if len(differing):
+            a, b = (side[int(differing[0])].as_py() for side in (labels.ids_a, labels.ids_b))
+            message = f"labels have the pair {a!r}, {b!r} as yes and, the other way round, as no"
+            raise InvalidInputError(message)
+    right = known if labels.is_right is None else known[labels.is_right[firsts]]
+    order = np.argsort(-values, kind="stable")
+    # The first of several rows of one pair has the highest value.
+    pairs = order[np.sort(np.unique(of_pairs[order], return_index=True)[1])]
+    if labels.is_right is not None:
+        pairs = pairs[np.isin(of_pairs[pairs], known)]
+    is_missing = np.isin(of_labels, right) & ~np.isin(of_labels, of_pairs)
+    missing = np.sort(np.unique(of_labels[is_missing], return_index=True)[1])
+    missing = np.flatnonzero(is_missing)[missing]
+    return Labelled(
+        pairs,
+        values[pairs],
+        np.isin(of_pairs[pairs], right),
+        len(right),
+        [(labels.ids_a[k].as_py(), labels.ids_b[k].as_py()) for k in missing[:100].tolist()],
+        len(missing),
+        labels.is_right is not None,
+        stranger,
+        int(np.any(is_strange, axis=0).sum()),
+        is_by_distance,
+    )
+
+
+def _strangers(
+    ids: tuple[pa.Array, pa.Array], labels: Labels, *, is_two_sided: bool
+) -> tuple[str, list[Bools]]:
+    """Return the first labelled document that is in no pair, and which labels have one by side."""
+    every = list(ids) if is_two_sided else [pa.concat_arrays(ids)] * 2
+    named, is_strange = list[str](), list[Bools]()
+    for side, of_pairs in zip((labels.ids_a, labels.ids_b), every, strict=True):
+        unknown = pc.invert(pc.is_in(side, of_pairs))
+        named += side.filter(unknown)[:1].to_pylist()
+        is_strange.append(unknown.to_numpy(zero_copy_only=False))
+    return next(iter(named), ""), is_strange
+
+
+def _numbers(
+    ids: tuple[pa.Array, pa.Array], labels: Labels, *, is_two_sided: bool
+) -> tuple[Int64s, Int64s]:
+    """Return numbers of the pairs of the table and of the labels."""
+    sides = [
+        pa.concat_arrays([own, of_labels])
+        for own, of_labels in zip(ids, (labels.ids_a, labels.ids_b), strict=True)
+    ]
+    a, b = (
+        np.asarray(codes, np.int64)
+        for codes in np.split(pa.concat_arrays(sides).dictionary_encode().indices.to_numpy(), 2)
+    )
+    if not is_two_sided:
+        a, b = np.minimum(a, b), np.maximum(a, b)
+    joined = a * (int(b.max(initial=0)) + 1) + b
+    return joined[: len(ids[0])], joined[len(ids[0]) :]

@@ -1,0 +1,388 @@
+"""The page of a table of pairs: similarities, partners, labels, and examples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.files.ids import as_text
+from neardup.outputs.table_rows import TableRows
+from neardup.reports.charts import banding_chart, similarity_chart, size_chart
+from neardup.reports.examples import Document, Example, choose_rows, compare_documents
+from neardup.reports.labels import Labelled
+from neardup.reports.page import Cell, Fact, Report, Section, Table, is_code, options_section
+from neardup.reports.text import percent, shortened
+from neardup.runs.progress import counted
+from neardup.tables import Floats, Int64s
+
+_IDS = (("id_a", "id_b"), ("query_id", "doc_id"))
+_SCORES = ("overlap", "distance")
+# Pairs and documents that are listed.
+_MOST_LISTED, _MOST_DOCUMENTS = 500, 100
+
+FindDocument = Callable[[str, str], Document | None]
+"""Returns a document by its side, a or b, and its id."""
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """The pairs of a table that have a similarity, with ids and similarities in memory.
+
+    Parameters
+    ----------
+    rows
+        The whole table.
+    places
+        Rows of the pairs.
+    ids
+        Ids of both sides of each pair.
+    similarities, scores
+        Values of each pair; scores are counts of shingles or edits, None without such a column.
+    is_two_sided
+        Whether both sides are of two collections.
+    summary
+        The summary of the job; it may be empty.
+    """
+
+    rows: TableRows
+    places: Int64s
+    ids: tuple[pa.Array, pa.Array]
+    similarities: Floats
+    scores: Int64s | None
+    is_two_sided: bool
+    summary: Mapping[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def score_name(self) -> str | None:
+        """The column of the scores."""
+        return next((name for name in _SCORES if name in self.rows.schema.names), None)
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether similarities are estimates with bounds ``low`` and ``high``."""
+        return {"low", "high"} <= set(self.rows.schema.names) and self.score_name is None
+
+    @property
+    def is_by_distance(self) -> bool:
+        """Whether pairs were limited by a distance, and are ranked by it."""
+        return self.score_name == "distance" and self.summary.get("max_distance") is not None
+
+    @property
+    def is_count(self) -> bool:
+        """Whether similarities are numbers of shingles."""
+        return self.summary.get("measure") == "overlap" or bool((self.similarities > 1).any())
+
+    @cached_property
+    def values(self) -> Floats:
+        """The values by which pairs are ranked, the best highest."""
+        if self.is_by_distance:
+            assert self.scores is not None
+            return -self.scores.astype(np.float64)
+        return self.similarities
+
+    @cached_property
+    def numbers(self) -> tuple[Int64s, Int64s]:
+        """Numbers of the documents of both sides; a document of one collection has one number."""
+        if self.is_two_sided:
+            return number_ids(self.ids[0]), number_ids(self.ids[1])
+        both = number_ids(pa.concat_arrays(self.ids))
+        return both[: len(self)], both[len(self) :]
+
+    @property
+    def stems(self) -> list[str]:
+        """Names of columns that the table has of both documents, without ``_a`` and ``_b``."""
+        names = self.rows.schema.names
+        own = {"id_a", "low_a", "similarity"}
+        stems = [name.removesuffix("_a") for name in names if name.endswith("_a")]
+        return [stem for stem in stems if f"{stem}_b" in names and f"{stem}_a" not in own]
+
+    def take(self, pairs: Sequence[int]) -> list[dict[str, Any]]:
+        """Return all columns of some pairs, with their ids as ``a`` and ``b``."""
+        found: list[dict[str, Any]] = self.rows.take(
+            self.places[np.array(pairs, np.int64)]
+        ).to_pylist()
+        for row, pair in zip(found, pairs, strict=True):
+            row["a"], row["b"] = (ids[pair].as_py() for ids in self.ids)
+        return found
+
+
+def number_ids(ids: pa.Array) -> Int64s:
+    """Return a number for each id, equal for equal ids."""
+    numbers: Int64s = ids.dictionary_encode().indices.to_numpy().astype(np.int64)
+    return numbers
+
+
+def read_pairs(
+    rows: TableRows, summary: Mapping[str, Any] | None, is_two_sided: bool | None = None
+) -> PairTable:
+    """Read the pairs of a table of ``pairs``, ``estimate`` or ``search``.
+
+    ``is_two_sided`` is whether the documents are of two collections; None leaves it to the summary
+    and the table.
+    """
+    summary = dict(summary or {})
+    columns = rows.schema.names
+    names = next(names for names in _IDS if set(names) <= set(columns))
+    score = next((name for name in _SCORES if name in columns), None)
+    wanted = ["similarity", *names, *([] if score is None else [score])]
+    empty = rows.schema.empty_table().select(wanted)
+    table = pa.concat_tables([empty, *rows.batches(*wanted)]).combine_chunks()
+    values = table["similarity"].cast(pa.float64()).fill_null(np.nan).to_numpy()
+    places = np.flatnonzero(~np.isnan(values))
+    table = table.take(pa.array(places))
+    a, b = (pa.array(as_text(table[name]).combine_chunks(), pa.large_string()) for name in names)
+    if is_two_sided is None:
+        is_two_sided = names[0] == "query_id" or len(summary.get("documents", ())) == 2
+        is_two_sided = is_two_sided or bool(pc.any(pc.equal(a, b)).as_py())
+    scores = None
+    if score is not None:
+        scores = pc.fill_null(table[score].cast(pa.int64()), 0).to_numpy()
+    return PairTable(rows, places, (a, b), values[places], scores, is_two_sided, summary)
+
+
+def choose_pairs(pairs: PairTable, labelled: Labelled | None) -> dict[str, dict[int, str]]:
+    """Choose the pairs whose texts the page shows: examples, and errors by labels.
+
+    Titles by pair, in groups by the name of their section.
+    """
+    exact = 0.0 if pairs.is_by_distance else np.inf if pairs.is_count else 1.0
+    chosen = {"examples": choose_rows(pairs.values, pairs.numbers, exact=exact), "labels": {}}
+    if labelled is not None:
+        chosen["labels"] = labelled.errors()
+    return chosen
+
+
+def pairs_report(
+    pairs: PairTable,
+    labelled: Labelled | None,
+    chosen: Mapping[str, Mapping[int, str]],
+    find: FindDocument,
+    advice: str,
+) -> Report:
+    """Make the page of a table of pairs.
+
+    Parameters
+    ----------
+    pairs, labelled
+        The pairs, and their evaluation by labels.
+    chosen
+        As ``choose_pairs`` returns.
+    find
+        Finds the documents of examples.
+    advice
+        The next step if texts are missing.
+    """
+    summary, n = pairs.summary, len(pairs)
+    what = "estimated pair" if pairs.is_estimate else "similar pair"
+    if "query_id" in pairs.rows.schema.names:
+        what = "match"
+    headline = counted(n, what, "matches" if what == "match" else None)
+    if all(isinstance(each, int) for each in summary.get("documents", ())):
+        documents = " and ".join(f"{each:,}" for each in summary.get("documents", ()))
+        headline += f" among {documents} documents" if documents else ""
+    sides = [_partners(pairs, side) for side in range(2 if pairs.is_two_sided else 1)]
+    facts = [Fact(f"{n:,}", "matches" if what == "match" else "pairs")]
+    tables, charts = [], []
+    for k, (ids, counts) in enumerate(sides if n else []):
+        side = f" of side {'ab'[k]}" if pairs.is_two_sided else ""
+        facts.append(Fact(f"{len(ids):,}", f"documents{side} in a pair"))
+        titles = ("partners", "documents")
+        name = f"partners-{'ab'[k]}"
+        charts.append(size_chart(name, f"Documents{side} by their partners", counts, titles))
+        best = np.argsort(-counts, kind="stable")[:_MOST_DOCUMENTS]
+        listed = [(shortened(ids[int(row)].as_py()), int(counts[row])) for row in best]
+        tables.append(Table(f"Documents{side} with most partners", ("id", "partners"), listed))
+    examples = _examples(pairs, chosen["examples"], find)
+    lacks = any(not (each.differences.a or each.differences.b) for each in examples)
+    sections = [
+        Section(
+            "examples",
+            "Examples, from the least similar to certain",
+            examples=[] if lacks else examples,
+            nothing=advice if lacks else "",
+        ),
+        Section(
+            "pairs",
+            "Similarities",
+            charts=[each for each in (_values_chart(pairs), banding_chart(summary)) if each],
+            tables=[_list_pairs(pairs, labelled)] if n else [],
+            nothing="No pair was found.",
+        ),
+        Section("partners", "Partners", charts=[c for c in charts if c], tables=tables),
+    ]
+    notes: Sequence[str] = ()
+    if labelled is not None:
+        facts += labelled.facts()
+        errors = _examples(pairs, chosen["labels"], find)
+        missing = [
+            _example(title, {"a": a, "b": b}, "", find, is_code(summary))
+            for title, a, b in labelled.absent()
+        ]
+        sections.insert(1, replace(labelled.section(), examples=[*errors, *missing]))
+        notes = labelled.notes()
+    names = ("measure", "threshold", "max_distance", "method", "predicted_recall", "blocking")
+    sections.append(options_section(summary, (*names, "also", "one_to_one", "top", "bands")))
+    step = (
+        "If the least similar examples are wrong, raise `--threshold`; if they are right, lower it."
+    )
+    if lacks:
+        step = advice
+    elif labelled is not None and labelled.best is not None:
+        step = f"Run pairs again with `--threshold {labelled.best_value:g}`, or judge more pairs."
+    elif not n:
+        step = "A lower `--threshold` finds more; `--top 20` lists the most similar pairs."
+    return Report(
+        "pairs", headline, _sentences(pairs), facts, sections, next_step=step, notes=notes
+    )
+
+
+def _partners(pairs: PairTable, side: int) -> tuple[pa.Array, Int64s]:
+    """Return the documents of a side, the first one first, and their numbers of partners."""
+    own, other = pairs.ids[side], pairs.ids[1 - side]
+    if not pairs.is_two_sided:
+        own, other = pa.concat_arrays([own, other]), pa.concat_arrays([other, own])
+    table = pa.table({"own": own, "other": other})
+    different = table.group_by(["own", "other"], use_threads=False).aggregate([])
+    counts = different.group_by("own", use_threads=False).aggregate([("other", "count")])
+    return counts["own"].combine_chunks(), counts["other_count"].to_numpy()
+
+
+def _values_chart(pairs: PairTable) -> Any:
+    if pairs.is_by_distance:
+        limit = pairs.summary["max_distance"]
+        return similarity_chart(-pairs.values, limit, "pairs", axis="distance")
+    axis = "shingles in common" if pairs.is_count else "similarity"
+    return similarity_chart(pairs.similarities, pairs.summary.get("threshold"), "pairs", axis=axis)
+
+
+def _list_pairs(pairs: PairTable, labelled: Labelled | None) -> Table:
+    """List the pairs, the least certain first: nearest to the threshold, or to the best one."""
+    start = None if labelled is None or labelled.best is None else labelled.best_rank
+    distances = pairs.values if start is None else np.abs(pairs.values - start)
+    order = np.argsort(distances, kind="stable")[:_MOST_LISTED].tolist()
+    head = ["a", "b", "distance" if pairs.is_by_distance else "similarity"]
+    if pairs.score_name == "overlap" and not pairs.is_count:
+        head.append("shingles in common")
+    rows: list[Sequence[Cell]] = []
+    for pair in order:
+        value: Cell = float(pairs.similarities[pair])
+        if pairs.is_by_distance or pairs.is_count:
+            value = int(abs(pairs.values[pair]))
+        score = [] if len(head) < 4 or pairs.scores is None else [int(pairs.scores[pair])]
+        names = (shortened(ids[pair].as_py()) for ids in pairs.ids)
+        rows.append((*names, value, *score))
+    title = "Pairs, the least similar first"
+    if start is not None:
+        title = "Pairs, the nearest to the best threshold first"
+    left = len(pairs) - len(rows)
+    note = f"{left:,} more pairs are in the table." if left else ""
+    return Table(title, head, rows, note)
+
+
+def _examples(pairs: PairTable, chosen: Mapping[int, str], find: FindDocument) -> list[Example]:
+    return [
+        _example(
+            f"{title}: {_describe(pairs, pair)}",
+            row,
+            _columns_of(pairs, row),
+            find,
+            is_code(pairs.summary),
+        )
+        for (pair, title), row in zip(chosen.items(), pairs.take(list(chosen)), strict=True)
+    ]
+
+
+def _example(
+    title: str, row: Mapping[str, Any], columns: Any, find: FindDocument, is_code: bool
+) -> Example:
+    known = [find(side, row[side]) for side in "ab"]
+    documents = [
+        Document(row[side], None, None, None) if document is None else document
+        for side, document in zip("ab", known, strict=True)
+    ]
+    if None in known and columns:
+        # Without the documents, the columns of the table are compared.
+        texts = (
+            "\n".join(f"{stem}: {'' if pair[k] is None else pair[k]}" for stem, pair in columns)
+            for k in (0, 1)
+        )
+        documents = [replace(d, text=t) for d, t in zip(documents, texts, strict=True)]
+        columns = ()
+    note = "; ".join(
+        f"{stem}: {shortened(str(a), 60)} | {shortened(str(b), 60)}" for stem, (a, b) in columns
+    )
+    example = compare_documents(title, *documents, note=note, is_code=is_code)
+    return replace(example, are_equals=True)
+
+
+def _columns_of(pairs: PairTable, row: Mapping[str, Any]) -> list[tuple[str, tuple[Any, Any]]]:
+    return [(stem, (row[f"{stem}_a"], row[f"{stem}_b"])) for stem in pairs.stems]
+
+
+def _describe(pairs: PairTable, pair: int) -> str:
+    if pairs.is_by_distance:
+        return f"distance {-pairs.values[pair]:g}"
+    if pairs.is_count:
+        return f"{pairs.similarities[pair]:g} shingles in common"
+    return f"similarity {pairs.similarities[pair]:.4f}"
+
+
+def _sentences(pairs: PairTable) -> list[str]:
+    found = [describe_pairs(pairs)]
+    summary = pairs.summary
+    if summary.get("method") == "exact":
+        found.append("All documents were compared exactly: no such pair is missing.")
+    if summary.get("method") == "minhash" and summary.get("predicted_recall") is not None:
+        found.append(
+            "Every pair was verified exactly; a pair at the threshold was found with probability "
+            f"{percent(summary['predicted_recall'])}, a more similar pair with a higher one."
+        )
+    if pairs.is_estimate and len(pairs):
+        low, high = (
+            np.concatenate([each[name].cast(pa.float64()).to_numpy() for each in columns])
+            for columns in [list(pairs.rows.batches("low", "high"))]
+            for name in ("low", "high")
+        )
+        median = np.nanmedian(high - low) / 2
+        found.append(
+            f"Similarities are estimates: by their 95 % intervals half of them are within "
+            f"{median:.3f} of the true value."
+        )
+    if n_unknown := len(pairs.rows) - len(pairs):
+        found.append(f"{counted(n_unknown, 'row')} without a similarity are left out.")
+    return found
+
+
+def describe_pairs(pairs: PairTable) -> str:
+    """Describe the pairs of a table: the measure, the threshold and other conditions."""
+    summary = pairs.summary
+    measure = summary.get("measure")
+    if not len(pairs):
+        return "No pair was found."
+    if measure is None:
+        return "The table does not record its measure; Parquet files of `neardup pairs` do."
+    by = f"Similarity is {measure}"
+    if summary.get("max_distance") is not None:
+        kind = "a Hamming distance of" if measure == "hamming" else "an edit distance of"
+        by = f"Pairs are within {kind} {summary['max_distance']:,}"
+    elif summary.get("threshold") is not None:
+        by += f", {summary['threshold']:g} or more"
+    if summary.get("top"):
+        each = " for each document" if summary.get("per_document") else ""
+        by += f"; only the {summary['top']:,} best{each} are here"
+    if summary.get("blocking"):
+        by += f"; only documents of equal {' and '.join(summary['blocking'])} were compared"
+    if summary.get("also"):
+        by += f"; pairs of different {' or '.join(summary['also'])} are left out"
+    if summary.get("one_to_one"):
+        by += "; each document is in one pair at most"
+    return f"{by}."

@@ -1,0 +1,181 @@
+"""Tables of results that pages count, against counting one row at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup
+from neardup.errors import InvalidInputError
+from neardup.outputs.table_rows import TableRows
+from neardup.reports.cut import CutTable
+from neardup.reports.dedup import RemovedTable, cluster_sizes
+from neardup.reports.pairs import _partners, read_pairs
+from neardup.reports.passages import read_passages
+from tests.oracles.repeated import repeated
+
+
+def rows_of(table, block_rows=3):
+    return TableRows.of_table(table, block_rows=block_rows)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1), st.integers(1, 9))
+def test_partners__as_counted_one_by_one(pairs, block_rows):
+    ids = [[f"d{pair[side]}" for pair in pairs] for side in (0, 1)]
+    table = pa.table({"id_a": ids[0], "id_b": ids[1], "similarity": [0.5] * len(pairs)})
+    for is_two_sided in (True, False):
+        read = read_pairs(rows_of(table, block_rows), None, is_two_sided)
+        for side in range(1 + is_two_sided):
+            found, counts = _partners(read, side)
+            own, other = ids[side], ids[1 - side]
+            if not is_two_sided:
+                own, other = own + other, other + own
+            partners = {}
+            for one, two in zip(own, other, strict=True):
+                partners.setdefault(one, set()).add(two)
+            expected = {name: len(each) for name, each in partners.items()}
+            assert dict(zip(found.to_pylist(), counts.tolist(), strict=True)) == expected
+
+
+def test_read_pairs__rows_without_a_similarity_are_left_out():
+    table = pa.table({"id_a": ["a", "b"], "id_b": ["c", "d"], "similarity": [None, 0.5]})
+    pairs = read_pairs(rows_of(table), None)
+    assert len(pairs) == 1
+    assert pairs.take([0])[0]["a"] == "b"
+    assert not pairs.is_two_sided
+    # An id on both sides of a pair is of two collections.
+    both = pa.table({"id_a": ["a"], "id_b": ["a"], "similarity": [1.0]})
+    assert read_pairs(rows_of(both), None).is_two_sided
+
+
+SCHEMA = pa.schema(
+    [
+        *(("id", pa.string()), ("start", pa.int64()), ("end", pa.int64())),
+        *(("kept_id", pa.string()), ("kept_start", pa.int64()), ("kept_end", pa.int64())),
+        *(("similarity", pa.float64()), ("file", pa.string()), ("row", pa.int64())),
+        ("kept_in", pa.string()),
+    ]
+)
+SPAN = st.tuples(st.integers(0, 12), st.integers(1, 6))
+KEPT = st.none() | st.tuples(st.sampled_from("abc"), SPAN, st.sampled_from(["input", "against"]))
+LINES = st.lists(st.tuples(st.integers(0, 5), SPAN, KEPT), max_size=30)
+
+
+@given(LINES, st.integers(1, 9))
+def test_cut_groups__as_put_together_one_by_one(lines, block_rows):
+    rows = []
+    for own, (start, size), kept in sorted(lines, key=lambda line: line[:2]):
+        name, (kept_start, kept_size), where = kept or (None, (None, None), None)
+        kept_end = None if kept is None else kept_start + kept_size
+        row = (f"d{own}", start, start + size, name, kept_start, kept_end, 0.9)
+        rows.append(dict(zip(SCHEMA.names, (*row, f"f{own // 2}", own + 1, where), strict=True)))
+    table = CutTable.read(rows_of(pa.Table.from_pylist(rows, SCHEMA), block_rows), {})
+    n_groups, expected = repeated(rows, 99)
+    assert len(table.firsts) == n_groups
+    for group, (members, *_) in enumerate(expected):
+        assert np.flatnonzero(table.groups == group).tolist() == members
+
+
+def test_cut_groups__all_copies_removed():
+    """The first copy names the second, and all others the first: one passage."""
+    texts = ["a line that is there three times over", "else"] + [
+        f"{n}\na line that is there three times over" for n in range(2)
+    ]
+    result = neardup.cut(texts, unit="lines", keep="none", min_tokens=3, exact=True)
+    table = CutTable.read(rows_of(result.removed), result.summary)
+    assert len(table) == 3
+    assert table.groups.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("clusters", ["survivors", "components"])
+def test_clusters__agree_with_the_table(clusters):
+    generator = np.random.default_rng(5)
+    words = [f"word{n}" for n in range(6)]
+    texts = [" ".join(generator.choice(words, 4)) for _ in range(200)]
+    result = neardup.deduplicate(texts, ngram=1, threshold="0.6", clusters=clusters)
+    removed = RemovedTable.read(rows_of(result.removed))
+    counts = Counter(result.removed["kept_id"].to_pylist())
+    found = removed.clusters()
+    assert (
+        dict(zip(found["kept_id"].to_pylist(), found["row_count"].to_pylist(), strict=True))
+        == counts
+    )
+    sizes = cluster_sizes(rows_of(result.clusters))
+    assert sorted(sizes.tolist()) == sorted(
+        Counter(result.clusters["cluster_id"].to_pylist()).values()
+    )
+    # From just above the threshold to an exact copy.
+    examples = list(removed.examples().items())
+    assert examples[0][1] == "Least similar"
+    assert removed.similarities[examples[0][0]] == np.nanmin(removed.similarities)
+    if removed.is_copy.any():
+        assert examples[-1][1] == "Exact copy"
+        assert removed.is_copy[examples[-1][0]]
+
+
+COLUMNS = ["query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity"]
+
+
+def passages(*rows, is_one=None):
+    table = pa.table(dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)))
+    return read_passages(rows_of(table), None, is_one)
+
+
+def test_read_passages__an_id_of_both_sides():
+    """Is one document of one collection, and two of two collections."""
+    rows = [
+        ("x", 0, 9, "x", 20, 29, 1.0),
+        ("y", 0, 9, "x", 5, 14, 1.0),
+        ("x", 0, 5, "z", 0, 5, 1.0),
+    ]
+    for is_one in (None, True):
+        found = passages(*rows, is_one=is_one)
+        assert found.is_one
+        assert found.ids.to_pylist() == ["x", "y", "z"]
+        assert found.docs.tolist() == [0, 0, 2]
+    found = passages(*rows, is_one=False)
+    assert found.ids.to_pylist() == ["x", "y", "x", "z"]
+    assert found.docs.tolist() == [2, 2, 3]
+
+
+def test_passage_pairs__overlapping_passages_count_once():
+    found = passages(
+        ("a", 0, 10, "b", 0, 10, 0.9),
+        ("a", 5, 20, "b", 30, 40, 0.8),
+        ("a", 0, 50, "c", 0, 40, 0.7),
+    )
+    pairs = found.pairs
+    names = found.ids.to_pylist()
+    listed = [
+        (names[q], names[d], of_query, of_doc, n, best)
+        for q, d, of_query, of_doc, n, best in zip(
+            *(pairs.queries, pairs.docs, pairs.of_query, pairs.of_doc),
+            *(pairs.n_passages, pairs.best),
+            strict=True,
+        )
+    ]
+    assert listed == [("a", "c", 50, 40, 1, 0.7), ("a", "b", 20, 20, 2, 0.9)]
+
+
+def test_read_passages__a_search_by_the_places_of_each_query():
+    found = [
+        ("q", 0, 90, "x", 0, 9, 1.0),
+        ("q", 0, 90, "y", 0, 9, 1.0),
+        ("p", 4, 3000, "x", 0, 9, 1.0),
+    ]
+    assert passages(*found).is_search
+    # Another beginning, another end, a query that is a document, a late beginning, long texts.
+    for more in (("q", 1, 90, "z"), ("q", 0, 91, "z"), ("x", 0, 90, "z"), ("r", 41, 90, "z")):
+        assert not passages(*found, (*more, 0, 9, 1.0)).is_search
+    long = [(f"r{n}", 0, 9000, "z", 0, 9, 1.0) for n in range(4)]
+    assert not passages(*found, *long).is_search
+
+
+def test_read_passages__of_another_table():
+    with pytest.raises(InvalidInputError, match="no column 'query_start'"):
+        read_passages(rows_of(pa.table({"query_id": ["a"]})), None, None)
