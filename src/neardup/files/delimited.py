@@ -28,7 +28,7 @@ import pyarrow.csv as pacsv
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import filter_rows, is_utf8, one_array, parse_arrow
-from neardup.files.encodings import MARK_BYTES, encoding_by_mark, encoding_of
+from neardup.files.encodings import LOOKED_AT, MARK_BYTES, encoding_by_mark, encoding_of
 from neardup.files.memory import TableBlock, cut_columns
 from neardup.files.problems import (
     SAMPLED_ROWS,
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
 
 _log = job_logger("neardup.hints")
 
-_HEADER_BYTES = 1 << 16
 # Arrow parses twice as fast where a block stays in the processor's cache.
 _BLOCK_BYTES = 1 << 20
 
@@ -170,17 +169,17 @@ class DelimitedSource(Source):
 
     def _read_header(self, stream: InputStream) -> bytes:
         """Read a byte-order mark, ``sep=`` and the header row; return what was read too far."""
-        data = stream.read(_HEADER_BYTES)
+        data = stream.read(LOOKED_AT)
         if self._encoding is None and (found := encoding_by_mark(data[:MARK_BYTES])) is not None:
             message = (
                 f"the file begins with the byte-order mark of {found.upper()}; read it with "
                 f"encoding {found} (--encoding {found})"
             )
             raise InvalidInputError(message, path=self.location)
-        encoding = encoding_of(self._encoding, lambda: data[:MARK_BYTES])
+        encoding = encoding_of(self._encoding, lambda: data)
         self._codec = encoding.codec
         mark = encoding.mark if data.startswith(encoding.mark) else b""
-        size = _HEADER_BYTES
+        size = LOOKED_AT
         while True:
             is_whole = len(data) < size
             decoder = codecs.getincrementaldecoder(self._codec)("neardup.keep_byte")

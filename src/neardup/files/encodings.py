@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 MARK_BYTES = 4
 """As much as a byte-order mark has at most."""
 
+LOOKED_AT = 1 << 16
+"""As many bytes of a file say whether it is UTF-8 though another encoding is named."""
+
 # Byte-order marks by what they say, the longer before those that they begin with.
 _MARKS = (
     ("utf-32-le", codecs.BOM_UTF32_LE),
@@ -95,20 +98,35 @@ class TextEncoding:
 def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
     """Return the encoding of a file.
 
-    ``head`` reads its first bytes, which say the order of bytes of UTF-16 and UTF-32; where they do
-    not, it is the order of nearly all computers.
+    ``head`` reads its first ``LOOKED_AT`` bytes. They say the order of bytes of UTF-16 and UTF-32;
+    where they do not, it is the order of nearly all computers. Where an encoding of one byte a
+    character is named, and they have valid UTF-8 beyond ASCII, the file is UTF-8: files of several
+    encodings can be read together, and text in another encoding is no valid UTF-8 but by design.
     """
     codec = "utf-8" if name is None else codecs.lookup(name).name
     if codec in ("utf-8", "utf-8-sig"):
         return TextEncoding(mark=BYTE_ORDER_MARK)
     if not codec.startswith(("utf-16", "utf-32")):
-        return TextEncoding(codec)
+        is_utf8 = _has_single_bytes(codec) and _is_utf8_beyond_ascii(head())
+        return TextEncoding(mark=BYTE_ORDER_MARK) if is_utf8 else TextEncoding(codec)
     family = codec[: len("utf-16")]
     beginning = head()
     for exact, mark in _MARKS:
         if exact.startswith(codec) and beginning.startswith(mark):
             return TextEncoding(exact, int(family[-2:]) // 8, mark)
     return TextEncoding(codec if codec != family else f"{family}-le", int(family[-2:]) // 8)
+
+
+def _has_single_bytes(codec: str) -> bool:
+    """Return whether each byte is a character, of others than ASCII too."""
+    return codec != "ascii" and len(bytes(range(256)).decode(codec, "replace")) == 256
+
+
+def _is_utf8_beyond_ascii(head: bytes) -> bool:
+    try:
+        return not codecs.getincrementaldecoder("utf-8")().decode(head).isascii()
+    except UnicodeDecodeError:
+        return False
 
 
 def encoding_by_mark(head: bytes) -> str | None:

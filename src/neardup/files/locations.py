@@ -7,8 +7,10 @@ import glob
 import json
 import os
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +210,10 @@ def _expand_local(path: str, options: InputOptions) -> Found:
         message = f"no file matches the pattern {path!r}"
         raise InvalidInputError(message)
     found = Found()
+    is_link = cache(lambda path: os.path.islink(path) and os.path.isdir(path))
     for match in matches:
+        if any(map(is_link, _folders_matched(path, match))):
+            continue
         if _is_special(match):
             found.passed_over.append(NoFile(_normal(match)))
         elif Path(match).is_dir():
@@ -219,6 +224,13 @@ def _expand_local(path: str, options: InputOptions) -> Found:
         else:
             found.files.append(_checked_file(match))
     return found.sorted_if_any(f"the folders that match {path!r}", options)
+
+
+def _folders_matched(pattern: str, match: str) -> Iterator[str]:
+    """Yield the folders on the way to a match that the pattern does not name, and the match."""
+    n_named = len(list(takewhile(lambda part: not glob.has_magic(part), pattern.split("/"))))
+    parts = match.split("/")
+    yield from ("/".join(parts[:stop]) for stop in range(n_named + 1, len(parts) + 1))
 
 
 def _is_any(pattern: str) -> bool:

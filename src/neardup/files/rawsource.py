@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError
 from neardup.files.encodings import (
+    LOOKED_AT,
     MARK_BYTES,
     EncodedBlock,
     TextEncoding,
@@ -130,7 +131,7 @@ class RawSource(Source):
 
         def head() -> bytes:
             with self.open() as stream:
-                return stream.read(MARK_BYTES)
+                return stream.read(LOOKED_AT)
 
         return encoding_of(self._encoding, head)
 

@@ -190,11 +190,11 @@ def _in_memory(rows: Source, options: InputOptions) -> Source:
 def _unique(locations: Iterable[str]) -> dict[str, str]:
     """Return locations by what they lead to.
 
-    The same file may come as a relative and as an absolute path; the first stands.
+    The same file may come as a relative and as an absolute path, and by links; the first stands.
     """
     unique: dict[str, str] = {}
     for location in locations:
-        unique.setdefault(location if is_url(location) else _absolute(location), location)
+        unique.setdefault(location if is_url(location) else os.path.realpath(location), location)
     return unique
 
 

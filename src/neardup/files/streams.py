@@ -14,6 +14,7 @@ import os
 import shutil
 import tempfile
 import weakref
+import zlib
 from abc import ABC, abstractmethod
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
@@ -60,6 +61,9 @@ def decompressing(raw: Any, compression: str | None) -> Any:
         return raw
     if compression == "xz":
         return lzma.LZMAFile(raw)
+    if compression == "gzip":
+        # Arrow's refuses zeros behind the end, as tapes and block devices leave them.
+        return gzip.GzipFile(fileobj=raw)
     native = raw if isinstance(raw, pa.NativeFile) else pa.PythonFile(raw, mode="r")
     return pa.CompressedInputStream(native, compression)
 
@@ -431,7 +435,15 @@ def reading(location: str) -> Iterator[None]:
         raise ReadError(message, path=location) from None
     except EOFError:
         raise ReadError(_INCOMPLETE, path=location) from None
-    except lzma.LZMAError as error:
+    except gzip.BadGzipFile as error:
+        message = f"not valid compressed data: {one_line(error)}"
+        if str(error).startswith("Not a gzipped file"):
+            message = (
+                "not compressed with gzip, or something else is behind the compressed data; if it "
+                "is not compressed, let its name not end in .gz"
+            )
+        raise ReadError(message, path=location) from error
+    except (lzma.LZMAError, zlib.error) as error:
         message = f"not valid compressed data: {one_line(error)}"
         raise ReadError(message, path=location) from error
     except OSError as error:
@@ -490,7 +502,7 @@ def _open_raw(location: str, compression: str | None) -> Any:
     if is_remote(location):
         return _open_url(location)
     place = _place_of(location)
-    if compression in (None, "xz"):
+    if compression in (None, "gzip", "xz"):
         return io.FileIO(place, "rb")
     return pa.OSFile(place, "rb")
 

@@ -212,6 +212,21 @@ def test_encoding_of__by_name_and_mark():
     assert found("utf-16-be", b"\xff\xfe") == ("utf-16-be", 2, b"")
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])
+def test_encoding__files_of_two(make_file, name):
+    """Of one byte a character: what is UTF-8 beyond ASCII is read so, and is written so."""
+    content = {"a.txt": "é", "a.jsonl": '{"text": "é"}\n', "a.csv": "text\né\n"}[name]
+    for codec in ("utf-8", "cp1252"):
+        path = make_file(name, content.encode(codec))
+        source = file_source(str(path), name, InputOptions(encoding="cp1252"))
+        [block] = source.blocks()
+        assert block.parse(ColumnNames()).text.to_pylist() == ["é"]
+    path = make_file(name, content.encode())
+    source = file_source(str(path), name, InputOptions(encoding="cp932"))
+    [block] = source.blocks()
+    assert block.parse(ColumnNames(), skip_bad=True).text.to_pylist() != ["é"]
+
+
 def test_encoding_by_mark():
     for name in ("utf-16", "utf-32"):
         assert encoding_by_mark("a".encode(name)) == name

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import subprocess
@@ -153,3 +154,21 @@ def test_output_stream__disk_full_on_close(suffix):
     with pytest.raises(WriteError, match=r"^/dev/full: cannot be written: No space left"):
         stream.close()
     stream.close()
+
+
+def test_gzip__zeros_behind_the_end(tmp_path):
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b"one") + gzip.compress(b" two") + bytes(1000))
+    with InputStream(str(path), "gzip") as stream:
+        assert stream.read(100) == b"one two"
+
+
+@pytest.mark.parametrize("content", [b"plain", gzip.compress(b"one") + b"plain"])
+def test_gzip__something_else(tmp_path, content):
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(content)
+    with (
+        pytest.raises(ReadError, match="not compressed with gzip"),
+        InputStream(str(path), "gzip") as stream,
+    ):
+        stream.read(100)
