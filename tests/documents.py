@@ -50,44 +50,36 @@ def docx_of(
 SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
 
-def xlsx_of(
-    *sheets: tuple[str, str] | tuple[str, str, str],
-    strings: str = "",
-    styles: str = "",
-    properties: str = "",
-    prolog: str = "",
-    method: int = zipfile.ZIP_DEFLATED,
-) -> bytes:
-    """Return a workbook of sheets: each a name, its rows as XML, and perhaps a state.
-
-    ``strings`` are shared ones, ``styles`` what is in the part of them, and ``properties``
-    attributes of the workbook's.
-    """
+def xlsx_of(*sheets: tuple[str, str], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """Return a workbook of sheets: each a name and its rows as XML."""
     listed = "".join(
-        f'<sheet name="{name}" sheetId="{i}" r:id="s{i}" state="{(*state, "visible")[0]}"/>'
-        for i, (name, _, *state) in enumerate(sheets)
+        f'<sheet name="{name}" sheetId="{i}" r:id="s{i}"/>' for i, (name, _) in enumerate(sheets, 1)
     )
     related = "".join(
         f'<Relationship Id="s{i}" Type="{RELATED}/worksheet" Target="worksheets/{i}.xml"/>'
-        for i in range(len(sheets))
+        for i in range(1, len(sheets) + 1)
     )
-    for kind in ("sharedStrings", "styles"):
-        related += f'<Relationship Id="{kind}" Type="{RELATED}/{kind}" Target="/xl/{kind}.xml"/>'
-    space = "http://schemas.openxmlformats.org/package/2006/relationships"
+    packages = "http://schemas.openxmlformats.org/package/2006"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"
     parts = [
+        (
+            "[Content_Types].xml",
+            f'<Types xmlns="{packages}/content-types">'
+            f'<Override PartName="/xl/workbook.xml" ContentType="{kind}"/></Types>',
+        ),
         ("_rels/.rels", relationships(officeDocument="xl/workbook.xml")),
         (
             "xl/workbook.xml",
-            f'<workbook xmlns="{SHEET}" xmlns:r="{RELATED}"><workbookPr {properties}/>'
-            f"<sheets>{listed}</sheets></workbook>",
+            f'<workbook xmlns="{SHEET}" xmlns:r="{RELATED}"><sheets>{listed}</sheets></workbook>',
         ),
-        ("xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{space}">{related}</Relationships>'),
-        ("xl/sharedStrings.xml", f'<sst xmlns="{SHEET}">{strings}</sst>'),
-        ("xl/styles.xml", f'<styleSheet xmlns="{SHEET}">{styles}</styleSheet>'),
+        (
+            "xl/_rels/workbook.xml.rels",
+            f'<Relationships xmlns="{packages}/relationships">{related}</Relationships>',
+        ),
     ]
-    for i, (_, rows, *_) in enumerate(sheets):
+    for i, (_, rows) in enumerate(sheets, 1):
         sheet = f'<worksheet xmlns="{SHEET}"><sheetData>{rows}</sheetData></worksheet>'
-        parts.append((f"xl/worksheets/{i}.xml", prolog + sheet))
+        parts.append((f"xl/worksheets/{i}.xml", sheet))
     return zip_of([(name, text.encode()) for name, text in parts], method)
 
 

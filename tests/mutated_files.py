@@ -150,7 +150,6 @@ def whole_files() -> dict[str, bytes]:
         + b"".join(f"<p>{row['text']}</p>".encode() for row in _rows()),
         "a.warc": warc,
         "a.xlsx": format_cases.office_sheet(_rows()),
-        "a.ods": format_cases.open_sheet(_rows()),
         "a.docx": format_cases.docx_of(_paragraphs("<w:p><w:r><w:t>{}</w:t></w:r></w:p>")),
         "a.odt": format_cases.odt_of(_paragraphs("<text:p>{}</text:p>")),
         "a.epub": format_cases.epub_of({"a.xhtml": _paragraphs("<p>{}</p>")}),

@@ -156,8 +156,6 @@ class TableResult(Result):
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the table to a file or URL: .parquet, .csv, .jsonl or .xlsx, by its ending.
 
-        Headers of a spreadsheet are words, which are names of columns again where it is read.
-
         Raises
         ------
         InvalidParameterError, OutputExistsError, WriteError

@@ -207,7 +207,7 @@ def test_places__in_tables_and_on_the_page(run, here, write_file):
     assert found["marked_places"] == [0, 1]
     assert "place-marker" not in run(*arguments, "--place-marker", ".", "-o", "all.csv").out
     head, *cells = openpyxl.load_workbook(here / "v.xlsx").active.values
-    place = head.index("place in document")
+    place = head.index("doc_place")
     assert [row[place] for row in cells] == ["line 1, column 20", "Gen 1:2"]
     # A table that was read back has them on its page, too.
     assert run("report", "v.xlsx", "-o", "again.html").code == 0

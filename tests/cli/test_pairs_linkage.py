@@ -11,8 +11,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.outputs.headers import names_of
-
 GUIDE = """id,name,city,price
 f1,art delis restaurant,la,10
 f2,art deli restaurant,la,20
@@ -137,8 +135,8 @@ def table_of(name: str) -> list[dict[str, object]]:
         return pq.read_table(path).to_pylist()
     if path.suffix == ".jsonl":
         return [json.loads(line) for line in path.read_text().splitlines()]
-    headers, *rows = openpyxl.load_workbook(path).active.values
-    return [dict(zip(names_of(headers), row, strict=True)) for row in rows]
+    names, *rows = openpyxl.load_workbook(path).active.values
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def test_columns__of_a_side_that_has_them(run, here, guides):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidParameterError
 from neardup.files.archives import ArchiveMember
-from neardup.files.streams import Converted, StandardInput, is_remote, state_of_url
+from neardup.files.streams import StandardInput, is_remote, state_of_url
 from neardup.index.store import Manifest
 from neardup.options.groups import WorkspaceOptions
 from neardup.options.option import Options
@@ -165,8 +165,6 @@ def with_format(
 def _state(file: Source, name: str) -> dict[str, object] | None:
     """Return what changes when a file of the source of a name does; None if it is not a file."""
     location = file.origin
-    if isinstance(location, Converted):
-        location = location.original
     if location is None or isinstance(location, StandardInput):
         return None
     # A member of an archive changes when that does.

@@ -42,13 +42,11 @@ from neardup.files.rawsource import MAX_ROW_BYTES
 from neardup.files.rows import (
     ColumnNames,
     Mask,
-    NamesOf,
     ParsedRows,
     RowBlock,
     RowWriter,
     Source,
     columns_of_order,
-    differing,
     order_of,
 )
 from neardup.files.streams import InputStream, OutputStream, compression_of, file_size, suffix_below
@@ -133,8 +131,6 @@ class DelimitedSource(Source):
         Of the text, by Python's name; None is UTF-8.
     block_bytes
         How much to read at a time.
-    names_of
-        Returns what columns are called that have such headers.
     """
 
     input_options = frozenset({"input_format", "encoding", "delimiter"})
@@ -148,7 +144,6 @@ class DelimitedSource(Source):
         is_delimiter_given: bool = False,
         encoding: str | None = None,
         block_bytes: int = _BLOCK_BYTES,
-        names_of: NamesOf = list,
     ) -> None:
         self.location = self.origin = location
         self.name = name
@@ -156,7 +151,6 @@ class DelimitedSource(Source):
         self.block_bytes = block_bytes
         self._delimiter, self._is_delimiter_given = delimiter, is_delimiter_given
         self._encoding, self._codec = encoding, "utf-8"
-        self._names_of = names_of
         # What stands before the first row, and how rows end there; None before it has been read.
         self._header: bytes | None = None
         self._line_end = "\n"
@@ -198,8 +192,7 @@ class DelimitedSource(Source):
             header.decode(self._codec)
         except UnicodeDecodeError as error:
             raise self._bad_header(not_decodable(error, self._codec)) from None
-        self._columns = self._names_of(headers)
-        self.headers = differing(self._columns, headers)
+        self._columns = headers
         self._header = mark + header
         ending = text[:stop][-2:]
         self._line_end = "\r\n" if ending == "\r\n" else "\r" if ending[-1:] == "\r" else "\n"
@@ -225,23 +218,21 @@ class DelimitedSource(Source):
         message = f"the header row cannot be read: {reason}; expected the names of the columns"
         return InvalidInputError(message, path=self.location)
 
-    def as_table(self, names_of: NamesOf) -> DelimitedSource:
-        """Return the source with the separator of its header, and the names that are meant there.
+    def as_table(self) -> DelimitedSource:
+        """Return the source with the separator of its header.
 
         Spreadsheets may write other separators.
         """
-        headers = self.column_names() or []
-        found = _other_delimiter(headers)
-        if found is None and names_of(headers) == headers:
+        found = _other_delimiter(self.column_names() or [])
+        if found is None:
             return self
         return DelimitedSource(
             self.location,
             self.name,
-            delimiter=found or self._delimiter,
-            is_delimiter_given=found is not None,
+            delimiter=found,
+            is_delimiter_given=True,
             encoding=self._encoding,
             block_bytes=self.block_bytes,
-            names_of=names_of,
         )
 
     def column_names(self) -> list[str] | None:

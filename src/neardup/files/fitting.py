@@ -486,8 +486,8 @@ def converted_writer(
     return conversion.writer(source, destination, documents)
 
 
-# Kinds of spreadsheets that are read, and written as .xlsx.
-_OTHER_SPREADSHEETS = (".ods", ".xlsm")
+# A kind of spreadsheet that is read, and written as .xlsx.
+_OTHER_SPREADSHEETS = (".xlsm",)
 
 
 def converted_name(name: str, output_format: OutputFormat) -> str:

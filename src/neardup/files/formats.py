@@ -90,7 +90,14 @@ FORMATS = (
     _TEXT,
     FileFormat("parquet", (".parquet",), "neardup.files.parquet", is_compressible=False),
     FileFormat("arrow", (".arrow", ".feather"), "neardup.files.arrow", is_compressible=False),
-    FileFormat("xlsx", (".xlsx", ".xlsm", ".ods"), "neardup.files.sheets", is_compressible=False),
+    FileFormat(
+        "xlsx",
+        (".xlsx", ".xlsm"),
+        "neardup.files.sheets",
+        is_compressible=False,
+        extra="xlsx",
+        package="openpyxl",
+    ),
     FileFormat("docx", (".docx",), "neardup.files.office.docx"),
     FileFormat("odt", (".odt",), "neardup.files.office.odt"),
     FileFormat(

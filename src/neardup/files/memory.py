@@ -38,12 +38,10 @@ from neardup.files.problems import SAMPLED_ROWS, check_columns, string_values
 from neardup.files.rows import (
     ColumnNames,
     Mask,
-    NamesOf,
     ParsedRows,
     RowBlock,
     RowWriter,
     Source,
-    differing,
 )
 from neardup.tables import Int64s
 
@@ -231,16 +229,6 @@ class MemorySource(Source):
     def schema_metadata(self) -> Mapping[bytes, bytes]:
         """Return the metadata of the table."""
         return self._table.schema.metadata or {}
-
-    def as_table(self, names_of: NamesOf) -> MemorySource:
-        """Return the table with names in the places of its headers."""
-        headers = self.column_names()
-        names = names_of(headers)
-        if names == headers:
-            return self
-        table = MemorySource(self._table.rename_columns(names))
-        table.headers = differing(names, headers)
-        return table
 
     def blocks(self) -> Iterator[RowBlock]:
         """Slice the table; nothing is copied."""

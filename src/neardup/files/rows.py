@@ -8,9 +8,8 @@ a row is kept or removed, it is written from its original form, so that nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
@@ -26,21 +25,6 @@ if TYPE_CHECKING:
     from neardup.options.choices import OutputFormat
 
 Mask = npt.NDArray[np.bool_]
-
-NamesOf = Callable[[Sequence[str]], list[str]]
-"""Returns the names of a table's columns for all of its headers."""
-
-
-def differing(names: Sequence[str], headers: Sequence[str]) -> Mapping[str, str]:
-    """Return the headers of columns that have another name, by that."""
-    return {name: each for name, each in zip(names, headers, strict=True) if name != each}
-
-
-def column_called(name: str, sources: Iterable[Source]) -> str:
-    """Return what messages call a column of tables: its header, where that is not its name."""
-    header = next((each.headers[name] for each in sources if name in each.headers), None)
-    return repr(name) if header is None else f"{header!r} ({name})"
-
 
 DEFAULT_ID = "id"
 """Column that has the ids if nobody names one and all sources have it."""
@@ -353,9 +337,6 @@ class Source(ABC):
     extracts_text: bool = False
     """Whether the text of a row comes out of it by work that is worth doing once."""
 
-    headers: Mapping[str, str] = MappingProxyType({})
-    """What stands above columns that go by other names, see ``as_table``."""
-
     kept_texts: SourceTexts | None = None
     """Where texts are kept that have come out of rows, for a job that reads them again."""
 
@@ -364,10 +345,10 @@ class Source(ABC):
         """The sources of single files that it reads: itself, or those that it puts together."""
         return (self,)
 
-    def as_table(self, names_of: NamesOf) -> Source:
+    def as_table(self) -> Source:
         """Return the source as one of a table that a job has written and people may have saved.
 
-        Formats that people look at may have other headers there than columns have names.
+        Spreadsheets save CSV with other separators.
         """
         return self
 

@@ -1,85 +1,152 @@
-"""Spreadsheets (.xlsx, .ods): one of their sheets, read as if it had been saved as CSV.
+"""Spreadsheets (.xlsx): one sheet is read as a table, and rows are written back as a sheet.
 
-The rows of the sheet are copied to a file in a temporary folder when it is opened, because jobs
-read inputs more than once; the folder goes when nothing refers to its file any more. So a row is
-what it is in CSV: all values are text, by one rule (``text_of``), and empty cells are empty texts.
-Beside it is what cells have that is no text, for rows that are written back.
+openpyxl reads the cells, row by row, and xlsxwriter writes them. A column that holds only numbers
+is a column of numbers; every other cell becomes text by one rule (``text_of``). The table is in
+memory, because jobs read inputs more than once.
 """
 
 from __future__ import annotations
 
-import csv
-import pickle
-from array import array
-from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing, contextmanager
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date, datetime, time, timedelta
 from importlib.util import find_spec
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import (
     InvalidInputError,
     MissingExtraError,
     NeardupError,
     ReadError,
-    WriteError,
     option_name,
 )
-from neardup.files.delimited import DelimitedSource
-from neardup.files.extracted import UnreadableFileError
-from neardup.files.office.workbook import Value, Workbook, open_workbook, text_of
-from neardup.files.rows import Mask, RowBlock, RowWriter
-from neardup.files.streams import Converted, open_seekable, reading, writing
+from neardup.files.limits import most_bytes
+from neardup.files.memory import MemorySource, TableBlock
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.streams import one_line, open_seekable, reading, writing
 from neardup.runs.progress import counted, job_logger
 
 if TYPE_CHECKING:
+    from neardup.files.cuts import Cuts
     from neardup.files.streams import Destination
     from neardup.options.groups import InputOptions
 
 # Shown by commands, while there is time to begin anew.
 _log = job_logger("neardup.hints")
 
-# Rows of a sheet that is full, and goes on in the next one.
+Value = str | int | float | date | time | timedelta | None
+"""The value of a cell: a date may have a time; an error is text; None is an empty cell."""
+
+# Rows of a full sheet, which continues in the next sheet.
 _FULL = 1 << 20
-_OTHER_FORMAT = "; write format='jsonl' (--format jsonl)"
+# The table is in memory: cells take 9 bytes each beside their text. Text that many cells share is
+# stored once in the file, so a small file can hold any amount of it.
+_MOST_CELLS = 1 << 26
+_MOST_TEXT, _MOST_TIMES = 1 << 28, 32
+_ROWS_TOGETHER = 1 << 12
+_COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+# Characters that XML cannot hold, and the underscore of a text that looks like such an escape.
+_ESCAPE = re.compile(r"_x(00[01][0-9A-F]|005F|FFF[EF])_", re.I)
+_LARGEST_EXACT = 1 << 53
 
 
 def open_source(location: str, name: str, options: InputOptions) -> SheetSource:
     """Return the source of a sheet, the named one or the first that has rows."""
-    with _workbook(location) as workbook:
-        number = _chosen(workbook, options.sheet, location)
-        copy = Converted.of(location)
-        with _copying(copy):
-            values = _copy_rows(workbook, number, copy)
-        if workbook.n_without_value:
-            _log.info(
-                "%s: %s without a value, because no program has calculated it, counts as empty; "
-                "open the file in one, and save it",
-                location,
-                counted(workbook.n_without_value, "formula"),
-            )
-        return SheetSource(copy, name, workbook.sheets[number].name, values)
+    if find_spec("openpyxl") is None:
+        raise MissingExtraError("xlsx", "a spreadsheet")
+    import openpyxl
+
+    with _errors(location), open_seekable(location) as file, warnings.catch_warnings():
+        # openpyxl warns of parts that it leaves out, such as data validation.
+        warnings.simplefilter("ignore")
+        size = file.seek(0, 2)
+        _check_package(file, size)
+        workbook = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        sheets = workbook.worksheets
+        for sheet in sheets:
+            # Files may state other dimensions than they have.
+            sheet.reset_dimensions()
+        number = _chosen(sheets, options.sheet, location)
+        columns = _Columns(_MOST_TEXT + _MOST_TIMES * size)
+        n_empty = _read_rows(sheets[number:], columns)
+        table, kinds = columns.finish()
+        if n_empty:
+            _log.info("%s: left out %s", location, counted(n_empty, "empty row"))
+        return SheetSource(table, kinds, location, name, sheets[number].title)
 
 
 @contextmanager
-def _workbook(location: str) -> Iterator[Workbook]:
-    """Open a workbook, of which whatever is wrong is an error with the path."""
-    try:
-        with reading(location), open_seekable(location) as file:
-            yield open_workbook(file)
-    except UnreadableFileError as error:
-        raise ReadError(str(error), path=location) from None
+def _errors(location: str) -> Iterator[None]:
+    """Turn any error of the library into one line that names the file."""
+    with reading(location):
+        try:
+            yield
+        except (NeardupError, MemoryError):
+            raise
+        except _RefusedError as error:
+            raise ReadError(str(error), path=location) from None
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            # Damaged files raise almost anything, from KeyError to RecursionError.
+            reason = one_line(error)[:200] or type(error).__name__
+            message = f"not a spreadsheet that can be read: {reason}; get a full copy"
+            raise ReadError(message, path=location) from error
 
 
-def _chosen(workbook: Workbook, wanted: str | int | None, location: str) -> int:
-    """Return the place of the sheet that is read.
+class _RefusedError(Exception):
+    """A file that is not read, and why."""
+
+
+def _check_package(file: Any, size: int) -> None:
+    """Refuse older formats, passwords, and packages made to fill the memory."""
+    file.seek(0)
+    if file.read(len(_COMPOUND_FILE)) == _COMPOUND_FILE:
+        message = (
+            "not a spreadsheet but an older one of Microsoft Office, or one with a password; save "
+            "it without, in the newer format"
+        )
+        raise _RefusedError(message)
+    file.seek(0)
+    limit = most_bytes(size)
+    with zipfile.ZipFile(file) as package:
+        parts = [each for each in package.infolist() if each.filename.endswith((".xml", ".rels"))]
+        if sum(each.file_size for each in parts) > limit:
+            message = (
+                f"it has more than {limit >> 20:,} MB of XML, as files made to fill the memory "
+                "have; leave it out"
+            )
+            raise _RefusedError(message)
+        for part in parts:
+            with package.open(part) as stream:
+                if b"<!DOCTYPE" in stream.read(1 << 10):
+                    message = (
+                        f"{part.filename} in it declares a document type, which may be a bomb of "
+                        "entities and is not read; leave the file out"
+                    )
+                    raise _RefusedError(message)
+    file.seek(0)
+
+
+def _chosen(sheets: list[Any], wanted: str | int | None, location: str) -> int:
+    """Return the position of the sheet to read.
 
     By its number from 1, or by its name; a name that no sheet has may be a number, too.
     """
-    names = [sheet.name for sheet in workbook.sheets]
+    names = [sheet.title for sheet in sheets]
+    if not names:
+        message = "it has no sheets of cells; get a full copy"
+        raise _RefusedError(message)
     if wanted in names:
         return names.index(wanted)
     if wanted is not None:
@@ -88,9 +155,9 @@ def _chosen(workbook: Workbook, wanted: str | int | None, location: str) -> int:
             return int(wanted) - 1
         message = f"no sheet {wanted!r}; its sheets are {', '.join(map(repr, names))}"
         raise InvalidInputError(message, path=location)
-    shown = [number for number, sheet in enumerate(workbook.sheets) if not sheet.is_hidden]
+    shown = [n for n, sheet in enumerate(sheets) if sheet.sheet_state == "visible"]
     # One row is a header without rows, or a title.
-    found = next((n for n in shown if len(list(islice(workbook.rows(n), 2))) > 1), None)
+    found = next((n for n in shown if _has_rows(sheets[n])), None)
     if found is None:
         return next(iter(shown), 0)
     if len(shown) > 1:
@@ -104,83 +171,152 @@ def _chosen(workbook: Workbook, wanted: str | int | None, location: str) -> int:
     return found
 
 
-@contextmanager
-def _copying(copy: Converted) -> Iterator[None]:
-    """Turn what writing the copy may raise into WriteError."""
-    try:
-        yield
-    except NeardupError:
-        raise
-    except OSError as error:
-        message = (
-            f"{copy.copy.parent}: cannot be written: {error.strerror or error}; rows of {copy} are "
-            "copied there, set TMPDIR to a folder on a disk with room"
-        )
-        raise WriteError(message) from error
+def _has_rows(sheet: Any) -> bool:
+    return len(list(islice(filter(None, _rows(sheet)), 2))) > 1
 
 
-def _rows(workbook: Workbook, number: int) -> Iterator[list[Value]]:
-    """Yield the header and the rows of a sheet, and of those that go on where one is full."""
-    header = None
-    for place in range(number, len(workbook.sheets)):
-        rows = workbook.rows(place)
-        first = next(rows, None)
+def _rows(sheet: Any) -> Iterator[list[Value]]:
+    """Yield the values of each row up to its last one; rows without values are empty lists."""
+    for n_rows, cells in enumerate(sheet.iter_rows(), 1):
+        if n_rows > _FULL:
+            message = f"it has more than {_FULL:,} rows in a sheet; leave it out"
+            raise _RefusedError(message)
+        values = [_value(cell) for cell in cells]
+        while values and values[-1] is None:
+            values.pop()
+        yield values
+
+
+def _value(cell: Any) -> Value:
+    value = cell.value
+    if isinstance(value, str):
+        if "_x" in value:
+            value = _ESCAPE.sub(lambda code: chr(int(code[1], 16)), value)
+        return value or None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < _LARGEST_EXACT else value
+    if isinstance(value, datetime) and value.time() == time():
+        from openpyxl.styles.numbers import is_datetime
+
+        return value.date() if is_datetime(cell.number_format) == "date" else value
+    if value is None or isinstance(value, int | datetime | time | timedelta):
+        return value
+    return str(value)
+
+
+def _read_rows(sheets: list[Any], columns: _Columns) -> int:
+    """Read a sheet, and the next ones where it is full; return its empty rows between others."""
+    header: list[Value] | None = None
+    n_empty = 0
+    for sheet in sheets:
+        n_rows, n_waiting = 1, 0
+        rows = _rows(sheet)
+        first = next(filter(None, rows), None)
         if first is None or (header is not None and first != header):
-            return
+            break
         if header is None:
             header = first
-            yield header
-        n_rows = 1
+            columns.start(header)
         for row in rows:
             n_rows += 1
-            yield row
+            if row:
+                n_empty += n_waiting
+                columns.append(row)
+            n_waiting = 0 if row else n_waiting + 1
         if n_rows < _FULL:
-            return
+            break
+    return n_empty
 
 
-def _copy_rows(workbook: Workbook, number: int, copy: Converted) -> _Values:
-    """Copy a sheet as CSV; return its values that are no text.
-
-    The first row names the columns; all rows are as wide as the widest. Where that is wider than
-    the first, which shows at the end, they are copied once more.
-    """
-    n_columns, widest = 0, -1
-    while widest > n_columns or widest < 0:
-        n_columns = max(n_columns, widest)
-        n_characters = 0
-        values = _Values(copy.copy.with_name("values"))
-        with (
-            copy.copy.open("w", encoding="utf-8", newline="") as file,
-            closing(values.storing(_rows(workbook, number))) as rows,
-        ):
-            # Only characters that end lines are quoted.
-            writer = csv.writer(file, lineterminator="\r\n")
-            names = _names(next(rows, []), n_columns)
-            n_columns = widest = len(names)
-            if names:
-                writer.writerow(names)
-            for row in rows:
-                widest = max(widest, len(row))
-                texts = [text_of(value) for value in row]
-                n_characters += writer.writerow(texts + [""] * (n_columns - len(texts)))
-                if n_characters > workbook.most_bytes:
-                    message = (
-                        f"its rows are more than {workbook.most_bytes >> 20:,} MB, as of files "
-                        "made to fill disks; save the sheet as CSV"
-                    )
-                    raise UnreadableFileError(message)
-    return values
+# The kind of each cell, a byte, with which a text becomes the value that it was.
+_EMPTY, _TEXT, _WHOLE, _FLOAT, _BOOL, _DATE, _DATETIME, _TIME, _DURATION = range(9)
+_KINDS: dict[type, int] = {
+    type(None): _EMPTY,
+    str: _TEXT,
+    int: _WHOLE,
+    float: _FLOAT,
+    bool: _BOOL,
+    date: _DATE,
+    datetime: _DATETIME,
+    time: _TIME,
+    timedelta: _DURATION,
+}
 
 
-def _names(header: list[Value], n_columns: int) -> list[str]:
-    """Return the names of columns; one without is called by its letters."""
-    texts = [text_of(value) for value in header]
-    texts += [""] * (n_columns - len(texts))
-    return [text or _letters(number) for number, text in enumerate(texts)]
+class _Columns:
+    """Collects rows as columns of text, with the kind of each cell."""
+
+    def __init__(self, most_text: int) -> None:
+        self._most_text = most_text
+        self._names: list[str] = []
+        self._waiting: list[list[Value]] = []
+        self._columns: list[tuple[list[pa.Array], bytearray]] = []
+        self._n_rows = self._n_bytes = 0
+
+    def start(self, header: list[Value]) -> None:
+        """Take the names of the columns."""
+        self._names = [text_of(value) for value in header]
+
+    def append(self, row: list[Value]) -> None:
+        """Take a row, which may be wider than the header."""
+        self._waiting.append(row)
+        if len(self._waiting) == _ROWS_TOGETHER:
+            self._end_batch()
+
+    def _end_batch(self) -> None:
+        rows, self._waiting = self._waiting, []
+        n_columns = max(len(self._columns), len(self._names), *map(len, rows))
+        if (self._n_rows + len(rows)) * n_columns > _MOST_CELLS:
+            message = (
+                f"it has more than {_MOST_CELLS:,} cells between the first and the last; save the "
+                "sheet as CSV"
+            )
+            raise _RefusedError(message)
+        while len(self._columns) < n_columns:
+            above = pa.nulls(self._n_rows, pa.string())
+            self._columns.append(([above], bytearray(self._n_rows)))
+        for column, (texts, kinds) in enumerate(self._columns):
+            values = [row[column] if column < len(row) else None for row in rows]
+            found = pa.array([text_of(value) or None for value in values], pa.string())
+            self._n_bytes += found.nbytes
+            if self._n_bytes > self._most_text:
+                message = (
+                    f"its rows are more than {self._most_text >> 20:,} MB, as of files made to "
+                    "fill the memory; save the sheet as CSV"
+                )
+                raise _RefusedError(message)
+            texts.append(found)
+            kinds.extend(_KINDS[type(value)] for value in values)
+        self._n_rows += len(rows)
+
+    def finish(self) -> tuple[pa.Table, list[bytes]]:
+        """Return the table, and the kinds of each column's cells."""
+        if self._waiting:
+            self._end_batch()
+        empty = ([pa.array([], pa.string())], bytearray())
+        columns = self._columns or [empty] * len(self._names)
+        names = self._names + [""] * (len(columns) - len(self._names))
+        kinds = [bytes(codes) for _, codes in columns]
+        arrays = [pa.chunked_array(texts) for texts, _ in columns]
+        typed = [_typed(texts, codes) for texts, codes in zip(arrays, kinds, strict=True)]
+        named = [name or _letters(number) for number, name in enumerate(names)]
+        return pa.table(typed, names=named), kinds
+
+
+def _typed(texts: pa.ChunkedArray, kinds: bytes) -> pa.ChunkedArray:
+    """Return the numbers of a column that has only numbers; the texts of another one."""
+    found = set(kinds) - {_EMPTY}
+    if not found or not found <= {_WHOLE, _FLOAT}:
+        return texts
+    try:
+        return texts.cast(pa.int64() if found == {_WHOLE} else pa.float64())
+    except pa.ArrowInvalid:
+        # Beyond 64 bits the digits are kept as text.
+        return texts
 
 
 def _letters(column: int) -> str:
-    """Return what spreadsheets call a column, counted from 0."""
+    """Return the letters by which spreadsheets call a column, counted from 0."""
     letters = ""
     column += 1
     while column:
@@ -189,74 +325,111 @@ def _letters(column: int) -> str:
     return letters
 
 
-class _Values:
-    """What cells have that is no text, in a file, from which any rows can be read again.
+def text_of(value: Value) -> str:
+    """Return a value as text, without the format of its cell.
 
-    Each writer of rows of a sheet reads its own; to find them in the workbook, all rows before them
-    would have to be read.
+    Whole numbers have no point, others the fewest digits that are read as the same number. Dates
+    and times follow ISO 8601; durations of a day and more are hours, minutes and seconds.
     """
-
-    # More rows are read than are wanted, but fewer places have to be known.
-    _N_TOGETHER = 64
-
-    def __init__(self, path: Path) -> None:
-        self._path, self._places = path, array("q")
-
-    def storing(self, rows: Iterator[list[Value]]) -> Generator[list[Value]]:
-        """Yield rows, the header first, and store what is in them."""
-        with self._path.open("wb") as file:
-            while together := list(islice(rows, self._N_TOGETHER)):
-                self._places.append(file.tell())
-                pickle.dump([self._of_row(row) for row in together], file)
-                yield from together
-
-    @staticmethod
-    def _of_row(row: list[Value]) -> dict[int, Value]:
-        return {
-            column: value
-            for column, value in enumerate(row)
-            if value is not None and not isinstance(value, str)
-        }
-
-    def of_rows(self, numbers: Iterable[int]) -> list[dict[int, Value]]:
-        """Return the values of rows by their columns; the rows ascend, and count from 1."""
-        found: list[dict[int, Value]] = []
-        together: list[dict[int, Value]] = []
-        held = -1
-        with self._path.open("rb") as file:
-            for number in numbers:
-                which, row = divmod(number, self._N_TOGETHER)
-                if which != held:
-                    file.seek(self._places[which])
-                    together, held = pickle.load(file), which
-                found.append(together[row])
-        return found
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime | time):
+        return value.isoformat(timespec="milliseconds" if value.microsecond else "seconds")
+    if isinstance(value, timedelta):
+        seconds, ms = divmod(round(abs(value) / timedelta(milliseconds=1)), 1000)
+        sign = "-" * (value < timedelta())
+        fraction = f".{ms:03}" if ms else ""
+        return f"{sign}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction}"
+    return str(value)
 
 
-class SheetSource(DelimitedSource):
-    """A sheet with a header row; rows count from 1 after it, those without any value left out.
+def _value_of(text: str, kind: int) -> Value:
+    """Return the value of a cell of a kind from its text; the text if that was changed since."""
+    try:
+        if kind == _WHOLE:
+            return int(text)
+        if kind == _FLOAT:
+            return float(text)
+        if kind == _BOOL:
+            return {"true": True, "false": False}.get(text, text)
+        if kind == _DURATION:
+            hours, minutes, seconds = text.removeprefix("-").split(":")
+            span = timedelta(hours=int(hours), minutes=int(minutes), seconds=float(seconds))
+            return -span if text.startswith("-") else span
+        moments: dict[int, Any] = {_DATE: date, _DATETIME: datetime, _TIME: time}
+        return moments[kind].fromisoformat(text) if kind in moments else text
+    except ValueError:
+        return text
 
-    An output is a spreadsheet with that sheet alone: values keep their kinds, formulas are what
-    they gave, and nothing is left of formats and widths.
+
+class SheetBlock(TableBlock):
+    """Rows of a sheet; empty cells are empty texts, and numbers are text in a column of texts."""
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Check the named columns and return them."""
+        table = self._table
+        for place, name in enumerate(table.column_names):
+            if name in columns.texts:
+                column = table.column(place)
+                texts = pc.fill_null(column.cast(pa.string()), "")
+                table = table.set_column(place, name, texts)
+        block = TableBlock(table, int(self.numbers[0]) if len(self) else 1, self._path)
+        return block.parse(columns, select=select, skip_bad=skip_bad)
+
+    def with_cuts(self, cuts: Cuts) -> SheetBlock:
+        """Cut spans out of the columns of the texts, which are columns of texts then."""
+        table = self._table
+        for place, name in enumerate(table.column_names):
+            if name in cuts.columns:
+                texts = table.column(place).cast(pa.string())
+                table = table.set_column(place, name, texts)
+        block = SheetBlock(table, int(self.numbers[0]), self._path)
+        return super(SheetBlock, block).with_cuts(cuts)
+
+
+class SheetSource(MemorySource):
+    """A sheet with a header row; rows count from 1 after it, rows without a value left out.
+
+    An output is a spreadsheet with that sheet alone: values keep their kinds, formulas become their
+    values, and formats and widths are gone.
 
     Parameters
     ----------
-    location
-        Of the file, with the copy of the sheet.
-    name
-        As for RawSource.
+    table
+        The rows.
+    kinds
+        The kind of each cell, by column.
+    location, name
+        Path or URL of the file, and its name in ids and outputs.
     sheet
         The name of the sheet.
-    values
-        What its cells have that is no text.
     """
 
     input_options = frozenset({"input_format", "sheet"})
-    may_misfit = frozenset()
 
-    def __init__(self, location: Converted, name: str, sheet: str, values: _Values) -> None:
-        super().__init__(location, name)
-        self.sheet, self.values = sheet, values
+    def __init__(
+        self, table: pa.Table, kinds: list[bytes], location: str, name: str, sheet: str
+    ) -> None:
+        super().__init__(table)
+        self.location = self.origin = location
+        self.name, self.sheet, self.kinds = name, sheet, kinds
+
+    def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
+        """Return the name of the file and the number of the row."""
+        return Source.default_ids(self, numbers)
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Slice the table; nothing is copied."""
+        for block in super().blocks():
+            rows = SheetBlock(block.to_table(), int(block.numbers[0]), self.origin)
+            rows.end = block.end
+            yield rows
 
     def check_writable(self) -> None:
         """Raise where the library that writes spreadsheets is not installed."""
@@ -265,11 +438,9 @@ class SheetSource(DelimitedSource):
 
     @property
     def written_name(self) -> str:
-        """Return the name of the spreadsheet of rows."""
-        # What writes other formats is loaded where rows are written.
-        from neardup.files.fitting import converted_name
-
-        return converted_name(self.name, "same")
+        """Return the name of the spreadsheet of rows, which has no macros."""
+        path = PurePosixPath(self.name)
+        return str(path.with_suffix(".xlsx")) if path.suffix.lower() == ".xlsm" else self.name
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of a spreadsheet."""
@@ -281,48 +452,36 @@ class _SheetWriter(RowWriter):
     """Writes rows as a spreadsheet."""
 
     def __init__(self, source: SheetSource, destination: Destination) -> None:
-        from neardup.files.office.spreadsheet import SHEET_ROWS, Spreadsheet
+        from neardup.files.office.spreadsheet import Spreadsheet
 
-        self._location, self._destination = source.location, destination
-        self._names, self._most_rows = source.column_names() or [], SHEET_ROWS
-        self._values = source.values
-        # The next row of the sheet that is written.
-        self._row = 1
+        self._location, self._destination, self._kinds = source.location, destination, source.kinds
         self._spreadsheet = Spreadsheet()
-        self._spreadsheet.add_sheet(self._names, source.sheet)
+        self._spreadsheet.add_sheet(source.column_names(), source.sheet)
 
     def prepare(self, block: RowBlock, select: Mask) -> tuple[list[int], pa.Table | None]:
-        """Return the numbers and texts of the selected rows."""
-        if not select.any():
-            return [], None
-        return block.numbers[select].tolist(), block.to_table(select)
+        """Return the numbers and values of the selected rows."""
+        return block.numbers[select].tolist(), block.to_table(select) if select.any() else None
 
     def append(self, prepared: tuple[list[int], pa.Table | None]) -> None:
-        """Append rows: what a cell had, unless something was cut out of it."""
+        """Append rows."""
+        from neardup.files.office.spreadsheet import CELL_UNITS, units_of
+
         numbers, table = prepared
         if table is None:
             return
-        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-        found = self._values.of_rows(numbers)
-        for number, values, texts in zip(numbers, found, rows, strict=True):
-            if self._row == self._most_rows:
-                self._spreadsheet.add_sheet(self._names)
-                self._row = 1
-            for column, text in enumerate(texts):
-                value = values.get(column)
-                self._put(number, column, value if text_of(value) == text else text)
-            self._row += 1
-
-    def _put(self, number: int, column: int, value: Value) -> None:
-        from neardup.files.office.spreadsheet import CELL_UNITS, units_of
-
-        if isinstance(value, str) and units_of(value) > CELL_UNITS:
-            message = (
-                f"a text of {len(value):,} characters is longer than a cell of a spreadsheet may "
-                f"be{_OTHER_FORMAT}"
-            )
-            raise InvalidInputError(message, path=self._location, row=number)
-        self._spreadsheet.put(self._row, column, value)
+        columns = [column.to_pylist() for column in table.columns]
+        for number, *values in zip(numbers, *columns, strict=True):
+            cells = []
+            for value, kinds in zip(values, self._kinds, strict=True):
+                is_text = isinstance(value, str)
+                cells.append(_value_of(value, kinds[number - 1]) if is_text else value)
+                if is_text and units_of(value) > CELL_UNITS:
+                    message = (
+                        f"a text of {len(value):,} characters is longer than a cell of a "
+                        "spreadsheet may be; write format='jsonl' (--format jsonl)"
+                    )
+                    raise InvalidInputError(message, path=self._location, row=number)
+            self._spreadsheet.append(cells, are_numbers_exact=True)
 
     def close(self) -> None:
         """Complete the file."""

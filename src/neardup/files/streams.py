@@ -11,9 +11,6 @@ import gzip
 import io
 import lzma
 import os
-import shutil
-import tempfile
-import weakref
 import zlib
 from abc import ABC, abstractmethod
 from pathlib import Path, PurePosixPath
@@ -141,25 +138,6 @@ class StandardInput(Copied):
     def __reduce__(self) -> tuple[Any, ...]:
         """Be copied by the place alone."""
         return StandardInput, (self.copy,)
-
-
-class Converted(Copied):
-    """The location of a file that is read from a copy in another format.
-
-    ``original`` is where the file itself is, which may be a copy of something else.
-    """
-
-    original: str
-
-    @classmethod
-    def of(cls, original: str) -> Self:
-        """Return the location, and a place for a copy that is there as long as it is."""
-        folder = tempfile.mkdtemp(prefix="neardup-")
-        location = cls(original, Path(folder, "copy"))
-        location.original = original
-        # Also when the interpreter ends.
-        weakref.finalize(location, shutil.rmtree, folder, ignore_errors=True)
-        return location
 
 
 def _place_of(location: str) -> str:

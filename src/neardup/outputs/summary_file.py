@@ -18,10 +18,9 @@ from neardup.errors import InvalidInputError, MissingExtraError, ReadError
 from neardup.files.inputs import Inputs
 from neardup.files.locations import path_of
 from neardup.files.resolve import resolve_inputs, resolve_paths
-from neardup.files.rows import Source, column_called
+from neardup.files.rows import Source
 from neardup.files.streams import Destination, InputStream, is_url, read_blocks, reading
 from neardup.options.groups import InputOptions
-from neardup.outputs.headers import names_of
 
 if TYPE_CHECKING:
     from neardup.outputs.summary_records import Job
@@ -90,8 +89,6 @@ def _parse(content: bytes, folder: str) -> dict[str, Any]:
 def resolve_tables(data: Any, *, options: InputOptions | None = None) -> Inputs:
     """Find the sources of tables, as ``resolve_inputs`` finds those of documents.
 
-    Headers in words, as spreadsheets of results have, are names of columns again.
-
     A table that lies in an output folder is compared with the digest that the summary there has of
     it; one in parts as a whole, even if a part alone is named.
     """
@@ -104,13 +101,12 @@ def resolve_tables(data: Any, *, options: InputOptions | None = None) -> Inputs:
     for source in found:
         if source.extracts_text:
             raise InvalidInputError(_A_DOCUMENT, path=source.origin)
-    sources = found.changed(lambda each: each.as_table(names_of))
+    sources = found.changed(lambda each: each.as_table())
     for source in sources:
         names = source.column_names() or ()
         twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
         if twice:
-            called = column_called(twice[0], [source])
-            message = f"the table has several columns {called}; leave one of them"
+            message = f"the table has several columns {twice[0]!r}; leave one of them"
             raise InvalidInputError(message, path=source.origin)
     _check_tables(sources)
     return sources

@@ -9,12 +9,10 @@ import pyarrow as pa
 
 from neardup.files.office.spreadsheet import (
     CELL_UNITS,
-    SHEET_ROWS,
     Spreadsheet,
     start_of,
     units_of,
 )
-from neardup.outputs.headers import headers_of
 from neardup.outputs.table_text import batches_of
 from neardup.runs.progress import counted, job_logger, plural
 
@@ -23,31 +21,24 @@ _log = job_logger("neardup.hints")
 
 
 def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
-    """Write headers in words and the rows, in as many sheets as they need.
+    """Write a header and the rows, in as many sheets as they need.
 
     A text that is longer than a cell may be is cut, and says so at its end. What no number of a
     spreadsheet can be is a text: whole numbers of more than 15 digits, floats that are not finite.
     """
-    headers = headers_of(table.schema.names)
     n_cut = 0
     with Spreadsheet() as spreadsheet:
-        spreadsheet.add_sheet(headers)
-        row = 1
+        spreadsheet.add_sheet(table.schema.names)
         for values in _rows(table):
-            if row == SHEET_ROWS:
-                spreadsheet.let_filter(row, len(headers))
-                spreadsheet.add_sheet(headers)
-                row = 1
+            cells = list[object](values)
             for column, value in enumerate(values):
                 if value is None or isinstance(value, bool | int | float):
-                    spreadsheet.put(row, column, value)
                     continue
                 text = str(value)
                 is_cut = units_of(text) > CELL_UNITS
                 n_cut += is_cut
-                spreadsheet.put(row, column, _cut(text) if is_cut else text)
-            row += 1
-        spreadsheet.let_filter(row, len(headers))
+                cells[column] = _cut(text) if is_cut else text
+            spreadsheet.append(cells)
         spreadsheet.copy_to(stream)
     if n_cut:
         _log.info(

@@ -16,7 +16,7 @@ from neardup.files.ids import IdTable, as_text, choose_id_column
 from neardup.files.memory import TableBlock
 from neardup.files.parquet import ParquetSource
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
-from neardup.files.rows import ColumnNames, RowBlock, Source, column_called
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
@@ -153,9 +153,9 @@ def open_table(
 
     def finish(table: pa.Table, start: int) -> pa.Table:
         if not are_labels:
-            table = _with_numbers(table, sources, name)
+            table = _with_numbers(table, name)
         wanted = _IDS if are_labels else (*_IDS, *_PLACES)
-        _check_complete(table, wanted, sources, name, start)
+        _check_complete(table, wanted, name, start)
         return table
 
     schema = finish(rows.schema.empty_table(), 0).schema
@@ -230,7 +230,7 @@ def _keep_rows(sources: Sequence[Source], runner: Runner, workspace: Workspace) 
     return TableRows(joined, n_rows, blocks)
 
 
-def _with_numbers(table: pa.Table, sources: Sequence[Source], name: str) -> pa.Table:
+def _with_numbers(table: pa.Table, name: str) -> pa.Table:
     import pyarrow as pa
 
     from neardup.files.arrowcolumns import as_numbers
@@ -242,24 +242,20 @@ def _with_numbers(table: pa.Table, sources: Sequence[Source], name: str) -> pa.T
             kind = pa.int64() if column in _WHOLE else pa.float64()
             values = as_numbers(table[column], kind)
         except pa.ArrowException:
-            called = column_called(column, sources)
-            message = f"column {called} holds values that are no numbers"
+            message = f"column {column!r} holds values that are no numbers"
             raise InvalidInputError(message, path=name) from None
         table = table.set_column(place, column, values)
     return table
 
 
-def _check_complete(
-    table: pa.Table, columns: Sequence[str], sources: Sequence[Source], name: str, start: int
-) -> None:
+def _check_complete(table: pa.Table, columns: Sequence[str], name: str, start: int) -> None:
     """Raise if a row lacks a value, of a table whose first row is at a place."""
     import pyarrow.compute as pc
 
     for column in columns:
         if column in table.column_names and table[column].null_count:
             row = start + pc.index(pc.is_null(table[column]), True).as_py() + 1
-            called = column_called(column, sources)
-            message = f"row {row:,} has no {called}; each row needs one, name a complete table"
+            message = f"row {row:,} has no {column!r}; each row needs one, name a complete table"
             raise InvalidInputError(message, path=name)
 
 

@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError, MissingExtraError
-from neardup.outputs import table_files, table_xlsx
+from neardup.files.office import spreadsheet
+from neardup.outputs import table_files
 from neardup.outputs.table_files import plan_table, write_table
 from neardup.outputs.table_xlsx import write_xlsx
 from tests.examples import examples
@@ -94,7 +95,7 @@ def test_write_xlsx__as_another_reader_has_it():
 
 
 def test_write_xlsx__more_rows_than_a_sheet_has(monkeypatch):
-    monkeypatch.setattr(table_xlsx, "SHEET_ROWS", 3)
+    monkeypatch.setattr(spreadsheet, "SHEET_ROWS", 3)
     reader = pa.RecordBatchReader.from_batches(
         pa.schema([("n", pa.int64())]), [pa.record_batch({"n": [k, k]}) for k in range(3)]
     )

@@ -17,8 +17,9 @@ from neardup.engine.spark.work import LAST, SharedWork, WholeRows, local_folder
 from neardup.errors import EngineError, InvalidInputError, NeardupError
 from neardup.files.archives import ArchiveMember
 from neardup.files.folders import FolderSource
+from neardup.files.memory import MemorySource
 from neardup.files.rows import WrappedSource
-from neardup.files.streams import Converted, Copied, is_remote
+from neardup.files.streams import Copied, is_remote
 from neardup.index.index import IndexSource
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.version import __version__
@@ -161,11 +162,12 @@ def _for_others(source: Source) -> Source:
         folder = source.with_files([_for_others(file) for file in source.files])
         folder.origin = location if is_remote(str(location)) else os.path.abspath(str(location))  # noqa: PTH100
         return folder
-    if location is None or isinstance(source, IndexSource) or isinstance(location, Copied):
+    is_local = isinstance(source, IndexSource | MemorySource) or isinstance(location, Copied)
+    if location is None or is_local:
         what = "data in memory"
         if isinstance(location, ArchiveMember):
             what = f"members of the archive {location.archive}"
-        elif isinstance(location, Converted):
+        elif isinstance(source, MemorySource) and location is not None:
             what = f"spreadsheets, such as {location}"
         elif isinstance(source, IndexSource):
             what = "an index"

@@ -21,8 +21,9 @@ SHEET_ROWS = 1 << 20
 CELL_UNITS = 32_767
 """As long as a text of a cell is at most, in units of UTF-16."""
 
-# Spreadsheets show 15 digits of a number, and take it for that when it is changed.
+# Spreadsheets show 15 digits of a number, and keep no more when somebody edits it.
 _LEAST_TEXT = 10**15
+_MOST = 10**300
 
 _WIDTH, _TEXT_WIDTH = 14, 60
 
@@ -36,10 +37,18 @@ _FIRST_YEAR = 1900
 
 
 class _Exact(float):
-    """A number that the library writes down with as many digits as it has, not with 16."""
+    """A number that the library writes with all its digits, not with 16."""
+
+    digits: str
 
     def __format__(self, _: str) -> str:
-        return repr(float(self))
+        return self.digits
+
+
+def _exact(value: float) -> _Exact:
+    number = _Exact(value)
+    number.digits = repr(value)
+    return number
 
 
 class Spreadsheet:
@@ -56,6 +65,8 @@ class Spreadsheet:
         self._workbook.set_properties({"created": _CREATED})
         self._formats: dict[str, Any] = {}
         self._sheet: Any = None
+        self._header: Sequence[str] = ()
+        self._row = 1
         self._name = ""
 
     def __enter__(self) -> Self:
@@ -65,13 +76,13 @@ class Spreadsheet:
         self._folder.cleanup()
 
     def add_sheet(self, header: Sequence[str], name: str | None = None) -> None:
-        """Begin a sheet, whose first row stays in view.
+        """Begin a sheet, whose first row stays in view and can be filtered.
 
-        One without a name goes on with the sheet before, and is called like that, with a number. A
-        name that no sheet can have is changed as little as it takes.
+        A name that no sheet can have is changed as little as possible.
         """
         if name is not None:
             self._name = _name_of_sheet(name)
+        self._header, self._row = header, 1
         self._sheet = self._workbook.add_worksheet(self._free_name())
         self._sheet.freeze_panes(1, 0)
         bold = self._workbook.add_format({"bold": True})
@@ -79,6 +90,19 @@ class Spreadsheet:
             width = _TEXT_WIDTH if title.endswith("text") else _WIDTH
             self._sheet.set_column(column, column, width)
             self._sheet.write_string(0, column, title, bold)
+
+    def append(self, values: Sequence[object], *, are_numbers_exact: bool = False) -> None:
+        """Append a row; a full sheet goes on in another one with the same header.
+
+        Dates before 1900, floats that are not finite, and whole numbers of more than 15 digits are
+        written as text; the last only unless they come from a spreadsheet (``are_numbers_exact``).
+        """
+        if self._row == SHEET_ROWS:
+            self._let_filter()
+            self.add_sheet(self._header)
+        for column, value in enumerate(values):
+            self._put(self._row, column, value, are_numbers_exact)
+        self._row += 1
 
     def _free_name(self) -> str | None:
         """Return the name of the next sheet; None where nobody has named any."""
@@ -89,21 +113,14 @@ class Spreadsheet:
         names = (start_of(self._name, _NAME_UNITS - len(end)) + end for end in endings)
         return next(name for name in names if name.casefold() not in taken)
 
-    def put(self, row: int, column: int, value: object) -> None:
-        """Write a cell, in a row that is the last one or follows it.
-
-        What no number or date of a spreadsheet can be is a text: whole numbers of more than 15
-        digits, floats that are not finite, dates before 1900.
-        """
+    def _put(self, row: int, column: int, value: object, are_numbers_exact: bool) -> None:
         if value is None:
             return
         form = _form(value)
         if isinstance(value, bool):
             self._sheet.write_boolean(row, column, value)
-        elif _is_number(value):
-            assert isinstance(value, int | float)
-            number = _Exact(value) if isinstance(value, float) else value
-            self._sheet.write_number(row, column, number)
+        elif isinstance(value, int | float) and _is_number(value, are_numbers_exact):
+            self._sheet.write_number(row, column, _exact(value))
         elif form is not None:
             if form not in self._formats:
                 self._formats[form] = self._workbook.add_format({"num_format": form})
@@ -119,13 +136,13 @@ class Spreadsheet:
         else:
             self._sheet.write_string(row, column, text)
 
-    def let_filter(self, n_rows: int, n_columns: int) -> None:
-        """Let readers filter and sort the sheet by its columns; the header is one of its rows."""
-        if n_columns:
-            self._sheet.autofilter(0, 0, n_rows - 1, n_columns - 1)
+    def _let_filter(self) -> None:
+        if self._header:
+            self._sheet.autofilter(0, 0, self._row - 1, len(self._header) - 1)
 
     def copy_to(self, stream: BinaryIO) -> None:
         """Complete it, and copy it to where it belongs."""
+        self._let_filter()
         try:
             self._workbook.close()
         except FileCreateError as error:
@@ -148,10 +165,10 @@ def _name_of_sheet(name: str) -> str:
     return start_of(_NOT_IN_NAMES.sub("_", name).strip("'"), _NAME_UNITS).rstrip("'")
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: float, are_numbers_exact: bool) -> bool:
     if isinstance(value, float):
         return math.isfinite(value)
-    return isinstance(value, int) and abs(value) < _LEAST_TEXT
+    return abs(value) < (_MOST if are_numbers_exact else _LEAST_TEXT)
 
 
 def _form(value: object) -> str | None:
