@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.fitting import converted_name, converted_writer
+from neardup.files.conversion import Conversion, converted_name
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, file_source, format_of
 from neardup.files.streams import COMPRESSIONS, LocalDestination
 from neardup.options.choices import OutputFormat
@@ -172,7 +172,7 @@ def test_conversion__has_the_same_rows(case, tmp_path, output_format):
     rows = case.some_rows(5)
     source = case.open(tmp_path / "in", case.encode(rows))
     keep = [i != 1 for i in range(len(rows))]
-    with converted_writer(source, LocalDestination(tmp_path / "out"), output_format) as writer:
+    with Conversion(source, output_format).writer(LocalDestination(tmp_path / "out")) as writer:
         copy_rows(source, writer.write, keep.__getitem__)
     name = converted_name(source.written_name, output_format)
     again = file_source(str(tmp_path / "out" / name), name, InputOptions(lines=case.lines))

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.files.conversion import Conversion, converted_name
 from neardup.files.cuts import Cuts
-from neardup.files.fitting import converted_name, converted_writer
 from neardup.files.rawrows import RawBlock
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import COMPRESSIONS, LocalDestination
@@ -187,7 +187,7 @@ def test_with_cuts__converted(case, tmp_path):
         shorter = cut_rows(rows, [(0, 0, 2)], " ")
     for output_format in ("jsonl", "parquet"):
         out = tmp_path / output_format
-        with converted_writer(source, LocalDestination(out), output_format) as writer:
+        with Conversion(source, output_format).writer(LocalDestination(out)) as writer:
             for block in cut_blocks(source, [(0, 0, 2)], "\n"):
                 writer.write(block, np.ones(len(block), np.bool_))
         path = out / converted_name(source.written_name, output_format)

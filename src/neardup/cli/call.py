@@ -442,7 +442,7 @@ class FolderOutput(_Output):
         ``others`` is what else is read, ``index`` a folder that the output is no file of; of a
         copy it is known beforehand what room it takes.
         """
-        from neardup.files.fitting import check_conversion, check_types, to_fit
+        from neardup.files.conversion import check_conversion, check_types
         from neardup.files.inputs import origins_of
         from neardup.outputs.folder import check_apart, check_outside, check_row_format
         from neardup.outputs.targets import check_room
@@ -467,7 +467,6 @@ class FolderOutput(_Output):
                 check_types(source, format_)
         else:
             check_conversion(sources, format_)
-        to_fit(sources, format_)
         if is_copy and format_ == "same":
             check_room(output, (source.size for source in sources))
 

@@ -44,7 +44,7 @@ def command(call: Call) -> None:
     summary.json, which lists what was repeated most. With --on-error skip also skipped/ with the
     bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
-    from neardup.engine.workspaces import key_of, with_format
+    from neardup.engine.workspaces import key_of
     from neardup.errors import InvalidParameterError
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
@@ -78,7 +78,6 @@ def command(call: Call) -> None:
     if goes_on:
         scheme = plan.reading.shingles.describe()
         key = key_of("cut", options, scheme, inputs=sources, against=others or [])
-        key = with_format(key, sources, call.output_format)
     with call.working(output.place, key) as workspace, call.display:
         table = None if named_in is None else Path(named_in)
         if table is not None:

@@ -70,7 +70,6 @@ def command(call: Call) -> None:
         _decide_by_pairs(call)
         return
     from neardup.documents.other import index_and_others
-    from neardup.engine.workspaces import with_format
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.index.store import index_named
@@ -95,7 +94,7 @@ def command(call: Call) -> None:
     origins = origins_of(job.others)
     output.check(sources, origins, index=folder, is_copy=True)
     with job.opened(call.engine_within(IN_MEMORY)) as other:
-        key = with_format(job.key(other), sources, call.output_format)
+        key = job.key(other)
         with call.working(output.place, key) as workspace, call.display:
             result = job.run(call.engine_within(workspace), other)
             lines = output.write(

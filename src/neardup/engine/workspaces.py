@@ -153,15 +153,6 @@ def key_with_index(
     return None if key is None else key | {"index": [state_of_index(folder, index.manifest)]}
 
 
-def with_format(
-    key: dict[str, Any] | None, sources: Sequence[Source], output_format: str
-) -> dict[str, Any] | None:
-    """Return a key with the format of the rows written, if that decides which of them are bad."""
-    if key is None or all(source.demand is None for source in sources):
-        return key
-    return key | {"format": output_format}
-
-
 def _state(file: Source, name: str) -> dict[str, object] | None:
     """Return what changes when a file of the source of a name does; None if it is not a file."""
     location = file.origin

@@ -334,7 +334,6 @@ class JsonSource(RawSource):
     """A file whose rows are JSON objects."""
 
     has_fixed_columns = False
-    may_misfit = frozenset({"parquet"})
 
     def column_names(self) -> list[str] | None:
         """Return the keys of the first row that is an object, None if none of the first rows is."""

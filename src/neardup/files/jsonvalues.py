@@ -363,10 +363,7 @@ def some_to_table(raw: RawRows, names: Sequence[str], *, path: str) -> pa.Table:
         if all(value is MISSING for value in values):
             continue
         values = [None if value is MISSING else value for value in values]
-        try:
-            columns[name] = _column(values, name, path, 0)
-        except InvalidInputError:
-            columns[name] = pa.array(list(map(as_text, values)), pa.large_string())
+        columns[name] = _column(values, name, path, raw.numbers)
     return pa.table(columns)
 
 
@@ -460,8 +457,7 @@ def _lost_digits(table: pa.Table) -> bool:
 def _to_table_one_by_one(raw: RawRows, path: str) -> pa.Table:
     rows = _load_all(raw, path)
     names = list(dict.fromkeys(name for row in rows for name in row))
-    first = int(raw.numbers[0])
-    columns = [_column([row.get(name) for row in rows], name, path, first) for name in names]
+    columns = [_column([row.get(name) for row in rows], name, path, raw.numbers) for name in names]
     return pa.table(columns, names=names)
 
 
@@ -476,21 +472,18 @@ def _load_all(raw: RawRows, path: str) -> list[dict[str, Any]]:
     return rows
 
 
-def _column(values: list[Any], name: str, path: str, row: int) -> pa.Array:
-    try:
+def _column(values: list[Any], name: str, path: str, numbers: Int64s) -> pa.Array:
+    """Return values as a column of a type that they have in common, else of text."""
+    are_integers = all(value is None or type(value) is int for value in values)
+    for kind in (None, pa.uint64()) if are_integers else (None,):
+        with contextlib.suppress(pa.ArrowException, ValueError, TypeError, OverflowError):
+            return pa.array(values, kind)
+    texts = []
+    for number, value in zip(numbers.tolist(), values, strict=True):
+        text = as_text(value)
         try:
-            return pa.array(values)
-        except OverflowError:
-            return pa.array(values, pa.uint64())
-    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-        where = "in the rows from here on, " if len(values) > 1 else ""
-        message = (
-            f"{where}column {name!r} holds values that do not go together in"
-            f" a table ({error}); write the rows as they are, or with"
-            " format='jsonl' (--format jsonl)"
-        )
-        raise InvalidInputError(
-            message,
-            path=path,
-            row=row,
-        ) from None
+            texts.append(None if text is None else text.encode())
+        except UnicodeEncodeError:
+            message = f"column {name!r} holds half of a surrogate pair, which is not text"
+            raise InvalidInputError(message, path=path, row=number, is_bad_row=True) from None
+    return pa.array(texts, pa.large_binary()).cast(pa.large_string())

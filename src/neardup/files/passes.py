@@ -142,9 +142,8 @@ class ReadingPass:
         def work(item: tuple[int, RowBlock, int]) -> tuple[int, R, int]:
             i, block, stop = item
             source = sources[i]
-            demanded = block if source.demand is None else source.demand.block(source, block)
             try:
-                result = function(source, demanded)
+                result = function(source, block)
             except InvalidInputError as error:
                 raise name_remedy(error, source) from None
             # The rows of some formats are known only now.

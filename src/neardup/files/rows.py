@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
     from neardup.files.kept import SourceTexts
     from neardup.files.streams import Destination, OutputStream
-    from neardup.options.choices import OutputFormat
 
 Mask = npt.NDArray[np.bool_]
 
@@ -292,14 +291,6 @@ class RowWriter(ABC):
         self.close()
 
 
-class Demand(Protocol):
-    """What else documents must be; rows that are not are bad."""
-
-    def block(self, source: Source, block: RowBlock) -> RowBlock:
-        """Return a block of a source that parses its rows so."""
-        ...
-
-
 class Source(ABC):
     """One input file, or one table in memory.
 
@@ -324,12 +315,6 @@ class Source(ABC):
 
     has_lasting_rows: bool = True
     """Whether the number of a row leads to it in later runs, too."""
-
-    may_misfit: frozenset[OutputFormat] = frozenset()
-    """Formats that may not hold a row for what is in its other columns, which only that tells."""
-
-    demand: Demand | None = None
-    """What the first pass demands of rows beside what ``parse`` does."""
 
     is_one_row: bool = False
     """Whether the source is one row, whatever it holds."""
@@ -463,7 +448,7 @@ class WrappedSource(Source):
     def __init__(self, inner: Source) -> None:
         self.inner = inner
         self.name, self.origin, self.size = inner.name, inner.origin, inner.size
-        self.input_options, self.may_misfit = inner.input_options, inner.may_misfit
+        self.input_options = inner.input_options
         self.has_fixed_columns = inner.has_fixed_columns
         self.has_lasting_rows, self.is_one_row = inner.has_lasting_rows, inner.is_one_row
         self.extracts_text = inner.extracts_text

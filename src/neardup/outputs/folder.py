@@ -244,19 +244,18 @@ def write_rows(
     threads of it help, and files are the same whether they do or not.
     """
     # It loads all that writes, and results that are tables need none of it.
-    from neardup.files.fitting import converted_writer
+    from neardup.files.conversion import Conversion
 
     documents = ~sides[SKIPPED]
+    converted = Conversion(source, output_format, documents)
     with ExitStack() as opened:
         writers: dict[str, RowWriter] = {}
         for side, rows in sides.items():
             if side != SKIPPED or rows.any():
                 place = folder / side
                 place.make_folder()
-                own: OutputFormat = "same" if side == SKIPPED else output_format
-                writers[side] = opened.enter_context(
-                    converted_writer(source, place, own, documents)
-                )
+                conversion = Conversion(source, "same") if side == SKIPPED else converted
+                writers[side] = opened.enter_context(conversion.writer(place))
 
         def prepare(item: tuple[T, slice]) -> tuple[list[Any], int]:
             found, rows = item

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.errors import InvalidInputError
 from neardup.files.rawsource import Buffers
 from neardup.files.rows import Place, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination
@@ -31,10 +30,9 @@ def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
     """Return the documents that stay, all columns, in input order, as blocks are after a change."""
     import pyarrow as pa
 
-    from neardup.files.fitting import JSON_LINES, table_of
+    from neardup.files.conversion import joined
 
     stays = stays & documents.is_document
-    joined = pa.schema([])
     tables = []
     for source, start, stop in documents.ranges():
         schema = source.arrow_schema()
@@ -42,18 +40,8 @@ def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
             # Columns are there, also where no row is.
             tables.append(schema.empty_table())
         for block, rows in numbered_blocks(source, start, stop):
-            table = table_of(change(block, rows), stays[rows])
-            try:
-                joined = pa.unify_schemas([joined, table.schema], promote_options="permissive")
-            except pa.ArrowException as error:
-                message = (
-                    "in the rows from here on, values are of other types than before, which do not "
-                    f"go together in a table ({error}); {JSON_LINES}"
-                )
-                path, row = source.origin or source.name, int(block.numbers[0])
-                raise InvalidInputError(message, path=path, row=row) from None
-            tables.append(table)
-    return pa.concat_tables(tables, promote_options="permissive") if tables else pa.table({})
+            tables.append(change(block, rows).to_table(stays[rows]))
+    return joined(tables) if tables else pa.table({})
 
 
 def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bools]:
@@ -98,7 +86,7 @@ def write_lines(
 
     ``destination`` takes the lines of one source after those of the other.
     """
-    from neardup.files.fitting import lines_writer
+    from neardup.files.conversion import lines_writer
 
     stays = stays & documents.is_document
     count = runner.counter("write", len(documents))

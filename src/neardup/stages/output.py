@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.fitting import converted_name
+from neardup.files.conversion import converted_name
 from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
 from neardup.files.languages import IN_MEMORY, language_of_file

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import InvalidParameterError, in_python
-from neardup.files.fitting import check_conversion
+from neardup.files.conversion import check_conversion
 from neardup.files.ids import as_text, common_id_type
 from neardup.files.inputs import origins_of
 from neardup.files.rows import RowBlock

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidInputError
-from neardup.files.fitting import converted_name, converted_writer
+from neardup.files.conversion import Conversion, converted_name
 from neardup.files.formats import file_source
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource, rows_source
@@ -24,7 +24,7 @@ def convert(tmp_path, copy):
     """Convert all rows of a source; give the path of the output."""
 
     def run(source, output_format, keep=lambda _: True):
-        with converted_writer(source, LocalDestination(tmp_path / "out"), output_format) as writer:
+        with Conversion(source, output_format).writer(LocalDestination(tmp_path / "out")) as writer:
             copy(source, writer.write, keep)
         return tmp_path / "out" / converted_name(source.written_name, output_format)
 
@@ -107,33 +107,31 @@ def test_jsonl__repeated_names(make_file, convert):
         convert(source, "jsonl")
 
 
-def test_parquet__schema_of_the_first_block(make_file, convert):
-    lines = [b'{"text": "%d", "n": %d, "u": null}\n' % (i, i) for i in range(10)]
-    lines.append(b'{"n": 5.0, "u": null, "new": null}\n')
-    path = make_file("a.jsonl", b"".join(lines))
-    source = JsonLinesSource(str(path), "a.jsonl", block_bytes=60)
-    table = pq.read_table(convert(source, "parquet"))
-    assert table.column_names == ["text", "n", "u"]
-    assert table.column("n").to_pylist() == [*range(10), 5]
-    assert table.column("text").to_pylist()[-1] is None
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
+@each_of("block_bytes", [30, 60, 1 << 20])
+@each_of(
+    ("values", "kind", "expected"),
     [
-        (b'{"text": "a", "n": 1.5}', "column 'n' holds double values, the first rows of the file"),
-        (b'{"text": "a", "n": {}}', "column 'n' holds struct<> values, the first rows of the file"),
-        (b'{"text": "a", "new": 1}', "column 'new' is not in the first rows of the file; "),
+        ([1, 2, 5.0, None], pa.float64(), [1, 2, 5, None]),
+        ([2**53 + 1, 0.5], pa.large_string(), [str(2**53 + 1), "0.5"]),
+        ([1980, 1980.0, "n/a", True], pa.large_string(), ["1980", "1980", "n/a", "true"]),
+        ([1, {}, [2]], pa.large_string(), ["1", "{}", "[2]"]),
+        ([{"a": 1}, {"b": "x"}], None, [{"a": 1, "b": None}, {"a": None, "b": "x"}]),
+        ([2**63, -1], pa.large_string(), [str(2**63), "-1"]),
+        ([2**63, 1], pa.uint64(), [2**63, 1]),
     ],
 )
-def test_parquet__rows_that_do_not_fit(make_file, convert, line, reason):
-    path = make_file("a.jsonl", b'{"text": "a", "n": 1}\n' * 4 + line)
-    # The row that does not fit is not the first of its block.
-    source = JsonLinesSource(str(path), "a.jsonl", block_bytes=50)
-    message = re.escape(f"{path}, row 5: {reason}")
-    remedy = r"write format='jsonl'; this was found while writing, and nothing was written"
-    with pytest.raises(InvalidInputError, match=f"^{message}.*{remedy}$"):
-        convert(source, "parquet")
+def test_parquet__types_do_not_depend_on_blocks(
+    make_file, convert, block_bytes, values, kind, expected
+):
+    lines = [json.dumps({"text": f"{i}", "n": value}) for i, value in enumerate(values)]
+    path = make_file("a.jsonl", "\n".join([*lines, '{"text": "z", "new": 1}']).encode())
+    source = JsonLinesSource(str(path), "a.jsonl", block_bytes=block_bytes)
+    table = pq.read_table(convert(source, "parquet"))
+    assert table.column_names == ["text", "n", "new"]
+    assert table["n"].to_pylist() == [*expected, None]
+    assert table["new"].to_pylist() == [*[None] * len(values), 1]
+    if kind is not None:
+        assert table.schema.field("n").type == kind
 
 
 @pytest.mark.parametrize("output_format", ["jsonl", "parquet", "same"])

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
+from neardup.files.conversion import Conversion
 from neardup.files.encodings import encoding_by_mark, encoding_of
-from neardup.files.fitting import converted_writer
 from neardup.files.formats import file_source
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import LocalDestination
@@ -164,7 +164,7 @@ def test_conversion__is_utf8(make_file, tmp_path, encoding, name, output_format)
     }
     path = make_file(name, contents[name].encode(encoding))
     source = file_source(str(path), name, InputOptions(encoding=encoding))
-    with converted_writer(source, LocalDestination(tmp_path / "out"), output_format) as writer:
+    with Conversion(source, output_format).writer(LocalDestination(tmp_path / "out")) as writer:
         copy_rows(source, writer.write, lambda index: index == 0)
     [written] = (tmp_path / "out").iterdir()
     [block] = file_source(str(written), written.name).blocks()

@@ -19,9 +19,9 @@ from neardup.errors import (
     MissingExtraError,
     ReadError,
 )
-from neardup.files import fitting as convert
+from neardup.files import conversion as convert
 from neardup.files import sheets
-from neardup.files.fitting import check_conversion
+from neardup.files.conversion import check_conversion
 from neardup.files.formats import file_source
 from neardup.files.office import spreadsheet
 from neardup.files.resolve import resolve_paths

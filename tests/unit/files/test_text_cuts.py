@@ -11,8 +11,8 @@ import pytest
 from pyarrow import ipc
 
 from neardup.errors import InvalidInputError
+from neardup.files.conversion import Conversion
 from neardup.files.cuts import Cuts
-from neardup.files.fitting import converted_writer
 from neardup.files.formats import file_source
 from neardup.files.memory import MemorySource
 from neardup.files.rows import Source
@@ -224,7 +224,7 @@ def test_tables__dictionaries_of_many_batches(tmp_path, name):
 
     def write_all(output_format: OutputFormat) -> pa.Table:
         folder = LocalDestination(tmp_path / output_format)
-        with converted_writer(source, folder, output_format) as writer:
+        with Conversion(source, output_format).writer(folder) as writer:
             for block in source.blocks():
                 writer.write(block.with_cuts(cuts), np.ones(len(block), np.bool_))
         return pq.read_table(tmp_path / output_format / "a.parquet")

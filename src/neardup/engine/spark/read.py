@@ -260,10 +260,8 @@ class TaskReading:
         for piece in self._task:
             self._piece = piece
             for block in piece.blocks():
-                demand = piece.source.demand
                 try:
-                    demanded = block if demand is None else demand.block(piece.source, block)
-                    found = look(piece, demanded)
+                    found = look(piece, block)
                 except InvalidInputError as error:
                     raise name_remedy(error, piece.source) from None
                 yield piece, found

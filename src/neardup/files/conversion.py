@@ -1,0 +1,389 @@
+"""Rows of any source as tables of one schema, and written in another format than the source's.
+
+Rows of tables have types. For JSON a first pass over the documents finds the type of each column:
+one that all of its values have in common, else text, by one rule (``arrowcolumns.as_text``). So no
+row is left out for what stands in its columns, and types do not depend on where blocks end.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.files.arrowcolumns import as_text
+from neardup.files.parquetwriter import TableWriter
+from neardup.files.rows import Mask, RowBlock, RowWriter, Source
+from neardup.files.streams import COMPRESSIONS, OutputStream, compression_of
+
+if TYPE_CHECKING:
+    from neardup.files.streams import Destination
+    from neardup.options.choices import OutputFormat
+
+JSON_LINES = "write format='jsonl' (--format jsonl)"
+PARQUET = "write format='parquet' (--format parquet)"
+
+# Beyond it a float is not every whole number.
+_LARGEST_EXACT = 1 << 53
+
+
+def check_types(source: Source, output_format: OutputFormat) -> None:
+    """Check that another format can hold the types of a table's columns, as far as known."""
+    schema = source.arrow_schema()
+    if schema is None or output_format == "same":
+        return
+    if output_format == "parquet":
+        _check_parquet(schema, source.origin, "choose format='same' (--format same)")
+        return
+    names: list[str] = schema.names
+    if len(set(names)) < len(names):
+        message = (
+            "two columns have the same name, which a JSON object cannot; columns are "
+            f"{names}; rename one, or {PARQUET}"
+        )
+        raise InvalidInputError(message, path=source.origin)
+    for field in schema:
+        if _holds(field.type, _is_binary):
+            message = (
+                f"column {field.name!r} holds {field.type} values, and JSON cannot hold binary "
+                f"values; leave it out, or {PARQUET}"
+            )
+            raise InvalidInputError(message, path=source.origin)
+
+
+def _check_parquet(schema: pa.Schema, path: str | None, remedy: str) -> None:
+    for field in schema:
+        try:
+            pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])).close()
+        except (pa.ArrowException, ValueError):
+            is_empty = _holds(field.type, _is_empty)
+            held = "nothing but empty objects" if is_empty else f"{field.type} values"
+            message = f"column {field.name!r} holds {held}, which Parquet cannot; {remedy}"
+            raise InvalidInputError(message, path=path) from None
+
+
+def _holds(kind: pa.DataType, test: Callable[[pa.DataType], bool]) -> bool:
+    """Return whether a type, or one that is nested in it, passes a test."""
+    children = [kind.field(index).type for index in range(kind.num_fields)]
+    if pa.types.is_dictionary(kind):
+        children = [kind.value_type]
+    return test(kind) or any(_holds(child, test) for child in children)
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    return any(test(kind) for test in (*tests, pa.types.is_binary_view))
+
+
+def _is_empty(kind: pa.DataType) -> bool:
+    return pa.types.is_struct(kind) and not kind.num_fields
+
+
+class ColumnTypes:
+    """The types of columns of several tables, and any of these tables with these types."""
+
+    def __init__(self) -> None:
+        self._types: dict[str, pa.DataType] = {}
+        self._with_large: set[str] = set()
+        self._with_negative: set[str] = set()
+        self._metadata: dict[bytes, bytes] | None = None
+
+    def add(self, table: pa.Table) -> None:
+        """Take a table into account."""
+        self._metadata = self._metadata or table.schema.metadata
+        for field, column in zip(table.schema, table.columns, strict=True):
+            if pa.types.is_integer(field.type) and len(column):
+                low, high = pc.min_max(column).as_py().values()
+                if high is not None and max(high, -low) > _LARGEST_EXACT:
+                    self._with_large.add(field.name)
+                if low is not None and low < 0:
+                    self._with_negative.add(field.name)
+            known = self._types.setdefault(field.name, field.type)
+            if known != field.type:
+                self._types[field.name] = _common_type(known, field.type)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of all tables so far."""
+        fields = []
+        for name, kind in self._types.items():
+            is_inexact = pa.types.is_floating(kind) and name in self._with_large
+            is_too_long = kind == pa.uint64() and name in self._with_negative
+            fields.append((name, pa.large_string() if is_inexact or is_too_long else kind))
+        return pa.schema(fields, self._metadata)
+
+
+def _common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+    if pa.types.is_integer(a) and pa.types.is_integer(b) and pa.uint64() in (a, b):
+        return pa.uint64()
+    schemas = [pa.schema([("", kind)]) for kind in (a, b)]
+    try:
+        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+    except pa.ArrowException:
+        return pa.large_string()
+
+
+def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return a table with the types of a schema, and null columns where it has none."""
+    if table.schema.equals(schema, check_metadata=True):
+        return table
+    found: dict[str, pa.ChunkedArray] = dict(zip(table.column_names, table.columns, strict=True))
+    nulls = pa.nulls(len(table))
+    columns = [found.get(name, nulls) for name in schema.names]
+    if table.column_names == schema.names:
+        # Several may have the same name.
+        columns = table.columns
+    pairs = zip(columns, schema, strict=True)
+    return pa.Table.from_arrays([_cast(column, field) for column, field in pairs], schema=schema)
+
+
+def _cast(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    kind = column.type
+    if kind == field.type:
+        return column
+    is_text = pa.types.is_string(kind) or pa.types.is_null(kind)
+    if pa.types.is_large_string(field.type) and not is_text:
+        texts = [as_text(value) for value in column.to_pylist()]
+        return pa.chunked_array([pa.array(texts, field.type)])
+    # This casts structures with other fields, too.
+    one = pa.table({field.name: column})
+    empty = pa.schema([field]).empty_table()
+    return pa.concat_tables([empty, one], promote_options="permissive").column(0)
+
+
+def joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return tables as one, a column with the type that its values have in common, else text."""
+    if all(table.schema == tables[0].schema for table in tables):
+        return pa.concat_tables(tables)
+    types = ColumnTypes()
+    for table in tables:
+        types.add(table)
+    schema = types.schema
+    return pa.concat_tables([schema.empty_table(), *(fitted(table, schema) for table in tables)])
+
+
+class Conversion:
+    """The rows of a source in another format.
+
+    JSON objects become JSON lines with their values byte for byte; other rows are written by the
+    standard library, dates as text, NaN and infinities as null. Parquet has the same schema for all
+    outputs of a source.
+
+    Parameters
+    ----------
+    source
+        Where the rows come from.
+    output_format
+        The format; ``same`` is the source's own.
+    documents
+        Which of the source's rows are documents; None for all. Others are never written.
+    """
+
+    def __init__(
+        self, source: Source, output_format: OutputFormat, documents: Mask | None = None
+    ) -> None:
+        self._source, self._format, self._documents = source, output_format, documents
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Open a writer to a folder."""
+        if self._format == "same":
+            return self._source.writer(folder)
+        destination = folder / converted_name(self._source.written_name, self._format)
+        if self._format == "jsonl":
+            return lines_writer(self._source, destination)
+        return _ParquetWriter(destination, self._schema, self._source.origin or self._source.name)
+
+    @cached_property
+    def _schema(self) -> pa.Schema:
+        types = ColumnTypes()
+        schema = types.schema
+        for block, chosen in self._blocks():
+            if self._source.has_fixed_columns:
+                # No row need be read, which takes long where texts come out of pages.
+                schema = block.to_table(np.zeros(len(block), np.bool_)).schema
+                break
+            if chosen.any():
+                types.add(block.to_table(chosen))
+                schema = types.schema
+        _check_parquet(schema, self._source.origin or self._source.name, JSON_LINES)
+        return schema
+
+    def _blocks(self) -> Iterator[tuple[RowBlock, Mask]]:
+        start = 0
+        for block in self._source.blocks():
+            stop, every = start + len(block), np.ones(len(block), np.bool_)
+            yield block, every if self._documents is None else self._documents[start:stop]
+            start = stop
+
+
+class _ParquetWriter(RowWriter):
+    """Writes rows of any source as Parquet."""
+
+    def __init__(self, destination: Destination, schema: pa.Schema, path: str) -> None:
+        self._schema, self._path = schema, path
+        self._writer = TableWriter(destination, schema)
+
+    def prepare(self, block: RowBlock, select: Mask) -> pa.Table | None:
+        """Return the selected rows as a table of the schema."""
+        if not select.any():
+            return None
+        try:
+            return fitted(block.to_table(select), self._schema)
+        except pa.ArrowException as error:
+            reason = f"{str(error).partition(chr(10))[0]}; {JSON_LINES}"
+            row = int(block.numbers[select][0])
+            raise _late_misfit(f"from this row on, {reason}", self._path, row) from None
+
+    def append(self, prepared: pa.Table | None) -> None:
+        """Append rows."""
+        if prepared is not None:
+            self._writer.append(prepared)
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._writer.close()
+
+
+def _late_misfit(reason: str, path: str, row: int) -> InvalidInputError:
+    message = f"{reason}; this was found while writing, and nothing was written"
+    return InvalidInputError(message, path=path, row=row)
+
+
+# What values raise that JSON, or Python, cannot hold: binary ones, dates beyond the year 9999, text
+# that is not UTF-8.
+_NOT_IN_JSON = (pa.ArrowException, TypeError, ValueError, OverflowError)
+
+
+class TableLinesWriter(RowWriter):
+    """Writes the rows of any source as JSON lines, by way of tables.
+
+    Parameters
+    ----------
+    output
+        Where to write; closed with the writer.
+    path
+        File of the rows, for errors.
+    """
+
+    def __init__(self, output: OutputStream, path: str) -> None:
+        self._output, self._path = output, path
+
+    def prepare(self, block: RowBlock, select: Mask) -> bytes:
+        """Return the selected rows as lines, dates as text, NaN and infinities as null."""
+        if not select.any():
+            return b""
+        table = block.to_table(select)
+        names = table.column_names
+        if len(set(names)) < len(names):
+            message = (
+                "two columns have the same name, which a JSON object cannot; columns are "
+                f"{names}; rename one, or {PARQUET}"
+            )
+            raise InvalidInputError(message, path=self._path)
+        try:
+            lines = _lines(table)
+        except _NOT_IN_JSON:
+            lines = []
+            for row, number in enumerate(block.numbers[select].tolist()):
+                try:
+                    lines += _lines(table.slice(row, 1))
+                except _NOT_IN_JSON as error:
+                    reason = f"{str(error).partition(chr(10))[0]}; {PARQUET}"
+                    raise _late_misfit(reason, self._path, number) from None
+        return "".join(lines).encode()
+
+    def append(self, prepared: bytes) -> None:
+        """Append lines."""
+        self._output.write(prepared)
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._output.close()
+
+
+def _lines(table: pa.Table) -> list[str]:
+    return [_line(row) for row in _with_dates_as_text(table).to_pylist()]
+
+
+def _line(row: dict[str, Any]) -> str:
+    try:
+        text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=_to_json)
+    except ValueError:
+        row = _without_nan(row)
+        text = json.dumps(row, ensure_ascii=False, allow_nan=False, default=_to_json)
+    return text + "\n"
+
+
+def _with_dates_as_text(table: pa.Table) -> pa.Table:
+    # Python's own date types have no nanoseconds, Arrow's text has.
+    for index, field in enumerate(table.schema):
+        if pa.types.is_temporal(field.type) and not pa.types.is_duration(field.type):
+            table = table.set_column(index, field.name, table.column(index).cast(pa.string()))
+    return table
+
+
+def _to_json(value: Any) -> str:
+    if isinstance(value, bytes):
+        message = "JSON cannot hold binary values"
+        raise TypeError(message)
+    return str(value)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {name: _without_nan(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(inner) for inner in value]
+    return value
+
+
+# A kind of spreadsheet that is read, and written as .xlsx.
+_OTHER_SPREADSHEETS = (".xlsm",)
+
+
+def converted_name(name: str, output_format: OutputFormat) -> str:
+    """Return the name of a source with the suffix of a format; JSON lines stay compressed."""
+    path = PurePosixPath(name)
+    if output_format == "same":
+        is_other = path.suffix.lower() in _OTHER_SPREADSHEETS
+        return str(path.with_suffix(".xlsx")) if is_other else name
+    compression = path.suffix if path.suffix.lower() in COMPRESSIONS else ""
+    path = path.with_name(path.name.removesuffix(compression))
+    suffix = ".parquet" if output_format == "parquet" else f".jsonl{compression}"
+    return str(path.with_suffix(suffix))
+
+
+def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> None:
+    """Check, before any work, what can be known then of writing sources in another format."""
+    seen: dict[str, str] = {}
+    for source in sources:
+        check_types(source, output_format)
+        if output_format == "same":
+            source.check_writable()
+        name = converted_name(source.written_name, output_format)
+        if name in seen:
+            message = (
+                f"{seen[name]!r} and {source.name!r} would both be written as {name!r};"
+                " rename one, or write the inputs' formats with format='same' (--format same)"
+            )
+            raise InvalidParameterError(message)
+        seen[name] = source.name
+
+
+def lines_writer(source: Source, destination: Destination, *_: Any) -> RowWriter:
+    """Open a writer of the rows of any source as JSON lines."""
+    output = OutputStream(destination, compression_of(str(destination)))
+    return source.json_lines_writer(output) or TableLinesWriter(
+        output, source.origin or source.name
+    )
