@@ -53,7 +53,8 @@ def open_source(location: str, name: str, options: InputOptions) -> ExtractedFil
 def extract(data: bytes, options: InputOptions) -> str:
     """Return the text of an OpenDocument text."""
     package = Package(data, _KIND)
-    check_not_encrypted(package)
+    if package.has(_MANIFEST):
+        package.parse(_MANIFEST, _Manifest())
     body = _Body()
     package.parse(_CONTENT, body)
     if not body.is_found:
@@ -61,12 +62,6 @@ def extract(data: bytes, options: InputOptions) -> str:
         raise UnreadableFileError(message)
     # Notes come behind the text.
     return "\n".join(filter(None, map(str, (body.main, body.notes))))
-
-
-def check_not_encrypted(package: Package) -> None:
-    """Raise if an OpenDocument has a password."""
-    if package.has(_MANIFEST):
-        package.parse(_MANIFEST, _Manifest())
 
 
 class _Manifest(Events):
@@ -81,20 +76,25 @@ class _Manifest(Events):
         pass
 
 
-class Paragraphs(Events):
-    """The text of what is within paragraphs, and that of notes."""
+class _Body(Events):
+    """The text of the paragraphs of a document, and that of its notes."""
 
     def __init__(self) -> None:
+        self.is_found = False
         self.main, self.notes = TextWriter(), TextWriter()
         self._writer = self.main
-        self._n_skipped = self._n_paragraphs = 0
+        self._n_bodies = self._n_skipped = self._n_paragraphs = 0
         # White space at the start of a paragraph, and behind other white space, does not count.
         self._is_blank = True
         self._outer: list[bool] = []
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        """Take the start of an element."""
-        if self._n_skipped or name in _SKIPPED or name.endswith("-source"):
+        if name == _BODY:
+            self.is_found = True
+            self._n_bodies += 1
+        elif not self._n_bodies:
+            return
+        elif self._n_skipped or name in _SKIPPED or name.endswith("-source"):
             self._n_skipped += 1
         elif name in _PARAGRAPHS:
             self._n_paragraphs += 1
@@ -110,8 +110,11 @@ class Paragraphs(Events):
             self._writer.end_line()
 
     def end(self, name: str) -> None:
-        """Take the end of an element."""
-        if self._n_skipped:
+        if name == _BODY:
+            self._n_bodies -= 1
+        elif not self._n_bodies:
+            return
+        elif self._n_skipped:
             self._n_skipped -= 1
         elif name in _PARAGRAPHS:
             self._n_paragraphs -= 1
@@ -125,7 +128,6 @@ class Paragraphs(Events):
             self._writer = self.main
 
     def text(self, text: str) -> None:
-        """Take characters."""
         if self._n_skipped or not self._n_paragraphs:
             return
         text = _BLANK.sub(" ", text)
@@ -138,28 +140,6 @@ class Paragraphs(Events):
     def _add(self, text: str) -> None:
         self._writer.add(text)
         self._is_blank = False
-
-
-class _Body(Paragraphs):
-    """The text of the document."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.is_found = False
-        self._n_bodies = 0
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == _BODY:
-            self.is_found = True
-            self._n_bodies += 1
-        elif self._n_bodies:
-            super().start(name, attributes)
-
-    def end(self, name: str) -> None:
-        if name == _BODY:
-            self._n_bodies -= 1
-        elif self._n_bodies:
-            super().end(name)
 
 
 def _count(attributes: Mapping[str, str]) -> int:

@@ -14,7 +14,6 @@ import zipfile
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import BinaryIO
 from xml.parsers import expat
 
 from neardup.files.extracted import MAX_TEXT_BYTES, UnreadableFileError
@@ -57,23 +56,18 @@ class Package:
     Parameters
     ----------
     data
-        The file, as bytes or open.
+        The file.
     kind
-        What it should be, for messages, such as ``a Word document``.
-    most_bytes
-        More XML than so many bytes, unpacked, is refused; None is usual for one document.
+        The kind of document, for messages, such as ``a Word document``.
     """
 
-    def __init__(self, data: bytes | BinaryIO, kind: str, most_bytes: int | None = None) -> None:
+    def __init__(self, data: bytes, kind: str) -> None:
         self.kind = kind
         self._n_bytes = 0
-        self.most_bytes = MOST_XML_BYTES if most_bytes is None else most_bytes
-        file = io.BytesIO(data) if isinstance(data, bytes) else data
         try:
-            self._zip = zipfile.ZipFile(file)
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
         except _DAMAGE as error:
-            file.seek(0)
-            if file.read(len(_COMPOUND_FILE)) == _COMPOUND_FILE:
+            if data.startswith(_COMPOUND_FILE):
                 message = (
                     f"not {kind} but an older one of Microsoft Office, or one with a password; "
                     "save it without, in the newer format"
@@ -116,11 +110,6 @@ class Package:
 
     def parse(self, part: str, events: Events) -> None:
         """Read a part as XML."""
-        for _ in self.parsing(part, events):
-            pass
-
-    def parsing(self, part: str, events: Events) -> Iterator[None]:
-        """Read a part as XML, some of it at each step."""
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         level = 0
@@ -144,9 +133,7 @@ class Package:
         try:
             for piece in self._pieces(part):
                 parser.Parse(piece)
-                yield
             parser.Parse(b"", True)
-            yield
         except expat.ExpatError as error:
             message = f"{part} in it is no valid XML: {error}; get a full copy"
             raise UnreadableFileError(message) from None
@@ -165,9 +152,9 @@ class Package:
             with self._zip.open(info) as stream:
                 while piece := stream.read(_PIECE):
                     self._n_bytes += len(piece)
-                    if self._n_bytes > self.most_bytes:
+                    if self._n_bytes > MOST_XML_BYTES:
                         message = (
-                            f"it has more than {self.most_bytes >> 20:,} MB of XML, as files made "
+                            f"it has more than {MOST_XML_BYTES >> 20:,} MB of XML, as files made "
                             "to fill the memory have; leave it out"
                         )
                         raise UnreadableFileError(message)
