@@ -189,9 +189,12 @@ REPETITIVE = "a b " * 125_000
 
 
 def memory_of(pid: int) -> int:
-    with open(f"/proc/{pid}/status") as status:
-        (line,) = [line for line in status if line.startswith("VmRSS")]
-    return int(line.split()[1]) * 1024
+    """Return the resident bytes of a process, 0 if it has just ended."""
+    try:
+        with open(f"/proc/{pid}/status") as status:
+            return sum(int(line.split()[1]) for line in status if line.startswith("VmRSS")) * 1024
+    except OSError:
+        return 0
 
 
 def children_of(pid: int) -> list[int]:

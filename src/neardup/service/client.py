@@ -6,9 +6,11 @@ import json
 import numbers
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -33,10 +35,6 @@ Texts = str | Iterable[str | Mapping[str, Any]]
 
 _JSON, _ARROW = "application/json", "application/vnd.apache.arrow.stream"
 _PAGE = 1000
-# Errors that are made of their message alone.
-_ERRORS = (
-    "DeniedError IndexFormatError InvalidInputError InvalidParameterError ReadError WriteError"
-)
 
 
 def connect(
@@ -63,18 +61,15 @@ def connect(
     if token is not None and not (token.isascii() and token.isprintable()):
         message = "token must be printable ASCII, as it is in the file of tokens"
         raise InvalidParameterError(message)
-    client = _open(url, token, Seconds(0.001).checked("timeout", timeout))
-    try:
+    seconds = Seconds(0.001).checked("timeout", timeout)
+    with _open(url, token, seconds) as client:
         entries = _send(client, "GET", "/v1", {}).json()["indexes"]
-        kinds = {entry["name"]: entry["kind"] for entry in entries}
-        name = next(iter(kinds)) if index is None and len(kinds) == 1 else index
-        if name is None or name not in kinds:
-            message = f"index must be one of {', '.join(map(repr, kinds)) or 'none'}, got {name!r}"
-            raise InvalidParameterError(message)
-    except BaseException:
-        client.close()
-        raise
-    return RemoteIndex(client, name, kinds[name])
+    kinds = {entry["name"]: entry["kind"] for entry in entries}
+    name = next(iter(kinds)) if index is None and len(kinds) == 1 else index
+    if name is None or name not in kinds:
+        message = f"index must be one of {', '.join(map(repr, kinds)) or 'none'}, got {name!r}"
+        raise InvalidParameterError(message)
+    return RemoteIndex(_open(url, token, seconds), name, kinds[name])
 
 
 class RemoteAddition(NamedTuple):
@@ -84,7 +79,7 @@ class RemoteAddition(NamedTuple):
     n_denied: int
 
 
-class RemoteIndex:
+class RemoteIndex(AbstractContextManager["RemoteIndex"]):
     """An index of a service; see ``DocumentIndex`` and ``PassageIndex`` for the methods.
 
     Every change is durable when its method returns. Any number of threads may use one object.
@@ -142,7 +137,8 @@ class RemoteIndex:
         ``recall``, ``hits`` and ``with_text`` are for an index of passages, ``top``, ``doc_where``
         and ``with_columns`` for an index of documents.
         """
-        body = _given(queries=_texts(queries), threshold=threshold, recall=recall, hits=hits)
+        texts = [queries] if isinstance(queries, str) else list(queries)
+        body = _given(queries=texts, threshold=threshold, recall=recall, hits=hits)
         body |= _given(top=top, doc_where=doc_where)
         return self._table("search", body | {"with_text": with_text, "with_columns": with_columns})
 
@@ -155,7 +151,8 @@ class RemoteIndex:
         with_text: bool = False,
     ) -> PassageResult:
         """Find the passages that texts share with the index, as ``neardup.align`` does."""
-        body = _given(documents=_texts(documents), threshold=threshold, min_tokens=min_tokens)
+        texts = [documents] if isinstance(documents, str) else list(documents)
+        body = _given(documents=texts, threshold=threshold, min_tokens=min_tokens)
         return cast("PassageResult", self._table("align", body | {"with_text": with_text}))
 
     def get(self, id: Id) -> dict[str, Any] | None:
@@ -178,12 +175,7 @@ class RemoteIndex:
 
     def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
         """Return some documents in the order of their addition."""
-        page = self.page(min(limit, _PAGE), start=start)
-        documents = page.documents
-        while len(documents) < limit and page.cursor is not None:
-            page = self.page(min(limit - len(documents), _PAGE), cursor=page.cursor)
-            documents += page.documents
-        return documents
+        return list(islice(self._walk(start, min(limit, _PAGE)), limit))
 
     def insert(
         self, id: Id, text: str | None = None, *, tokens: Tokens | None = None, **columns: Any
@@ -262,20 +254,20 @@ class RemoteIndex:
         return document
 
     def __iter__(self) -> Iterator[Id]:
-        page = self.page(_PAGE)
-        yield from (document["id"] for document in page.documents)
-        while page.cursor is not None:
-            page = self.page(_PAGE, cursor=page.cursor)
-            yield from (document["id"] for document in page.documents)
-
-    def __enter__(self) -> Self:
-        return self
+        return (document["id"] for document in self._walk())
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
         return f"RemoteIndex({self.url!r}, {self.name!r}: {self.kind})"
+
+    def _walk(self, start: int = 0, limit: int = _PAGE) -> Iterator[dict[str, Any]]:
+        page = self.page(limit, start)
+        yield from page.documents
+        while page.cursor is not None:
+            page = self.page(limit, cursor=page.cursor)
+            yield from page.documents
 
     def _post(self, operation: str, body: dict[str, Any], *, method: str = "POST") -> Any:
         return _send(self._client, method, f"{self._path}/{operation}", body).json()
@@ -339,11 +331,10 @@ def _send(
         status = answer.status_code
         message = f"{url} does not answer as `neardup serve` does (status {status})"
         raise ServiceError(message, status=status) from None
-    if name == "IndexLockedError":
-        raise errors.IndexLockedError(url)
-    if name in _ERRORS.split():
-        raise getattr(errors, name)(detail)
-    raise ServiceError(detail, status=answer.status_code)
+    kind = getattr(errors, str(name), ServiceError)
+    if kind is ServiceError or not issubclass(kind, errors.NeardupError):
+        raise ServiceError(detail, status=answer.status_code)
+    raise kind(url if kind is errors.IndexLockedError else detail)
 
 
 def _document(
@@ -359,10 +350,7 @@ def _given(**values: Any) -> dict[str, Any]:
 def _json(value: Any) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_plain).encode()
-    except UnicodeEncodeError:
-        message = "a text is not valid Unicode: it has half of a surrogate pair"
-        raise InvalidInputError(message) from None
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         message = f"a value cannot be sent as JSON: {error}"
         raise InvalidInputError(message) from None
 
@@ -370,8 +358,8 @@ def _json(value: Any) -> bytes:
 def _plain(value: object) -> str | float:
     """Return an exact number as a decimal, and a number of NumPy as a float."""
     if isinstance(value, Decimal | Fraction):
-        fraction = Fraction(value)
-        return str(Decimal(fraction.numerator) / Decimal(fraction.denominator))
+        numerator, denominator = value.as_integer_ratio()
+        return str(Decimal(numerator) / Decimal(denominator))
     if isinstance(value, numbers.Real):
         return float(value)
     message = f"a {type(value).__name__} has no form in JSON"
@@ -389,7 +377,3 @@ def _tokens(tokens: Tokens | None) -> Any:
         raise InvalidParameterError(message, "tokens")
     exact = Decimal | Fraction
     return {key: float(n) if isinstance(n, exact) else n for key, n in tokens.items()}
-
-
-def _texts(texts: Texts) -> list[Any]:
-    return [texts] if isinstance(texts, str) else list(texts)
