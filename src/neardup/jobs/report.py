@@ -109,7 +109,7 @@ def report(given: _Arguments) -> Report:
 
     Notes
     -----
-    Memory: about 150 bytes for a pair, a passage, a span or a removed document, and the texts that
+    Memory: about 400 bytes for a pair, a passage, a span or a removed document, and the texts that
     the page shows. Inputs are read once.
     """
     options = given.part(ReportOptions)

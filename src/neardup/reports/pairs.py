@@ -24,7 +24,7 @@ from neardup.tables import Floats, Int64s
 _IDS = (("id_a", "id_b"), ("query_id", "doc_id"))
 _SCORES = ("overlap", "distance")
 # Pairs and documents that are listed.
-_MOST_LISTED, _MOST_DOCUMENTS = 500, 100
+_MOST_LISTED, _MOST_DOCUMENTS = 200, 30
 
 FindDocument = Callable[[str, str], Document | None]
 """Returns a document by its side, a or b, and its id."""
@@ -90,12 +90,27 @@ class PairTable:
         return self.similarities
 
     @cached_property
-    def numbers(self) -> tuple[Int64s, Int64s]:
-        """Numbers of the documents of both sides; a document of one collection has one number."""
+    def documents(self) -> list[pa.DictionaryArray]:
+        """The ids of both sides as numbers; in one collection equal ids have equal numbers."""
         if self.is_two_sided:
-            return number_ids(self.ids[0]), number_ids(self.ids[1])
-        both = number_ids(pa.concat_arrays(self.ids))
-        return both[: len(self)], both[len(self) :]
+            return [ids.dictionary_encode() for ids in self.ids]
+        both = pa.concat_arrays(self.ids).dictionary_encode()
+        return [both[: len(self)], both[len(self) :]]
+
+    @cached_property
+    def numbers(self) -> list[Int64s]:
+        """Numbers of the documents of both sides of each pair."""
+        return [each.indices.to_numpy().astype(np.int64) for each in self.documents]
+
+    def partners(self, side: int) -> tuple[pa.Array, Int64s]:
+        """Return the documents of a side, or of one collection, and their numbers of partners."""
+        own, other = self.numbers[side], self.numbers[1 - side]
+        if not self.is_two_sided:
+            own, other = np.concatenate([own, other]), np.concatenate([other, own])
+        ids = self.documents[side].dictionary
+        # Each pair counts once, whatever its direction.
+        width = int(other.max(initial=0)) + 1
+        return ids, np.bincount(np.unique(own * width + other) // width, minlength=len(ids))
 
     @property
     def stems(self) -> list[str]:
@@ -115,12 +130,6 @@ class PairTable:
         return found
 
 
-def number_ids(ids: pa.Array) -> Int64s:
-    """Return a number for each id, equal for equal ids."""
-    numbers: Int64s = ids.dictionary_encode().indices.to_numpy().astype(np.int64)
-    return numbers
-
-
 def read_pairs(
     rows: TableRows, summary: Mapping[str, Any] | None, is_two_sided: bool | None = None
 ) -> PairTable:
@@ -138,8 +147,9 @@ def read_pairs(
     table = pa.concat_tables([empty, *rows.batches(*wanted)]).combine_chunks()
     values = table["similarity"].cast(pa.float64()).fill_null(np.nan).to_numpy()
     places = np.flatnonzero(~np.isnan(values))
-    table = table.take(pa.array(places))
-    a, b = (pa.array(as_text(table[name]).combine_chunks(), pa.large_string()) for name in names)
+    if len(places) < len(table):
+        table = table.take(pa.array(places))
+    a, b = (as_text(table[name]).combine_chunks() for name in names)
     if is_two_sided is None:
         is_two_sided = names[0] == "query_id" or len(summary.get("documents", ())) == 2
         is_two_sided = is_two_sided or bool(pc.any(pc.equal(a, b)).as_py())
@@ -189,7 +199,7 @@ def pairs_report(
     if all(isinstance(each, int) for each in summary.get("documents", ())):
         documents = " and ".join(f"{each:,}" for each in summary.get("documents", ()))
         headline += f" among {documents} documents" if documents else ""
-    sides = [_partners(pairs, side) for side in range(2 if pairs.is_two_sided else 1)]
+    sides = [pairs.partners(side) for side in range(2 if pairs.is_two_sided else 1)]
     facts = [Fact(f"{n:,}", "matches" if what == "match" else "pairs")]
     tables, charts = [], []
     for k, (ids, counts) in enumerate(sides if n else []):
@@ -243,17 +253,6 @@ def pairs_report(
     return Report(
         "pairs", headline, _sentences(pairs), facts, sections, next_step=step, notes=notes
     )
-
-
-def _partners(pairs: PairTable, side: int) -> tuple[pa.Array, Int64s]:
-    """Return the documents of a side, the first one first, and their numbers of partners."""
-    own, other = pairs.ids[side], pairs.ids[1 - side]
-    if not pairs.is_two_sided:
-        own, other = pa.concat_arrays([own, other]), pa.concat_arrays([other, own])
-    table = pa.table({"own": own, "other": other})
-    different = table.group_by(["own", "other"], use_threads=False).aggregate([])
-    counts = different.group_by("own", use_threads=False).aggregate([("other", "count")])
-    return counts["own"].combine_chunks(), counts["other_count"].to_numpy()
 
 
 def _values_chart(pairs: PairTable) -> Any:

@@ -15,7 +15,7 @@ from neardup.errors import InvalidInputError
 from neardup.outputs.table_rows import TableRows
 from neardup.reports.cut import CutTable
 from neardup.reports.dedup import RemovedTable, cluster_sizes
-from neardup.reports.pairs import _partners, read_pairs
+from neardup.reports.pairs import read_pairs
 from neardup.reports.passages import read_passages
 from tests.oracles.repeated import repeated
 
@@ -31,7 +31,7 @@ def test_partners__as_counted_one_by_one(pairs, block_rows):
     for is_two_sided in (True, False):
         read = read_pairs(rows_of(table, block_rows), None, is_two_sided)
         for side in range(1 + is_two_sided):
-            found, counts = _partners(read, side)
+            found, counts = read.partners(side)
             own, other = ids[side], ids[1 - side]
             if not is_two_sided:
                 own, other = own + other, other + own
