@@ -75,7 +75,11 @@ class Answers:
                 raise TooMuchError
             self._left -= len(questions)
         found = neardup.estimate(
-            questions, self._known, measure="containment", threshold=THRESHOLD, workers=1
+            questions,
+            self._known,
+            measure="containment",
+            threshold=THRESHOLD,
+            run=neardup.RunOptions(workers=1),
         )
         present = set(found.pairs["id_a"].to_pylist())
         sizes = questions.rows.offsets[1:] - questions.rows.offsets[:-1]

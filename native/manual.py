@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from neardup.cli import _COMMANDS, cli
-from neardup.cli.command import TableCommand
+from neardup.cli import COMMANDS, cli
+from neardup.cli.command import JobCommand
 from neardup.version import __version__
 
 PAGE = Path(__file__).parents[1] / "docs/command-line.md"
@@ -79,7 +79,7 @@ def _page(context: click.Context, names: list[str]) -> Iterator[str]:
 
 def _summary(context: click.Context) -> str:
     """Say in a sentence what a command does, as the help of what it belongs to says it."""
-    listed = _COMMANDS.get(context.command_path.partition(" ")[2])
+    listed = COMMANDS.get(context.command_path.partition(" ")[2])
     return listed[1] if listed else context.command.get_short_help_str(limit=1000)
 
 
@@ -90,7 +90,7 @@ def _are_near(name: str, other: str) -> bool:
 
 def _options(context: click.Context) -> Iterator[str]:
     command = context.command
-    if isinstance(command, TableCommand):
+    if isinstance(command, JobCommand):
         for heading, records in command.option_records(context).items():
             yield f".SS {heading}"
             for names, text in records:

@@ -24,6 +24,7 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from neardup.tables import TokenLists
 from tests.arrays import ragged
+from tests.calls import grouped
 from tests.repeats import spread
 
 
@@ -112,7 +113,7 @@ def make_lists(texts):
 def cut(data, **options):
     """Cut with one worker, and without waiting for the disk."""
     with no_waiting():
-        return neardup.cut(data, **{"workers": 1, **options})
+        return neardup.cut(data, **grouped(**{"workers": 1, **options}))
 
 
 def no_waiting():

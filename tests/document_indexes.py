@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from neardup import ReadOptions, RunOptions
+from tests.calls import grouped
 from tests.oracles import documents as oracle
 
 OPTIONS: dict[str, Any] = {
@@ -24,8 +26,7 @@ OPTIONS: dict[str, Any] = {
     "tokenizer": "whitespace",
     # Every pair of such texts that is similar meets in a band.
     "num_perm": 64,
-    "bands": 64,
-    "rows": 1,
+    "bands": (64, 1),
 }
 WEIGHTED: dict[str, Any] = OPTIONS | {
     "measure": "weighted-jaccard", "tf": "raw", "idf": "unary", "with_text": False
@@ -81,7 +82,7 @@ def change(step: int, index: Any, known: oracle.Index) -> None:
             for row in rows:
                 known.insert(row["id"], row["text"].split())
             if index is not None:
-                index.add(rows, id_column="id", workers=1)
+                index.add(rows, read=ReadOptions(id_column="id"), run=RunOptions(workers=1))
         case 1:
             for n in range(first, first + 5):
                 found = known.insert_if_new(str(n), text_of(n).split())
@@ -99,7 +100,7 @@ def change(step: int, index: Any, known: oracle.Index) -> None:
                 assert sorted(table["id"].to_pylist()) == sorted(name for name, _ in orphans)
         case _:
             if index is not None:
-                index.compact(workers=1)
+                index.compact(run=RunOptions(workers=1))
 
 
 _STATES: dict[str, list[oracle.Index]] = {}
@@ -129,7 +130,7 @@ def build(folder: Path, n_steps: int, options: dict[str, Any] = OPTIONS) -> orac
     """Make an index and change it so many times."""
     from neardup import DocumentIndex
 
-    index = DocumentIndex.create(folder, **options)
+    index = DocumentIndex.create(folder, **grouped(**options))
     for step in range(n_steps):
         change(step, index, state(step, index_measure(options)).copy())
     return state(n_steps, index_measure(options))

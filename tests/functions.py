@@ -1,40 +1,69 @@
-"""The public functions that take options, by the names that users write."""
+"""The public functions that take options, and the classes that declare these."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import neardup
-from neardup.options.documents import DocumentSearchOptions, MostOptions
-from neardup.options.groups import OpenOptions
-from neardup.options.option import REQUIRED, Option
+from neardup.options.documents import (
+    ChooseOptions,
+    CommitOptions,
+    DedupOptions,
+    DocumentSchemeOptions,
+    DocumentSearchOptions,
+    ExtractOptions,
+    PairOptions,
+    ReportOptions,
+    ReviewOptions,
+    SimilarityOptions,
+)
+from neardup.options.groups import OpenOptions, RunOptions
+from neardup.options.option import Option, Options
+from neardup.options.passages import AlignSchemeOptions, CutOptions, PassageOptions, SearchOptions
+from neardup.options.sketches import ClusterOptions, CompareOptions, EstimateOptions, SketchOptions
 
-CLASSES = {"DocumentIndex": neardup.DocumentIndex, "PassageIndex": neardup.PassageIndex}
-
-GROUPS = (neardup.TextOptions, neardup.ReadOptions, neardup.RunOptions)
-
-
-def _found() -> dict[str, Any]:
-    functions = {name: getattr(neardup, name) for name in neardup.__all__}
-    functions = {name: found for name, found in functions.items() if found not in GROUPS}
-    for name, kind in CLASSES.items():
-        functions |= {f"{name}.{each}": getattr(kind, each) for each in dir(kind)}
-    return {name: found for name, found in functions.items() if hasattr(found, "takes")}
-
-
-_ASKED = DocumentSearchOptions.known["threshold"]
-TAKING = {name: found for name, found in _found().items() if not name.endswith("__")}
-
-
-def _options(found: Any) -> tuple[Option, ...]:
-    """List the options of a function: what it works on is none."""
-    known = found.takes.known.values()
-    return tuple(option for option in known if option.help and option.default is not REQUIRED)
-
-
-# With those that take so few that they write them out.
-FUNCTIONS = {name: _options(found) for name, found in TAKING.items()} | {
-    "open_index": (OpenOptions.known["tokenizer"],),
-    "DocumentIndex.query": (_ASKED, *MostOptions.known.values()),
-    "DocumentIndex.insert_if_new": (_ASKED,),
+CLASSES: dict[str, type[Options]] = {
+    "deduplicate": DedupOptions,
+    "choose": ChooseOptions,
+    "find_pairs": PairOptions,
+    "iter_pairs": PairOptions,
+    "align": AlignSchemeOptions,
+    "cut": CutOptions,
+    "report": ReportOptions,
+    "review": ReviewOptions,
+    "compare": CompareOptions,
+    "similarity": SimilarityOptions,
+    "extract": ExtractOptions,
+    "sketch": SketchOptions,
+    "estimate": EstimateOptions,
+    "cluster_sketches": ClusterOptions,
+    "open_index": OpenOptions,
+    "DocumentIndex.create": DocumentSchemeOptions,
+    "DocumentIndex.open": CommitOptions,
+    "DocumentIndex.search": DocumentSearchOptions,
+    "PassageIndex.create": PassageOptions,
+    "PassageIndex.open": OpenOptions,
+    "PassageIndex.search": SearchOptions,
 }
+GROUPS = {"text": neardup.TextOptions, "read": neardup.ReadOptions, "run": RunOptions}
+
+
+def function_of(name: str) -> Any:
+    """Return a public function by its name."""
+    found: Any = neardup
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def options_of(name: str) -> list[Option]:
+    """Return the options of a function, those of its groups included."""
+    import inspect
+
+    parameters = inspect.signature(function_of(name)).parameters
+    known = CLASSES[name].known
+    found = [known[each] for each in parameters if each in known]
+    for argument, group in GROUPS.items():
+        if argument in parameters and argument != "run":
+            found += [known[each] for each in group.known if each in known]
+    return found

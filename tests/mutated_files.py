@@ -39,6 +39,7 @@ from pyarrow import ipc
 import neardup
 from neardup.errors import NeardupError
 from tests.archives import zip_of
+from tests.calls import grouped
 from tests.protocols import format_cases
 
 N_ROWS = 24
@@ -212,10 +213,12 @@ def _read(path: Path, number: int) -> tuple[Any, set[bytes]]:
     shutil.rmtree(out, ignore_errors=True)
     result = neardup.deduplicate(
         str(path),
-        ngram=2,
-        workers=1,
-        on_error=on_error,
-        **({"lines": True} if path.suffix == ".txt" else {}),
+        **grouped(
+            ngram=2,
+            on_error=on_error,
+            workers=1,
+            **{"lines": True} if path.suffix == ".txt" else {},
+        ),
     )
     result.write(out, format=output)
     kept, removed = result.kept.num_rows, result.removed.num_rows

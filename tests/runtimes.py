@@ -132,7 +132,9 @@ def write_collections(folder: Path) -> None:
                 text = draw.choice(rows)["text"] + draw.choice(["", " one more"])
             rows.append({"id": f"{name}{number}", "text": text, "score": draw.randrange(5)})
         write_lines(folder / f"{name}.jsonl", rows)
-    index = neardup.DocumentIndex.create(folder / "idx", ngram=1, threshold="0.2")
+    index = neardup.DocumentIndex.create(
+        folder / "idx", threshold="0.2", text=neardup.TextOptions(ngram=1)
+    )
     index.add(str(folder / "b.jsonl"))
     passages = neardup.PassageIndex.create(folder / "passages", min_tokens=6, num_perm=16)
     passages.add(str(folder / "b.jsonl"))

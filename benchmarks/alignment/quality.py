@@ -19,6 +19,7 @@ import neardup
 from benchmarks.alignment.editions import HALVES, Aligned, Anchor, Graded, Pair, folder
 from benchmarks.alignment.plagdet import Passage, intervals_of, length_of_union, score
 from benchmarks.alignment.sets import ALIGNED, GRADED, options_for
+from tests.calls import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ KEPT = 0.6
 
 def align(queries: Any, documents: Any, **options: Any) -> list[Passage]:
     """Find the shared passages through the public function."""
-    table = neardup.align(queries, documents, id_column="id", **options).passages
+    table = neardup.align(queries, documents, **grouped(id_column="id", **options)).passages
     names = ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end")
     return [Passage(*row) for row in zip(*(table[name].to_pylist() for name in names), strict=True)]
 
@@ -72,7 +73,7 @@ def _measure_named(parts: Sequence[Aligned], **options: Any) -> dict[str, Any]:
     seconds = 0.0
     for number, part in enumerate(parts):
         start = time.perf_counter()
-        passages = align(part.queries, part.documents, **options)
+        passages = align(part.queries, part.documents, **grouped(**options))
         seconds += time.perf_counter() - start
         counts = count_anchors(part.anchors, passages)
         held, right, found = held + counts[0], right + counts[1], found + counts[2]
@@ -104,7 +105,7 @@ def measure_graded(graded: Graded, **options: Any) -> dict[str, Any]:
     if not graded.documents:
         return {"documents": 0}
     start = time.perf_counter()
-    passages = align(graded.documents, graded.documents, **options)
+    passages = align(graded.documents, graded.documents, **grouped(**options))
     seconds = time.perf_counter() - start
     lengths = {document["id"]: len(document["text"]) for document in graded.documents}
     shares = shared_shares(passages, lengths)

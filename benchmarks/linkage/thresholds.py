@@ -19,6 +19,7 @@ import pyarrow as pa
 
 import neardup
 from benchmarks.linkage.labelled import KINDS, LabelledRecords, read, text_of
+from tests.calls import grouped
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -71,7 +72,7 @@ def join(records: LabelledRecords, fields: tuple[str, ...], **options: Any) -> F
     """Find the pairs of similar records through the public function."""
     left = [text_of(record, fields) for record in records.left]
     right = None if records.right is None else [text_of(r, fields) for r in records.right]
-    pairs = neardup.find_pairs(left, right, **options).pairs
+    pairs = neardup.find_pairs(left, right, **grouped(**options)).pairs
     # Documents of a list have their row numbers as ids.
     rows = [pairs[name].cast(pa.int64()).to_numpy() for name in ("id_a", "id_b")]
     width = len(left if right is None else right)

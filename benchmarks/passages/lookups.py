@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.measuring.clocks import Memory
-from neardup import PassageIndex
+from neardup import PassageIndex, RunOptions
 from neardup.kernels.text.weights import fill_weights
 from neardup.passages.index import PassageHandle
 from neardup.passages.lookup import Asked, find_passages
@@ -173,7 +173,7 @@ def time_calls(index: PassageIndex, texts: list[str]) -> list[float]:
     milliseconds = []
     for text in texts[:1] + texts:
         start = time.perf_counter()
-        index.search(text, str(float(THRESHOLD)), workers=1)
+        index.search(text, str(float(THRESHOLD)), run=RunOptions(workers=1))
         milliseconds.append(round((time.perf_counter() - start) * 1e3, 4))
     return milliseconds[1:]
 

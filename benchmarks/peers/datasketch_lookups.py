@@ -1,6 +1,6 @@
 """Texts looked up in a ``MinHashLSH`` of datasketch 2, candidates compared exactly.
 
-``datasketch_lookups.py DOCUMENTS QUERIES... --bands 16 --rows 6 --threshold 0.8``. Signatures are
+``datasketch_lookups.py DOCUMENTS QUERIES... --bands 16x6 --threshold 0.8``. Signatures are
 made as in ``datasketch_dedup``. What is compared are the documents' sets of 64-bit hashes of
 shingles, kept in memory as arrays: as exact as ours, and faster than cutting texts again. Building
 takes some minutes for a million documents. Prints milliseconds of queries as JSON.

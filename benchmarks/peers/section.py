@@ -25,8 +25,7 @@ def run(settings: Settings) -> dict[str, Any]:
     bands, rows = summary["bands"], summary["rows"]
     figures: dict[str, Any] = {
         "input_bytes": collection.stat().st_size,
-        "bands": bands,
-        "rows": rows,
+        "bands": (bands, rows),
         "documents_removed": summary["documents_removed"],
         "candidates": summary["candidates"],
         "peers": [],

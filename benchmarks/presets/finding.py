@@ -18,6 +18,7 @@ from benchmarks.presets.noise import with_errors
 from benchmarks.presets.renaming import rename_python
 from benchmarks.presets.texts import HALVES, read_programs, read_statutes, read_titles
 from neardup.options.presets import PRESETS
+from tests.calls import grouped
 
 SHARES = (0.01, 0.03, 0.05, 0.1)
 
@@ -35,7 +36,7 @@ def measure_noise(
         {"id": f"t{i}", "text": with_errors(texts[i], share if both else 0, rng)} for i in numbers
     ]
     rows += [{"id": f"c{i}", "text": with_errors(texts[i], share, rng)} for i in numbers]
-    removed = neardup.deduplicate(rows, **options).removed
+    removed = neardup.deduplicate(rows, **grouped(**options)).removed
     gone = zip(removed["id"].to_pylist(), removed["kept_id"].to_pylist(), strict=True)
     wrong = [(int(each[1:]), int(kept[1:])) for each, kept in gone if each[1:] != kept[1:]]
     n_found = len(removed) - len(wrong)
@@ -80,10 +81,10 @@ def measure_programs(options: dict[str, Any]) -> dict[str, Any]:
     texts, names = list(programs.values()), list(programs)
     copies = [rename_python(text, i) for i, text in enumerate(texts)]
     lowest = {**options, "threshold": "0.01"}
-    pairs = neardup.find_pairs(texts, copies, **lowest).pairs.to_pylist()
+    pairs = neardup.find_pairs(texts, copies, **grouped(**lowest)).pairs.to_pylist()
     own = sorted(row["similarity"] for row in pairs if row["id_a"] == row["id_b"])
     own = [0.0] * (len(copies) - len(own)) + own
-    among = neardup.find_pairs(texts, **lowest).pairs.to_pylist()
+    among = neardup.find_pairs(texts, **grouped(**lowest)).pairs.to_pylist()
     among.sort(key=lambda row: -row["similarity"])
     return {
         "programs": len(copies),
@@ -103,7 +104,7 @@ def measure_speed(texts: list[str], options: dict[str, Any]) -> float:
     taken = []
     for _ in range(3):
         start = time.process_time()
-        neardup.deduplicate(texts, **options)
+        neardup.deduplicate(texts, **grouped(**options))
         taken.append(time.process_time() - start)
     return min(taken)
 

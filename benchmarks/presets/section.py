@@ -56,7 +56,7 @@ def _options(listed: list[dict[str, Any]]) -> str:
         (f"`{each['name']}`", each["purpose"], each["of"], _flags(each["options"]))
         for each in listed
     ]
-    return table(("`--for`", "what is compared", "by", "options"), rows)
+    return table(("`--preset`", "what is compared", "by", "options"), rows)
 
 
 def _flags(options: Any) -> str:
@@ -80,7 +80,7 @@ def _noise(found: dict[str, list[Measured]]) -> str:
                     )
                     for each in shares
                 ]
-    header = ("`--for`", "texts", "half", "characters wrong", "copies found", "wrong ones")
+    header = ("`--preset`", "texts", "half", "characters wrong", "copies found", "wrong ones")
     return table(header, rows)
 
 
@@ -96,7 +96,7 @@ def _both(found: dict[str, list[Measured]]) -> str:
         for way, shares in measured.get("both", {}).items()
         for each in shares
     ]
-    header = ("`--for`", "half", "characters wrong, in each", "copies found", "wrong ones")
+    header = ("`--preset`", "half", "characters wrong, in each", "copies found", "wrong ones")
     return table(header, rows)
 
 
@@ -110,7 +110,7 @@ def _passages(found: dict[str, list[Measured]]) -> str:
         for measured in halves
         for each in measured.get("passages", ())
     ]
-    return table(("`--for`", "half", "characters wrong", "found", "part covered"), rows)
+    return table(("`--preset`", "half", "characters wrong", "found", "part covered"), rows)
 
 
 def _programs(measured: Measured) -> str:
@@ -125,7 +125,7 @@ def _programs(measured: Measured) -> str:
             )
         )
     header = (
-        *("`--for`", "programs", "similarity of the copies, median", "least"),
+        *("`--preset`", "programs", "similarity of the copies, median", "least"),
         *("part at 0.9 and more", "most similar two others", "which"),
     )
     return table(header, rows)
@@ -142,5 +142,5 @@ def _speed(found: dict[str, list[Measured]]) -> str:
                 *(decimals(size / seconds["preset"], 1), decimals(size / seconds["defaults"], 1)),
             )
         )
-    header = ("`--for`", "texts", "MB", "MB a second of one core", "with the default options")
+    header = ("`--preset`", "texts", "MB", "MB a second of one core", "with the default options")
     return table(header, rows)

@@ -26,7 +26,7 @@ The public names, and where they live:
   ``cluster_sketches`` (jobs.estimate) groups them, into a ``ClusterResult``.
 - ``Banding`` and ``choose_banding`` (matching.bands).
 - ``connect`` (service.client): an index that `neardup serve` serves elsewhere.
-- ``TextOptions``, ``ReadOptions`` and ``RunOptions`` (options.together): options that many calls
+- ``TextOptions``, ``ReadOptions`` and ``RunOptions`` (options.groups): options that many calls
   have in common, as one value.
 - the errors (errors), and ``neardup.types``: names for annotations.
 
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from neardup.jobs.similarity import Extracted, extract, similarity
     from neardup.jobs.sketch import sketch
     from neardup.matching.bands import Banding, choose_banding
-    from neardup.options.together import ReadOptions, RunOptions, TextOptions
+    from neardup.options.groups import ReadOptions, RunOptions, TextOptions
     from neardup.results import DocumentSearchResult, PassageResult
     from neardup.service.client import connect
     from neardup.stages.sketches import Sketches
@@ -151,9 +151,9 @@ _HOMES = {
     "PairResult": "neardup.jobs.pairs.pair_result",
     "PassageIndex": "neardup.jobs.index.passages",
     "PassageResult": "neardup.results",
-    "ReadOptions": "neardup.options.together",
-    "RunOptions": "neardup.options.together",
-    "TextOptions": "neardup.options.together",
+    "ReadOptions": "neardup.options.groups",
+    "RunOptions": "neardup.options.groups",
+    "TextOptions": "neardup.options.groups",
     "align": "neardup.jobs.align.align",
     "choose": "neardup.jobs.choose",
     "choose_banding": "neardup.matching.bands",

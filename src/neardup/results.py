@@ -89,16 +89,15 @@ class Result(ABC):
         assert isinstance(frame, pl.DataFrame)
         return frame
 
-    def report(self, inputs: Any = None, **options: Any) -> Report:
-        """Return a page that shows what was found, and why; see ``neardup.report``.
+    def report(
+        self, data: Any = None, against: Any = None, *, labels: Any = None, read: Any = None
+    ) -> Report:
+        """Return a page that shows the result; see ``neardup.report``.
 
         Parameters
         ----------
-        inputs
-            The documents that the job has read, for the page to show their texts; a deduplication
-            needs none.
-        **options
-            As for ``neardup.report``.
+        data, against, labels, read
+            As of ``neardup.report``. A deduplication needs no documents.
 
         Raises
         ------
@@ -106,7 +105,9 @@ class Result(ABC):
             As ``neardup.report``.
         """
         # By its public name: jobs are above results.
-        page: Report = import_module("neardup").report(self, inputs, **options)
+        page: Report = import_module("neardup").report(
+            self, data, against, labels=labels, read=read
+        )
         return page
 
     def __repr__(self) -> str:

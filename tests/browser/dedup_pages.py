@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import neardup
+from tests.calls import grouped
 
 
 def dedup_page(files: dict[str, Sequence[tuple[str, str]]], **options: Any) -> str:
@@ -19,7 +20,7 @@ def dedup_page(files: dict[str, Sequence[tuple[str, str]]], **options: Any) -> s
             paths.append(Path(folder, name))
             lines = [json.dumps({"id": id_, "text": text}) + "\n" for id_, text in rows]
             paths[-1].write_text("".join(lines))
-        result = neardup.deduplicate(paths, **({"threshold": "0.5", "ngram": 2} | options))
+        result = neardup.deduplicate(paths, **grouped(**{"threshold": "0.5", "ngram": 2} | options))
         result.write(Path(folder, "out"))
         return neardup.report(Path(folder, "out")).html
 

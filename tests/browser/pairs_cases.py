@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 import neardup
+from tests.calls import grouped
 
 
 def pages_of_pairs(texts: dict[str, tuple[str, str]], hostile: tuple[str, ...]) -> dict[str, Any]:
@@ -25,7 +26,7 @@ def pages_of_pairs(texts: dict[str, tuple[str, str]], hostile: tuple[str, ...]) 
     labels = [
         (row["id"], other["id"]) for row, other in zip(by_name[::2], by_name[1::2], strict=True)
     ]
-    columns = {"with_columns": "text"}
+    columns = {"columns": "text"}
     cases: dict[str, Callable[[], str]] = {
         "pairs plain": lambda: _page(rows),
         "pairs hostile": lambda: _page(by_name, labels=[*labels, (hostile[0], hostile[1])]),
@@ -50,7 +51,7 @@ def _page(
     chosen = {"ngram": 1} | options
     if "max_distance" not in chosen:
         chosen["threshold"] = "0.05"
-    result = neardup.find_pairs(left, right, **chosen)
+    result = neardup.find_pairs(left, right, **grouped(**chosen))
     return _report(result, left, right if with_texts else None, labels, with_texts=with_texts)
 
 
@@ -67,8 +68,12 @@ def _report(
         known = pa.table({"id_a": [a for a, _ in labels], "id_b": [b for _, b in labels]})
     if not with_texts:
         return neardup.report(result, labels=known).html
-    return neardup.report(result, left, against=right, labels=known, id_column="id").html
+    return neardup.report(
+        result, left, against=right, labels=known, read=neardup.ReadOptions(id_column="id")
+    ).html
 
 
 def _estimates(rows: list[dict[str, str]]) -> str:
-    return _report(neardup.estimate(neardup.sketch(rows, ngram=1)), rows, None)
+    return _report(
+        neardup.estimate(neardup.sketch(rows, text=neardup.TextOptions(ngram=1))), rows, None
+    )

@@ -19,7 +19,12 @@ RECORDS = [
 
 
 def record_pairs() -> neardup.PairResult:
-    return neardup.find_pairs(RECORDS, text_column="title", ngram=1, threshold="0.4")
+    return neardup.find_pairs(
+        RECORDS,
+        threshold="0.4",
+        text=neardup.TextOptions(ngram=1),
+        read=neardup.ReadOptions(text_column="title"),
+    )
 
 
 def review_cases(

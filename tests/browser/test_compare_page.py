@@ -1,4 +1,4 @@
-"""The page of ``neardup compare --html``, opened in a real browser."""
+"""The page of ``neardup compare --report``, opened in a real browser."""
 
 from __future__ import annotations
 

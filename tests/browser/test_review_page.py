@@ -94,5 +94,7 @@ def test_review__round_trip(browse, page, tmp_path, monkeypatch):
     assert "2 labelled pairs of the table were judged, 1 of them right" in report.html
     again = neardup.review("pairs.parquet", RECORDS, labels="anna.csv").html
     assert browse(again, JUDGED).value == "3 of 3 judged: 1 yes, 1 no, 1 unsure"
-    chosen = neardup.choose("anna.csv", RECORDS, text_column="title", measure="jaccard")
+    chosen = neardup.choose(
+        "anna.csv", RECORDS, measure="jaccard", read=neardup.ReadOptions(text_column="title")
+    )
     assert chosen.removed["id"].to_pylist() == [rows[1]["id_b"]]

@@ -38,7 +38,9 @@ PASTED = f"I remember it well \U0001f600: {PASSAGE.lower()}, and so on, as my te
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     folder = tmp_path_factory.mktemp("indexes")
-    documents = neardup.DocumentIndex.create(folder / "poems", threshold="0.3", ngram=2)
+    documents = neardup.DocumentIndex.create(
+        folder / "poems", threshold="0.3", text=neardup.TextOptions(ngram=2)
+    )
     passages = neardup.PassageIndex.create(folder / "passages", min_tokens=10, num_perm=32)
     for index in (documents, passages):
         index.add([{"id": key, "text": text} for key, text in DOCUMENTS.items()])

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 
 from neardup.cli.configuration import is_configurable, key_of
-from neardup.options.commands import COMMANDS
+from tests.commands import COMMANDS
 
 LISTED = "`neardup COMMAND --help` lists them"
 EXACT = "--num-perm has no effect with --method exact; leave it out, or choose --method minhash"
 
 IN_FILES = {
-    "treshold = 1": "treshold is no option of `neardup`; did you mean threshold?",
-    "[dedup]\ntop = 1": "dedup.top is no option of `neardup dedup`; `neardup dedup --help` lists "
-    "them",
-    "[pairs]\ntpo = 1": "pairs.tpo is no option of `neardup pairs`; did you mean top?",
-    "[index]\nxyz = 1": f"index.xyz is no option of `neardup index`; {LISTED}",
-    "[dedupe]\nseed = 1": "dedupe is no command; did you mean dedup?",
-    "[index.bild]\nseed = 1": "index.bild is no command; did you mean build?",
-    "[xyz]": "xyz is no command; `neardup --help` lists them",
+    "treshold = 1": "treshold is not an option of `neardup`; did you mean threshold?",
+    "[dedup]\ntop = 1": "dedup.top is not an option of `neardup dedup`; `neardup dedup --help` "
+    "lists them",
+    "[pairs]\ntpo = 1": "pairs.tpo is not an option of `neardup pairs`; did you mean top?",
+    "[index]\nxyz = 1": f"index.xyz is not an option of `neardup index`; {LISTED}",
+    "[dedupe]\nseed = 1": "dedupe is not a command; did you mean dedup?",
+    "[index.bild]\nseed = 1": "index.bild is not a command; did you mean build?",
+    "[xyz]": "xyz is not a command; `neardup --help` lists them",
     "dedup = 1": "dedup must be a table, got 1",
     "threshold = 80": "threshold must lie in (0, 1], got 80; write 0.8 for 80 %",
     "[dedup]\nthreshold = 'a'": "dedup.threshold must be a number in (0, 1], got 'a'",

@@ -28,11 +28,11 @@ GOOD = b'{"text": "one", "id": "a"}\n'
             "--num-perm to 459 or ask for less",
         ),
         (
-            "--bands 20 --rows 10",
+            "--bands 20x10",
             "20 bands of 10 rows need 200 hash functions, --num-perm allows 128; lower one of them "
             "or raise --num-perm",
         ),
-        ("--bands 20", "--bands and --rows go together; give both or neither"),
+        ("--bands 20", "--bands must be two numbers, such as 20x5, got '20'"),
         (
             "--keep best",
             "--keep must be first, longest, shortest, max:COLUMN, min:COLUMN or "
@@ -59,7 +59,7 @@ GOOD = b'{"text": "one", "id": "a"}\n'
                 f"--{option.split()[0]} has no effect with --method exact; leave it out, or choose "
                 "--method minhash or auto",
             )
-            for option in ("recall 0.99", "bands 9 --rows 5", "seed 42")
+            for option in ("recall 0.99", "bands 9x5", "seed 42")
         ),
         *(
             (

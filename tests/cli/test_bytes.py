@@ -118,8 +118,8 @@ def test_sketch__of_ascii_is_that_of_text_with_the_tokenizer_bytes(here, write_f
     write_file("in/a.txt", "plain text, and no more than that. " * 20)
     write_file("in/b.txt", "é and text beyond ASCII. " * 20)
     for kind in ("minhash", "smallest", "modulo"):
-        as_bytes = neardup.sketch("in", kind=kind, input_format="bytes")
-        as_text = neardup.sketch("in", kind=kind, tokenizer="bytes")
+        as_bytes = neardup.sketch("in", kind=kind, read=neardup.ReadOptions(input_format="bytes"))
+        as_text = neardup.sketch("in", kind=kind, text=neardup.TextOptions(tokenizer="bytes"))
         assert as_bytes.to_arrow().equals(as_text.to_arrow(), check_metadata=True)
 
 

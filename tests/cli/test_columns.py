@@ -36,7 +36,10 @@ def test_text_columns__are_joined(run, here):
     ]
     assert pq.read_table("out/kept/a.parquet").equals(pa.table(table).take([0, 1, 2, 4]))
     found = neardup.find_pairs(
-        "a.parquet", text_column=["title", "body"], ngram=1, threshold=1, occurrences="numbered"
+        "a.parquet",
+        threshold=1,
+        text=neardup.TextOptions(ngram=1, occurrences="numbered"),
+        read=neardup.ReadOptions(text_column=["title", "body"]),
     )
     assert [(pair["id_a"], pair["id_b"]) for pair in found.pairs.to_pylist()] == [
         ("a.parquet:1", "a.parquet:3"),

@@ -10,11 +10,12 @@ import click
 import pytest
 
 import neardup
-from neardup.cli import _COMMANDS, cli
+from neardup.cli import COMMANDS as DESCRIPTIONS
+from neardup.cli import cli
 from neardup.options.groups import BandOptions
 from tests.each import each_of
 
-COMMANDS = list(_COMMANDS)
+COMMANDS = list(DESCRIPTIONS)
 
 
 def command_line(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
@@ -55,7 +56,7 @@ def test_version(run):
 def test_help__of_the_group(run, arguments):
     outcome = run(*arguments)
     assert (outcome.code, outcome.err) == (0, "")
-    for name, (_, summary) in _COMMANDS.items():
+    for name, (_, summary) in DESCRIPTIONS.items():
         assert f"{name} " in outcome.out
         assert summary.split(",")[0] in outcome.out
     assert "Example:" in outcome.out
@@ -147,7 +148,7 @@ def test_commands__same_options():
         {option.name: option for option in cli.get_command(click.Context(cli), name).params}
         for name in ("dedup", "plan")
     )
-    assert plan.keys() == {*BandOptions.known, "measure", "threshold", "as_json"} - {"seed"}
+    assert plan.keys() == {*BandOptions.known, "measure", "threshold", "json"} - {"seed"}
     # Without an index, which may decide them for dedup, these are the same.
     decided = {"measure", "threshold"}
     for name in plan.keys() - decided:

@@ -73,9 +73,11 @@ def test_compare__all(run):
 )
 @pytest.mark.usefixtures("pair")
 def test_compare__options_of_what_is_not_shown(run, fails, option, value):
-    error = f"--{option} has no effect without --all, --json or --html; leave it out, or add --all"
+    error = (
+        f"--{option} has no effect without --all, --json or --report; leave it out, or add --all"
+    )
     fails("compare", "a.txt", "b.md", f"--{option}", value, error=error)
-    for shown in (["--all"], ["--json"], ["--html", "c.html"]):
+    for shown in (["--all"], ["--json"], ["--report", "c.html"]):
         assert run("compare", "a.txt", "b.md", f"--{option}", value, *shown).code == 0
 
 
@@ -83,7 +85,7 @@ def test_compare__options_of_what_is_not_shown(run, fails, option, value):
 def test_compare__json(run):
     outcome = run("compare", "a.txt", "b.md", "--json", "--ngram", 2, "--tf", "log", "--seed", 1)
     assert (outcome.code, outcome.err) == (0, "")
-    expected = neardup.compare(A, B, ngram=2, tf="log", seed=1).to_dict()
+    expected = neardup.compare(A, B, text=neardup.TextOptions(ngram=2, tf="log", seed=1)).to_dict()
     assert json.loads(outcome.out) == expected | {"names": ["a.txt", "b.md"]}
     assert expected["options"]["ngram"] == expected["options"]["weighted_ngram"] == 2
 
@@ -118,7 +120,7 @@ def test_compare__standard_input(run, fails, monkeypatch):
 
 @pytest.mark.usefixtures("pair")
 def test_compare__page(run, here):
-    outcome = run("compare", "a.txt", "b.md", "--html", "c.html")
+    outcome = run("compare", "a.txt", "b.md", "--report", "c.html")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.endswith("written to c.html\n")
     page = (here / "c.html").read_text(encoding="utf-8")
@@ -128,7 +130,7 @@ def test_compare__page(run, here):
     mode = stat.S_IMODE((here / "a.txt").stat().st_mode)
     assert stat.S_IMODE((here / "c.html").stat().st_mode) == mode
     assert sorted(path.name for path in here.iterdir()) == ["a.txt", "b.md", "c.html"]
-    told = run("compare", "a.txt", "a.txt", "--html", "c.html", "--overwrite", "--json")
+    told = run("compare", "a.txt", "a.txt", "--report", "c.html", "--overwrite", "--json")
     assert json.loads(told.out)["names"] == ["a.txt", "a.txt"]
     assert (here / "c.html").read_text(encoding="utf-8") != page
 
@@ -146,5 +148,5 @@ def test_compare__input_that_cannot_be_read(fails, write_file, here):
         "a.txt",
         error=f"bad.txt: not valid UTF-8 at byte 3 of the text{CP1252}",
     )
-    arguments = ("compare", "a.txt", "bad.txt", "--html", "c.html")
+    arguments = ("compare", "a.txt", "bad.txt", "--report", "c.html")
     fails(*arguments, error=f"bad.txt: not valid UTF-8 at byte 3 of the text{CP1252}")

@@ -11,8 +11,9 @@ from collections.abc import Callable
 import pytest
 from click.shell_completion import BashComplete
 
-from neardup.cli import _COMMANDS, cli
-from neardup.options.commands import COMMANDS
+from neardup.cli import COMMANDS as DESCRIPTIONS
+from neardup.cli import cli
+from tests.commands import COMMANDS
 
 REGISTERED = {
     "bash": "complete -o nosort -F _neardup_completion neardup",
@@ -46,7 +47,7 @@ def test_script(shell, tmp_path):
 
 
 def test_commands(offered):
-    assert offered("neardup ") == [f"plain,{name}" for name in _COMMANDS]
+    assert offered("neardup ") == [f"plain,{name}" for name in DESCRIPTIONS]
     assert offered("neardup de") == ["plain,dedup"]
     names = [name.removeprefix("index ") for name in COMMANDS if name.startswith("index ")]
     assert offered("neardup index ") == [f"plain,{name}" for name in names]
@@ -75,7 +76,7 @@ def test_options_and_values(offered, line, expected):
         *("align x", "align a --against x", "search x", "search idx x", "sketch x"),
         *("sketch --idf-from x", "estimate x", "estimate a x", "compare x", "compare a x"),
         *("drop x", "drop a --named-in x", "index build x", "index build idx x"),
-        *("index add idx x", "index info x", "index remove idx --ids x", "compare a b --html x"),
+        *("index add idx x", "index info x", "index remove idx --ids x", "compare a b --report x"),
     ],
 )
 def test_files_are_paths(offered, line):

@@ -50,7 +50,7 @@ def test_order(used, project):
     source = "../neardup.toml"
     assert used() == (
         0.5,
-        f"strip-accents true from {source}, threshold 0.5 from {source}\n",
+        f"threshold 0.5 from {source}, strip-accents true from {source}\n",
         {
             "strip-accents": {"value": True, "source": source},
             "threshold": {"value": "0.5", "source": source},

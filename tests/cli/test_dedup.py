@@ -83,7 +83,7 @@ def test_dedup__components_remove_chains(run, here, write_file, verify):
 
 def test_dedup__bands_and_rows(run, here, texts, write_texts, verify):
     write_texts("a.jsonl", texts)
-    arguments = ("dedup", "a.jsonl", "-o", "out", "--bands", 30, "--rows", 4, "--json")
+    arguments = ("dedup", "a.jsonl", "-o", "out", "--bands", "30x4", "--json")
     summary = json.loads(run(*arguments).out)
     verify(here / "out", numbered("a.jsonl", texts))
     assert (summary["bands"], summary["rows"]) == (30, 4)

@@ -15,6 +15,7 @@ import neardup
 from neardup.documents.index import DocumentHandle
 from neardup.errors import WriteError
 from neardup.runs.runner import Runner
+from tests.calls import grouped
 from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders, write_lines
 
 ROWS = make_rows(3, 90, chain=25)
@@ -28,7 +29,7 @@ def index(here):
     for name, rows in PARTS.items():
         write_lines(here / name, rows)
     write_lines(here / "all.jsonl", ROWS)
-    return neardup.DocumentIndex.create(here / "idx", columns="score", **SCHEME)
+    return neardup.DocumentIndex.create(here / "idx", **grouped(columns="score", **SCHEME))
 
 
 def check_same_removed(of_index, of_file):
@@ -251,7 +252,7 @@ def test_options__that_are_unlike_the_index(run, here, index, options):
 
 
 def test_index_and_files__in_one_run(run, here, index):
-    index.add(here / "a.jsonl", id_column="id")
+    index.add(here / "a.jsonl", read=neardup.ReadOptions(id_column="id"))
     write_lines(here / "more.jsonl", [{"id": "x", "text": ROWS[50]["text"]}, *ROWS[60:64]])
     command = ("dedup", "b.jsonl", "--against", "idx", "--against", "more.jsonl", "--with-text")
     found = run(*command, "--add", "--report", "page.html", "-o", "out")
@@ -302,9 +303,9 @@ def test_output__never_takes_the_index_away(run, here, index, output):
 )
 def test_all_texts__as_against_the_same_documents_in_a_file(here, index, options):
     index.add(here / "a.jsonl")
-    of_index = neardup.deduplicate(here / "b.jsonl", against=index, **options)
+    of_index = neardup.deduplicate(here / "b.jsonl", **grouped(against=index, **options))
     table = pa.Table.from_pylist(PARTS["a.jsonl"])
-    of_file = neardup.deduplicate(here / "b.jsonl", against=table, **SCHEME, **options)
+    of_file = neardup.deduplicate(here / "b.jsonl", **grouped(against=table, **SCHEME, **options))
     check_same_removed(of_index, of_file)
     assert of_index.clusters == of_file.clusters
     assert of_index.summary.get("audit") == of_file.summary.get("audit")
@@ -335,7 +336,7 @@ def test_add__leaves_no_index_behind_where_it_fails(run, here, write_file):
     assert run("dedup", "bad.jsonl", "--against", "new", "--add", "-o", "out").code == 1
     assert not (here / "new").exists()
     # What others have found, and added to, stays.
-    scheme = neardup.DocumentIndex.create(here / "known", ngram=1)
+    scheme = neardup.DocumentIndex.create(here / "known", text=neardup.TextOptions(ngram=1))
     scheme.add(["a b c"])
     assert run("dedup", "bad.jsonl", "--against", "known", "--add", "-o", "out").code == 1
     assert len(rows_of("known")) == 1

@@ -259,7 +259,7 @@ def test_stopped_in_memory__keeps_nothing(run, here, work):
     assert (found.code, found.err) == (130, "interrupted; no output was written\n")
     assert [path.name for path in here.iterdir()] == ["a.jsonl"]
     said = " ".join(run("dedup", "--help").out.split())
-    assert "a run that fits in --memory has none, and a rerun starts over" in said
+    assert "A run that fits into --memory writes none, and a rerun starts over" in said
 
 
 def test_work_folder__of_another_run(run, here):

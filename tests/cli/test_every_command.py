@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 
-from neardup.options.commands import COMMANDS
-from neardup.options.groups import InputOptions
+from neardup.options.groups import InputOptions, PrintOptions
 from neardup.options.option import Option
-from neardup.options.running import OutputOptions
 from neardup.runs.disk import LockedFolder
 from neardup.runs.runner import Runner
 from tests.cli.every_command import ARGUMENTS, write_inputs
+from tests.commands import COMMANDS
 from tests.docs.pages import page
 
 N_LINES = 7
@@ -65,7 +64,7 @@ def held(target: Path) -> Iterator[None]:
     folder.remove()
 
 
-PAGE = {"dedup": "--report", "pairs": "--report", "align": "--report", "compare": "--html"}
+PAGE = {"dedup": "--report", "pairs": "--report", "align": "--report", "compare": "--report"}
 WRITES = [line for line in ARGUMENTS.values() if " -o " in line or line.startswith("index build")]
 WRITES += [f"{ARGUMENTS[command]} {option} page.html" for command, option in PAGE.items()]
 
@@ -102,23 +101,23 @@ def test_command__says_what_it_did(run_anew, command):
     assert out.strip()
 
 
-@pytest.mark.parametrize("command", having(OutputOptions.known["quiet"]))
+@pytest.mark.parametrize("command", having(PrintOptions.known["quiet"]))
 def test_quiet__prints_nothing(run_anew, command):
     assert run_anew(*ARGUMENTS[command].split(), "--quiet") == ("", "")
 
 
-@pytest.mark.parametrize("command", having(OutputOptions.known["as_json"]))
+@pytest.mark.parametrize("command", having(PrintOptions.known["json"]))
 def test_json__is_one_object_also_with_quiet(run_anew, command):
     arguments = [*ARGUMENTS[command].split(), "--json"]
     found, _ = run_anew(*arguments)
     assert isinstance(json.loads(found), dict)
     assert found.count("\n") == 1
-    if command in having(OutputOptions.known["quiet"]):
+    if command in having(PrintOptions.known["quiet"]):
         out, err = run_anew(*arguments, "--quiet")
         assert (json.loads(out).keys(), err) == (json.loads(found).keys(), "")
 
 
-@pytest.mark.parametrize("command", having(OutputOptions.known["as_json"]))
+@pytest.mark.parametrize("command", having(PrintOptions.known["json"]))
 def test_json__keys_are_in_the_page(run_anew, command):
     """Each key is named in a section on the command, or on its group."""
     out, _ = run_anew(*ARGUMENTS[command].split(), "--json")

@@ -30,7 +30,11 @@ def folder(run, write_file, once):
 
 def test_explain__as_the_result(run, here, folder):
     result = neardup.deduplicate(
-        "in.jsonl", against="other.jsonl", id_column="id", ngram=1, threshold="0.5"
+        "in.jsonl",
+        against="other.jsonl",
+        threshold="0.5",
+        text=neardup.TextOptions(ngram=1),
+        read=neardup.ReadOptions(id_column="id"),
     )
     for key in "abcd":
         outcome = run("explain", folder, key, "--against", "other.jsonl", "--json")

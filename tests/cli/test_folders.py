@@ -78,7 +78,7 @@ def test_align__programs_by_the_endings_of_their_files(run, here, write_file):
     write_file("subs/alice/src/a.py", FUNCTION)
     write_file("subs/bob/b.py", FUNCTION.replace("total", "s").replace("# Of all", "# it's of"))
     write_file("subs/bob/notes.txt", FUNCTION)
-    arguments = ("align", "subs", "--document", "folder", "--for", "code", "-o", "out.csv")
+    arguments = ("align", "subs", "--document", "folder", "--preset", "code", "-o", "out.csv")
     outcome = run(*arguments, "--min-tokens", 20)
     assert outcome.code == 0, outcome.err
     assert said(read_rows(here / "out.csv")) == [
@@ -348,7 +348,7 @@ def test_errors(run, students, here, write_file, fails):
     )
     fails(
         *("dedup", students, *PROGRAM, "--lines", "-o", "out"),
-        error="--lines splits a file, and --document puts files together; leave one of both out",
+        error="--lines splits a file, and --document joins files; leave out one of the two",
     )
     write_file("subs/alice/src/a.csv", "a text")
     fails(
@@ -365,11 +365,11 @@ def test_functions(students, here):
     pairs = neardup.find_pairs([Path("subs/alice"), Path("subs/bob")], read=read, threshold=0.01)
     assert [tuple(row.values())[:2] for row in pairs.pairs.to_pylist()] == [("alice", "bob")]
     index = neardup.PassageIndex.create("idx", min_tokens=20)
-    index.add(students, document="folder", input_format="text")
+    index.add(students, read=neardup.ReadOptions(document="folder", input_format="text"))
     hits = index.search([words(2)], places=True, threshold=0.3).passages.to_pylist()
     assert {(row["doc_id"], row["doc_place"]) for row in hits} == {
         ("alice", "src/b.py, line 1, column 1"),
         ("bob", "main.py, line 12, column 1"),
     }
     with pytest.raises(neardup.InvalidParameterError, match=r"^document has no effect where "):
-        neardup.deduplicate(["a text"], document="folder")
+        neardup.deduplicate(["a text"], read=neardup.ReadOptions(document="folder"))

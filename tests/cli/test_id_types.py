@@ -85,9 +85,12 @@ def test_index(run, numbered):
         {"query_id": "0", "doc_id": 10},
         {"query_id": "0", "doc_id": 40},
     ]
-    index.add(pa.table({"id": pa.array([2**40]), "text": TEXTS[:1]}), id_column="id")
+    index.add(
+        pa.table({"id": pa.array([2**40]), "text": TEXTS[:1]}),
+        read=neardup.ReadOptions(id_column="id"),
+    )
     assert index.search(TEXTS[0]).passages["doc_id"].type == pa.int64()
-    index.add([{"id": "007", "text": TEXTS[0]}], id_column="id")
+    index.add([{"id": "007", "text": TEXTS[0]}], read=neardup.ReadOptions(id_column="id"))
     index.compact()
     found = neardup.PassageIndex.open("idx").search(TEXTS[0]).passages["doc_id"]
     assert found.to_pylist() == ["10", "40", "1099511627776", "007"]

@@ -65,7 +65,9 @@ def test_other__without_texts(run, here, write_texts):
 def test_pairs__looked_up(run, here, write_texts):
     """Nothing of the index is read but what is similar, and it needs no texts for that."""
     write_texts("a.jsonl", ["one two three four five six", "seven"])
-    bare = neardup.DocumentIndex.create(here / "bare", with_text=False, threshold="0.4", ngram=1)
+    bare = neardup.DocumentIndex.create(
+        here / "bare", with_text=False, threshold="0.4", text=neardup.TextOptions(ngram=1)
+    )
     bare.add([{"id": "x", "text": "one two three four five"}, {"id": "y", "text": "none"}])
     found = run("pairs", "a.jsonl", "--against", "bare", "-o", "out.csv")
     assert found.code == 0, found.err
@@ -92,7 +94,7 @@ def test_pairs__looked_up_within_memory(here, collections, monkeypatch):
     monkeypatch.setattr("neardup.jobs.pairs.against_index._FILE_BYTES", 1)
     work = here / "work"
     with spilling(100):
-        found = neardup.find_pairs(named, collections, work=work)
+        found = neardup.find_pairs(named, collections, run=neardup.RunOptions(work=work))
         assert len(list(work.rglob("found-*.batches"))) > 2
         assert found.table.equals(expected.table)
         assert found.table.schema.metadata == expected.table.schema.metadata

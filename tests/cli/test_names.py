@@ -50,7 +50,7 @@ def test_pairs__of_two_folders(run, here, plays):
     pairs = ("pairs", "modern", "--against", "folio1623", "--threshold", "0.3", "--ngram", "2")
     assert run(*pairs, "-o", "pairs.csv").code == 0
     [row] = neardup.find_pairs(
-        here / "modern", here / "folio1623", threshold=0.3, ngram=2
+        here / "modern", here / "folio1623", threshold=0.3, text=neardup.TextOptions(ngram=2)
     ).pairs.to_pylist()
     assert (row["id_a"], row["id_b"]) == (OWN, OTHER)
     both = ("modern", "--against", "folio1623")

@@ -165,15 +165,18 @@ def test_row_of_more_than_the_budget(run, here, command, ending):
 
 def test_row_of_more_than_the_budget__in_python(here):
     write_long_row(here, "jsonl")
-    result = neardup.deduplicate("long.jsonl", memory="24MB")
+    result = neardup.deduplicate("long.jsonl", run=neardup.RunOptions(memory="24MB"))
     [note] = result.summary["notes"]
     assert note.startswith("long.jsonl, row 2 has 2.8 MB and needs about 24.8 MB, more than ")
     assert note.endswith(" of memory; it is read all the same")
-    assert "notes" not in neardup.deduplicate("long.jsonl", memory="26MB").summary
+    assert (
+        "notes"
+        not in neardup.deduplicate("long.jsonl", run=neardup.RunOptions(memory="26MB")).summary
+    )
 
 
 @pytest.mark.parametrize("command", ["dedup", "pairs", "cut", "align", "drop", "search"])
 def test_help__what_memory_bounds(run, command):
     said = " ".join(run(command, "--help").out.split())
-    assert "Memory for tables, blocks and sorts, such as 4GB" in said
+    assert "Memory budget, such as 4GB. It covers tables, blocks and sorts" in said
     assert "9 times the longest row come on top" in said

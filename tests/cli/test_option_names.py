@@ -12,7 +12,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, ReadError, in_python, on_command_line
-from neardup.options.commands import COMMANDS
+from tests.commands import COMMANDS
 from tests.digests import refusals
 from tests.digests.inputs import make_inputs
 from tests.each import each_of

@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 
-from neardup.options.commands import COMMANDS
 from neardup.options.kinds import Choice, Share, Tokenizer, Whole
 from neardup.options.option import Option
 from tests.cli.every_command import ARGUMENTS, write_inputs
+from tests.commands import COMMANDS
 
 
 def refused(option: Option) -> list[str]:

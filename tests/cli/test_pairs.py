@@ -56,9 +56,9 @@ def test_pairs__json_and_quiet(run, rows):
     assert run("pairs", "rows.jsonl", "-o", "q.csv", "--quiet").out == ""
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "allpairs", "ppjoin", "ppjoin+"])
+@pytest.mark.parametrize("algorithm", ["exact", "allpairs", "ppjoin", "ppjoin+"])
 def test_pairs__algorithms_agree(run, here, rows, algorithm):
-    run("pairs", "rows.jsonl", *OPTIONS, "--algorithm", algorithm, "-o", "p.jsonl")
+    run("pairs", "rows.jsonl", *OPTIONS, "--method", algorithm, "-o", "p.jsonl")
     assert json.loads((here / "p.jsonl").read_text()) == PAIR
 
 
@@ -89,12 +89,7 @@ def test_pairs__algorithms_agree(run, here, rows, algorithm):
                 f"--{option.split()[0]} has no effect with --method exact; leave it out, or choose "
                 "--method minhash",
             )
-            for option in ("recall 0.99", "bands 9 --rows 5", "seed 0")
-        ),
-        (
-            "-o p.csv --method minhash --algorithm allpairs",
-            "--algorithm has no effect with --method minhash; leave it out, or choose --method "
-            "exact",
+            for option in ("recall 0.99", "bands 9x5", "seed 0")
         ),
         (
             "-o p.csv --top 5 --limit 5",
@@ -194,5 +189,5 @@ def test_pairs__within_memory(run, here, write_texts, texts, name, method):
         ["a.jsonl", "work", name, f"all.{name}"]
     )
     if not name.endswith(".parquet"):
-        streamed = run(*command, "--output-format", name.split(".")[1], "-o", "-")
+        streamed = run(*command, "--format", name.split(".")[1], "-o", "-")
         assert streamed.out.encode() == (here / name).read_bytes()

@@ -200,7 +200,7 @@ def test_errors(run, guides, arguments, error):
 )
 def test_index__is_read_as_documents(run, here, guides, option):
     """Looking up knows of no blocks, nor of pairs that compete; so all texts are compared."""
-    keep = ("--keep-column", "city", "--keep-column", "name")
+    keep = ("--columns", "city", "--columns", "name")
     assert run("index", "build", "idx", "b.csv", "--kind", "documents", *OPTIONS, *keep).code == 0
     outcome = run(
         "pairs", "a.csv", "--against", "idx", *OPTIONS, *option.split(), "-o", "p.csv", "--json"

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
+from tests.calls import grouped
 from tests.cli.documents import numbered
 from tests.oracles import weighted
 
@@ -61,7 +62,7 @@ def test_pairs__decided_again_by_weights(run, texts, write_texts):
     run("pairs", "a.jsonl", "-o", "p.parquet", *options)
     outcome = run("dedup", "a.jsonl", "--pairs", "p.parquet", "--threshold", "0.8", "-o", "out")
     assert outcome.code == 0
-    run("dedup", "a.jsonl", *options[:3], "0.8", "--bands", "100", "--rows", "1", "-o", "expected")
+    run("dedup", "a.jsonl", *options[:3], "0.8", "--bands", "100x1", "-o", "expected")
     found, expected = (pq.read_table(f"{name}/removed.parquet") for name in ("out", "expected"))
     assert found["id"] == expected["id"]
 
@@ -77,7 +78,7 @@ def test_idf_from__files_that_are_counted_instead(run, here, texts, write_texts)
     assert found.code == 0
     reference = [here / "b.jsonl", here / "c.jsonl"]
     arguments = {"measure": "weighted-jaccard", "threshold": "0.6", "idf_from": reference}
-    expected = neardup.find_pairs(here / "a.jsonl", **arguments).pairs.to_pylist()
+    expected = neardup.find_pairs(here / "a.jsonl", **grouped(**arguments)).pairs.to_pylist()
     assert pyarrow.csv.read_csv("p.csv").to_pylist() == expected
     refused = run(*job, "--overwrite", "--idf-from", "b.jsonl")
     assert refused.err.startswith("error: --idf-from has no effect with --measure jaccard")

@@ -29,7 +29,7 @@ def test_plan__chart(run):
 
 
 def test_plan__json(run):
-    outcome = run("plan", "--json", "--bands", 20, "--rows", 5, "--threshold", "0.7")
+    outcome = run("plan", "--json", "--bands", "20x5", "--threshold", "0.7")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.count("\n") == 1
     facts = json.loads(outcome.out)

@@ -1,4 +1,4 @@
-"""``--for``: what it chooses, who takes it, and that what is typed or configured wins."""
+"""``--preset``: what it chooses, who takes it, and that what is typed or configured wins."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def told(run, *arguments) -> dict:
 
 def test_dedup__for_ocr(run, texts):
     assert told(run, "dedup", "a.jsonl", "-o", "plain")["documents_removed"] == 0
-    outcome = run("dedup", "a.jsonl", "--for", "ocr", "-o", "out")
+    outcome = run("dedup", "a.jsonl", "--preset", "ocr", "-o", "out")
     line = (
         "for ocr: --tokenizer characters, --casefold, --ngram 5, --threshold 0.35, --num-perm 512"
     )
@@ -44,28 +44,28 @@ def test_dedup__for_ocr(run, texts):
 
 
 def test_dedup__what_is_typed_wins_also_if_it_is_the_default(run, texts):
-    found = told(run, "dedup", "a.jsonl", "--for", "ocr", "--threshold", "0.8", "-o", "out")
+    found = told(run, "dedup", "a.jsonl", "--preset", "ocr", "--threshold", "0.8", "-o", "out")
     assert (found["threshold"], found["scheme"]["ngram"]) == (0.8, 5)
     assert "threshold" not in found["preset"]["chosen"]
     words = ("--tokenizer", "words", "--no-casefold")
-    found = told(run, "dedup", "a.jsonl", "--for", "ocr", *words, "-o", "words")
+    found = told(run, "dedup", "a.jsonl", "--preset", "ocr", *words, "-o", "words")
     assert (found["scheme"]["tokenizer"], found["scheme"]["casefold"]) == ("words", False)
 
 
 def test_pairs__for_titles(run, texts):
-    found = told(run, "pairs", "a.jsonl", "--for", "titles", "-o", "pairs.csv")
+    found = told(run, "pairs", "a.jsonl", "--preset", "titles", "-o", "pairs.csv")
     assert (found["pairs"], found["threshold"], found["scheme"]["ngram"]) == (1, 0.65, 2)
-    found = told(run, "pairs", "a.jsonl", "--for", "titles", "--top", "1", "-o", "top.csv")
+    found = told(run, "pairs", "a.jsonl", "--preset", "titles", "--top", "1", "-o", "top.csv")
     assert (found["pairs"], found["threshold"], found["scheme"]["ngram"]) == (1, None, 2)
 
 
 def test_align_search_and_cut__for_ocr(run, texts):
-    least = ("--for", "ocr", "--min-tokens", "60")
+    least = ("--preset", "ocr", "--min-tokens", "60")
     found = told(run, "align", "a.jsonl", *least, "-o", "shared.csv")
     assert (found["passages"], found["threshold"], found["min_tokens"]) == (1, 0.35, 60)
     built = told(run, "index", "build", "idx", "a.jsonl", *least)
     assert built["preset"]["chosen"] == {"tokenizer": "characters", "casefold": True, "ngram": 5}
-    found = told(run, "search", "idx", "a.jsonl", "--for", "ocr", "-o", "hits.csv")
+    found = told(run, "search", "idx", "a.jsonl", "--preset", "ocr", "-o", "hits.csv")
     assert found["preset"] == {"name": "ocr", "chosen": {"threshold": 0.35}}
     assert found["passages"] == 5
     found = told(run, "cut", "a.jsonl", *least, "-o", "cut")
@@ -74,20 +74,20 @@ def test_align_search_and_cut__for_ocr(run, texts):
 
 def test_index_of_documents__has_its_own(run, texts):
     kind = ("--kind", "documents")
-    built = told(run, "index", "build", "idx", "a.jsonl", *kind, "--for", "ocr")
+    built = told(run, "index", "build", "idx", "a.jsonl", *kind, "--preset", "ocr")
     assert built["preset"]["chosen"]["threshold"] == 0.35
     assert told(run, "search", "idx", "a.jsonl", "-o", "hits.csv")["matches"] == 5
     for job in ("dedup", "pairs"):
-        outcome = run(job, "a.jsonl", "--against", "idx", "--for", "ocr", "-o", "out")
+        outcome = run(job, "a.jsonl", "--against", "idx", "--preset", "ocr", "-o", "out")
         assert outcome.code == 1
-        assert outcome.err.startswith("error: --for has no effect with an index")
-    outcome = run("search", "idx", "a.jsonl", "--for", "ocr", "-o", "out.csv")
-    assert outcome.err.startswith("error: --for has no effect on an index of documents")
+        assert outcome.err.startswith("error: --preset has no effect with an index")
+    outcome = run("search", "idx", "a.jsonl", "--preset", "ocr", "-o", "out.csv")
+    assert outcome.err.startswith("error: --preset has no effect on an index of documents")
 
 
 @pytest.mark.parametrize("wrong", ["list", "editions"])
 def test_dedup__says_which_there_are(run, texts, wrong):
-    outcome = run("dedup", "a.jsonl", "--for", wrong, "-o", "out")
+    outcome = run("dedup", "a.jsonl", "--preset", wrong, "-o", "out")
     assert outcome.code == 2
     for name in ("ocr", "titles"):
         assert f"{name}: {PRESETS[name].purpose}" in outcome.err

@@ -53,7 +53,7 @@ def test_remote__every_command(run, here, write_file, memory):
         "search idx a.jsonl -o memory://o/search.parquet",
         "sketch a.jsonl -o memory://o/sketch.parquet",
         "estimate memory://o/sketch.parquet -o memory://o/estimate.csv",
-        "compare a.txt a.txt --html memory://o/page.html",
+        "compare a.txt a.txt --report memory://o/page.html",
     ):
         outcome = run(*command.split())
         assert (outcome.code, outcome.err) == (0, ""), command

@@ -128,7 +128,7 @@ def test_report__on_the_terminal(tmp_path, capsys):
         ("report out/kept -o page.html", "out/kept: the folder is not an output of dedup or cut"),
         (
             "report out one.jsonl -o page.html",
-            "inputs has no effect on a report of a folder",
+            "INPUT has no effect on a report of a folder",
         ),
         ("report labels.csv -o page.html", "labels.csv: the pairs of this table have no column"),
         ("report out --labels labels.csv -o page.html", "--labels has no effect on a report of a"),

@@ -103,8 +103,7 @@ def test_search__output_in_the_index(fails, here, place):
         (("--hits", "0"), "--hits must be at least 1, got 0"),
         (
             ("--hits", "9", "--recall", "0.9"),
-            "--recall and --hits both say how surely passages are found, so that only one of "
-            "them can be given; leave out the other",
+            "--recall and --hits both decide how surely passages are found; leave out one of them",
         ),
         (
             ("-o", "h.txt"),
@@ -125,7 +124,7 @@ def test_search__the_nearest_documents(run, fails, here, write_file):
     """Also those below the threshold of the index, and how many of such are missed."""
     rows = [("a", "one two three four"), ("b", "one two three five"), ("c", "one six seven eight")]
     write_file("rows.jsonl", lines_of({"id": key, "text": text} for key, text in rows))
-    bands = ("--ngram", "1", "--bands", "40", "--rows", "1", "--threshold", "0.9", "--quiet")
+    bands = ("--ngram", "1", "--bands", "40x1", "--threshold", "0.9", "--quiet")
     assert run("index", "build", "docs", "rows.jsonl", "--kind", "documents", *bands).code == 0
     write_file("asked.jsonl", lines_of([{"id": "q", "text": "one two three four nine ten"}]))
     asked = ("search", "docs", "asked.jsonl", "-o", "found.jsonl", "--overwrite")

@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
+from tests.calls import grouped
 
 ROWS = [
     {"id": "a", "text": "one two three four five six"},
@@ -54,7 +55,9 @@ def test_sketch__file_as_of_sketches_in_memory(run, here, write_file, kind):
     inputs = ("numbers.jsonl", "rows.jsonl")
     command = ["sketch", *inputs, "--kind", kind, *options.split(), "--id-column", "id", "--json"]
     outcome = run(*command, "-o", "a.parquet")
-    found = neardup.sketch([here / name for name in inputs], kind=kind, id_column="id", **named)
+    found = neardup.sketch(
+        [here / name for name in inputs], **grouped(id_column="id", kind=kind, **named)
+    )
     found.write(here / "b.parquet")
     assert (here / "a.parquet").read_bytes() == (here / "b.parquet").read_bytes()
     said = json.loads(outcome.out)
@@ -87,11 +90,15 @@ def test_sketch__each_kind(run, here, rows, kind):
         f"4 sketches of kind {kind}",
         f"written to a.parquet, {size:,} bytes, {size / 4:,.0f} a document",
     )
-    n_empty = neardup.sketch(here / "rows.jsonl", kind=kind, **named).summary["empty_documents"]
+    n_empty = neardup.sketch(here / "rows.jsonl", **grouped(kind=kind, **named)).summary[
+        "empty_documents"
+    ]
     assert [note for note in notes if "without tokens" in note] == [
         f"{n_empty} document without tokens, similar to nothing"
     ] * bool(n_empty)
-    expected = neardup.sketch(here / "rows.jsonl", kind=kind, id_column="id", seed=7, **named)
+    expected = neardup.sketch(
+        here / "rows.jsonl", **grouped(seed=7, id_column="id", kind=kind, **named)
+    )
     assert neardup.Sketches.read("a.parquet").to_arrow() == expected.to_arrow()
     assert sorted(path.name for path in here.iterdir()) == ["a.parquet", "rows.jsonl"]
 
@@ -132,8 +139,7 @@ def test_sketch__idf_from(run, here, rows, write_file):
     expected = neardup.sketch(
         [row["text"] for row in ROWS],
         kind="weighted",
-        idf="standard",
-        idf_from=["one two", "three", "four", "five"],
+        text=neardup.TextOptions(idf="standard", idf_from=["one two", "three", "four", "five"]),
     )
     assert neardup.Sketches.read("a.parquet").scheme == expected.scheme
 

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 import neardup.cli
-from neardup.options.commands import COMMANDS
 from neardup.version import pip_install
+from tests.commands import COMMANDS
 
 # Beside input and output, what a command needs for Spark to do it.
 _MORE = {"cut": ["--exact"], "search": ["queries.jsonl"]}

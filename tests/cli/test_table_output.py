@@ -61,11 +61,11 @@ def test_standard_output__json_lines(run, inputs, command, output):
 
 
 def test_standard_output__other_formats(run, inputs, command):
-    table = run(*command, "-o", "-", "--output-format", "csv", "--quiet")
+    table = run(*command, "-o", "-", "--format", "csv", "--quiet")
     run(*command, "-o", "table.csv")
     assert (table.out, table.err) == (Path("table.csv").read_text(), "")
     assert table.out.startswith('"')
-    explicit = run(*command, "-o", "-", "--output-format", "jsonl", "--quiet")
+    explicit = run(*command, "-o", "-", "--format", "jsonl", "--quiet")
     assert explicit.out == run(*command, "-o", "-", "--quiet").out
 
 
@@ -86,7 +86,7 @@ def test_standard_output__not_with_the_summary(run, inputs, command):
          "name a new folder"),
         ("sketch rows.jsonl -o -", "a file of sketches is binary, which standard output does not "
          "take; name a file that ends in .parquet"),
-        ("compare rows.jsonl rows.jsonl --html -", "the output file must end in .html, .htm, "
+        ("compare rows.jsonl rows.jsonl --report -", "the output file must end in .html, .htm, "
          "got '-'"),
     ],
 )  # fmt: skip
@@ -124,7 +124,7 @@ def test_standard_output__interrupted(run, inputs, monkeypatch):
 @pytest.mark.slow
 @NO_PIPES
 @pytest.mark.parametrize(
-    ("name", "options"), [("pipe", ""), ("pipe.csv", ""), ("pipe", "--output-format csv")]
+    ("name", "options"), [("pipe", ""), ("pipe.csv", ""), ("pipe", "--format csv")]
 )
 def test_pipe__is_written_to(run, inputs, command, name, options):
     os.mkfifo(name)
@@ -144,7 +144,7 @@ def test_pipe__is_written_to(run, inputs, command, name, options):
 def test_file__of_any_name(run, fails, inputs):
     command = COMMANDS["pairs"].split()
     run(*command, "-o", "table.csv")
-    assert run(*command, "-o", "table.txt", "--output-format", "csv").code == 0
+    assert run(*command, "-o", "table.txt", "--format", "csv").code == 0
     assert Path("table.txt").read_bytes() == Path("table.csv").read_bytes()
-    error = "--output-format csv does not go with the name new.jsonl; leave it out"
-    fails(*command, "-o", "new.jsonl", "--output-format", "csv", error=error)
+    error = "--format csv does not go with the name new.jsonl; leave it out"
+    fails(*command, "-o", "new.jsonl", "--format", "csv", error=error)

@@ -55,11 +55,11 @@ CUT = "cut {} -o out --min-tokens 20"
 BUILD = "index build idx {} --kind documents"
 BUILD_PASSAGES = "index build idx {} --min-tokens 20"
 HINTS = {
-    (DEDUP, "titles"): ("short", "--for titles"),
-    ("pairs {} -o pairs.csv", "titles"): ("short", "--for titles"),
+    (DEDUP, "titles"): ("short", "--preset titles"),
+    ("pairs {} -o pairs.csv", "titles"): ("short", "--preset titles"),
     (SKETCH, "titles"): ("short", "--ngram 1 or --tokenizer characters"),
     (f"{SKETCH} --tokenizer characters --ngram 90", "titles"): ("short", "--ngram 2"),
-    (BUILD, "titles"): ("short", "an index with --for titles"),
+    (BUILD, "titles"): ("short", "an index with --preset titles"),
     (ALIGN, "thai"): ("letters", "--ngram 3"),
     (CUT, "thai"): ("letters", "--ngram 3"),
     (BUILD_PASSAGES, "thai"): ("letters", "an index with --ngram 3"),
@@ -83,7 +83,7 @@ def test_hint__names_options_of_the_command(run, files, case):
         (DEDUP, "half titles"),
         (DEDUP, "thai"),
         (f"{DEDUP} --ngram 3", "titles"),
-        (f"{DEDUP} --for titles", "titles"),
+        (f"{DEDUP} --preset titles", "titles"),
         (f"{SKETCH} --ngram 1", "titles"),
         (ALIGN, "prose"),
         (f"{ALIGN} --ngram 3", "thai"),

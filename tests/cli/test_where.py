@@ -68,7 +68,9 @@ def test_where(run, data, where, ids):
 
 def test_where__rows_keep_their_numbers(run, data):
     run("dedup", "in.jsonl", "-o", "out", "--where", "id <> 'a'", "--id-column", "")
-    removed = neardup.deduplicate("in.jsonl", where="id <> 'a'", id_column="").removed
+    removed = neardup.deduplicate(
+        "in.jsonl", read=neardup.ReadOptions(where="id <> 'a'", id_column="")
+    ).removed
     assert removed["id"].to_pylist() == ["in.jsonl:3"]
     assert removed["kept_id"].to_pylist() == ["in.jsonl:2"]
 

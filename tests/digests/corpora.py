@@ -68,7 +68,7 @@ DEDUP = [
     f"dedup {DOCS} --measure weighted-jaccard --tf log --idf unary --ngram 3 --json",
     f"dedup {DOCS} --measure weighted-jaccard --threshold 0.6 --method exact",
     f"dedup {DOCS} --measure weighted-jaccard --threshold 0.6 --method auto --audit 50",
-    f"dedup {DOCS} --measure weighted-jaccard --against others.jsonl --keep longest --bands 20 --rows 4",
+    f"dedup {DOCS} --measure weighted-jaccard --against others.jsonl --keep longest --bands 20x4",
     *(f"dedup {DOCS} --tokenizer {name} --threshold 0.6" for name in (
         "words", "whitespace", "characters", "bytes", "tokenizer.json",
     )),
@@ -79,8 +79,8 @@ DEDUP = [
     f"dedup {DOCS} --strip-accents --tokenizer whitespace --ngram 2",
     f"dedup {DOCS} --occurrences numbered --ngram 1 --threshold 0.9",
     f"dedup {DOCS} --occurrences numbered --method exact --tokenizer characters --ngram 4",
-    f"dedup {DOCS} --bands 30 --rows 4 --seed 7",
-    f"dedup {DOCS} --bands 2 --rows 20 --audit 100",
+    f"dedup {DOCS} --bands 30x4 --seed 7",
+    f"dedup {DOCS} --bands 2x20 --audit 100",
     f"dedup {DOCS} --recall 0.9 --num-perm 64",
     f"dedup {DOCS} --recall 0.999 --num-perm 512 --threshold 0.5 --seed 0",
     f"dedup {DOCS} --seed 18446744073709551615 --threshold 1",
@@ -114,11 +114,11 @@ JOIN = [
     f"pairs {PAIRS}.csv --measure weighted-jaccard --top 20",
     f"pairs {PAIRS}.csv --measure weighted-jaccard --threshold 0.6 --method minhash",
     f"pairs {PAIRS}.csv --measure overlap --threshold 100 --against others.csv.gz",
-    *(f"pairs {PAIRS}.csv --algorithm {name} --threshold 0.5 --json"
+    *(f"pairs {PAIRS}.csv --method {name} --threshold 0.5 --json"
       for name in ("auto", "allpairs", "ppjoin", "ppjoin+")),
     *(f"pairs {PAIRS}.csv --method minhash --measure {measure} --threshold 0.6 --json" for measure in MEASURES),
     f"pairs {PAIRS}.csv --method minhash --recall 0.8 --num-perm 64 --seed 3",
-    f"pairs {PAIRS}.csv --method minhash --bands 20 --rows 5 --against others.jsonl",
+    f"pairs {PAIRS}.csv --method minhash --bands 20x5 --against others.jsonl",
     f"pairs {PAIRS}.parquet --top 20",
     f"pairs {PAIRS}.csv --threshold 0.5 --one-to-one --columns text",
     f"pairs {PAIRS}.csv --threshold 0.5 --against others.jsonl --one-to-one --method minhash",
@@ -169,7 +169,7 @@ PLAN = [
     "plan --json",
     "plan --threshold 0.7 --recall 0.95",
     "plan --threshold 0.5 --num-perm 256 --json",
-    "plan --bands 20 --rows 5",
+    "plan --bands 20x5",
     *(f"plan --measure {measure} --threshold 0.8 --num-perm 500" for measure in MEASURES),
     "plan --measure weighted-jaccard",
 ]

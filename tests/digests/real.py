@@ -30,7 +30,7 @@ COMMANDS = [
     f"dedup {LICENCES} -o out",
     f"dedup {LICENCES} -o out --keep shortest --measure max-containment --threshold 0.9 --json",
     f"dedup {LICENCES} -o out --method exact --occurrences numbered --ngram 3",
-    f"dedup {LICENCES} -o out --bands 40 --rows 3 --clusters components",
+    f"dedup {LICENCES} -o out --bands 40x3 --clusters components",
     "dedup ../real/poems.tsv -o out --id-column id --ngram 2 --threshold 0.6",
     "dedup ../real/poems.tsv -o out --id-column id --tokenizer characters --ngram 3 --keep priority:edition=B,A",
     "dedup ../real/kafka.jsonl -o out --id-column id --threshold 0.9",
@@ -42,7 +42,7 @@ COMMANDS = [
     *(f"pairs ../real/dblp.jsonl --id-column id --against ../real/acm.jsonl -o p.csv {options}" for options in (
         "--ngram 1 --threshold 0.7", "--measure edit --threshold 0.9",
         "--top 1 --per-document --ngram 1 --json", "--measure overlap --threshold 6 --ngram 1",
-        "--method minhash --ngram 1 --threshold 0.6 --json", "--algorithm ppjoin+ --ngram 2 --threshold 0.5",
+        "--method minhash --ngram 1 --threshold 0.6 --json", "--method ppjoin+ --ngram 2 --threshold 0.5",
     )),
     "pairs ../real/abt.jsonl --against ../real/buy.jsonl --id-column id -o p.csv --top 2 --per-document --ngram 1",
     "pairs ../real/poems.tsv --id-column id -o p.parquet --max-distance 3",
@@ -68,7 +68,7 @@ COMMANDS = [
     " ; estimate a.parquet b.parquet --threshold 0.8 -o e.csv",
     f"sketch {LICENCES} --kind modulo -o s.parquet ; estimate s.parquet --clusters popular -o c.csv"
     " ; estimate s.parquet --threshold 0.8 -o e.parquet",
-    "compare ../real/plays/folio.txt ../real/plays/modern.txt --html page.html --edit-limit 200000",
+    "compare ../real/plays/folio.txt ../real/plays/modern.txt --report page.html --edit-limit 200000",
     "compare ../real/plays/folio.txt ../real/plays/modern.txt --tokenizer whitespace --ngram 2 --json",
 ]  # fmt: skip
 

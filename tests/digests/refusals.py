@@ -30,13 +30,13 @@ HELP = [
 DEDUP = [
     *(f"dedup {DOCS} {options}" for options in (
         "--threshold 0", "--threshold 80", "--threshold abc", "--threshold nan", "--threshold 1e-12",
-        "--threshold 0.01", "--recall 99", "--recall 0", "--bands 20", "--bands 20 --rows 10",
-        "--bands 0 --rows 5", "--ngram 0", "--ngram five", "--workers 0", "--num-perm 0", "--seed -1",
+        "--threshold 0.01", "--recall 99", "--recall 0", "--bands 20", "--bands 20x10",
+        "--bands 0x5", "--ngram 0", "--ngram five", "--workers 0", "--num-perm 0", "--seed -1",
         "--keep best", "--keep priority:id", "--keep max:nothing", "--keep max:text",
         "--keep min:source", "--tokenizer word", "--tokenizer missing.json",
         "--tokenizer docs.json", "--tokenizer bytes --casefold", "--measure jacard",
         "--clusters all", "--format csv", "--method exact --audit 5", "--method exact --recall 0.9",
-        "--method exact --bands 9 --rows 5", "--method exact --seed 1", "--audit 0", "--tf raw",
+        "--method exact --bands 9x5", "--method exact --seed 1", "--audit 0", "--tf raw",
         "--idf smooth", "--measure weighted-jaccard --occurrences numbered",
         "--text-column body", "--nonsense", "--measure overlap", "--unicode-form NFD",
         "--against missing.jsonl",
@@ -68,9 +68,9 @@ PAIRS = [
         "-o p.csv --max-distance 1 --measure dice", "-o p.csv --max-distance -1",
         "-o p.csv --max-distance 1 --occurrences numbered", "-o p.csv --measure edit --seed 4",
         "-o p.csv --measure hamming", "-o p.csv --tf raw",
-        "-o p.csv --measure weighted-jaccard --algorithm ppjoin",
-        "-o p.csv --recall 0.9", "-o p.csv --rows 5",
-        "-o p.csv --method minhash --algorithm allpairs", "-o p.csv --top 5 --limit 5",
+        "-o p.csv --measure weighted-jaccard --method ppjoin",
+        "-o p.csv --recall 0.9", "-o p.csv --bands 5",
+        "-o p.csv --method minhash --method allpairs", "-o p.csv --top 5 --limit 5",
         "-o p.csv --top 0", "-o p.csv --per-document",
         "-o p.csv --method minhash --measure edit", "-o p.csv --method minhash --top 3",
         "-o p.csv --limit 3", "-o p.csv --limit 0", "-o missing/p.csv", "-o tree",
@@ -87,7 +87,7 @@ EXPLAIN = [
     *(f"dedup docs.jsonl --id-column id -o out ; explain out {options}" for options in (
         "nobody", "d0003", "d003 --with d003", "d003 --with nobody", "d003 --against others.jsonl",
         "d003 --against-id-column id", "d003 --tokenizer tokenizer.json", "d003 --closest -1",
-        "d003 --html page.txt", "d003 --html out/summary.json",
+        "d003 --report page.txt", "d003 --report out/summary.json",
     )),
     "dedup docs.jsonl -o out --tokenizer tokenizer.json ; explain out d003",
     "drop docs.jsonl --id-column id --named-in ids.txt -o out ; explain out d001",
@@ -169,24 +169,24 @@ SKETCHES = [
         "a.parquet --clusters first -o p.csv", "-o p.csv --clusters first --limit 4",
         "-o p.csv --clusters most",
         "-o p.csv --measure edit --threshold 0.5", "-o p.csv --measure containment",
-        "-o p.csv --super-shingles 2", "-o p.csv --rows 3",
+        "-o p.csv --super-shingles 2", "-o p.csv --bands 3x4",
     )),
 ]  # fmt: skip
 
 OTHERS = [
     *(f"compare first.txt second.txt {options}" for options in (
         "--threshold 80", "--min-tokens 0", "--edit-limit -1", "--ngram 0", "--num-perm 0",
-        "--size 0", "--compression 0", "--tokenizer bytes --strip-accents", "--html c.txt",
-        "--html docs.csv", "--html tree", "--html missing/c.html", "third.txt", "--overwrite",
+        "--size 0", "--compression 0", "--tokenizer bytes --strip-accents", "--report c.txt",
+        "--report docs.csv", "--report tree", "--report missing/c.html", "third.txt", "--overwrite",
     )),
     "compare first.txt missing.txt",
     "compare first.txt tree",
     "compare bad.txt first.txt",
     "compare - -",
-    "compare first.txt second.txt --html c.html ; compare first.txt second.txt --html c.html"
-    " ; compare c.html first.txt --html c.html --overwrite",
+    "compare first.txt second.txt --report c.html ; compare first.txt second.txt --report c.html"
+    " ; compare c.html first.txt --report c.html --overwrite",
     *(f"plan {options}" for options in (
-        "--threshold 80", "--bands 20 --rows 10", "--recall nan", "--threshold 0.01",
+        "--threshold 80", "--bands 20x10", "--recall nan", "--threshold 0.01",
         "missing.jsonl",
     )),
 ]  # fmt: skip

@@ -65,7 +65,7 @@ ESTIMATE = [
     " ; estimate b.parquet a.parquet --measure containment --threshold 0.6 -o e.jsonl"
     " ; estimate a.parquet --measure max-containment --threshold 0.5 -o m.csv --json",
     f"{SKETCH} --kind edit --compression 10 -o a.parquet ; estimate a.parquet -o e.csv --json",
-    f"{SKETCH} -o a.parquet ; estimate a.parquet --super-shingles 1 --bands 8 --rows 10 -o e.csv --json",
+    f"{SKETCH} -o a.parquet ; estimate a.parquet --super-shingles 1 --bands 8x10 -o e.csv --json",
     f"{SKETCH} -o a.parquet --quiet ; estimate a.parquet -o e.csv --quiet --limit 100000"
     " ; estimate a.parquet -o e.csv --threshold 1 --overwrite",
 ]  # fmt: skip
@@ -76,13 +76,13 @@ COMPARE = [
     f"{TWO} --json",
     f"{TWO} --json --workers 1",
     f"{TWO} --quiet",
-    f"{TWO} --html page.html",
-    f"{TWO} --html page.html --quiet ; compare short.txt first.txt --html page.html --overwrite",
-    "compare first.md.gz second.md.gz --html page.htm",
+    f"{TWO} --report page.html",
+    f"{TWO} --report page.html --quiet ; compare short.txt first.txt --report page.html --overwrite",
+    "compare first.md.gz second.md.gz --report page.htm",
     "compare first.md.gz second.txt --edit-limit 100 --json",
     f"{TWO} --edit-limit 0",
     f"{TWO} --threshold 0.8 --min-tokens 10 --json",
-    f"{TWO} --tokenizer characters --ngram 4 --html page.html",
+    f"{TWO} --tokenizer characters --ngram 4 --report page.html",
     f"{TWO} --tokenizer bytes --json",
     f"{TWO} --tokenizer whitespace --unicode-form NFKC --strip-accents --no-casefold",
     f"{TWO} --tokenizer tokenizer.json --json",
@@ -94,7 +94,7 @@ COMPARE = [
     "compare short.txt blank.txt",
     "compare blank.txt blank.txt --json",
     "compare short.txt first.txt --json",
-    "compare first.txt - --html page.html < second.txt",
+    "compare first.txt - --report page.html < second.txt",
     "compare names.csv more-names.csv --min-tokens 30 --edit-limit 0",
 ]
 

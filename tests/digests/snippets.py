@@ -45,7 +45,7 @@ _DEDUPLICATE = [
     "parts(neardup.deduplicate(pathlib.Path('tree'), ngram=3))",
     "r = neardup.deduplicate('tree', ngram=3)\n[repr(r), r.removed, r.clusters, r.summary]",
     "parts(neardup.deduplicate(rows, id_column='id', measure='weighted-jaccard', tf='log', idf='smooth'))",
-    "parts(neardup.deduplicate(rows, bands=20, rows=5, casefold=False, unicode_form='NFKC',"
+    "parts(neardup.deduplicate(rows, bands=(20, 5), casefold=False, unicode_form='NFKC',"
     " strip_accents=True, occurrences='numbered', method='auto', workers=1))",
     "r = neardup.deduplicate('docs.csv')\nr.write('out')\npathlib.Path('out/removed/docs.csv').read_text()",
     "r = neardup.deduplicate(rows)\nr.write('out', format='parquet')\n"

@@ -9,7 +9,7 @@ import pytest
 
 from neardup.cli import run
 from neardup.cli.configuration import is_configurable
-from neardup.options.commands import COMMANDS
+from tests.commands import COMMANDS
 from tests.docs.pages import section
 
 TEXT = section("docs/command-line.md", "Configuration")

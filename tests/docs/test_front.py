@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import click
 
-from neardup.cli import _COMMANDS, cli
+from neardup.cli import COMMANDS, cli
 from tests.docs.pages import DOCS, ROOT, tables
 from tests.each import each_of
 
@@ -18,11 +18,11 @@ from tests.each import each_of
 def test_front__names_each_command():
     [rows] = tables("docs/index.md", "Which command do I need?")
     named = [name for row in rows for name in re.findall(r"`neardup (\w+)`", row[1])]
-    assert sorted(named) == sorted(_COMMANDS)
+    assert sorted(named) == sorted(COMMANDS)
     # The picture has them all, too, and is drawn of text that a screen reader finds.
     picture = ElementTree.parse(ROOT / "docs/which-command.svg")
     words = {word for text in picture.getroot().itertext() for word in re.findall(r"\w+", text)}
-    assert words >= set(_COMMANDS)
+    assert words >= set(COMMANDS)
 
 
 def typed(path: Path) -> Iterator[str]:

@@ -30,6 +30,7 @@ from neardup.text.shingles import (
 )
 from neardup.text.tokenizers import make_tokenizer
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
+from tests.calls import grouped
 from tests.docs.pages import hashed, page, tables, text_lists, values
 from tests.kernels.test_consistent import KNOWN
 from tests.oracles import broder, rabin, weighted
@@ -274,7 +275,7 @@ def test_hashing_page__samples_of_sets():
             assert m == (modulus or broder.fitting_modulus(len(permuted), size))
             assert broder.multiples(permuted, m) == expected
         options = {"size": size, "modulus": modulus, "fingerprint": fingerprint}
-        sketches = neardup.sketch([text], kind=kind, ngram=2, **options)
+        sketches = neardup.sketch([text], **grouped(ngram=2, kind=kind, **options))
         assert sketches.rows.values.tolist() == expected
         assert sketches.rows.moduli.tolist() == [m]
 

@@ -11,7 +11,7 @@ import pytest
 
 from native.manual import all_commands, manual_pages
 from neardup.cli import cli
-from neardup.options.commands import COMMANDS
+from tests.commands import COMMANDS
 
 PAGES = manual_pages()
 

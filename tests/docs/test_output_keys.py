@@ -12,6 +12,7 @@ import pytest
 
 import neardup
 from neardup.cli import run
+from tests.calls import grouped
 from tests.docs.pages import ROOT, first_names, section, tables
 from tests.each import each_of
 
@@ -44,8 +45,8 @@ def test_command_line__summary_keys(readme_run):
 
 def test_command_line__audit_keys():
     texts = [f"{i} one two three four five six" for i in range(3)]
-    options = {"ngram": 1, "threshold": "0.7", "method": "auto", "bands": 64, "rows": 1}
-    summary = neardup.deduplicate(texts, audit=9, **options).summary
+    options = {"ngram": 1, "threshold": "0.7", "method": "auto", "bands": (64, 1)}
+    summary = neardup.deduplicate(texts, **grouped(audit=9, **options)).summary
     [table] = tables("docs/command-line.md", "How documents are found, and an audit")
     assert {name for row in table for name in first_names(row)} == set(summary["audit"])
     assert {"choose method", "audit"} <= set(summary["seconds"])
@@ -71,11 +72,11 @@ def test_command_line__keys_of_pairs():
         {"top": 1},
         {"preset": "titles"},
         {"measure": "weighted-jaccard", "idf": "unary"},
-        {"blocking": "kind", "one_to_one": True, "with_columns": "kind", "also": "kind"},
+        {"blocking": "kind", "one_to_one": True, "columns": "kind", "also": "kind"},
     )
     rows = [{"text": text, "kind": "a"} for text in texts]
     summaries = [
-        neardup.find_pairs(rows[: 4 if "on_error" in options else 3], **options).summary
+        neardup.find_pairs(rows[: 4 if "on_error" in options else 3], **grouped(**options)).summary
         for options in ways
     ]
     of_run, of_filters = (
@@ -107,7 +108,7 @@ def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatc
     monkeypatch.chdir(tmp_path)
     pages, questions = ROOT / "examples/pages.jsonl", ROOT / "examples/questions.jsonl"
     ids = ("--id-column", "id")
-    preset = ("--for", "quotations")
+    preset = ("--preset", "quotations")
     build = json_of(capsys, "index", "build", "idx", pages, *ids, "--min-tokens", 20, *preset)
     assert set(build) | {"skipped", "denied"} == keys_of("neardup index build")
     assert set(json_of(capsys, "index", "info", "idx")) == keys_of("neardup index info")

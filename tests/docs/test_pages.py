@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import neardup
-import neardup.spark
 from tests.docs.pages import BENCHMARKS, DOCS, PAPERS, ROOT, links, page, section
 from tests.each import each_of
 
@@ -43,6 +42,4 @@ def test_python_reference__has_every_public_name():
     assert types == classes
     aliases = set(neardup.types.__all__) - classes
     assert set(re.findall(r"`([A-Z]\w+)`", section("docs/api.md", "Values of options"))) == aliases
-    for name in neardup.spark.__all__:
-        assert f".. autofunction:: neardup.spark.{name}\n" in text
     assert ".. automodule:: neardup.errors\n   :members:" in text

@@ -12,6 +12,7 @@ import urllib.request
 import pytest
 
 import neardup
+from tests.calls import grouped
 from tests.docs.pages import ROOT
 
 OPTIONS = {"kind": "modulo", "modulus": 4, "seed": 99, "id_column": "id"}
@@ -33,7 +34,7 @@ def texts():
 
 def sketched(texts, **more):
     rows = [{"id": f"secret {i}", "text": text} for i, text in enumerate(texts)]
-    return neardup.sketch(rows, **OPTIONS | more)
+    return neardup.sketch(rows, **grouped(**OPTIONS | more))
 
 
 def questions_of(texts):

@@ -16,6 +16,7 @@ from neardup.options.kinds import exact_fraction
 from neardup.passages.align import certain_length, make_alignment_plan, windows_for
 from neardup.passages.plan import make_search_plan
 from neardup.passages.scheme import make_passage_scheme
+from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.shingles import shingle_tuples
@@ -43,7 +44,7 @@ def align_words(query, document, **options):
             int(end) - len(w) - 1: i for i, (end, w) in enumerate(zip(ends, words, strict=True))
         }
 
-    table = neardup.align([" ".join(query)], [" ".join(document)], **options).passages
+    table = neardup.align([" ".join(query)], [" ".join(document)], **grouped(**options)).passages
     of_query, of_document = places(query), places(document)
 
     def stop(of_text, end, n):
@@ -145,7 +146,9 @@ def test_align__same_for_any_number_of_workers(seed, workers):
     queries = [" ".join(query) for query, _ in texts]
     documents = [" ".join(document) for _, document in texts]
     one, several = (
-        neardup.align(queries, documents, min_tokens=MIN_TOKENS, workers=n).passages
+        neardup.align(
+            queries, documents, min_tokens=MIN_TOKENS, run=neardup.RunOptions(workers=n)
+        ).passages
         for n in (1, workers)
     )
     assert len(one) >= 9
@@ -207,8 +210,8 @@ def rows_of(result):
 @examples(30)
 def test_align__one_collection_as_with_itself(max_documents, documents):
     options = {"min_tokens": MIN_TOKENS, "max_documents": max_documents}
-    found = rows_of(neardup.align(documents, **options))
-    both = rows_of(neardup.align(documents, documents, **options))
+    found = rows_of(neardup.align(documents, **grouped(**options)))
+    both = rows_of(neardup.align(documents, documents, **grouped(**options)))
     assert found == [row for row in both if int(row[0]) < int(row[3])]
 
 
@@ -264,7 +267,7 @@ def test_align__in_memory_as_in_a_folder(texts, options):
     rows = [{"id": 7 * number, "text": text} for number, text in enumerate(texts)]
 
     def find(others):
-        found = neardup.align(rows, others, min_tokens=5, with_text=True, **options)
+        found = neardup.align(rows, others, **grouped(min_tokens=5, with_text=True, **options))
         del found.summary["seconds"]
         return found.table, found.summary
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import neardup
 from neardup.options.presets import passages_for
 from neardup.passages.align import windows_for
+from tests.calls import grouped
 from tests.cutting import collections, make_text, no_waiting
 from tests.examples import examples
 from tests.oracles import alignment
@@ -32,12 +33,14 @@ def test_align__as_oracle(documents, min_tokens, threshold, within, preset, how)
     with no_waiting():
         found = neardup.align(
             texts,
-            within=within,
-            threshold=threshold,
-            min_tokens=min_tokens,
-            preset=preset,
-            workers=1,
-            **how,
+            **grouped(
+                workers=1,
+                within=within,
+                threshold=threshold,
+                min_tokens=min_tokens,
+                preset=preset,
+                **how,
+            ),
         )
     length = windows_for(min_tokens)
     num_perm = how.get("num_perm", 64) if "hits" in how else 0

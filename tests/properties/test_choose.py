@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from tests.calls import grouped
 from tests.examples import examples
 from tests.oracles import pair_choice
 from tests.oracles.measures import MEASURES
@@ -60,11 +61,11 @@ def test_choose__as_deduplicate(strings, measure, thresholds, ngram, keep, clust
     shingles = {"measure": measure, "ngram": ngram, "method": method}
     if method == "minhash":
         # Few enough bands to miss some pairs, the same for both.
-        shingles |= {"bands": 3, "rows": 2}
-    pairs = neardup.find_pairs(table, threshold=least, workers=1, **shingles)
+        shingles |= {"bands": (3, 2)}
+    pairs = neardup.find_pairs(table, **grouped(workers=1, threshold=least, **shingles))
     rule = {"threshold": threshold, "keep": keep, "clusters": clusters}
-    chosen = neardup.choose(pairs, table, workers=1, **rule)
-    compared = neardup.deduplicate(table, workers=1, **shingles, **rule)
+    chosen = neardup.choose(pairs, table, **grouped(workers=1, **rule))
+    compared = neardup.deduplicate(table, **grouped(workers=1, **shingles, **rule))
     assert chosen.kept.equals(compared.kept)
     found, expected = removed(chosen), removed(compared)
     assert found.keys() == expected.keys()
@@ -84,8 +85,16 @@ def test_choose__as_oracle(strings, measure, threshold, keep):
     """Exact copies included: each document goes for the most similar one that stays."""
     rows = make_rows(strings)
     table = pa.Table.from_pylist(rows, SCHEMA)
-    pairs = neardup.find_pairs(table, measure=measure, threshold="0.25", ngram=1, workers=1)
-    chosen = neardup.choose(pairs, table, threshold=threshold, keep=keep, workers=1)
+    pairs = neardup.find_pairs(
+        table,
+        measure=measure,
+        threshold="0.25",
+        text=neardup.TextOptions(ngram=1),
+        run=neardup.RunOptions(workers=1),
+    )
+    chosen = neardup.choose(
+        pairs, table, threshold=threshold, keep=keep, run=neardup.RunOptions(workers=1)
+    )
     order = [row["id"] for row in ranked(rows, keep)]
     numbered = [
         (order.index(row["id_a"]), order.index(row["id_b"]), row["similarity"])
@@ -121,9 +130,17 @@ def ranked(rows, keep):
 def test_choose__without_data(clusters, strings, measure):
     """Of documents that the pairs name, in an order by which the same ones stay."""
     table = pa.Table.from_pylist(make_rows(strings), SCHEMA)
-    pairs = neardup.find_pairs(table, measure=measure, threshold="0.5", ngram=1, workers=1)
-    alone = neardup.choose(pairs, clusters=clusters, workers=1)
-    assert removed(alone) == removed(neardup.choose(pairs, table, clusters=clusters, workers=1))
+    pairs = neardup.find_pairs(
+        table,
+        measure=measure,
+        threshold="0.5",
+        text=neardup.TextOptions(ngram=1),
+        run=neardup.RunOptions(workers=1),
+    )
+    alone = neardup.choose(pairs, clusters=clusters, run=neardup.RunOptions(workers=1))
+    assert removed(alone) == removed(
+        neardup.choose(pairs, table, clusters=clusters, run=neardup.RunOptions(workers=1))
+    )
     named = {row[name] for row in pairs.pairs.to_pylist() for name in ("id_a", "id_b")}
     kept = {row["id"] for row in alone.kept.to_pylist()}
     assert kept == named - removed(alone).keys()
@@ -134,11 +151,15 @@ def test_choose__without_data(clusters, strings, measure):
 def test_rethreshold__as_choose(strings, measure, keep):
     table = pa.Table.from_pylist(make_rows(strings), SCHEMA)
     options = {"measure": measure, "ngram": 2, "workers": 1}
-    pairs = neardup.find_pairs(table, threshold="0.5", **options)
-    before = neardup.deduplicate(table, threshold="0.9", keep=keep, method="exact", **options)
+    pairs = neardup.find_pairs(table, **grouped(threshold="0.5", **options))
+    before = neardup.deduplicate(
+        table, **grouped(threshold="0.9", keep=keep, method="exact", **options)
+    )
     for threshold in ("0.5", "0.75", "1"):
         again = before.rethreshold(threshold, pairs)
-        chosen = neardup.choose(pairs, table, threshold=threshold, keep=keep, workers=1)
+        chosen = neardup.choose(
+            pairs, table, threshold=threshold, keep=keep, run=neardup.RunOptions(workers=1)
+        )
         assert again.kept.equals(chosen.kept)
         assert again.removed.equals(chosen.removed)
         assert again.clusters.equals(chosen.clusters)

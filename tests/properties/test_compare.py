@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.jobs.compare.compare_result import CompareResult, SharedPassage
+from tests.calls import grouped
 from tests.examples import examples
 from tests.oracles import comparison, edits
 from tests.oracles.tokens import Options, tokenize
@@ -46,14 +47,14 @@ def mirror(result: CompareResult) -> CompareResult:
 @given(st.one_of(words, composed), st.one_of(words, composed), st.integers(1, 3))
 def test_compare__mirrored(a, b, ngram):
     options = {"ngram": ngram, "min_tokens": 5, "compression": 2}
-    result = neardup.compare(a, b, **options)
-    assert mirror(neardup.compare(b, a, **options)) == result
+    result = neardup.compare(a, b, **grouped(**options))
+    assert mirror(neardup.compare(b, a, **grouped(**options))) == result
 
 
 @examples(25)
 @given(any_text.map(assigned_only), any_text.map(assigned_only), kinds, st.integers(1, 3))
 def test_compare__exact_values_of_any_text(a, b, kind, ngram):
-    result = neardup.compare(a, b, tokenizer=kind, ngram=ngram)
+    result = neardup.compare(a, b, text=neardup.TextOptions(tokenizer=kind, ngram=ngram))
     x, y = (tokenize(text, kind, Options(kind == "words")) for text in (a, b))
     for key, value in comparison.of_shingles(x, y, ngram).items():
         assert comparison.is_close(result[key].exact, value)

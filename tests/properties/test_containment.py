@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.passages.align import windows_for
+from tests.calls import grouped
 from tests.cutting import collections, make_text, no_waiting
 from tests.each import each_of
 from tests.examples import examples
@@ -44,7 +45,7 @@ def test_align__shares_as_reported(queries, documents, threshold, times, recall)
             threshold=threshold,
             recall=recall,
             min_tokens=4,
-            idf="unary",
+            text=neardup.TextOptions(idf="unary"),
         )
     rows = found.passages.to_pylist()
     for row in rows:
@@ -130,15 +131,15 @@ def test_align__what_is_too_far_apart():
     query, document = " ".join(words), " ".join([*first, *fillers, *second])
     options = {"measure": "containment", "idf": "unary"}
     with patch(MOST_TIMES, 7):
-        rows = neardup.align([query], [document], **options).passages.to_pylist()
+        rows = neardup.align([query], [document], **grouped(**options)).passages.to_pylist()
     assert [document[row["doc_start"] : row["doc_end"]].split() for row in rows] == [first, second]
     with patch(MOST_TIMES, 9):
-        [row] = neardup.align([query], [document], **options).passages.to_pylist()
+        [row] = neardup.align([query], [document], **grouped(**options)).passages.to_pylist()
     assert document[row["doc_start"] : row["doc_end"]] == document
     others = [*first, *second[1:]]
     lone = " ".join([*others, *fillers[:20], second[0]])
     with patch(MOST_TIMES, 2):
-        [row] = neardup.align([query], [lone], **options).passages.to_pylist()
+        [row] = neardup.align([query], [lone], **grouped(**options)).passages.to_pylist()
     assert lone[row["doc_start"] : row["doc_end"]] == " ".join(others)
 
 
@@ -167,7 +168,7 @@ def test_align__contained_in_either(ones, others, threshold):
     options = {"threshold": threshold, "min_tokens": 4, "idf": "unary"}
     with no_waiting(), patch(MOST_TIMES, 3):
         forth, back, of_doc, of_either = (
-            neardup.align(a, b, measure=measure, **options)
+            neardup.align(a, b, **grouped(measure=measure, **options))
             for a, b, measure in (
                 (ones, others, "containment"),
                 (others, ones, "containment"),
@@ -216,7 +217,7 @@ def test_align__what_has_no_effect_with_containment(tmp_path):
         ({"measure": "containment", "within": True}, "within has no effect with containment"),
     ):
         with pytest.raises(neardup.InvalidParameterError, match=message):
-            neardup.align([text], [text] if "within" not in options else None, **options)
+            neardup.align([text], [text] if "within" not in options else None, **grouped(**options))
     with pytest.raises(neardup.InvalidParameterError, match="give these documents instead"):
         neardup.align([text], index, measure="doc-containment")
     with pytest.raises(neardup.InvalidParameterError, match="recall has no effect"):

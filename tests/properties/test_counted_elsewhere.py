@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.joins import join
@@ -24,7 +25,12 @@ idfs = st.sampled_from(["smooth", "standard", "probabilistic"])
 @given(collections, st.none() | collections, collections, idfs)
 def test_find_pairs__weighed_by_other_documents_as_oracle(left, right, reference, idf):
     result = neardup.find_pairs(
-        left, right, measure=WEIGHTED, idf=idf, idf_from=reference, threshold="0.5", workers=1
+        left,
+        right,
+        measure=WEIGHTED,
+        threshold="0.5",
+        text=neardup.TextOptions(idf=idf, idf_from=reference),
+        run=neardup.RunOptions(workers=1),
     )
     sequences, counted = (
         [words_of({"text": text}) for text in texts]
@@ -48,11 +54,11 @@ def test_find_pairs__weighed_by_other_documents_as_oracle(left, right, reference
 )
 def test_idf_from__no_effect(options, message):
     with pytest.raises(neardup.InvalidParameterError, match=message):
-        neardup.find_pairs(["a", "b"], idf_from=["c"], **options)
+        neardup.find_pairs(["a", "b"], **grouped(idf_from=["c"], **options))
 
 
 def test_idf_from__no_effect_with_an_index(tmp_path):
     index = neardup.DocumentIndex.create(tmp_path / "index", measure=WEIGHTED)
     index.add(["a b c"])
     with pytest.raises(neardup.InvalidParameterError, match=r"^idf_from has no effect with an"):
-        neardup.find_pairs(["a"], index, idf_from=["c"])
+        neardup.find_pairs(["a"], index, text=neardup.TextOptions(idf_from=["c"]))

@@ -9,6 +9,8 @@ import tokenizers
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from neardup import TextOptions
+from tests.calls import grouped
 from tests.cutting import (
     characters_gone,
     collections,
@@ -42,7 +44,7 @@ options = st.one_of(
 @examples(100)
 def test_cut__what_went_is_in_what_stayed(documents, options, keep):
     texts = list(map(make_text, documents))
-    found = cut(texts, keep=keep, **options)
+    found = cut(texts, **grouped(keep=keep, **options))
     rows = found.removed.to_pylist()
     gone = characters_gone(texts, rows)
     # The text is the old one without what the table names.
@@ -64,8 +66,8 @@ def test_cut__what_went_is_in_what_stayed(documents, options, keep):
 @examples(100)
 def test_cut__once_is_enough(documents, options):
     options.pop("min_documents", None)
-    once = cut(list(map(make_text, documents)), **options).kept["text"].to_pylist()
-    again = cut(once, **options)
+    once = cut(list(map(make_text, documents)), **grouped(**options)).kept["text"].to_pylist()
+    again = cut(once, **grouped(**options))
     assert again.removed.num_rows == 0
     assert again.kept["text"].to_pylist() == once
 
@@ -74,8 +76,8 @@ def test_cut__once_is_enough(documents, options):
 @examples(60)
 def test_cut__once_is_enough_for_equal_passages(documents, min_tokens):
     options = {"exact": True, "min_tokens": min_tokens}
-    once = cut(list(map(make_text, documents)), **options).kept["text"].to_pylist()
-    assert cut(once, **options).removed.num_rows == 0
+    once = cut(list(map(make_text, documents)), **grouped(**options)).kept["text"].to_pylist()
+    assert cut(once, **grouped(**options)).removed.num_rows == 0
 
 
 # Characters that are several bytes, or fold to several, and what they fold to.
@@ -108,7 +110,9 @@ def byte_pairs(tmp_path_factory):
 def test_cut__ends_within_characters(byte_tokens, tokenizer, first, second, min_tokens, gone):
     """A run whose ends are within characters is as long as the whole characters in it."""
     tokenizer = byte_tokens if tokenizer == "pairs.json" else tokenizer
-    found = cut([first, second], exact=True, tokenizer=tokenizer, min_tokens=min_tokens)
+    found = cut(
+        [first, second], exact=True, min_tokens=min_tokens, text=TextOptions(tokenizer=tokenizer)
+    )
     rows = found.removed.to_pylist()
     assert [second[row["start"] : row["end"]] for row in rows] == ([gone] if gone else [])
     assert [first[row["kept_start"] : row["kept_end"]] for row in rows] == ([gone] if gone else [])
@@ -125,7 +129,9 @@ def test_cut__ends_within_characters(byte_tokens, tokenizer, first, second, min_
     ],
 )
 def test_cut__ends_within_folded_characters(first, second, options, gone, stays):
-    found = cut([first, second], exact=True, tokenizer="characters", min_tokens=8, **options)
+    found = cut(
+        [first, second], **grouped(tokenizer="characters", exact=True, min_tokens=8, **options)
+    )
     [row] = found.removed.to_pylist()
     assert second[row["start"] : row["end"]] == gone
     assert first[row["kept_start"] : row["kept_end"]] == stays
@@ -152,7 +158,7 @@ def test_cut__whole_characters(byte_pairs, tokenizer, texts, chosen, min_tokens,
     named = byte_pairs if tokenizer == "pairs.json" else tokenizer
     how = {} if tokenizer == "bytes" else vars(chosen)
     how |= {"tokenizer": named, "min_tokens": min_tokens, "exact": True}
-    found = cut(texts, against=others, **how)
+    found = cut(texts, **grouped(against=others, **how))
     rows = found.removed.to_pylist()
     kept = found.kept["text"].to_pylist()
     assert kept == list(map(without, texts, characters_gone(texts, rows)))
@@ -165,7 +171,7 @@ def test_cut__whole_characters(byte_pairs, tokenizer, texts, chosen, min_tokens,
             # A character on both sides of a place where something had gone is named for both.
             assert any(_shares_character(row, other) for other in rows if other is not row)
     if tokenizer != "pairs.json":
-        assert cut(kept, against=others, **how).removed.num_rows == 0
+        assert cut(kept, **grouped(against=others, **how)).removed.num_rows == 0
 
 
 @pytest.mark.parametrize("tokenizer", ["bytes", "characters"])
@@ -183,7 +189,7 @@ def test_cut__similar_whole_characters(tokenizer, texts, threshold, min_tokens):
     def tokens_of(text):
         return list(as_compared(text, tokenizer, chosen)) if folds else list(text.encode())
 
-    found = cut(texts, **how)
+    found = cut(texts, **grouped(**how))
     rows = found.removed.to_pylist()
     gone = characters_gone(texts, rows)
     for row in rows:
@@ -192,7 +198,7 @@ def test_cut__similar_whole_characters(tokenizer, texts, threshold, min_tokens):
         values = {similarity(each, kept) for each in words_as_compared(texts, row, rows, tokens_of)}
         assert row["similarity"] in map(float, values)
         assert Fraction(row["similarity"]) >= Fraction(float(Fraction(threshold)))
-    assert cut(found.kept["text"].to_pylist(), **how).removed.num_rows == 0
+    assert cut(found.kept["text"].to_pylist(), **grouped(**how)).removed.num_rows == 0
 
 
 def as_compared(text, tokenizer, chosen):
@@ -235,7 +241,7 @@ prose = st.lists(st.tuples(st.sampled_from(pieces), gaps).map("".join), max_size
 @examples(100)
 def test_cut__once_is_enough_for_any_writing(texts, min_tokens, tokenizer):
     options = {"exact": True, "min_tokens": min_tokens, "tokenizer": tokenizer}
-    once = cut(texts, **options)
+    once = cut(texts, **grouped(**options))
     if once.removed.num_rows:
         kept = once.kept["text"].to_pylist()
-        assert cut(kept, **options).removed.num_rows == 0
+        assert cut(kept, **grouped(**options)).removed.num_rows == 0

@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.passages.align import windows_for
+from tests.calls import grouped
 from tests.cutting import (
     collections,
     cut,
@@ -115,7 +116,7 @@ def test_similar_passages__of_few_words(seed, memory):
 def test_equal_passages__as_oracle(documents, min_tokens, min_documents, keep):
     texts = [make_text(document) for document in documents]
     options = {"min_tokens": min_tokens, "min_documents": min_documents, "keep": keep}
-    found = cut(ranked(texts), exact=True, **options).kept["text"]
+    found = cut(ranked(texts), **grouped(exact=True, **options)).kept["text"]
     order = order_of(texts, keep)
     gone = repeats.removed_tokens(documents, order, min_tokens, min_documents or 1)
     assert [text.split() for text in found.to_pylist()] == [
@@ -177,7 +178,7 @@ def test_similar_units__as_oracle(texts, unit, min_tokens, threshold, keep, min_
     options = {"unit": unit, "min_tokens": min_tokens, "min_documents": min_documents, "keep": keep}
     # All that is similar meets in a band of one value.
     options |= {"threshold": threshold, "recall": "0.999999999"}
-    found = cut(ranked(texts), **options)
+    found = cut(ranked(texts), **grouped(**options))
     order = order_of(texts, keep)
     listed = oracle.list_units([texts[i] for i in order], unit, min_tokens, words)
     listed = [(order[text], *places) for text, *places in listed]
@@ -232,7 +233,7 @@ def test_equal_units__none_kept(texts, unit, min_tokens, min_documents, memory):
         if memory is not None:
             stack.enter_context(patch("neardup.jobs.cut.equal_units._UNITS_OF_PART", 3))
             stack.enter_context(spilling(memory))
-        found = cut(texts, **options, min_documents=min_documents)
+        found = cut(texts, **grouped(min_documents=min_documents, **options))
         rows, kept = rows_of(found), found.kept["text"].to_pylist()
     copies = {}
     for text, start, stop, end in oracle.list_units(texts, unit, min_tokens, words):
@@ -250,7 +251,7 @@ def test_equal_units__none_kept(texts, unit, min_tokens, min_documents, memory):
         removed[text].update(range(start, end))
     assert kept == list(map(without, texts, removed))
     if min_documents is None:
-        assert cut(kept, **options).removed.num_rows == 0
+        assert cut(kept, **grouped(**options)).removed.num_rows == 0
     assert found.report().headline.startswith(f"{len(rows)} span")
 
 
@@ -290,7 +291,9 @@ def check_equal_units(texts, others, unit, min_tokens, keep, min_documents, memo
             # Next to no units are of the documents of a partition.
             stack.enter_context(patch("neardup.jobs.cut.equal_units._UNITS_OF_PART", 3))
             stack.enter_context(spilling(memory))
-        found = cut(ranked(texts), against=others, exact=True, workers=workers, **options)
+        found = cut(
+            ranked(texts), **grouped(workers=workers, against=others, exact=True, **options)
+        )
         rows, kept = rows_of(found), found.kept["text"].to_pylist()
     # Numbers in their own collections, those of others first.
     numbers = [*range(len(others or [])), *order_of(texts, keep)]

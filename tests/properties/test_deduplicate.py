@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import neardup
 from neardup.reading import second_pass
 from neardup.reading import sign as reading_plan
+from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import components, survivors
@@ -23,7 +24,7 @@ from tests.strategies import small_texts
 
 # Bands of one row: a pair of Jaccard similarity J is missed with probability (1 - J)^bands. The
 # least J here is 1/9 (one shingle within nine): (8/9)^512 < 10^-26.
-SURE = {"num_perm": 512, "bands": 512, "rows": 1}
+SURE = {"num_perm": 512, "bands": (512, 1)}
 
 texts = st.lists(
     st.one_of(small_texts, st.sampled_from(["", " . ", "a", "A b.", "a b c d e a b c d"])),
@@ -132,7 +133,7 @@ def test_deduplicate__as_oracle(strings, measure, threshold, ngram, occurrences,
         rows,
         pa.schema([("id", "string"), ("text", "string"), ("score", "int64"), ("source", "string")]),
     )
-    result = neardup.deduplicate(table, id_column="id", workers=1, **SURE, **options)
+    result = neardup.deduplicate(table, **grouped(id_column="id", workers=1, **SURE, **options))
     check(result, rows, expected_removals(rows, **options))
 
 
@@ -161,11 +162,13 @@ def test_deduplicate__against_as_oracle(own, other, measure, threshold, keep, cl
     )
     result = neardup.deduplicate(
         pa.Table.from_pylist(rows, schema),
-        against=pa.Table.from_pylist(others, schema),
-        id_column="id",
-        workers=1,
-        **SURE,
-        **options,
+        **grouped(
+            id_column="id",
+            workers=1,
+            against=pa.Table.from_pylist(others, schema),
+            **SURE,
+            **options,
+        ),
     )
     check(result, rows, expected_removals(rows, others, **options))
     assert result.summary["against_documents"] == len(others)
@@ -175,7 +178,7 @@ def test_deduplicate__against_as_oracle(own, other, measure, threshold, keep, cl
 def test_deduplicate__component_of_documents_that_stay():
     """The first document of the component is named, though it is joined by another of its kind."""
     options = {"ngram": 2, "threshold": "0.25", "clusters": "components", **SURE}
-    result = neardup.deduplicate(["a a"], against=["a b", "a a b"], **options)
+    result = neardup.deduplicate(["a a"], **grouped(against=["a b", "a a b"], **options))
     assert result.removed["kept_id"].to_pylist() == ["against/0"]
 
 
@@ -184,7 +187,7 @@ def test_deduplicate__component_of_documents_that_stay():
 def test_deduplicate__list_of_strings(strings, threshold):
     """Ids are positions, rows count from 1; counts of empty and short documents are told."""
     options = {"measure": "jaccard", "threshold": threshold, "ngram": 3, "occurrences": "set"}
-    result = neardup.deduplicate(strings, workers=1, **SURE, **options)
+    result = neardup.deduplicate(strings, **grouped(workers=1, **SURE, **options))
     rows = [{"id": str(i), "text": text} for i, text in enumerate(strings)]
     expected = expected_removals(rows, **options)
     found = result.removed.select(["id", "kept_id", "row"]).to_pylist()
@@ -247,7 +250,7 @@ def test_deduplicate__hundreds_of_texts_as_oracle(measure, keep):
         "keep": keep,
     }
     table = pa.Table.from_pylist(rows)
-    result = neardup.deduplicate(table, id_column="id", workers=2, **SURE, **options)
+    result = neardup.deduplicate(table, **grouped(id_column="id", workers=2, **SURE, **options))
     expected = expected_removals(rows, **options)
     assert len(expected) > 30
     check(result, rows, expected)
@@ -257,7 +260,13 @@ def test_deduplicate__hundreds_of_texts_as_oracle(measure, keep):
 def test_deduplicate__one_template_costs_a_comparison_a_document(keep):
     """All documents are similar to each other: the work must not grow with the square."""
     strings = [" ".join(f"w{j}" if j != i else "new" for j in range(200)) for i in range(200)]
-    result = neardup.deduplicate(strings, ngram=1, threshold="0.9", keep=keep, workers=1)
+    result = neardup.deduplicate(
+        strings,
+        threshold="0.9",
+        keep=keep,
+        text=neardup.TextOptions(ngram=1),
+        run=neardup.RunOptions(workers=1),
+    )
     assert result.summary["documents_kept"] == 1
     assert result.summary["candidates"] == 199
 
@@ -270,9 +279,9 @@ def test_deduplicate__one_template_costs_a_comparison_a_document(keep):
         {"recall": 1.5},
         {"recall": 0},
         {"bands": 3},
-        {"rows": 3},
-        {"bands": 30, "rows": 5},
-        {"bands": 0, "rows": 5},
+        {"bands": "3"},
+        {"bands": (30, 5)},
+        {"bands": (0, 5)},
         {"ngram": 0},
         {"measure": "hamming"},
         {"tokenizer": "letters"},
@@ -290,7 +299,7 @@ def test_deduplicate__one_template_costs_a_comparison_a_document(keep):
 )
 def test_deduplicate__option_out_of_range(options):
     with pytest.raises(neardup.InvalidParameterError):
-        neardup.deduplicate(["a", "b"], **options)
+        neardup.deduplicate(["a", "b"], **grouped(**options))
 
 
 @given(texts, st.none() | texts)
@@ -300,7 +309,7 @@ def test_deduplicate__option_out_of_range(options):
 def test_deduplicate__none_kept(texts, others):
     """Every exact copy goes, each for another one, and what has none stays."""
     how = {"method": "exact", "keep": "none"}
-    found = neardup.deduplicate(texts, against=others, **how)
+    found = neardup.deduplicate(texts, **grouped(against=others, **how))
     own, known = (
         [tuple(tokenize(text, "words", TokenOptions())) for text in each]
         for each in (texts, others or [])
@@ -324,7 +333,7 @@ def test_deduplicate__none_kept(texts, others):
         assert int(row["representative_id"].removeprefix("against/")) == first
     rest = found.kept["text"].to_pylist()
     assert rest == [text for i, text in enumerate(texts) if i not in gone]
-    assert neardup.deduplicate(rest, **how).removed.num_rows == 0
+    assert neardup.deduplicate(rest, **grouped(**how)).removed.num_rows == 0
     assert found.report().headline.startswith(f"{len(gone)} of " if texts else "No")
     if gone:
         assert texts[gone[0]] in str(found.explain(str(gone[0])))
@@ -343,7 +352,7 @@ def test_deduplicate__none_kept(texts, others):
 )
 def test_deduplicate__none_kept_of_near_duplicates(options, message):
     with pytest.raises(neardup.InvalidParameterError, match=message):
-        neardup.deduplicate(["a", "a"], **{"method": "exact", "keep": "none"} | options)
+        neardup.deduplicate(["a", "a"], **grouped(**{"method": "exact", "keep": "none"} | options))
 
 
 @each_of(
@@ -353,4 +362,4 @@ def test_deduplicate__none_kept_of_near_duplicates(options, message):
 def test_cut__none_kept_of_similar_text(options):
     message = "^keep none goes only with exact and unit lines or paragraphs"
     with pytest.raises(neardup.InvalidParameterError, match=message):
-        neardup.cut(["a", "a"], keep="none", **options)
+        neardup.cut(["a", "a"], **grouped(keep="none", **options))

@@ -10,6 +10,7 @@ import pytest
 import neardup
 from neardup.options.choices import AlignMeasure, Occurrences, SetMeasure
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
+from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles.measures import WEIGHTED
 from tests.spilling import spilling
@@ -33,19 +34,19 @@ def pairs_of(table, left, right):
 
 def check_pairs(n, **options):
     options = {**THRESHOLDS.get(options["measure"], {"threshold": 1}), **options}
-    found = neardup.find_pairs([TEXT] * n, workers=1, **options)
+    found = neardup.find_pairs([TEXT] * n, **grouped(workers=1, **options))
     assert pairs_of(found.pairs, "id_a", "id_b") == set(combinations(range(n), 2))
     assert len(found.pairs) == n * (n - 1) // (1 if options["measure"] == "containment" else 2)
 
 
 def check_removed(n, **options):
-    result = neardup.deduplicate([TEXT] * n, threshold=1, workers=1, **options)
+    result = neardup.deduplicate([TEXT] * n, **grouped(workers=1, threshold=1, **options))
     assert result.kept["text"].to_pylist() == [TEXT]
     assert result.removed["similarity"].to_pylist() == [1.0] * (n - 1)
 
 
 def check_aligned(n, **options):
-    found = neardup.align([TEXT] * n, min_tokens=8, workers=1, **options).passages
+    found = neardup.align([TEXT] * n, **grouped(workers=1, min_tokens=8, **options)).passages
     assert pairs_of(found, "query_id", "doc_id") == set(combinations(range(n), 2))
     is_both_ways = options["measure"] in ("containment", "doc-containment")
     assert len(found) == n * (n - 1) // (1 if is_both_ways else 2)
@@ -123,9 +124,14 @@ def test_equal_texts__within_memory(idf):
 @each_of(("tf", "idf"), WEIGHTS)
 def test_search__equal_texts(tmp_path, tf, idf):
     documents = neardup.DocumentIndex.create(
-        tmp_path / "documents", measure=WEIGHTED, threshold=1, tf=tf, idf=idf
+        tmp_path / "documents",
+        measure=WEIGHTED,
+        threshold=1,
+        text=neardup.TextOptions(tf=tf, idf=idf),
     )
-    passages = neardup.PassageIndex.create(tmp_path / "passages", min_tokens=8, tf=tf, idf=idf)
+    passages = neardup.PassageIndex.create(
+        tmp_path / "passages", min_tokens=8, text=neardup.TextOptions(tf=tf, idf=idf)
+    )
     for index in (documents, passages):
         index.add([TEXT] * 6)
     assert len(documents.query(TEXT)) == 6

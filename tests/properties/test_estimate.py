@@ -21,6 +21,7 @@ from neardup.matching import join
 from neardup.sketches import kind
 from neardup.stages import sketches as stored
 from neardup.stages.sketches import bytes_to_read
+from tests.calls import grouped
 from tests.examples import examples
 
 KINDS = [
@@ -58,7 +59,7 @@ thresholds = st.integers(1, 24).map(lambda n: Fraction(n, 24))
 
 def sketched(texts, options, prefix="", **more):
     rows = [{"id": f"{prefix}{i}", "text": text} for i, text in enumerate(texts)]
-    return neardup.sketch(rows, id_column="id", **options, **more)
+    return neardup.sketch(rows, **grouped(id_column="id", **options, **more))
 
 
 def reaches(row, threshold, lengths):
@@ -143,7 +144,7 @@ def test_estimate__order_changes_nothing(options, texts, threshold, generator):
     numbered = list(enumerate(texts))
     generator.shuffle(numbered)
     rows = [{"id": str(i), "text": text} for i, text in numbered]
-    shuffled = neardup.sketch(rows, id_column="id", **options)
+    shuffled = neardup.sketch(rows, **grouped(id_column="id", **options))
 
     def found(sketches):
         return {
@@ -169,9 +170,11 @@ def test_estimate__workers_and_pieces_change_nothing(
     own = sketched(texts, options, workers=1)
     other = None if others is None else sketched(others, options, workers=1)
     assert sketched(texts, options, workers=workers).to_arrow() == own.to_arrow()
-    once = neardup.estimate(own, other, threshold=threshold, workers=1)
+    once = neardup.estimate(own, other, threshold=threshold, run=neardup.RunOptions(workers=1))
     with patch.object(kind, "_PIECE", piece), patch.object(join, "_PIECE", piece):
-        again = neardup.estimate(own, other, threshold=threshold, workers=workers)
+        again = neardup.estimate(
+            own, other, threshold=threshold, run=neardup.RunOptions(workers=workers)
+        )
     assert again.pairs.to_pylist() == once.pairs.to_pylist()
     unlike = {"seconds", "workers"}
     assert {k: v for k, v in again.summary.items() if k not in unlike} == {
@@ -233,7 +236,7 @@ MORE = [
     {"threshold": "0.5"},
     {"threshold": "0.75", "measure": "containment"},
     {"threshold": "0.75", "measure": "max-containment"},
-    {"super_shingles": 2, "rows": 3},
+    {"super_shingles": 2, "bands": (6, 300)},
 ]
 
 
@@ -250,28 +253,28 @@ def test_estimate__of_files_in_parts_is_the_same(options, texts, others, more, n
     if others is not None:
         sides.append(sketched(others, options, "b"))
     try:
-        expected = neardup.estimate(*sides, **more)
+        expected = neardup.estimate(*sides, **grouped(**more))
     except neardup.InvalidParameterError:
         reject()
     with in_parts(n_parts, sides) as paths:
-        found = neardup.estimate(*paths, memory=LEAST_MEMORY, **more)
+        found = neardup.estimate(*paths, **grouped(memory=LEAST_MEMORY, **more))
         assert found.pairs.schema == expected.pairs.schema
         assert found.pairs.equals(expected.pairs)
         assert counts_of(found) == counts_of(expected)
         n_pairs = len(expected.pairs)
         if n_pairs > 1:
             with pytest.raises(neardup.ResultLimitError):
-                neardup.estimate(*paths, memory=LEAST_MEMORY, limit=n_pairs - 1, **more)
+                neardup.estimate(*paths, **grouped(memory=LEAST_MEMORY, limit=n_pairs - 1, **more))
 
 
 @pytest.mark.parametrize("more", [{"threshold": "0.5", "measure": "containment"}, {}])
 def test_estimate__of_many_parts_is_the_same(more):
     words = [f"w{number}" for number in range(200)]
     own = sketched([" ".join(words[n : 150 + 2 * n]) for n in range(12)], KINDS[5])
-    expected = neardup.estimate(own, **more).pairs
+    expected = neardup.estimate(own, **grouped(**more)).pairs
     with in_parts(4, [own]) as (path,):
         assert len(stored.SketchParts(path, LEAST_MEMORY // job._HELD_OF_PART).rows) > 3
-        assert neardup.estimate(path, memory=LEAST_MEMORY, **more).pairs.equals(expected)
+        assert neardup.estimate(path, **grouped(memory=LEAST_MEMORY, **more)).pairs.equals(expected)
     ids = expected.select(["id_a", "id_b"]).to_pylist()
     assert len(ids) > 12
 
@@ -283,7 +286,7 @@ def test_estimate__of_parts_notices_an_id_that_comes_twice():
     with in_parts(5, [own]) as (path,):
         pq.write_table(twice, path)
         with pytest.raises(neardup.SketchFormatError, match="an id comes twice"):
-            neardup.estimate(path, memory=LEAST_MEMORY, threshold=0.5)
+            neardup.estimate(path, threshold=0.5, run=neardup.RunOptions(memory=LEAST_MEMORY))
 
 
 @pytest.mark.parametrize("representative", ["first", "popular"])
@@ -299,10 +302,10 @@ def test_cluster_sketches__of_a_file_in_parts_is_the_same(
 ):
     more = {"threshold": threshold, "representative": representative}
     own = sketched(texts, options)
-    expected = neardup.cluster_sketches(own, **more)
+    expected = neardup.cluster_sketches(own, **grouped(**more))
     held = {"_HELD_OF_ALL": 10**9, "_HELD_OF_PART": 1, "memory_budget": lambda _: budget}
     with in_parts(1, [own]) as (path,), patch.multiple(clusters_job, **held):
-        found = neardup.cluster_sketches(path, **more)
+        found = neardup.cluster_sketches(path, **grouped(**more))
     assert found.clusters.equals(expected.clusters)
     assert counts_of(found) == counts_of(expected)
 

@@ -20,6 +20,7 @@ from neardup.runs.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
 from neardup.stages import decide
 from tests.arrays import make_sets
+from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as survivors_oracle
@@ -91,8 +92,8 @@ def near_copies(n, seed=1):
 def test_deduplicate__exact_as_sure_bands(clusters, against):
     texts = near_copies(150)
     options = {"ngram": 1, "threshold": "0.7", "clusters": clusters, "against": against}
-    exact = neardup.deduplicate(texts, method="exact", **options)
-    sure = neardup.deduplicate(texts, bands=512, rows=1, num_perm=512, **options)
+    exact = neardup.deduplicate(texts, **grouped(method="exact", **options))
+    sure = neardup.deduplicate(texts, **grouped(num_perm=512, bands=(512, 1), **options))
     assert len(exact.removed) > 20
     assert exact.removed.equals(sure.removed)
     assert exact.clusters.equals(sure.clusters)
@@ -103,31 +104,37 @@ def test_deduplicate__exact_as_sure_bands(clusters, against):
 
 def test_deduplicate__auto_says_what_it_chose(monkeypatch):
     texts = near_copies(80)
-    small = neardup.deduplicate(texts, method="auto", ngram=1)
+    small = neardup.deduplicate(texts, method="auto", text=neardup.TextOptions(ngram=1))
     assert small.summary["method"] == small.summary["method_choice"]["chosen"] == "exact"
     for name, value in (("_MOST_ELEMENTS", 10), ("_HARDLY_ANY", 0), ("_MEET", 1e9)):
         with monkeypatch.context() as context:
             context.setattr(decide, name, value)
             if name == "_HARDLY_ANY":
                 context.setattr(decide, "_PATIENCE", 0)
-            large = neardup.deduplicate(texts, method="auto", ngram=1)
+            large = neardup.deduplicate(texts, method="auto", text=neardup.TextOptions(ngram=1))
         assert large.summary["method"] == "minhash"
         assert (large.summary["method_choice"]["exact"] is None) == (name == "_MOST_ELEMENTS")
-    given_bands = neardup.deduplicate(texts, method="auto", ngram=1, bands=9, rows=2)
+    given_bands = neardup.deduplicate(
+        texts, method="auto", text=neardup.TextOptions(ngram=1), bands=(9, 2)
+    )
     assert given_bands.summary["method"] == "minhash"
 
 
 def test_deduplicate__audit_counts_pairs_that_share_a_band():
     texts = near_copies(150)
-    sure = neardup.deduplicate(texts, ngram=1, threshold="0.7", audit=10**6)
+    sure = neardup.deduplicate(
+        texts, threshold="0.7", audit=10**6, text=neardup.TextOptions(ngram=1)
+    )
     audit = sure.summary["audit"]
-    pairs = neardup.find_pairs(texts, ngram=1, threshold="0.7").pairs
+    pairs = neardup.find_pairs(texts, threshold="0.7", text=neardup.TextOptions(ngram=1)).pairs
     distinct = {text: str(i) for i, text in reversed(list(enumerate(texts)))}
     kept = set(distinct.values())
     n_pairs = sum(row["id_a"] in kept and row["id_b"] in kept for row in pairs.to_pylist())
     assert audit["documents"] == len(kept)
     assert audit["similar_pairs"] == 2 * n_pairs
-    blind = neardup.deduplicate(texts, ngram=1, threshold="0.7", bands=1, rows=100, audit=10**6)
+    blind = neardup.deduplicate(
+        texts, threshold="0.7", audit=10**6, text=neardup.TextOptions(ngram=1), bands=(1, 100)
+    )
     assert blind.summary["audit"]["found_pairs"] < n_pairs
     assert blind.summary["audit"]["recall"] < 0.3
     assert blind.summary["audit"]["kept_although_similar"] > 10

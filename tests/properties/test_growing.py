@@ -27,6 +27,7 @@ from neardup.reading.signed_batches import with_frequencies
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.plan import plan_deduplication
+from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.growing import GrowingCollection
@@ -37,7 +38,7 @@ RUNNER = Runner(1)
 
 # Bands of one row: a pair of Jaccard similarity J is missed with probability (1 - J)^bands. The
 # least J here is 1/9: (8/9)^512 < 10^-26.
-SURE = {"bands": 512, "rows": 1, "num_perm": 512}
+SURE = {"bands": (512, 1), "num_perm": 512}
 
 # Few words, so that copies, ties and copies of what went abound.
 words = st.lists(st.sampled_from("abcde"), max_size=8)
@@ -96,7 +97,7 @@ def add_all(folder, rows, batches, **options):
     gone, kept = [], []
     for start, stop in batches:
         result = neardup.deduplicate(
-            rows[start:stop], against=folder, add=True, workers=1, **options
+            rows[start:stop], **grouped(workers=1, against=folder, add=True, **options)
         )
         gone += removals(result)
         kept += result.kept["id"].to_pylist() if stop > start else []
@@ -126,7 +127,7 @@ def test_batches__as_one_run_and_as_the_oracle(drawn, measure, least, threshold,
     assert [each[2] for each in gone] == pytest.approx([each[2] for each in expected], rel=1e-15)
     assert kept == list(oracle.stays)
     whole = neardup.deduplicate(
-        rows, measure=measure, threshold=threshold, ngram=ngram, id_column="id", **SURE
+        rows, **grouped(ngram=ngram, id_column="id", measure=measure, threshold=threshold, **SURE)
     )
     assert removals(whole) == gone
 
@@ -140,13 +141,14 @@ def test_batches__as_one_run_and_as_the_oracle(drawn, measure, least, threshold,
 )
 def test_batches__as_one_run_where_bands_miss_pairs(drawn, measure, banding, seed):
     documents, batches = drawn
-    bands = {"bands": banding[0], "rows": banding[1], "seed": seed}
+    bands = {"bands": banding, "seed": seed}
     weights = {"tf": "raw", "idf": "unary"} if measure == WEIGHTED else {}
     rows = make_rows(documents)
     with new_index(measure, "0.3", ngram=1, **bands, **weights) as folder:
         gone, _ = add_all(folder, rows, batches)
     whole = neardup.deduplicate(
-        rows, measure=measure, threshold="0.3", ngram=1, id_column="id", **bands, **weights
+        rows,
+        **grouped(ngram=1, id_column="id", measure=measure, threshold="0.3", **bands, **weights),
     )
     assert removals(whole) == gone
 
@@ -155,7 +157,7 @@ def test_batches__as_one_run_where_bands_miss_pairs(drawn, measure, banding, see
 @given(collections(), st.sampled_from(["smooth", "standard", "probabilistic"]))
 def test_batches__as_one_run_with_the_weights_of_the_first(drawn, idf):
     documents, batches = drawn
-    bands = {"bands": 64, "rows": 1}
+    bands = {"bands": (64, 1)}
     rows = make_rows(documents)
     with new_index(WEIGHTED, "0.4", ngram=1, tf="raw", idf=idf, **bands) as folder:
         gone, _ = add_all(folder, rows, batches)
@@ -228,7 +230,7 @@ def test_batches__what_a_text_went_for_stays_so_when_a_closer_one_comes():
         {"id": "copy", "text": "a b c d e f x y"},
     ]
     expected = [("went", "first", 0.6, False), ("copy", "first", 0.6, False)]
-    whole = neardup.deduplicate(rows, threshold="0.5", ngram=1, **SURE)
+    whole = neardup.deduplicate(rows, **grouped(ngram=1, threshold="0.5", **SURE))
     assert removals(whole) == expected
     for cuts in ([0, 2, 4], [0, 2, 3, 4], [0, 1, 2, 3, 4]):
         with new_index("jaccard", "0.5", ngram=1, **SURE) as folder:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import neardup
 from neardup.errors import ResultLimitError
 from neardup.matching.set_join import ALGORITHMS
+from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import joins
@@ -39,10 +40,9 @@ def test_find_pairs__hamming_as_oracle(left, right, most, ngram, occurrences, al
         right,
         measure="hamming",
         max_distance=most,
-        ngram=ngram,
-        occurrences=occurrences,
-        algorithm=algorithm,
-        workers=1,
+        method=algorithm,
+        text=neardup.TextOptions(ngram=ngram, occurrences=occurrences),
+        run=neardup.RunOptions(workers=1),
     )
     sets = sets_of(left if right is None else [*left, *right], ngram, occurrences)
     sides = None if right is None else [1] * len(left) + [2] * len(right)
@@ -71,8 +71,8 @@ def test_find_pairs__nearest_as_oracle(left, right, top, most, per_document):
         max_distance=most,
         top=top,
         per_document=per_document,
-        ngram=1,
-        workers=1,
+        text=neardup.TextOptions(ngram=1),
+        run=neardup.RunOptions(workers=1),
     )
     sets = sets_of(left if right is None else [*left, *right], 1, "set")
     sides = None if right is None else [1] * len(left) + [2] * len(right)
@@ -91,14 +91,16 @@ def test_find_pairs__nearest_as_oracle(left, right, top, most, per_document):
 def test_find_pairs__limit_of_sets_that_share_nothing():
     texts = [f"w{k}" for k in range(10)]
     options = {"measure": "hamming", "max_distance": 2, "ngram": 1}
-    assert len(neardup.find_pairs(texts, limit=45, **options)) == 45
+    assert len(neardup.find_pairs(texts, **grouped(limit=45, **options))) == 45
     with pytest.raises(ResultLimitError, match="more than 44 pairs"):
-        neardup.find_pairs(texts, limit=44, **options)
+        neardup.find_pairs(texts, **grouped(limit=44, **options))
 
 
 def test_find_pairs__hamming_pairs_decide_documents():
     texts = ["a b c d e", "a b c d e f", "a b c d e f g", "x y z"]
-    pairs = neardup.find_pairs(texts, measure="hamming", max_distance=1, ngram=1)
+    pairs = neardup.find_pairs(
+        texts, measure="hamming", max_distance=1, text=neardup.TextOptions(ngram=1)
+    )
     assert neardup.choose(pairs, texts).removed.select(["id", "kept_id"]).to_pylist() == [
         {"id": "1", "kept_id": "0"}
     ]
@@ -119,4 +121,4 @@ def test_find_pairs__hamming_pairs_decide_documents():
 )
 def test_find_pairs__options_of_hamming_distances(options, message):
     with pytest.raises(neardup.InvalidParameterError, match=message):
-        neardup.find_pairs(["a", "b"], measure="hamming", **options)
+        neardup.find_pairs(["a", "b"], **grouped(measure="hamming", **options))

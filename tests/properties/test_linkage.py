@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from tests.calls import grouped
 from tests.examples import examples
 from tests.oracles.linkage import block_of, match_greedily
 from tests.strategies import small_texts
@@ -19,7 +20,7 @@ KINDS = {
     "hamming": {"measure": "hamming", "max_distance": 3, "ngram": 1},
     "edit": {"measure": "edit", "threshold": "0.4"},
     "edits": {"max_distance": 2},
-    "minhash": {"method": "minhash", "threshold": "0.4", "ngram": 1, "bands": 64, "rows": 1},
+    "minhash": {"method": "minhash", "threshold": "0.4", "ngram": 1, "bands": (64, 1)},
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -34,7 +35,7 @@ columns = st.sampled_from([("city",), ("year",), ("city", "year")])
 
 
 def found_pairs(left, right, **options):
-    return neardup.find_pairs(left, right, workers=1, **options).pairs.to_pylist()
+    return neardup.find_pairs(left, right, **grouped(workers=1, **options)).pairs.to_pylist()
 
 
 @every_kind
@@ -90,7 +91,7 @@ def test_also__no_pairs_of_different_values(kind, left, right, columns):
 @given(left=collections, right=st.none() | collections)
 def test_one_to_one__greedy_and_stable(kind, left, right):
     every = found_pairs(left, right, **KINDS[kind])
-    result = neardup.find_pairs(left, right, **KINDS[kind], one_to_one=True, workers=1)
+    result = neardup.find_pairs(left, right, **grouped(workers=1, one_to_one=True, **KINDS[kind]))
     found = result.pairs.to_pylist()
     shift = 0 if right is None else len(left)
     rank = rank_of(kind)

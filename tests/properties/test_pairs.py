@@ -73,9 +73,8 @@ def test_find_pairs__as_oracle(
             right,
             measure=measure,
             threshold=threshold,
-            ngram=ngram,
-            occurrences=occurrences,
-            workers=workers,
+            text=neardup.TextOptions(ngram=ngram, occurrences=occurrences),
+            run=neardup.RunOptions(workers=workers),
         )
     texts = left if right is None else [*left, *right]
     sets = [elements(tokenize(t, "words", Options()), ngram, occurrences) for t in texts]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
+from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles import measures, shingles
 from tests.oracles.edits import distance
@@ -44,7 +45,7 @@ def test_similarity__by_definition(x, y, ngram, occurrences):
             del options["occurrences"]
         if measure == "edit":
             del options["ngram"]
-        found = neardup.similarity(x, y, measure=measure, **options)
+        found = neardup.similarity(x, y, **grouped(measure=measure, **options))
         rank = ranked(measure, x, y, ngram, occurrences)
         assert found == pytest.approx(value(measure, rank)), measure
 
@@ -89,8 +90,8 @@ def test_extract__as_pairs(options):
     texts = ["Straße nach Köln", "STRASSE NACH KOELN", "Strasse nach Ko\u0308ln", "", "①②", "12"]
     texts = [f"{text} {end}" for text in texts for end in ("", "heute", "Heute früh", "x")]
     for query in ("strasse nach köln", "12 heute", "nichts davon: zq"):
-        found = neardup.extract(query, texts, limit=7, **options)
-        pairs = neardup.find_pairs([query], texts, top=7, **options).pairs.to_pylist()
+        found = neardup.extract(query, texts, **grouped(limit=7, **options))
+        pairs = neardup.find_pairs([query], texts, **grouped(top=7, **options)).pairs.to_pylist()
         assert [(str(e.key), e.similarity) for e in found] == [
             (pair["id_b"], pair["similarity"]) for pair in pairs
         ]
@@ -112,7 +113,9 @@ def test_extract__blocks_of_strings_and_slices_of_texts(monkeypatch):
     texts = ["abcd", "abce", "abxx", "abcd", "zzzz", "abcd", "abc", "abcd", "axcd", "a", "abcd"]
     by_edits = neardup.extract("abcd", texts, limit=6, measure="edit")
     assert [each.key for each in by_edits] == [0, 3, 5, 7, 10, 1]
-    grams = neardup.extract("abcd", texts, limit=7, tokenizer="characters")
+    grams = neardup.extract(
+        "abcd", texts, limit=7, text=neardup.TextOptions(tokenizer="characters")
+    )
     assert [each.key for each in grams] == [0, 3, 5, 7, 10, 6, 1]
 
 
@@ -154,9 +157,9 @@ def test_similarity__refuses():
         # Equal as a key, but no value of this option.
         {"casefold": 1},
     ):
-        neardup.similarity("a", "b", casefold=True)
+        neardup.similarity("a", "b", text=neardup.TextOptions(casefold=True))
         with pytest.raises(InvalidParameterError):
-            neardup.similarity("a", "b", **options)
+            neardup.similarity("a", "b", **grouped(**options))
 
 
 def test_similarity__tokenizer_that_cannot_be_remembered():
@@ -166,7 +169,9 @@ def test_similarity__tokenizer_that_cannot_be_remembered():
         def __call__(self, text):
             return text.split("-")
 
-    assert neardup.similarity("a-b", "a-c", tokenizer=Cuts()) == pytest.approx(1 / 3)
+    assert neardup.similarity(
+        "a-b", "a-c", text=neardup.TextOptions(tokenizer=Cuts())
+    ) == pytest.approx(1 / 3)
 
 
 FEW = st.text("abA ä\u0308", max_size=6)
@@ -189,7 +194,7 @@ FEW = st.text("abA ä\u0308", max_size=6)
 )
 def test_find_pairs__few_strings_as_a_join(few, many, top, options):
     def find():
-        found = neardup.find_pairs(few, many, measure="edit", top=top, **options)
+        found = neardup.find_pairs(few, many, **grouped(measure="edit", top=top, **options))
         for name in ("filters", "seconds"):
             found.summary.pop(name)
         return found.table, found.summary

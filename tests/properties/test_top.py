@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import neardup
 from neardup.jobs.pairs import top as top_pipeline
 from neardup.matching.measures import rank_fractions
+from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import edits, joins
@@ -75,8 +76,8 @@ def test_find_pairs__top_as_oracle(left, right, measure, top, with_floor, per_do
         threshold=floor,
         top=top,
         per_document=per_document,
-        ngram=1,
-        workers=1,
+        text=neardup.TextOptions(ngram=1),
+        run=neardup.RunOptions(workers=1),
     )
     pairs = scored_pairs(left, right, measure, least, both_ways=per_document)
     if per_document:
@@ -95,7 +96,9 @@ def test_find_pairs__top_as_oracle(left, right, measure, top, with_floor, per_do
 @examples(40)
 @given(texts=collections, distance=st.integers(0, 5), top=tops)
 def test_find_pairs__top_by_distance(texts, distance, top):
-    result = neardup.find_pairs(texts, max_distance=distance, top=top, workers=1)
+    result = neardup.find_pairs(
+        texts, max_distance=distance, top=top, run=neardup.RunOptions(workers=1)
+    )
     pairs = sorted(edits.join(texts, distance), key=lambda pair: (pair[2], pair[0], pair[1]))
     assert found_pairs(result, 0) == [(a, b) for a, b, _ in pairs[:top]]
     assert result.pairs["distance"].to_pylist() == [d for *_, d in pairs[:top]]
@@ -111,8 +114,8 @@ def test_find_pairs__top_by_distance(texts, distance, top):
 def test_find_pairs__minhash_finds_what_shares_a_band(left, right, measure, threshold):
     """Bands of one row nearly always hold every pair; what is found is right at any rate."""
     options = {"measure": measure, "threshold": threshold, "ngram": 1, "workers": 1}
-    exact = neardup.find_pairs(left, right, **options)
-    found = neardup.find_pairs(left, right, method="minhash", bands=128, rows=1, **options)
+    exact = neardup.find_pairs(left, right, **grouped(**options))
+    found = neardup.find_pairs(left, right, **grouped(method="minhash", bands=(128, 1), **options))
     assert found.pairs.equals(exact.pairs)
 
 
@@ -120,10 +123,15 @@ def test_find_pairs__minhash_finds_what_shares_a_band(left, right, measure, thre
 def test_find_pairs__top_in_parts(monkeypatch, n_at_once):
     """Also where a part begins with pairs that are as similar as the last ones and come first."""
     texts = ["a b", "a b", "a c", "a b", "c d", "a c", "d e", "a b"]
-    whole = {top: neardup.find_pairs(texts, ngram=1, top=top).pairs for top in range(1, 12)}
+    whole = {
+        top: neardup.find_pairs(texts, top=top, text=neardup.TextOptions(ngram=1)).pairs
+        for top in range(1, 12)
+    }
     monkeypatch.setattr(top_pipeline, "_AT_ONCE", n_at_once)
     for top, pairs in whole.items():
-        assert neardup.find_pairs(texts, ngram=1, top=top).pairs.equals(pairs)
+        assert neardup.find_pairs(texts, top=top, text=neardup.TextOptions(ngram=1)).pairs.equals(
+            pairs
+        )
 
 
 @each_of("top", range(1, 7))
@@ -132,7 +140,7 @@ def test_find_pairs__top_overlaps_of_equal_sets(top):
     texts = ["a", "a", "a", "b c d", "b c e", "b c d", "f g h i j k l m"]
     sets = [set(text.split()) for text in texts]
     pairs = sorted(joins.join(sets, "overlap", Fraction(1)), key=lambda pair: (-pair[2], pair[:2]))
-    found = neardup.find_pairs(texts, measure="overlap", ngram=1, top=top)
+    found = neardup.find_pairs(texts, measure="overlap", top=top, text=neardup.TextOptions(ngram=1))
     assert found_pairs(found, 0) == [pair[:2] for pair in pairs[:top]]
     assert found.pairs["overlap"].to_pylist() == [overlap for *_, overlap in pairs[:top]]
 

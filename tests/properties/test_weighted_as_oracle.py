@@ -68,7 +68,7 @@ def test_deduplicate__compares_what_shares_a_band(own, other, tf, idf, threshold
     """With few bands, so that much is missed: the same is missed by the definition."""
     rows, others = make_rows(own), None if other is None else make_rows(other, "o")
     options = {"tf": tf, "idf": idf, "threshold": threshold}
-    result = run(rows, others, bands=3, rows=2, seed=seed, **options)
+    result = run(rows, others, bands=(3, 2), seed=seed, **options)
     expected, n_compared = expected_result(rows, others or (), bands=(3, 2, seed), **options)
     check(result, rows, expected)
     assert result.summary["candidates"] == n_compared

@@ -17,6 +17,7 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.plan import plan_deduplication
 from neardup.text.weighting import INVERSE_FREQUENCIES
+from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles.measures import WEIGHTED
 from tests.properties.dedup_tables import tables_of
@@ -30,8 +31,10 @@ def test_deduplicate__plain_counts_are_jaccard_similarity(tf, occurrences, clust
     """Where weights are counts, or 1, all is as with sets."""
     strings, others = passages(5, 200), passages(6, 60)
     options = {"threshold": "0.6", "ngram": 2, "clusters": clusters, "against": others, **SURE}
-    result = neardup.deduplicate(strings, measure=WEIGHTED, tf=tf, idf="unary", **options)
-    expected = neardup.deduplicate(strings, occurrences=occurrences, **options)
+    result = neardup.deduplicate(
+        strings, **grouped(tf=tf, idf="unary", measure=WEIGHTED, **options)
+    )
+    expected = neardup.deduplicate(strings, **grouped(occurrences=occurrences, **options))
     assert result.removed == expected.removed
     assert result.clusters == expected.clusters
     assert len(result.removed) > 20
@@ -41,7 +44,7 @@ def test_deduplicate__raw_and_smooth_by_default():
     strings = passages(7, 100)
     result = neardup.deduplicate(strings, measure=WEIGHTED, threshold="0.6")
     options = {"tf": "raw", "idf": "smooth", "ngram": 1}
-    expected = neardup.deduplicate(strings, measure=WEIGHTED, threshold="0.6", **options)
+    expected = neardup.deduplicate(strings, **grouped(measure=WEIGHTED, threshold="0.6", **options))
     assert result.removed == expected.removed
     scheme = result.summary["scheme"]
     assert (scheme["tf"], scheme["idf"], scheme["ngram"]) == ("raw", "smooth", 1)
@@ -69,7 +72,9 @@ def test_deduplicate__workers_and_blocks_change_nothing(idf, clusters, monkeypat
 @each_of(("tf", "idf"), ALL)
 def test_deduplicate__exact_copies_collapse(tf, idf):
     strings = ["the cat sat", "The cat, sat!", "a dog", "the cat sat", "the", "THE"]
-    result = neardup.deduplicate(strings, measure=WEIGHTED, tf=tf, idf=idf, threshold=1)
+    result = neardup.deduplicate(
+        strings, measure=WEIGHTED, threshold=1, text=neardup.TextOptions(tf=tf, idf=idf)
+    )
     assert result.removed.select(["id", "kept_id", "similarity", "exact_copy"]).to_pylist() == [
         {"id": i, "kept_id": kept, "similarity": 1.0, "exact_copy": True}
         for i, kept in (("1", "0"), ("3", "0"), ("5", "4"))
@@ -83,7 +88,12 @@ def test_deduplicate__what_all_have_is_compared_by_copies(idf, clusters):
     """Where every token has the least weight, texts are as similar as their term frequencies."""
     strings = ["the", "the the", "the the the", *["the " * 10] * 2, "the " * 12]
     result = neardup.deduplicate(
-        strings, measure=WEIGHTED, idf=idf, threshold="0.8", clusters=clusters, method="exact"
+        strings,
+        measure=WEIGHTED,
+        threshold="0.8",
+        clusters=clusters,
+        method="exact",
+        text=neardup.TextOptions(idf=idf),
     )
     assert result.removed.select(["id", "kept_id", "similarity"]).to_pylist() == [
         {"id": "4", "kept_id": "3", "similarity": 1.0},
@@ -95,7 +105,12 @@ def test_deduplicate__what_all_have_makes_nothing_similar():
     strings = ["the the the cat", "the the the dog"] * 2 + ["the the the bird"]
     for idf, n_removed in (("standard", 2), ("unary", 4)):
         result = neardup.deduplicate(
-            strings, measure=WEIGHTED, idf=idf, threshold="0.5", recall="0.999", num_perm=128
+            strings,
+            measure=WEIGHTED,
+            threshold="0.5",
+            recall="0.999",
+            num_perm=128,
+            text=neardup.TextOptions(idf=idf),
         )
         assert result.summary["documents_removed"] == n_removed
 
@@ -111,7 +126,8 @@ def test_deduplicate__documents_of_against_and_empty_ones_are_counted():
         ([*pair, ""], [""]),
     ):
         result = neardup.deduplicate(
-            own, against=other, measure=WEIGHTED, idf="standard", threshold="0.199", **SURE
+            own,
+            **grouped(idf="standard", against=other, measure=WEIGHTED, threshold="0.199", **SURE),
         )
         (similarity,) = [
             row["similarity"] for row in result.removed.to_pylist() if not row["exact_copy"]
@@ -124,8 +140,8 @@ def test_deduplicate__skipped_rows_are_not_counted():
     rows = [{"text": text} for text in passages(8, 60)]
     bad = [{"text": None}, *rows[:30], {"text": None}, *rows[30:]]
     options = {"measure": WEIGHTED, "idf": "standard", "threshold": "0.5"}
-    expected = neardup.deduplicate(rows, **options).removed
-    found = neardup.deduplicate(bad, on_error="skip", **options)
+    expected = neardup.deduplicate(rows, **grouped(**options)).removed
+    found = neardup.deduplicate(bad, **grouped(on_error="skip", **options))
     assert found.removed["similarity"] == expected["similarity"]
     assert len(found.removed) > 5
     assert found.summary["skipped_rows"]
@@ -165,7 +181,11 @@ def test_deduplicate__documents_are_counted_once_where_that_is_needed():
             reports[stage] = done, total
 
         result = neardup.deduplicate(
-            ["a b", "b", "a"], against=["c", ""], measure=WEIGHTED, idf=idf, progress=report
+            ["a b", "b", "a"],
+            against=["c", ""],
+            measure=WEIGHTED,
+            text=neardup.TextOptions(idf=idf),
+            run=neardup.RunOptions(progress=report),
         )
         assert ("count" in result.summary["seconds"]) == (idf != "unary")
         # Both collections, once: as many bytes as are read afterwards.
@@ -175,7 +195,9 @@ def test_deduplicate__documents_are_counted_once_where_that_is_needed():
 
 def test_deduplicate__one_template_costs_a_comparison_a_document():
     strings = [" ".join(f"w{j}" if j != i else "new" for j in range(200)) for i in range(200)]
-    result = neardup.deduplicate(strings, measure=WEIGHTED, threshold="0.9", workers=1)
+    result = neardup.deduplicate(
+        strings, measure=WEIGHTED, threshold="0.9", run=neardup.RunOptions(workers=1)
+    )
     assert result.summary["documents_kept"] == 1
     assert result.summary["candidates"] == 199
 
@@ -194,4 +216,4 @@ def test_deduplicate__one_template_costs_a_comparison_a_document():
 )
 def test_deduplicate__option_out_of_range(options, message):
     with pytest.raises(neardup.InvalidParameterError, match=message):
-        neardup.deduplicate(["a", "b"], **options)
+        neardup.deduplicate(["a", "b"], **grouped(**options))

@@ -18,6 +18,7 @@ from neardup.matching.prefixes import list_prefixes
 from neardup.runs.runner import Runner
 from neardup.stages import decide
 from tests.arrays import make_weighted_sets
+from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as survivors_oracle
@@ -98,10 +99,10 @@ def test_deduplicate__exact_as_oracle(own, other, scheme, threshold, keep, clust
 def test_deduplicate__exact_as_sure_bands(idf, clusters):
     strings = passages(1, 250)
     options = {"measure": WEIGHTED, "idf": idf, "threshold": "0.5", "clusters": clusters}
-    sure = neardup.deduplicate(strings, **options, **SURE)
+    sure = neardup.deduplicate(strings, **grouped(**options, **SURE))
     assert len(sure.removed) > 50
     for chosen in ("exact", "auto"):
-        found = neardup.deduplicate(strings, method=chosen, **options)
+        found = neardup.deduplicate(strings, **grouped(method=chosen, **options))
         assert found.removed == sure.removed
         assert found.clusters == sure.clusters
         assert found.summary["method"] == "exact"
@@ -113,13 +114,13 @@ def test_deduplicate__auto_knows_that_weights_take_longer(monkeypatch):
     strings = passages(2, 200)
     monkeypatch.setattr(decide, "_HARDLY_ANY", 0)
     options = {"ngram": 1, "method": "auto"}
-    plain = neardup.deduplicate(strings, **options).summary["method_choice"]
-    weighted = neardup.deduplicate(strings, measure=WEIGHTED, idf="unary", **options).summary[
-        "method_choice"
-    ]
+    plain = neardup.deduplicate(strings, **grouped(**options)).summary["method_choice"]
+    weighted = neardup.deduplicate(
+        strings, **grouped(idf="unary", measure=WEIGHTED, **options)
+    ).summary["method_choice"]
     assert weighted["minhash"] > 10 * plain["minhash"]
     monkeypatch.setattr(decide, "_MEET_WEIGHTED", 1e9)
-    refused = neardup.deduplicate(strings, measure=WEIGHTED, **options)
+    refused = neardup.deduplicate(strings, **grouped(measure=WEIGHTED, **options))
     assert refused.summary["method"] == "minhash"
 
 
@@ -132,12 +133,12 @@ def test_deduplicate__exact_and_audit_against_weighted_documents(tmp_path, as_in
     options = {"measure": WEIGHTED, "threshold": "0.5"}
     against = others
     if as_index:
-        against = neardup.DocumentIndex.create(tmp_path / "index", **options, **SURE)
+        against = neardup.DocumentIndex.create(tmp_path / "index", **grouped(**options, **SURE))
         against.add(others)
     sure = {} if as_index else SURE
-    expected = neardup.deduplicate(strings, against=against, **options, **sure)
-    exact = neardup.deduplicate(strings, against=against, method="exact", **options)
-    audited = neardup.deduplicate(strings, against=against, audit=50, **options, **sure)
+    expected = neardup.deduplicate(strings, **grouped(against=against, **options, **sure))
+    exact = neardup.deduplicate(strings, **grouped(against=against, method="exact", **options))
+    audited = neardup.deduplicate(strings, **grouped(against=against, audit=50, **options, **sure))
     assert exact.removed == audited.removed == expected.removed
     assert len(expected.removed) > 40
     assert audited.summary["audit"]["recall"] == 1
@@ -148,11 +149,13 @@ def test_deduplicate__exact_and_audit_against_weighted_documents(tmp_path, as_in
 def test_deduplicate__audit_of_weights_counts_pairs_that_share_a_band():
     strings = [text for text in dict.fromkeys(passages(5, 150)) if text not in ("", "!")]
     options = {"measure": WEIGHTED, "threshold": "0.5"}
-    pairs = neardup.find_pairs(strings, **options)
-    sure = neardup.deduplicate(strings, audit=10**6, **options, **SURE).summary["audit"]
+    pairs = neardup.find_pairs(strings, **grouped(**options))
+    sure = neardup.deduplicate(strings, **grouped(audit=10**6, **options, **SURE)).summary["audit"]
     assert sure["documents"] == len(strings)
     assert sure["similar_pairs"] == sure["found_pairs"] == 2 * len(pairs) > 50
-    blind = neardup.deduplicate(strings, bands=1, rows=100, audit=10**6, **options).summary["audit"]
+    blind = neardup.deduplicate(strings, **grouped(audit=10**6, bands=(1, 100), **options)).summary[
+        "audit"
+    ]
     assert blind["similar_pairs"] == sure["similar_pairs"]
     assert blind["recall"] < 0.3
     assert blind["kept_although_similar"] > 10

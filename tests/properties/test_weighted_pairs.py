@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.joins import join
@@ -56,7 +57,12 @@ def check(found, expected):
 def test_find_pairs__weighted_as_oracle(left, right, scheme, ngram, threshold):
     tf, idf = scheme
     result = neardup.find_pairs(
-        left, right, measure=WEIGHTED, tf=tf, idf=idf, ngram=ngram, threshold=threshold, workers=1
+        left,
+        right,
+        measure=WEIGHTED,
+        threshold=threshold,
+        text=neardup.TextOptions(tf=tf, idf=idf, ngram=ngram),
+        run=neardup.RunOptions(workers=1),
     )
     assert result.pairs.column_names == ["id_a", "id_b", "similarity"]
     check(rows_of(result), expected_pairs(left, right, threshold, tf, idf, ngram))
@@ -74,7 +80,13 @@ def test_find_pairs__most_similar_by_weights_as_oracle(left, right, scheme, top,
     """Ties in the order of the input."""
     tf, idf = scheme
     result = neardup.find_pairs(
-        left, right, measure=WEIGHTED, tf=tf, idf=idf, top=top, threshold=threshold, workers=1
+        left,
+        right,
+        measure=WEIGHTED,
+        top=top,
+        threshold=threshold,
+        text=neardup.TextOptions(tf=tf, idf=idf),
+        run=neardup.RunOptions(workers=1),
     )
     pairs = expected_pairs(left, right, threshold or "0.000000001", tf, idf, 1)
     best = sorted(pairs, key=lambda row: (-row[2], int(row[0]), int(row[1])))[:top]
@@ -86,7 +98,12 @@ def test_find_pairs__most_similar_by_weights_as_oracle(left, right, scheme, top,
 def test_find_pairs__most_similar_partners_by_weights_as_oracle(left, scheme, top):
     tf, idf = scheme
     result = neardup.find_pairs(
-        left, measure=WEIGHTED, tf=tf, idf=idf, top=top, per_document=True, workers=1
+        left,
+        measure=WEIGHTED,
+        top=top,
+        per_document=True,
+        text=neardup.TextOptions(tf=tf, idf=idf),
+        run=neardup.RunOptions(workers=1),
     )
     pairs = expected_pairs(left, None, "0.000000001", tf, idf, 1)
     pairs += [(b, a, similarity) for a, b, similarity in pairs]
@@ -101,10 +118,10 @@ def test_find_pairs__through_bands_of_weights(idf):
     """With so many bands of one row nothing is missed, as the exact join confirms."""
     strings, others = passages(3, 120), passages(4, 40)
     options = {"measure": WEIGHTED, "idf": idf, "threshold": "0.5"}
-    bands = {"method": "minhash", "num_perm": 512, "bands": 512, "rows": 1}
+    bands = {"method": "minhash", "num_perm": 512, "bands": (512, 1)}
     for right in (None, [*others, *strings[:9]]):
-        exact = neardup.find_pairs(strings, right, **options)
-        found = neardup.find_pairs(strings, right, **options, **bands)
+        exact = neardup.find_pairs(strings, right, **grouped(**options))
+        found = neardup.find_pairs(strings, right, **grouped(**options, **bands))
         assert found.pairs == exact.pairs.replace_schema_metadata(found.pairs.schema.metadata)
         assert len(exact) > 10
         assert found.summary["scheme"]["kind"] == "weighted"
@@ -114,8 +131,8 @@ def test_find_pairs__through_bands_of_weights(idf):
 def test_find_pairs__plain_counts_are_jaccard_similarity(tf, occurrences):
     strings = passages(5, 150)
     options = {"threshold": "0.4", "ngram": 2}
-    found = neardup.find_pairs(strings, measure=WEIGHTED, tf=tf, idf="unary", **options)
-    expected = neardup.find_pairs(strings, occurrences=occurrences, **options)
+    found = neardup.find_pairs(strings, **grouped(tf=tf, idf="unary", measure=WEIGHTED, **options))
+    expected = neardup.find_pairs(strings, **grouped(occurrences=occurrences, **options))
     assert found.pairs.equals(expected.pairs.select(["id_a", "id_b", "similarity"]))
     assert len(found) > 100
 
@@ -127,10 +144,12 @@ def test_find_pairs__decide_as_deduplication_does(idf, clusters):
     table = pa.Table.from_pylist(make_rows(passages(6, 200)), SCHEMA)
     options = {"measure": WEIGHTED, "idf": idf, "threshold": "0.5", "id_column": "id"}
     result = neardup.deduplicate(
-        table, clusters=clusters, num_perm=512, bands=512, rows=1, **options
+        table, **grouped(clusters=clusters, num_perm=512, bands=(512, 1), **options)
     )
-    pairs = neardup.find_pairs(table, **options)
-    chosen = neardup.choose(pairs, table, id_column="id", clusters=clusters)
+    pairs = neardup.find_pairs(table, **grouped(**options))
+    chosen = neardup.choose(
+        pairs, table, clusters=clusters, read=neardup.ReadOptions(id_column="id")
+    )
     assert chosen.kept == result.kept
     assert len(result.removed) > 20
 
@@ -141,11 +160,11 @@ def test_find_pairs__decide_as_deduplication_does(idf, clusters):
         ({"tf": "raw"}, "tf has no effect with measure jaccard; leave it out, or choose measure"),
         ({"idf": "unary", "max_distance": 2}, "idf has no effect on edit distances"),
         ({"measure": WEIGHTED, "occurrences": "numbered"}, "occurrences has no effect with"),
-        ({"measure": WEIGHTED, "algorithm": "ppjoin"}, "algorithm has no effect on weighted sets"),
+        ({"measure": WEIGHTED, "method": "ppjoin"}, "method ppjoin filters plain sets"),
         ({"measure": WEIGHTED, "threshold": 0}, "threshold must lie in"),
     ],
     ids=repr,
 )
 def test_find_pairs__options_of_weights(options, message):
     with pytest.raises(neardup.InvalidParameterError, match=message):
-        neardup.find_pairs(["a", "b"], **options)
+        neardup.find_pairs(["a", "b"], **grouped(**options))

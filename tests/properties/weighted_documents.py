@@ -11,6 +11,7 @@ import pytest
 
 import neardup
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
+from tests.calls import grouped
 from tests.oracles import components, hashing, survivors, weighted
 from tests.oracles.measures import WEIGHTED
 from tests.oracles.shingles import shingle_tuples
@@ -19,7 +20,7 @@ from tests.oracles.tokens import tokenize
 
 # Bands of one row: a pair at the least threshold here, 1/5, is missed with probability
 # (4/5)^512 < 10^-49, so that all similar pairs are compared.
-SURE = {"num_perm": 512, "bands": 512, "rows": 1}
+SURE = {"num_perm": 512, "bands": (512, 1)}
 ALL = list(product(TERM_FREQUENCIES, INVERSE_FREQUENCIES))
 SCHEMA = pa.schema([("id", "string"), ("text", "string"), ("score", "int64")])
 ORDERS = {
@@ -130,11 +131,13 @@ def check(result, rows, expected):
 def run(rows, others=None, /, **options):
     return neardup.deduplicate(
         pa.Table.from_pylist(rows, SCHEMA),
-        against=None if others is None else pa.Table.from_pylist(others, SCHEMA),
-        id_column="id",
-        measure=WEIGHTED,
-        workers=1,
-        **options,
+        **grouped(
+            id_column="id",
+            workers=1,
+            against=None if others is None else pa.Table.from_pylist(others, SCHEMA),
+            measure=WEIGHTED,
+            **options,
+        ),
     )
 
 

@@ -219,7 +219,10 @@ def outcome(call: Call, index: Any) -> Any:
 def folders(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("indexes")
     documents = neardup.DocumentIndex.create(
-        folder / "docs", threshold="0.5", ngram=2, columns=["lang", "size"]
+        folder / "docs",
+        threshold="0.5",
+        columns=["lang", "size"],
+        text=neardup.TextOptions(ngram=2),
     )
     documents.add(ROWS)
     passages = neardup.PassageIndex.create(folder / "passages", min_tokens=5, num_perm=16)

@@ -25,6 +25,7 @@ import neardup
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.results import Result
 from neardup.stages.selection import write_rows_by
+from tests.calls import grouped
 from tests.each import each_of
 from tests.spilling import spilling
 
@@ -105,7 +106,7 @@ def check_written(result: DeduplicationResult, other: DeduplicationResult, here:
 @pytest.mark.slow
 @each_of("kind", INPUTS)
 def test_deduplication__of_any_input(tmp_path, kind):
-    result = neardup.deduplicate(INPUTS[kind](tmp_path), **HOW)
+    result = neardup.deduplicate(INPUTS[kind](tmp_path), **grouped(**HOW))
     # Before and after its tables were made.
     copies = {way: make(result) for way, make in WAYS.items()}
     assert len(result.kept) + len(result.removed) == len(result.clusters) == len(ROWS)
@@ -118,8 +119,8 @@ def test_deduplication__of_any_input(tmp_path, kind):
 
 @every_way
 def test_deduplication__every_method(way):
-    result = neardup.deduplicate(ROWS, **HOW)
-    pairs = neardup.find_pairs(ROWS, **HOW)
+    result = neardup.deduplicate(ROWS, **grouped(**HOW))
+    pairs = neardup.find_pairs(ROWS, **grouped(**HOW))
     other = WAYS[way](result)
     gone = result.removed["id"][0].as_py()
     assert other.explain(gone).to_dict() == result.explain(gone).to_dict()
@@ -131,13 +132,13 @@ def test_deduplication__every_method(way):
 
 @every_way
 def test_deduplication__of_two_collections(tmp_path, way):
-    index = neardup.DocumentIndex.create(tmp_path / "idx", **HOW)
+    index = neardup.DocumentIndex.create(tmp_path / "idx", **grouped(**HOW))
     index.add(ROWS[:6])
     index.close()
     for against in (ROWS[:6], tmp_path / "idx"):
         result = neardup.deduplicate(ROWS[4:], against=against)
         check_tables(result, WAYS[way](result))
-    pairs = neardup.find_pairs(ROWS, **HOW)
+    pairs = neardup.find_pairs(ROWS, **grouped(**HOW))
     chosen = neardup.choose(pairs, ROWS)
     check_tables(chosen, WAYS[way](chosen))
 
@@ -150,7 +151,11 @@ def test_deduplication__files_of_the_run_are_gone(tmp_path):
         lambda _, to: pq.write_table(pa.Table.from_pylist(rows), to), tmp_path / "a.parquet"
     )
     with spilling():
-        result = neardup.deduplicate(path, id_column="id", memory="1GB", work=tmp_path)
+        result = neardup.deduplicate(
+            path,
+            read=neardup.ReadOptions(id_column="id"),
+            run=neardup.RunOptions(memory="1GB", work=tmp_path),
+        )
         assert not result._documents.ids.signed.is_in_memory
         data = pickle.dumps(result)
         expected = result.clusters
@@ -162,7 +167,7 @@ def test_deduplication__files_of_the_run_are_gone(tmp_path):
 
 def test_deduplication__on_spark():
     """A session is of its process: a copy is as of threads."""
-    result = neardup.deduplicate(ROWS, **HOW)
+    result = neardup.deduplicate(ROWS, **grouped(**HOW))
     write_rows_by(result, Lock().acquire)
     for way in WAYS.values():
         other = way(result)
@@ -174,24 +179,26 @@ def test_deduplication__on_spark():
 def test_deduplication__of_standard_input(monkeypatch, way):
     rows = "".join(json.dumps(row) + "\n" for row in ROWS)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(rows.encode())))
-    result = neardup.deduplicate("-", **HOW)
+    result = neardup.deduplicate("-", **grouped(**HOW))
     check_tables(result, WAYS[way](result))
 
 
 def others(here: Path) -> dict[str, Any]:
     """Return a result of every other kind that is public."""
-    documents = neardup.DocumentIndex.create(here / "documents", **HOW)
+    documents = neardup.DocumentIndex.create(here / "documents", **grouped(**HOW))
     documents.add(ROWS)
     passages = neardup.PassageIndex.create(here / "passages", min_tokens=5)
     passages.add(ROWS)
-    sketches = neardup.sketch(ROWS, ngram=1)
+    sketches = neardup.sketch(ROWS, text=neardup.TextOptions(ngram=1))
     path = json_lines(here / "in.jsonl")
     aligned = neardup.align(ROWS, min_tokens=5)
     found = {
         "cut": neardup.cut(path, min_tokens=3, exact=True),
         "cut as named": neardup.cut(ROWS, named_in=aligned),
-        "pairs": neardup.find_pairs(ROWS, **HOW),
-        "pairs of buckets": neardup.find_pairs(path, method="minhash", memory="70MB", **HOW),
+        "pairs": neardup.find_pairs(ROWS, **grouped(**HOW)),
+        "pairs of buckets": neardup.find_pairs(
+            path, **grouped(memory="70MB", method="minhash", **HOW)
+        ),
         "align": aligned,
         "documents": documents.search(ROWS),
         "passages": passages.search(ROWS),
@@ -199,8 +206,8 @@ def others(here: Path) -> dict[str, Any]:
         "estimate": neardup.estimate(sketches, threshold="0.3"),
         "clusters": neardup.cluster_sketches(neardup.sketch(ROWS, kind="modulo")),
         "compare": neardup.compare(TEXTS[0], TEXTS[1]),
-        "explain": neardup.deduplicate(ROWS, **HOW).explain("d1"),
-        "report": neardup.deduplicate(ROWS, **HOW).report(),
+        "explain": neardup.deduplicate(ROWS, **grouped(**HOW)).explain("d1"),
+        "report": neardup.deduplicate(ROWS, **grouped(**HOW)).report(),
         "banding": neardup.choose_banding(0.8, 0.9, 128),
     }
     documents.close()
@@ -232,7 +239,7 @@ def test_others(results, way):
 
 @pytest.mark.slow
 def test_other_process(tmp_path):
-    result = neardup.deduplicate(json_lines(tmp_path / "in.jsonl"), **HOW)
+    result = neardup.deduplicate(json_lines(tmp_path / "in.jsonl"), **grouped(**HOW))
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         there = pool.submit(kept_and_itself, result).result()
     assert there[0].equals(result.kept)

@@ -24,6 +24,7 @@ from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of
 from neardup.stages.sketches import Sketches
 from neardup.tables import Texts
 from tests.arrays import same_arrays
+from tests.calls import grouped
 from tests.each import each_of
 
 # Each kind with several schemes; small, so that texts are whole, partial, and too short.
@@ -80,7 +81,7 @@ def all_pairs(n, n_left=None):
 
 def sketches_of(variant, texts, **more):
     rows = [{"id": f"é{i}", "text": text} for i, text in enumerate(texts)]
-    return neardup.sketch(rows, id_column="id", **(VARIANTS[variant] | more))
+    return neardup.sketch(rows, **grouped(id_column="id", **VARIANTS[variant] | more))
 
 
 def test_variants__have_every_kind():

@@ -60,7 +60,9 @@ def texts_in(folder: Path) -> list[str]:
 def test_skipped_rows__are_apart_and_the_others_are_converted(case, tmp_path):
     (tmp_path / "in").mkdir()
     data, name, [alone, *others] = put(case, tmp_path / "in")
-    result = neardup.deduplicate(data, on_error="skip", lines=case.lines, threshold=1)
+    result = neardup.deduplicate(
+        data, threshold=1, read=neardup.ReadOptions(on_error="skip", lines=case.lines)
+    )
     counts = result.summary
     rows_in = counts["documents_kept"] + counts["documents_removed"] + counts["skipped_rows"]
     assert (rows_in, counts["documents_in"], counts["skipped_rows"]) == (5, 4, 1)
@@ -95,7 +97,7 @@ def test_skipped_rows__where_all_are_bad(case, tmp_path):
         data = pq.read_table(pa.BufferReader(content))
     else:
         (tmp_path / case.name).write_bytes(content)
-    result = neardup.deduplicate(data, on_error="skip", lines=case.lines)
+    result = neardup.deduplicate(data, read=neardup.ReadOptions(on_error="skip", lines=case.lines))
     for output_format in FORMATS:
         result.write(tmp_path / output_format, format=output_format)
         [skipped] = [p for p in (tmp_path / output_format / "skipped").rglob("*") if p.is_file()]
@@ -111,7 +113,7 @@ def test_skipped_rows__none(tmp_path):
     data.write_text("text")
     for on_error, names in (("skip", {"skipped.parquet"}), ("raise", set())):
         out = tmp_path / on_error
-        neardup.deduplicate(data, on_error=on_error).write(out)
+        neardup.deduplicate(data, read=neardup.ReadOptions(on_error=on_error)).write(out)
         assert {path.name for path in out.glob("skipped*")} == names
     table = pq.read_table(tmp_path / "skip/skipped.parquet")
     assert table.schema.types == [pa.string(), pa.int64(), pa.string()]

@@ -35,6 +35,7 @@ from neardup.jobs.explain import explain_document
 from neardup.options.documents import DropOptions
 from neardup.runs.runner import Runner
 from neardup.stages.output import open_output
+from tests.calls import grouped
 from tests.damage import changed_json, flipped
 from tests.spilling import (
     StopError,
@@ -147,7 +148,7 @@ def change_table(path: str) -> Damage:
 
 
 def report(result: Any, *inputs: Any, **how: Any) -> str:
-    return neardup.report(result, *inputs, **how).html
+    return neardup.report(result, *inputs, **grouped(**how)).html
 
 
 def explain(folder: str) -> str:
@@ -160,11 +161,15 @@ def drop(table: str, column: str) -> list[Any]:
 
 
 def cut(table: str) -> list[Any]:
-    return neardup.cut(INPUT, named_in=table, id_column="id").kept.to_pylist()
+    return neardup.cut(
+        INPUT, named_in=table, read=neardup.ReadOptions(id_column="id")
+    ).kept.to_pylist()
 
 
 def choose(table: str) -> list[Any]:
-    return neardup.choose(table, INPUT, id_column="id", measure=None).removed.to_pylist()
+    return neardup.choose(
+        table, INPUT, measure=None, read=neardup.ReadOptions(id_column="id")
+    ).removed.to_pylist()
 
 
 def rethreshold(result: Any, table: str) -> list[Any]:
@@ -187,14 +192,16 @@ def of_cut() -> list[Use]:
 
 
 def write_outputs() -> Any:
-    result = neardup.deduplicate(INPUT, id_column="id", audit=4, **HOW)
+    result = neardup.deduplicate(INPUT, **grouped(id_column="id", audit=4, **HOW))
     result.write("dedup")
-    neardup.cut(INPUT, id_column="id", min_tokens=3, exact=True).write("cut")
+    neardup.cut(INPUT, min_tokens=3, exact=True, read=neardup.ReadOptions(id_column="id")).write(
+        "cut"
+    )
     return result
 
 
 def document_index(**how: Any) -> Stored:
-    with neardup.DocumentIndex.create("index", **how) as index:
+    with neardup.DocumentIndex.create("index", **grouped(**how)) as index:
         index.add(ROWS[:8])
         index.add(ROWS[8:])
         index.remove(["d3"])
@@ -219,7 +226,7 @@ def passage_index() -> Stored:
 
 
 def sketches() -> Stored:
-    neardup.sketch(ROWS, ngram=1).write("s.parquet")
+    neardup.sketch(ROWS, text=neardup.TextOptions(ngram=1)).write("s.parquet")
 
     def use() -> Any:
         return neardup.estimate(
@@ -246,8 +253,8 @@ def work_folder() -> Stored:
 
 
 def pairs_table(damage: Callable[[str], Damage], is_trusted: bool) -> Stored:
-    neardup.find_pairs(INPUT, id_column="id", **HOW).write("pairs.parquet")
-    result = neardup.deduplicate(INPUT, id_column="id", **HOW)
+    neardup.find_pairs(INPUT, **grouped(id_column="id", **HOW)).write("pairs.parquet")
+    result = neardup.deduplicate(INPUT, **grouped(id_column="id", **HOW))
     uses = [
         partial(choose, "pairs.parquet"),
         partial(rethreshold, result, "pairs.parquet"),
@@ -258,7 +265,9 @@ def pairs_table(damage: Callable[[str], Damage], is_trusted: bool) -> Stored:
 
 
 def passages_table(damage: Callable[[str], Damage], is_trusted: bool) -> Stored:
-    neardup.align(INPUT, id_column="id", min_tokens=5).write("aligned.parquet")
+    neardup.align(INPUT, min_tokens=5, read=neardup.ReadOptions(id_column="id")).write(
+        "aligned.parquet"
+    )
     uses = [
         partial(cut, "aligned.parquet"),
         partial(report, "aligned.parquet", INPUT, id_column="id"),

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError
 from neardup.options import kinds
-from neardup.options.commands import COMMANDS
 from neardup.tables import Texts
 from neardup.text.forms import Normalisation
 from neardup.text.shingles import make_shingle_scheme
 from neardup.text.tokenizers import NAMED, Tokenizer, file_in_name, make_tokenizer
 from tests.arrays import make_texts, unragged
+from tests.commands import COMMANDS
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import hashing
@@ -311,7 +311,7 @@ def test_named__all_have_a_case():
     assert NAMED.keys() <= {case.name for case in CASES}
     assert tuple(NAMED) == kinds.Tokenizer.names
     [option] = [option for option in COMMANDS["dedup"] if option.name == "tokenizer"]
-    assert option.help.startswith(", ".join(NAMED))
+    assert option.help == f"Tokens: {', '.join(list(NAMED)[:-1])} or {list(NAMED)[-1]}."
     with pytest.raises(InvalidParameterError) as caught:
         make_tokenizer("none", Normalisation())
     assert f"must be one of {', '.join(NAMED)}, a " in str(caught.value)

@@ -32,7 +32,9 @@ def test_where__rows_are_as_they_came_in(case, block_bytes, tmp_path, monkeypatc
     else:
         data, name = pq.read_table(pa.BufferReader(case.encode(rows))), "data.parquet"
     quoted = key.replace("'", "''")
-    result = neardup.deduplicate(data, where=f"not id in ('{quoted}', 'x')", id_column="")
+    result = neardup.deduplicate(
+        data, read=neardup.ReadOptions(where=f"not id in ('{quoted}', 'x')", id_column="")
+    )
     result.write(tmp_path / "out")
     assert result.summary["filtered_rows"] == 1
     assert result.summary["where"] == f"not id in ('{quoted}', 'x')"
@@ -53,7 +55,7 @@ def test_where__kept_rows_are_converted(output_format, tmp_path):
     rows = [{"id": n, "text": f"text {n}", "m": {"n": n}} for n in range(9)]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     where = "m.n between 2 and 6"
-    result = neardup.deduplicate(tmp_path / "in.jsonl", where=where)
+    result = neardup.deduplicate(tmp_path / "in.jsonl", read=neardup.ReadOptions(where=where))
     result.write(tmp_path / "out", format=output_format)
     kept = neardup.deduplicate(tmp_path / "out/kept").kept
     assert kept["id"].to_pylist() == [2, 3, 4, 5, 6]

@@ -85,7 +85,7 @@ def start_service(
 def make_indexes(folder: Path) -> list[str]:
     """Make an index of documents and one of passages; return them as arguments of ``serve``."""
     documents = neardup.DocumentIndex.create(
-        folder / "docs", threshold="0.5", ngram=2, columns=["source"]
+        folder / "docs", threshold="0.5", columns=["source"], text=neardup.TextOptions(ngram=2)
     )
     documents.add(
         [{"id": key, "text": text, "source": f"from {key}"} for key, text in DOCUMENTS.items()]

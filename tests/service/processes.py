@@ -22,7 +22,9 @@ TEXT = "once upon a midnight dreary while I pondered weak and weary"
 
 @pytest.fixture
 def folder(tmp_path):
-    index = neardup.DocumentIndex.create(tmp_path / "idx", threshold="0.5", ngram=2)
+    index = neardup.DocumentIndex.create(
+        tmp_path / "idx", threshold="0.5", text=neardup.TextOptions(ngram=2)
+    )
     index.add([{"id": "raven", "text": TEXT}])
     return tmp_path
 

@@ -12,6 +12,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError, ServiceError
 from neardup.service.tokens import TokenFile
+from tests.calls import grouped
 from tests.document_indexes import WEIGHTED
 from tests.service.conftest import PASSAGE, TOKEN, start_service
 
@@ -112,7 +113,9 @@ def test_timeout(start, monkeypatch):
 
 def test_query__of_tokens_with_numbers(tmp_path):
     """They are sent as they are, and have the meaning that they have here."""
-    index = neardup.DocumentIndex.create(tmp_path / "w", **WEIGHTED | {"threshold": "0.3"})
+    index = neardup.DocumentIndex.create(
+        tmp_path / "w", **grouped(**WEIGHTED | {"threshold": "0.3"})
+    )
     for running in start_service([str(tmp_path / "w")]):
         remote = neardup.connect(running.url)
         remote.insert("x", tokens={"a": 2.0, "b": 1})

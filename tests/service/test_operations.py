@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 import neardup
+from tests.calls import grouped
 from tests.each import each_of
 from tests.service.conftest import DOCUMENTS, PASSAGE, Running, make_indexes, start_service
 
@@ -145,7 +146,7 @@ def test_compare__as_here(running):
     texts = (DOCUMENTS["raven"], DOCUMENTS["near"])
     options = {"threshold": 0.6, "min_tokens": 4, "ngram": 3, "strip_accents": True}
     answer = running.post("/v1/compare", {"a": texts[0], "b": texts[1], **options})
-    expected = neardup.compare(*texts, **options, edit_limit=10_000)
+    expected = neardup.compare(*texts, **grouped(edit_limit=10_000, **options))
     assert answer.json() == json.loads(json.dumps(expected.to_dict()))
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import neardup
-import neardup.spark
+from tests.calls import grouped
+from tests.spark import on_session
 
 # What a run takes, and by what.
 _OF_THE_RUN = {"seconds", "peak_memory_bytes", "engine", "workers", "digest"}
@@ -15,7 +16,7 @@ _OF_THE_RUN = {"seconds", "peak_memory_bytes", "engine", "workers", "digest"}
 
 def run_threads(data: str, output: Path, *, job: str = "deduplicate", **options: Any) -> Path:
     """Write what threads find."""
-    getattr(neardup, job)(data, workers=2, **options).write(output)
+    getattr(neardup, job)(data, **grouped(workers=2, **options)).write(output)
     return output
 
 
@@ -23,7 +24,7 @@ def run_spark(
     session: Any, data: str, output: Path, *, job: str = "deduplicate", **options: Any
 ) -> Path:
     """Write what Spark finds."""
-    getattr(neardup.spark, job)(session, data, **options).write(output)
+    getattr(on_session, job)(session, data, **options).write(output)
     return output
 
 

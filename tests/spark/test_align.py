@@ -14,8 +14,9 @@ import pytest
 
 import neardup
 import neardup.cli
-import neardup.spark
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError
+from tests.calls import grouped
+from tests.spark import on_session
 from tests.spark.conftest import cut_small
 from tests.spark.mishaps import dies_once, replace_stage
 
@@ -89,7 +90,7 @@ def run(align: Any, texts: Path, names: tuple[str, ...], options: dict[str, Any]
     more = dict(options) if "index" in names else {"min_tokens": 25, **options}
     if "ignore" in more:
         more["ignore"] = str(texts / more["ignore"])
-    found = align(*named(texts, names), **more)
+    found = align(*named(texts, names), **grouped(**more))
     left_out = {"seconds", "engine", "workers"}
     summary = {name: value for name, value in found.summary.items() if name not in left_out}
     return found.passages, found.document_pairs, summary
@@ -113,7 +114,7 @@ def check(session: Any, texts: Path, names: tuple[str, ...], options: dict[str, 
     """Hold passages of Spark to those of threads."""
 
     def on_spark(*data: str, **more: Any) -> neardup.PassageResult:
-        found = neardup.spark.align(session, *data, **more)
+        found = on_session.align(session, *data, **more)
         assert (found.summary["engine"], found.summary["workers"]) == ("spark", 2)
         return found
 
@@ -148,7 +149,7 @@ def test_bad_rows(in_process, texts, tmp_path, few_tokens):
     data.write_bytes(b"".join(lines))
     (tmp_path / "again.jsonl").write_bytes(lines[1] + lines[2] + lines[1])
     said = []
-    for align in (neardup.align, partial(neardup.spark.align, in_process)):
+    for align in (neardup.align, partial(on_session.align, in_process)):
         for named in (["data.jsonl"], ["again.jsonl"], ["data.jsonl", "again.jsonl"]):
             with pytest.raises(NeardupError) as caught:
                 align(*(str(tmp_path / name) for name in named))
@@ -169,19 +170,19 @@ def test_an_index_that_executors_do_not_see(in_process, texts, monkeypatch, tmp_
             "neardup.jobs.align.other.SeenFolder", lambda _, to=folder: SeenFolder(to)
         )
         with pytest.raises(NeardupError, match=said):
-            neardup.spark.align(in_process, str(texts / "own"), str(texts / "index"))
+            on_session.align(in_process, str(texts / "own"), str(texts / "index"))
 
 
 def test_refuses(in_process, texts, tmp_path):
     own = str(texts / "own")
     with pytest.raises(InvalidInputError, match="not data in memory"):
-        neardup.spark.align(in_process, ["a text"], own)
+        on_session.align(in_process, ["a text"], own)
     index = neardup.DocumentIndex.create(tmp_path / "index")
     index.add(["some words of a text"])
     with pytest.raises(InvalidInputError, match="not an index"):
-        neardup.spark.align(in_process, own, tmp_path / "index")
+        on_session.align(in_process, own, tmp_path / "index")
     with pytest.raises(InvalidParameterError, match="doc-containment"):
-        neardup.spark.align(in_process, own, str(texts / "index"), measure="doc-containment")
+        on_session.align(in_process, own, str(texts / "index"), measure="doc-containment")
 
 
 @pytest.mark.kills

@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-import neardup.spark
 from neardup.engine.spark import cluster
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ReadError
 from neardup.jobs.cut import equal_passages, passages
 from neardup.stages import decide
+from tests.spark import on_session
 from tests.spark.mishaps import dies_once, replace_stage, shuffled
 from tests.spark.runs import assert_same, run_spark, run_threads, summary_of
 from tests.spilling import spilling
@@ -204,7 +204,7 @@ def test_a_text_changes(in_process, texts, tmp_path, small_tasks, monkeypatch, k
 
     monkeypatch.setattr(module, name, found)
     with pytest.raises(ReadError, match="changed") as caught:
-        neardup.spark.cut(in_process, str(path), **{"exact": True, "min_tokens": 3} | KINDS[kind])
+        on_session.cut(in_process, str(path), **{"exact": True, "min_tokens": 3} | KINDS[kind])
     assert str(path) in str(caught.value)
 
 
@@ -234,7 +234,7 @@ def test_bad_row__is_the_same_error(in_process, texts, tmp_path, small_tasks, li
     lines[400] = line
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     said = []
-    for cut in (neardup.cut, lambda *data, **how: neardup.spark.cut(in_process, *data, **how)):
+    for cut in (neardup.cut, lambda *data, **how: on_session.cut(in_process, *data, **how)):
         with pytest.raises(NeardupError) as caught:
             cut(str(tmp_path / "a.jsonl"), exact=True, unit="lines")
         said.append((type(caught.value), str(caught.value)))
@@ -252,12 +252,12 @@ def test_refuses__what_needs_all_texts(in_process, texts, options, named):
     if "against" in options:
         options |= {"against": str(texts / options["against"])}
     with pytest.raises(InvalidParameterError, match=named):
-        neardup.spark.cut(in_process, str(texts / "own"), **options)
+        on_session.cut(in_process, str(texts / "own"), **options)
 
 
 def test_spans_that_end_early(in_process, texts, tmp_path, small_tasks, monkeypatch):
     """Where executors are lost Spark ends the rows of a task, which writes nothing of them."""
-    result = neardup.spark.cut(in_process, str(texts / "own"), exact=True, unit="lines")
+    result = on_session.cut(in_process, str(texts / "own"), exact=True, unit="lines")
     work = cluster._work_on_all
     monkeypatch.setattr(
         cluster, "_work_on_all", lambda write, rows: work(write, islice(list(rows), 2))
@@ -271,8 +271,8 @@ def test_refuses__data_in_memory_and_an_index(in_process, texts, tmp_path):
     index = neardup.DocumentIndex.create(tmp_path / "index")
     index.add(["some words of a text"])
     with pytest.raises(InvalidInputError, match="not data in memory"):
-        neardup.spark.cut(in_process, ["a text"], exact=True, unit="lines")
+        on_session.cut(in_process, ["a text"], exact=True, unit="lines")
     with pytest.raises(InvalidInputError, match="not an index"):
-        neardup.spark.cut(
+        on_session.cut(
             in_process, str(texts / "own"), against=tmp_path / "index", exact=True, unit="lines"
         )

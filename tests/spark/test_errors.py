@@ -10,7 +10,6 @@ import sys
 import pytest
 
 import neardup
-import neardup.spark
 from neardup.errors import (
     EngineError,
     InvalidInputError,
@@ -18,6 +17,7 @@ from neardup.errors import (
     ReadError,
     WriteError,
 )
+from tests.spark import on_session
 from tests.spark.runs import assert_same, run_threads
 
 
@@ -44,7 +44,7 @@ def test_bad_row(session, collection, tmp_path, monkeypatch, small_tasks, line):
     expected = message_of(neardup.deduplicate, "data")
     assert expected[0] is InvalidInputError
     assert "a.jsonl, row 401" in expected[1]
-    assert message_of(neardup.spark.deduplicate, session, "data") == expected
+    assert message_of(on_session.deduplicate, session, "data") == expected
 
 
 def test_changed_file(in_process, collection, tmp_path, monkeypatch):
@@ -61,14 +61,14 @@ def test_changed_file(in_process, collection, tmp_path, monkeypatch):
         return find(*arguments)
 
     monkeypatch.setattr(decide, "find_components", find_and_change)
-    kind, message = message_of(neardup.spark.deduplicate, in_process, str(path))
+    kind, message = message_of(on_session.deduplicate, in_process, str(path))
     assert kind is ReadError
     assert message.startswith(f"{path}: the file has changed")
 
 
 def test_other_version(session, collection, monkeypatch):
     monkeypatch.setattr("neardup.engine.spark.cluster.__version__", "0.0.1")
-    kind, message = message_of(neardup.spark.deduplicate, session, str(collection / "own"))
+    kind, message = message_of(on_session.deduplicate, session, str(collection / "own"))
     assert kind is EngineError
     assert "install the same version everywhere" in message
 
@@ -76,14 +76,14 @@ def test_other_version(session, collection, monkeypatch):
 @pytest.mark.parametrize("data", [["a text", "another"], [{"text": "a"}]])
 def test_data_in_memory(in_process, data):
     with pytest.raises(InvalidInputError, match="name paths or URLs"):
-        neardup.spark.deduplicate(in_process, data)
+        on_session.deduplicate(in_process, data)
 
 
 def test_folder_of_the_driver_alone(session, collection, tmp_path, monkeypatch):
     """Executors that write elsewhere would leave an output without rows."""
     from neardup.engine.spark import write
 
-    result = neardup.spark.deduplicate(session, str(collection / "own"))
+    result = on_session.deduplicate(session, str(collection / "own"))
     monkeypatch.setattr(write, "_ATTEMPTS", ".only-here")
     kind, message = message_of(result.write, tmp_path / "out")
     assert kind is WriteError

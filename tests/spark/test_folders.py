@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import neardup
-import neardup.spark
 from neardup.errors import InvalidInputError
+from tests.calls import grouped
+from tests.spark import on_session
 from tests.spark.runs import assert_same, run_spark, run_threads
 from tests.spilling import make_rows
 
@@ -43,19 +44,17 @@ def test_files__the_same(in_process, books, tmp_path, job):
 
 
 def test_passages__the_same_places(in_process, books, tmp_path):
-    found = neardup.spark.align(in_process, str(books), min_tokens=10, **FOLDER).passages
-    assert found.equals(neardup.align(str(books), min_tokens=10, **FOLDER).passages)
+    found = on_session.align(in_process, str(books), min_tokens=10, **FOLDER).passages
+    assert found.equals(neardup.align(str(books), **grouped(min_tokens=10, **FOLDER)).passages)
     assert {place.split(",")[0] for place in found["doc_place"].to_pylist()} == {
         "1.txt",
         "deep/2.txt",
     }
     index = neardup.PassageIndex.create(tmp_path / "idx", min_tokens=10)
-    index.add(str(books), **FOLDER)
+    index.add(str(books), **grouped(**FOLDER))
     looked_up = {"threshold": "0.5", "places": True}
-    expected = index.search(Path(books / "b1"), **looked_up, **FOLDER).passages
-    found = neardup.spark.search_passages(
-        in_process, index, str(books / "b1"), **looked_up, **FOLDER
-    )
+    expected = index.search(Path(books / "b1"), **grouped(**looked_up, **FOLDER)).passages
+    found = on_session.search_passages(in_process, index, str(books / "b1"), **looked_up, **FOLDER)
     assert found.passages.equals(expected)
     assert len(expected) > 0
 
@@ -66,4 +65,4 @@ def test_errors__name_the_file_as_the_user_does(in_process, books, tmp_path, mon
         (tmp_path / f"in/b{number}").mkdir(parents=True)
         (tmp_path / f"in/b{number}/a.txt").write_bytes(b"caf\xe9")
     with pytest.raises(InvalidInputError, match=r"^in/b1/a\.txt, row 1: not valid UTF-8"):
-        neardup.spark.deduplicate(in_process, "in", **FOLDER)
+        on_session.deduplicate(in_process, "in", **FOLDER)

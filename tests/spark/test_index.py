@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-import neardup.spark
 from neardup.errors import InvalidInputError, NeardupError
+from tests.calls import grouped
+from tests.spark import on_session
 from tests.spark.collection import make_rows
 from tests.spark.mishaps import dies_once, replace_stage
 from tests.spark.runs import assert_same, files_of, run_spark, run_threads, summary_of
@@ -58,7 +59,7 @@ def changed(text: str, n_words: int, draw: random.Random) -> str:
 
 def make_index(folder: Path, **options: Any) -> Path:
     """Make an index of several segments and a tail, of which some documents are gone or denied."""
-    index = neardup.DocumentIndex.create(folder, **options)
+    index = neardup.DocumentIndex.create(folder, **grouped(**options))
     rows = make_rows(300, 2)
     for start in range(0, 300, 100):
         index.add(rows[start : start + 100])
@@ -138,7 +139,9 @@ def test_add__to_an_index_that_weighs_by_its_first_documents(
 ):
     """They are counted by tasks, and the index has what they are weighed by."""
     index = tmp_path / "index"
-    neardup.DocumentIndex.create(index, measure="weighted-jaccard", idf="smooth", threshold="0.6")
+    neardup.DocumentIndex.create(
+        index, measure="weighted-jaccard", threshold="0.6", text=neardup.TextOptions(idf="smooth")
+    )
     on_spark = partial(run_spark, in_process)
 
     expected = added(run_threads, data, index, tmp_path, "threads")
@@ -153,16 +156,16 @@ def test_add__to_an_index_that_weighs_by_its_first_documents(
 def test_add__nothing_if_it_fails(in_process, data, tmp_path, row):
     """By a bad row, or by an id that the index has; the error is that of threads."""
     index = make_index(tmp_path / "idx")
-    before = {path: (index / path).read_bytes() for path in files_of(index)}
+    before = neardup.DocumentIndex.open(index).documents(0, 1000)
     (tmp_path / "more").mkdir()
     text = (data / "own/a.jsonl").read_text()
     (tmp_path / "more/a.jsonl").write_text(text + json.dumps(row) + "\n")
     said = []
-    for run in (neardup.deduplicate, partial(neardup.spark.deduplicate, in_process)):
+    for run in (neardup.deduplicate, partial(on_session.deduplicate, in_process)):
         with pytest.raises(NeardupError) as caught:
             run(str(tmp_path / "more"), against=index, add=True)
         said.append((type(caught.value), str(caught.value)))
-        assert {path: (index / path).read_bytes() for path in files_of(index)} == before
+        assert neardup.DocumentIndex.open(index).documents(0, 1000) == before
     assert said[0] == said[1]
     assert said[0][0] is InvalidInputError
 
@@ -173,7 +176,7 @@ def test_index_that_is_not_seen(in_process, data, tmp_path, monkeypatch):
     index = make_index(tmp_path / "idx")
     monkeypatch.setattr(lookup.Path, "absolute", lambda path: path / "elsewhere")
     with pytest.raises(NeardupError, match="executors do not see the index"):
-        neardup.spark.deduplicate(in_process, str(data / "own"), against=index)
+        on_session.deduplicate(in_process, str(data / "own"), against=index)
 
 
 @pytest.mark.kills

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import neardup
-import neardup.spark
+from tests.calls import grouped
 from tests.programs import write_programs
+from tests.spark import on_session
 from tests.spark.runs import assert_same, run_spark, run_threads
 
 CODE = {"tokenizer": "code", "ngram": 4, "threshold": "0.5"}
@@ -33,15 +34,13 @@ def test_languages__of_files(in_process, folder, tmp_path, small_tasks, name):
 
 @pytest.mark.parametrize("method", ["exact", "minhash"])
 def test_languages__of_pairs(in_process, folder, small_tasks, method):
-    expected = neardup.find_pairs(folder, method=method, **CODE).pairs
+    expected = neardup.find_pairs(folder, **grouped(method=method, **CODE)).pairs
     assert len(expected) > 10
-    assert neardup.spark.find_pairs(in_process, folder, method=method, **CODE).pairs.equals(
-        expected
-    )
+    assert on_session.find_pairs(in_process, folder, method=method, **CODE).pairs.equals(expected)
 
 
 def test_languages__of_passages(in_process, folder, small_tasks):
     options = CODE | {"min_tokens": 60}
-    expected = neardup.align(folder, **options).passages
+    expected = neardup.align(folder, **grouped(**options)).passages
     assert len(expected) > 10
-    assert neardup.spark.align(in_process, folder, **options).passages.equals(expected)
+    assert on_session.align(in_process, folder, **options).passages.equals(expected)

@@ -12,18 +12,19 @@ from typing import Any
 import pytest
 
 import neardup
-import neardup.spark
 from neardup.errors import (
     InvalidInputError,
     NeardupError,
     ResultLimitError,
 )
+from tests.calls import grouped
+from tests.spark import on_session
 from tests.spark.mishaps import dies_once, replace_stage, shuffled_behind_first
 from tests.spark.runs import summary_of_pairs
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "jaccard": {"threshold": "0.6", "ngram": 1},
-    "overlap": {"measure": "overlap", "threshold": 6, "ngram": 1, "algorithm": "ppjoin"},
+    "overlap": {"measure": "overlap", "threshold": 6, "ngram": 1, "method": "ppjoin"},
     "weighted": {"measure": "weighted-jaccard", "threshold": "0.6"},
     "edit by block": {"measure": "edit", "threshold": "0.7", "blocking": "place"},
     "hamming by block": {
@@ -43,7 +44,7 @@ IN_BUCKETS: dict[str, dict[str, Any]] = {
         "threshold": "0.6",
         "ngram": 1,
         "blocking": "place",
-        "with_columns": ["n"],
+        "columns": ["n"],
     },
     "minhash, one to one": {
         "method": "minhash",
@@ -103,8 +104,8 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def check(session: Any, records: Path, *more: str, **options: Any) -> neardup.PairResult:
     """Hold pairs of Spark to those of threads, and return these."""
     named = [str(records / name) for name in ("own", *more)]
-    expected = neardup.find_pairs(*named, workers=2, **options)
-    found = neardup.spark.find_pairs(session, *named, **options)
+    expected = neardup.find_pairs(*named, **grouped(workers=2, **options))
+    found = on_session.find_pairs(session, *named, **options)
     assert found.pairs.equals(expected.pairs)
     assert found.pairs.schema.metadata == expected.pairs.schema.metadata
     assert summary_of_pairs(found) == summary_of_pairs(expected)
@@ -154,7 +155,7 @@ def test_a_component_over_the_memory_of_a_task(in_process, records, small_tasks,
 def index(records: Path) -> Path:
     """Give an index of several segments, which has lost some documents."""
     folder = records / "index"
-    index = neardup.DocumentIndex.create(folder, ngram=1, threshold="0.4")
+    index = neardup.DocumentIndex.create(folder, threshold="0.4", text=neardup.TextOptions(ngram=1))
     rows = [json.loads(line) for line in (records / "other.jsonl").read_text().splitlines()]
     index.add(rows[:100])
     index.add(rows[100:])
@@ -167,8 +168,8 @@ def index(records: Path) -> Path:
     [{}, {"threshold": "0.7", "id_column": ""}, {"where": "n = 1", "on_error": "skip"}],
 )
 def test_index(in_process, records, index, small_tasks, options):
-    found = neardup.spark.find_pairs(in_process, str(records / "own"), index, **options)
-    expected = neardup.find_pairs(records / "own", index, workers=2, **options)
+    found = on_session.find_pairs(in_process, str(records / "own"), index, **options)
+    expected = neardup.find_pairs(records / "own", index, **grouped(workers=2, **options))
     assert len(expected) > 10
     assert found.pairs.equals(expected.pairs)
     assert found.pairs.schema.metadata == expected.pairs.schema.metadata
@@ -183,12 +184,12 @@ def test_index__errors(in_process, records, index, small_tasks, tmp_path):
     (tmp_path / "bad.jsonl").write_text("".join([*lines[:300], '{"id": "x", "text": 5}\n']))
     for options in ({}, {"limit": 3}, {"measure": "dice"}, {"top": 3, "method": "minhash"}):
         said = []
-        for find in (neardup.find_pairs, partial(neardup.spark.find_pairs, in_process)):
+        for find in (neardup.find_pairs, partial(on_session.find_pairs, in_process)):
             with pytest.raises(NeardupError) as caught:
                 find(str(tmp_path / "bad.jsonl"), index, **options)
             said.append((type(caught.value), str(caught.value)))
         assert said[0] == said[1]
-    unseen = partial(neardup.spark.find_pairs, in_process)
+    unseen = partial(on_session.find_pairs, in_process)
     with pytest.raises(InvalidInputError, match="not data in memory"):
         unseen(["a text"], index)
 
@@ -196,7 +197,7 @@ def test_index__errors(in_process, records, index, small_tasks, tmp_path):
 def test_limit(in_process, records):
     for name in ("jaccard", "minhash by block"):
         with pytest.raises(ResultLimitError):
-            neardup.spark.find_pairs(in_process, str(records / "own"), limit=5, **OPTIONS[name])
+            on_session.find_pairs(in_process, str(records / "own"), limit=5, **OPTIONS[name])
 
 
 def test_rows_in_any_order(session, records, small_tasks, monkeypatch):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import neardup
-import neardup.spark
+from tests.spark import on_session
 from tests.spark.runs import assert_same, run_spark, run_threads
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -46,9 +46,9 @@ def test_bad_rows_are_skipped(in_process, collection, tmp_path, small_tasks):
     assert summary["skipped_rows"] == 4
     assert_same(run_spark(in_process, str(data), tmp_path / "spark", on_error="skip"), expected)
     assert (expected / "skipped/b.jsonl").read_bytes() == (data / "b.jsonl").read_bytes()
-    found = neardup.spark.deduplicate(in_process, str(data), on_error="skip")
+    found = on_session.deduplicate(in_process, str(data), on_error="skip")
     found.write(tmp_path / "spark-parquet", format="parquet")
-    threads = neardup.deduplicate(str(data), on_error="skip")
+    threads = neardup.deduplicate(str(data), read=neardup.ReadOptions(on_error="skip"))
     threads.write(tmp_path / "threads-parquet", format="parquet")
     assert_same(tmp_path / "spark-parquet", tmp_path / "threads-parquet")
 
@@ -64,7 +64,7 @@ def test_next_to_nothing(in_process, tmp_path, text):
 def test_with_text(in_process, collection, tmp_path):
     data, against = str(collection / "own"), str(collection / "other")
     neardup.deduplicate(data, against=against).write(tmp_path / "threads", with_text=True)
-    found = neardup.spark.deduplicate(in_process, data, against=against)
+    found = on_session.deduplicate(in_process, data, against=against)
     found.write(tmp_path / "spark", with_text=True)
     assert_same(tmp_path / "spark", tmp_path / "threads")
 
@@ -74,7 +74,7 @@ def test_output_at_a_url(in_process, collection, tmp_path, small_tasks):
     data = str(collection / "own")
     url = f"local://{tmp_path}"
     neardup.deduplicate(data).write(f"{url}/threads")
-    neardup.spark.deduplicate(in_process, data).write(f"{url}/spark")
+    on_session.deduplicate(in_process, data).write(f"{url}/spark")
     listed = [
         json.loads((tmp_path / name / "_SUCCESS").read_text())["files"]
         for name in ("spark", "threads")

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import neardup
-import neardup.spark
 from neardup.errors import NeardupError
+from tests.calls import grouped
+from tests.spark import on_session
 from tests.spark.conftest import cut_small
 
 PASSAGES: dict[str, dict[str, Any]] = {
@@ -62,7 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "own/d.jsonl").write_bytes(json_lines(make_rows(9, 1, "q")))
     passages = neardup.PassageIndex.create(folder / "passages", min_tokens=9, num_perm=16)
     documents = neardup.DocumentIndex.create(
-        folder / "documents", ngram=1, threshold="0.4", columns=["number"]
+        folder / "documents", threshold="0.4", columns=["number"], text=neardup.TextOptions(ngram=1)
     )
     for index in (passages, documents):
         for seed in range(4):
@@ -89,8 +90,8 @@ def check(session: Any, folder: Path, kind: str, options: dict[str, Any]) -> Any
     """Hold what is found on Spark to what threads find."""
     index = neardup.open_index(folder / kind)
     queries = folder / "own"
-    expected = index.search(queries, **options)
-    search = getattr(neardup.spark, f"search_{kind}")
+    expected = index.search(queries, **grouped(**options))
+    search = getattr(on_session, f"search_{kind}")
     found = search(session, str(folder / kind), str(queries), **options)
     assert (found.summary["engine"], found.summary["workers"]) == ("spark", 2)
     tables = [each.passages if kind == "passages" else each.matches for each in (found, expected)]
@@ -123,7 +124,7 @@ def test_slots(folder, few_tokens, monkeypatch):
     monkeypatch.setattr(cluster.gc, "freeze", lambda: None)
     for kind, options in (("passages", PASSAGES["texts"]), ("documents", {})):
         search = partial(
-            getattr(neardup.spark, f"search_{kind}"),
+            getattr(on_session, f"search_{kind}"),
             index=folder / kind,
             queries=str(folder / "own"),
             **options,
@@ -149,7 +150,7 @@ def test_bad_rows(in_process, folder, few_tokens, tmp_path, kind):
     (tmp_path / "own").mkdir()
     (tmp_path / "own/bad.jsonl").write_bytes(b"".join(lines))
     (tmp_path / kind).symlink_to(folder / kind)
-    on_spark = partial(getattr(neardup.spark, f"search_{kind}"), in_process, tmp_path / kind)
+    on_spark = partial(getattr(on_session, f"search_{kind}"), in_process, tmp_path / kind)
     said = []
     for search in (neardup.open_index(folder / kind).search, on_spark):
         with pytest.raises(NeardupError) as caught:
@@ -162,8 +163,8 @@ def test_bad_rows(in_process, folder, few_tokens, tmp_path, kind):
 
 def test_sees_what_was_inserted(in_process, folder, tmp_path):
     """An object's insertions are committed first, as ``deduplicate`` does."""
-    index = neardup.DocumentIndex.create(tmp_path / "index", ngram=1)
+    index = neardup.DocumentIndex.create(tmp_path / "index", text=neardup.TextOptions(ngram=1))
     text = make_rows(1, 1, "q")[0]["text"]
     index.insert("new", text)
-    found = neardup.spark.search_documents(in_process, index, str(folder / "own"))
+    found = on_session.search_documents(in_process, index, str(folder / "own"))
     assert set(found.matches["doc_id"].to_pylist()) == {"new"}

@@ -8,9 +8,10 @@ import random
 import pytest
 
 import neardup
-import neardup.spark
 from neardup.engine.spark import cluster
 from neardup.files.jsonlines import JsonLinesSource
+from tests.calls import grouped
+from tests.spark import on_session
 from tests.spark.runs import assert_same, summary_of
 
 WHERE = "status = 200 and meta.lang like 'e%'"
@@ -45,8 +46,8 @@ def test_where(in_process, data, tmp_path, job):
         "cut": {"exact": True, "unit": "lines", "min_tokens": 1},
     }[job]
     options |= {"where": WHERE, "on_error": "skip"}
-    getattr(neardup, job)(data, workers=2, **options).write(tmp_path / "threads")
-    on_spark = getattr(neardup.spark, job)(in_process, str(data), **options)
+    getattr(neardup, job)(data, **grouped(workers=2, **options)).write(tmp_path / "threads")
+    on_spark = getattr(on_session, job)(in_process, str(data), **options)
     on_spark.write(tmp_path / "spark")
     assert_same(tmp_path / "spark", tmp_path / "threads")
     summary = summary_of(tmp_path / "spark")

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from neardup import DocumentIndex
+from neardup import DocumentIndex, ReadOptions, TextOptions
 
 pytestmark = pytest.mark.statistics
 
@@ -31,11 +31,14 @@ def test_query__finds_what_is_at_the_threshold(tmp_path, recall, threshold, size
     generator = random.Random(f"{recall} {threshold}")
     pairs = [pair(generator, Fraction(threshold), size) for _ in range(N_PAIRS)]
     index = DocumentIndex.create(
-        tmp_path / "index", threshold=threshold, recall=recall, ngram=1, tokenizer="whitespace"
+        tmp_path / "index",
+        threshold=threshold,
+        recall=recall,
+        text=TextOptions(ngram=1, tokenizer="whitespace"),
     )
     rows = [{"id": number, "text": text} for number, (text, _) in enumerate(pairs)]
     if way == "add":
-        index.add(rows, id_column="id")
+        index.add(rows, read=ReadOptions(id_column="id"))
     else:
         for row in rows:
             index.insert(**row)

@@ -9,7 +9,7 @@ from math import sqrt
 
 import pytest
 
-from neardup import PassageIndex
+from neardup import PassageIndex, TextOptions
 from tests.oracles.search import probability_of_hits
 from tests.properties.search.cases import windows_of
 
@@ -71,7 +71,10 @@ def plant(copies: int) -> tuple[list[str], list[str], list[tuple[int, int]]]:
 def test_recall__of_passages_at_the_threshold(tmp_path, tf, idf, copies):
     queries, documents, spans = plant(copies)
     index = PassageIndex.create(
-        tmp_path / "index", min_tokens=25, num_perm=NUM_PERM, tf=tf, idf=idf, seed=7
+        tmp_path / "index",
+        min_tokens=25,
+        num_perm=NUM_PERM,
+        text=TextOptions(tf=tf, idf=idf, seed=7),
     )
     index.add(documents)
     for recall in ("0.6", "0.95"):

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import neardup
+from tests.calls import grouped
 from tests.oracles import edits, weighted
 from tests.oracles.measures import JOIN_MEASURES, rank_of_threshold
 from tests.oracles.shingles import elements
@@ -102,7 +103,11 @@ def test_find_pairs__real_records(records, measure):
         expected = similar_pairs(sizes, overlaps, measure, Fraction(threshold))
         for algorithm in ("allpairs", "ppjoin", "ppjoin+"):
             found = neardup.find_pairs(
-                texts, measure=measure, threshold=threshold, algorithm=algorithm, ngram=1
+                texts,
+                measure=measure,
+                threshold=threshold,
+                method=algorithm,
+                text=neardup.TextOptions(ngram=1),
             ).pairs.to_pydict()
             columns = [map(int, found["id_a"]), map(int, found["id_b"]), found["overlap"]]
             assert list(zip(*columns, strict=True)) == expected
@@ -116,7 +121,9 @@ def test_find_pairs__real_records_in_two_collections(records):
         for a, b, _ in similar_pairs(sizes, overlaps, "jaccard", Fraction("0.6"))
         if a < half <= b
     ]
-    found = neardup.find_pairs(texts[:half], texts[half:], threshold="0.6", ngram=1).pairs
+    found = neardup.find_pairs(
+        texts[:half], texts[half:], threshold="0.6", text=neardup.TextOptions(ngram=1)
+    ).pairs
     columns = (found["id_a"].to_pylist(), found["id_b"].to_pylist())
     assert [(int(a), int(b) + half) for a, b in zip(*columns, strict=True)] == expected
 
@@ -150,7 +157,7 @@ def test_find_pairs__real_weights(records, tf, idf):
             if shared and Fraction(shared, sizes[a] + sizes[b] - shared) >= threshold
         }
         options = {"measure": "weighted-jaccard", "tf": tf, "idf": idf, "threshold": threshold}
-        found = neardup.find_pairs(texts, **options).pairs.to_pylist()
+        found = neardup.find_pairs(texts, **grouped(**options)).pairs.to_pylist()
         assert {(int(r["id_a"]), int(r["id_b"])): r["similarity"] for r in found} == expected
         assert len(expected) > 20
 
@@ -166,8 +173,8 @@ def test_find_pairs__real_records_within_a_hamming_distance(records, algorithm, 
         for a, distance in enumerate(sizes[:d] + sizes[d] - 2 * row)
         if distance <= most and sizes[a]
     ]
-    options = {"measure": "hamming", "max_distance": most, "algorithm": algorithm, "ngram": 1}
-    found = neardup.find_pairs(texts, **options).pairs.to_pydict()
+    options = {"measure": "hamming", "max_distance": most, "method": algorithm, "ngram": 1}
+    found = neardup.find_pairs(texts, **grouped(**options)).pairs.to_pydict()
     columns = [map(int, found["id_a"]), map(int, found["id_b"]), found["distance"]]
     assert list(zip(*columns, strict=True)) == sorted(expected)
 
@@ -179,6 +186,6 @@ def test_find_pairs__real_strings(records):
         ({"max_distance": 3}, 3),
         ({"measure": "edit", "threshold": "0.75"}, Fraction("0.75")),
     ):
-        found = neardup.find_pairs(texts, **options).pairs.to_pydict()
+        found = neardup.find_pairs(texts, **grouped(**options)).pairs.to_pydict()
         columns = [map(int, found["id_a"]), map(int, found["id_b"]), found["distance"]]
         assert list(zip(*columns, strict=True)) == edits.join(texts, threshold)

@@ -63,7 +63,7 @@ def test_align__finds_as_many_as_asked_for(n_tokens, threshold, recall):
         threshold=threshold,
         min_tokens=n_tokens,
         recall=recall,
-        tokenizer="whitespace",
+        text=neardup.TextOptions(tokenizer="whitespace"),
     )
     n_found = count_found(query, places, found)
     assert found.summary["predicted_recall"] >= float(recall) - 1e-9
@@ -83,7 +83,7 @@ def test_align__finds_as_many_of_moved_words_as_predicted(n_tokens, threshold, r
         threshold=threshold,
         min_tokens=n_tokens,
         recall=recall,
-        tokenizer="whitespace",
+        text=neardup.TextOptions(tokenizer="whitespace"),
     )
     predicted = found.summary["predicted_recall_moved"]
     assert predicted < found.summary["predicted_recall"]
@@ -115,7 +115,7 @@ def test_align__finds_as_many_that_are_contained(recall):
         threshold=share,
         min_tokens=n,
         recall=recall,
-        idf="unary",
+        text=neardup.TextOptions(idf="unary"),
     )
     n_found = count_found(query, places, found)
     predicted = found.summary["predicted_recall"]

@@ -72,7 +72,9 @@ def test_every_call__has_labels(index, tmp_path):
     pairs = neardup.find_pairs(data)
     assert pairs.pairs.select(["id_a", "id_b"]).to_pylist() == [{"id_a": first, "id_b": copy}]
     assert neardup.choose(pairs, data).removed["id"].to_pylist() == [copy]
-    assert neardup.sketch(data, kind="minhash", ngram=2).ids.to_pylist() == list(index)
+    assert neardup.sketch(
+        data, kind="minhash", text=neardup.TextOptions(ngram=2)
+    ).ids.to_pylist() == list(index)
     passages = neardup.align(data, min_tokens=5).passages
     assert passages.select(["query_id", "doc_id"]).to_pylist() == [
         {"query_id": first, "doc_id": copy}
@@ -99,8 +101,12 @@ def test_columns__before_labels():
     index = pd.Index([2, 0, 1, 7])
     assert neardup.deduplicate(frame(index, id=[5, 6, 8, 9])).removed["id"].to_pylist() == [8]
     data = frame(index, key=list("abcd"))
-    assert neardup.deduplicate(data, id_column="key").removed["id"].to_pylist() == ["c"]
-    assert neardup.deduplicate(data, id_column="").removed["id"].to_pylist() == [2]
+    assert neardup.deduplicate(data, read=neardup.ReadOptions(id_column="key")).removed[
+        "id"
+    ].to_pylist() == ["c"]
+    assert neardup.deduplicate(data, read=neardup.ReadOptions(id_column="")).removed[
+        "id"
+    ].to_pylist() == [2]
     data = frame(pd.Index([2, 0, 1, 7], name="id"))
     assert neardup.deduplicate(data).removed["id"].to_pylist() == [1]
 
@@ -123,9 +129,13 @@ def test_report__finds_texts_by_label(index):
 
 def test_labels__of_pages():
     data = frame(pd.Index([2, 0, 1, 7]))
-    assert neardup.deduplicate(data, input_format="html").removed["id"].to_pylist() == [1]
+    assert neardup.deduplicate(data, read=neardup.ReadOptions(input_format="html")).removed[
+        "id"
+    ].to_pylist() == [1]
     data = frame(None)
-    assert neardup.deduplicate(data, input_format="html").removed["id"].to_pylist() == [2]
+    assert neardup.deduplicate(data, read=neardup.ReadOptions(input_format="html")).removed[
+        "id"
+    ].to_pylist() == [2]
 
 
 ADVICE = "frame.reset_index"
@@ -148,7 +158,9 @@ def test_labels__that_are_no_ids(index, message):
         neardup.deduplicate(data)
     assert message in str(caught.value)
     assert ADVICE in str(caught.value)
-    assert neardup.deduplicate(data, id_column="key").removed["id"].to_pylist() == ["c"]
+    assert neardup.deduplicate(data, read=neardup.ReadOptions(id_column="key")).removed[
+        "id"
+    ].to_pylist() == ["c"]
     assert neardup.deduplicate(data.reset_index(drop=True)).removed["id"].to_pylist() == [2]
 
 
@@ -197,12 +209,18 @@ def test_frames__without_rows_have_their_columns(where, tmp_path):
     names = pd.Index(["z", "y"], name="label")
     frame = pd.DataFrame({"text": TEXTS[:2], "score": [1.0, 2.0]}, index=names)
     given = frame.iloc[:0] if where is None else frame
-    found = neardup.deduplicate(given, where=where).to_pandas()
+    found = neardup.deduplicate(given, read=neardup.ReadOptions(where=where)).to_pandas()
     pd.testing.assert_frame_equal(found, frame.iloc[:0], check_index_type=False)
     columns = pl.from_pandas(given)
-    assert neardup.deduplicate(columns, where=where).to_polars().equals(columns.clear())
+    assert (
+        neardup.deduplicate(columns, read=neardup.ReadOptions(where=where))
+        .to_polars()
+        .equals(columns.clear())
+    )
     (tmp_path / "a.csv").write_text("text,score\n" + ("x,1\n" if where else ""))
-    assert neardup.deduplicate(tmp_path / "a.csv", where=where).kept.column_names == [
+    assert neardup.deduplicate(
+        tmp_path / "a.csv", read=neardup.ReadOptions(where=where)
+    ).kept.column_names == [
         "text",
         "score",
     ]

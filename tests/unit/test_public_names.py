@@ -17,7 +17,7 @@ import neardup
 from neardup.options.option import Options
 from neardup.results import Result
 from tests.each import each_of
-from tests.functions import FUNCTIONS
+from tests.functions import CLASSES
 
 SOURCE = ast.parse(Path(neardup.__file__).read_text(encoding="utf-8"))
 
@@ -59,7 +59,7 @@ def test_public_names__are_the_same_wherever_they_are_listed():
     assert marked == neardup._HOMES.keys()
 
 
-@each_of("name", [name for name in FUNCTIONS if name not in WITHOUT_RESULT])
+@each_of("name", [name for name in CLASSES if name not in WITHOUT_RESULT])
 def test_function__returns_a_public_result(name):
     function = operator.attrgetter(name)(neardup)
     returned = function.__globals__[inspect.signature(function).return_annotation]

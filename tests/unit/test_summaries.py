@@ -22,6 +22,7 @@ from neardup.types import (
     PassageSummary,
     SketchSummary,
 )
+from tests.calls import grouped
 
 TEXTS = ["the cat sat on the mat today and went away " * 3, "a dog", ""]
 GOOD = [{"text": text, "kind": "a"} for text in (*TEXTS, TEXTS[0].upper())]
@@ -37,14 +38,14 @@ def of_dedup(_: Path) -> Iterator[Any]:
         {},
         {"against": GOOD[:1]},
         {"method": "auto", "audit": 2},
-        {"method": "minhash", "audit": 2, "bands": 20, "rows": 5},
+        {"method": "minhash", "audit": 2, "bands": (20, 5)},
         {"clusters": "components"},
         {"measure": "weighted-jaccard"},
         {"preset": "ocr"},
         WHERE,
     ):
-        yield neardup.deduplicate(GOOD, **options)
-    yield neardup.deduplicate(ROWS, against=ROWS, **SKIP)
+        yield neardup.deduplicate(GOOD, **grouped(**options))
+    yield neardup.deduplicate(ROWS, **grouped(against=ROWS, **SKIP))
     yield neardup.choose(neardup.find_pairs(GOOD), GOOD, clusters="components")
     yield neardup.choose(neardup.find_pairs(GOOD))
 
@@ -58,15 +59,15 @@ def of_pairs(_: Path) -> Iterator[Any]:
         {"measure": "weighted-jaccard", "idf": "unary"},
         {"blocking": "kind", "one_to_one": True, "with_columns": "kind", "also": "kind"},
     ):
-        yield neardup.find_pairs(GOOD, **options)
-    yield neardup.find_pairs(ROWS, ROWS, **SKIP)
+        yield neardup.find_pairs(GOOD, **grouped(**options))
+    yield neardup.find_pairs(ROWS, ROWS, **grouped(**SKIP))
 
 
 def of_cut(_: Path) -> Iterator[Any]:
-    yield neardup.cut(GOOD, **WHERE)
+    yield neardup.cut(GOOD, **grouped(**WHERE))
     for options in ({"unit": "lines", "exact": True}, {"against": GOOD, "min_tokens": 5}):
-        yield neardup.cut(GOOD, **options)
-    found = neardup.cut(ROWS, min_tokens=5, **SKIP)
+        yield neardup.cut(GOOD, **grouped(**options))
+    found = neardup.cut(ROWS, **grouped(min_tokens=5, **SKIP))
     yield found
     yield neardup.cut(GOOD, named_in=found)
 
@@ -76,8 +77,8 @@ def of_passages(folder: Path) -> Iterator[Any]:
     index.add(GOOD)
     yield index.search(ROWS, **SKIP)
     yield neardup.align(GOOD, index)
-    yield neardup.align(GOOD, preset="editions", **WHERE)
-    yield neardup.align(ROWS, GOOD, min_tokens=5, summary="documents", **SKIP)
+    yield neardup.align(GOOD, **grouped(preset="editions", **WHERE))
+    yield neardup.align(ROWS, GOOD, **grouped(min_tokens=5, summary="documents", **SKIP))
     yield neardup.align(GOOD, min_tokens=5, max_documents=5)
 
 
@@ -89,8 +90,8 @@ def of_documents(folder: Path) -> Iterator[Any]:
 
 def of_sketches(_: Path) -> Iterator[Any]:
     for kind in ("smallest", "minhash", "edit"):
-        yield neardup.sketch(ROWS, kind=kind, **SKIP)
-    yield neardup.sketch(GOOD, kind="smallest", **WHERE)
+        yield neardup.sketch(ROWS, **grouped(kind=kind, **SKIP))
+    yield neardup.sketch(GOOD, **grouped(kind="smallest", **WHERE))
 
 
 def of_estimates(_: Path) -> Iterator[Any]:

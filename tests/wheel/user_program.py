@@ -34,12 +34,9 @@ def remove_duplicates(folder: Path) -> None:
         against=["a bird"],
         measure="jaccard",
         threshold=Decimal("0.8"),
-        tokenizer=split,
-        ngram=2,
         keep="longest",
-        casefold=True,
-        workers=2,
-        progress=show,
+        text=neardup.TextOptions(tokenizer=split, ngram=2, casefold=True),
+        run=neardup.RunOptions(workers=2, progress=show),
     )
     assert_type(result, neardup.DeduplicationResult)
     assert_type(result.summary, types.DedupSummary)
@@ -67,7 +64,9 @@ def find_pairs(folder: Path) -> None:
     pairs.write(folder / "pairs.csv")
     first: types.Pair = next(neardup.iter_pairs(TEXTS, threshold=0.5))
     assert_type(first.similarity, float)
-    chosen = neardup.choose(neardup.find_pairs(TEXTS, ngram=2), TEXTS, keep="longest")
+    chosen = neardup.choose(
+        neardup.find_pairs(TEXTS, text=neardup.TextOptions(ngram=2)), TEXTS, keep="longest"
+    )
     assert_type(chosen, neardup.DeduplicationResult)
     page = neardup.report(pairs, TEXTS)
     assert_type(page, types.Report)
@@ -75,7 +74,7 @@ def find_pairs(folder: Path) -> None:
 
 
 def judge_pairs() -> None:
-    pairs = neardup.find_pairs(TEXTS, ngram=2, threshold=0.5)
+    pairs = neardup.find_pairs(TEXTS, threshold=0.5, text=neardup.TextOptions(ngram=2))
     assert_type(neardup.review(pairs, TEXTS), types.Report)
 
 
@@ -102,7 +101,7 @@ def find_one() -> None:
 
 
 def compare_two(folder: Path) -> None:
-    result = neardup.compare(TEXTS[0], TEXTS[2], ngram=2)
+    result = neardup.compare(TEXTS[0], TEXTS[2], text=neardup.TextOptions(ngram=2))
     assert_type(result, neardup.CompareResult)
     assert_type(result["jaccard"], types.Measured)
     assert_type(result["jaccard"].exact, float | None)
@@ -116,7 +115,9 @@ def compare_two(folder: Path) -> None:
 
 
 def search(folder: Path) -> None:
-    index = neardup.PassageIndex.create(folder / "index", min_tokens=3, tf="binary")
+    index = neardup.PassageIndex.create(
+        folder / "index", min_tokens=3, text=neardup.TextOptions(tf="binary")
+    )
     assert_type(index, neardup.PassageIndex)
     added = index.add(TEXTS)
     assert_type(added, types.AdditionResult)
@@ -138,7 +139,9 @@ def search(folder: Path) -> None:
 
 
 def keep_documents(folder: Path) -> None:
-    index = neardup.DocumentIndex.create(folder / "documents", threshold="0.5", ngram=1)
+    index = neardup.DocumentIndex.create(
+        folder / "documents", threshold="0.5", text=neardup.TextOptions(ngram=1)
+    )
     index.add({"id": number, "text": text} for number, text in enumerate(TEXTS))
     index.insert("new", tokens=["a", "bird"])
     assert_type(index.insert_if_new("newer", "a bird"), types.Id | None)
@@ -148,7 +151,9 @@ def keep_documents(folder: Path) -> None:
     matches = index.query("a bird", with_columns=True)
     assert_type(matches, types.Matches[types.MatchWithColumns])
     assert_type(matches.cursor, str | None)
-    assert len(index.search(neardup.sketch(TEXTS, ngram=1), top=1)) == len(TEXTS)
+    assert len(
+        index.search(neardup.sketch(TEXTS, text=neardup.TextOptions(ngram=1)), top=1)
+    ) == len(TEXTS)
     found = index.search(TEXTS)
     assert_type(found, neardup.DocumentSearchResult)
     assert_type(found.summary, types.DocumentSearchSummary)
@@ -161,7 +166,7 @@ def ask(url: str) -> types.RemoteIndex:
 
 
 def sketch(folder: Path) -> None:
-    sketches = neardup.sketch(TEXTS, kind="smallest", size=16, ngram=2)
+    sketches = neardup.sketch(TEXTS, kind="smallest", size=16, text=neardup.TextOptions(ngram=2))
     assert_type(sketches, neardup.Sketches)
     sketches.write(folder / "sketches.parquet")
     again = neardup.Sketches.read(folder / "sketches.parquet")

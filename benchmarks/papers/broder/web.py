@@ -15,6 +15,7 @@ from neardup.files.extracted import UnreadableFileError
 from neardup.files.pages.html import visible_text
 from neardup.sketches.super_shingles import SuperShingleRule
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
+from tests.calls import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -119,13 +120,13 @@ def _cluster_texts(texts: Sequence[str]) -> dict[str, Labels]:
 def exact_clusters(texts: Sequence[str]) -> Labels:
     """Put together what a chain of pairs at the threshold connects, all pairs compared."""
     options = {"threshold": THRESHOLD, "ngram": WORDS, "method": "exact"}
-    found = neardup.deduplicate(list(texts), clusters="components", **options).clusters
+    found = neardup.deduplicate(list(texts), **grouped(clusters="components", **options)).clusters
     return [int(label) for label in found["cluster_id"].to_pylist()]
 
 
 def sketch_clusters(texts: Sequence[str], **how: Any) -> Labels:
     """Put together what sketches take for that similar."""
-    sketches = neardup.sketch(list(texts), ngram=WORDS, **how)
+    sketches = neardup.sketch(list(texts), **grouped(ngram=WORDS, **how))
     pairs = neardup.estimate(sketches, threshold=THRESHOLD).table
     return _components(len(texts), _edges(pairs))
 
@@ -133,7 +134,9 @@ def sketch_clusters(texts: Sequence[str], **how: Any) -> Labels:
 def super_shingle_clusters(texts: Sequence[str]) -> Labels:
     """Put together pages of which two of six groups of fourteen min-hashes agree."""
     rule = SuperShingleRule()
-    sketches = neardup.sketch(list(texts), ngram=WORDS, num_perm=rule.groups * rule.rows)
+    sketches = neardup.sketch(
+        list(texts), num_perm=rule.groups * rule.rows, text=neardup.TextOptions(ngram=WORDS)
+    )
     pairs = neardup.estimate(sketches, super_shingles=rule.least).table
     return _components(len(texts), _edges(pairs))
 

@@ -59,8 +59,7 @@ def describe_banding(
     point, approximate = Banding(bands, rows).steepest, (1 / bands) ** (1 / rows)
     near = round(UNION * point)
     return {
-        "bands": bands,
-        "rows": rows,
+        "bands": (bands, rows),
         "similarities": [common / UNION for common in GRID],
         "measured": measured,
         "expected": expected,

@@ -21,7 +21,7 @@ _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 # What errors of outputs end with.
 _NOTHING = "; nothing was written"
 
-_COMMANDS = {
+COMMANDS = {
     "dedup": ("neardup.cli.dedup", "Remove near-duplicate documents, with proof for each removal."),
     "pairs": ("neardup.cli.pairs", "Find all pairs of similar documents, exactly."),
     "explain": ("neardup.cli.explain", "Say why a document of an output stayed or went."),
@@ -51,12 +51,12 @@ class _LazyGroup(click.Group):
             raise click.Abort from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(_COMMANDS[cmd_name][0]).command
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
         return command
 
     def resolve_command(
@@ -68,15 +68,15 @@ class _LazyGroup(click.Group):
             # Click looks for similar names among the commands that are loaded: none.
             from difflib import get_close_matches
 
-            close = get_close_matches(args[0], list(_COMMANDS), 1)
-            if args[0] in _COMMANDS or not close:
+            close = get_close_matches(args[0], list(COMMANDS), 1)
+            if args[0] in COMMANDS or not close:
                 raise
             message = f"No such command {args[0]!r}. Did you mean {close[0]!r}?"
             raise click.UsageError(message, ctx=ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
 
 @click.group(

@@ -7,13 +7,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
-from neardup.cli.command import INPUTS, TableCommand, options_of
+from neardup.cli.command import INPUTS, job_command
 from neardup.cli.wording import list_passed_over, say_ids, say_recall
-from neardup.options.option import no_effect
+from neardup.options.groups import (
+    AgainstDataOptions,
+    CommandOptions,
+    EngineOptions,
+    PassageTextOptions,
+    TableOptions,
+)
+from neardup.options.option import but, no_effect
+from neardup.options.passages import AlignSchemeOptions, IgnoreOptions
 from neardup.runs.progress import counted, plural
 
 if TYPE_CHECKING:
@@ -32,16 +38,31 @@ _EPILOG = """\b
 Examples:
   neardup align edition-1818.txt --against edition-1831.txt -o shared.jsonl
   neardup align essays/ --summary documents --ignore prompt.txt -o who.xlsx
-  neardup align sermons/ --against bible/ --for quotations -o quoted.csv
+  neardup align sermons/ --against bible/ --preset quotations -o quoted.csv
   neardup align questions.jsonl --against corpus/*.jsonl --min-tokens 25 -o leaks.parquet
   neardup align statutes/*.txt --against idx --threshold 0.7 --max-documents 20 -o copies.csv
 """
 
 
-@click.command("align", cls=TableCommand, epilog=_EPILOG)
-@INPUTS
-@options_of("align")
-def command(call: Call) -> None:
+class AlignCommandOptions(
+    AlignSchemeOptions,
+    IgnoreOptions,
+    PassageTextOptions,
+    AgainstDataOptions,
+    TableOptions,
+    EngineOptions,
+    CommandOptions,
+):
+    """Options of ``neardup align``."""
+
+    differs = but(
+        against={"usual": "the documents of INPUT with each other"},
+        with_text={"usual": "for JSON lines and spreadsheets"},
+    )
+
+
+@job_command("align", AlignCommandOptions, INPUTS, epilog=_EPILOG)
+def command(call: Call, inputs: tuple[str, ...]) -> None:
     """Find all passages that documents of INPUT and OTHER share, or those of INPUT alone.
 
     INPUT and OTHER are files, folders, globs or URLs, as for `neardup dedup`. The documents of
@@ -64,19 +85,20 @@ def command(call: Call) -> None:
     from neardup.jobs.align.align import align_collections, key_of_alignment
     from neardup.jobs.align.other import choose_other, no_other
     from neardup.jobs.align.plan import choose_options
-    from neardup.options.passages import AlignSchemeOptions
     from neardup.passages.index import PassageHandle
     from neardup.reading.where import rows_where
 
-    output, against = TableOutput(call), call.against
-    asked = call.of(AlignSchemeOptions, with_text=_has_texts(call, output))
+    given: AlignCommandOptions = call.options
+    output = TableOutput(call)
+    against: Any = given.against
+    asked = given.part(AlignSchemeOptions, with_text=_has_texts(given, output))
     settings, chosen = choose_options(asked, ("INPUT", "against"), has_other=bool(against))
     start = time.perf_counter()
     if call.is_on_spark:
         call.check_spark()
-    elif call.fresh:
+    elif given.fresh:
         raise no_effect("fresh", "with engine threads", "choose engine spark", "engine")
-    sources = rows_where(resolve_paths(call.inputs, asked), settings.where)
+    sources = rows_where(resolve_paths(inputs, asked), settings.where)
     others: Sequence[Source] | None = None
     if against:
         other: Other = choose_other(
@@ -92,7 +114,8 @@ def command(call: Call) -> None:
         )
     else:
         other = no_other(sources, settings, chosen)
-    templates = resolve_paths(call.ignore, asked) if call.ignore else ()
+    ignore: Any = given.ignore
+    templates = resolve_paths(ignore, asked) if ignore else ()
     key = None
     if call.is_on_spark:
         key = key_of_alignment(sources, other, settings, templates, call.runner)
@@ -106,28 +129,25 @@ def command(call: Call) -> None:
         output.check_apart([*read, *(against or ())], index)
         engine = call.engine_within(workspace)
         result = align_collections(engine, sources, other, settings, templates)
-        if call.is_on_spark:
-            result.summary.update({"engine": engine.name, "workers": engine.workers})
         lines_of_page = output.write(result, settings, sources, others)
     duration = f"{time.perf_counter() - start:.1f} s"
-    of_index = _SMALLER_INDEX if call.min_tokens is None else _SMALLER_EITHER
+    of_index = _SMALLER_INDEX if given.min_tokens is None else _SMALLER_EITHER
     smaller = _SMALLER if index is None else of_index
     summary = result.summary
-    lines = [] if call.preset is None else [_describe_preset(summary, index)]
+    lines = [] if given.preset is None else [_describe_preset(summary, index)]
     if result.document_pairs is not None:
         shares = plural(summary["document_pairs"], "shares", "share")
         lines.append(f"{counted(summary['document_pairs'], 'pair')} of documents {shares} text")
-    report = _report(call, summary, smaller, output, duration)
+    report = _report(given, summary, smaller, output, duration)
     output.tell(summary, *lines, report, *lines_of_page)
 
 
-def _has_texts(call: Call, output: TableOutput) -> bool:
+def _has_texts(given: AlignCommandOptions, output: TableOutput) -> bool:
     """Return whether passages are written with their whole texts."""
-    asked = [name for name in ("with_text", "no_text") if getattr(call, name)]
-    if call.summary is not None:
+    if given.summary is not None:
         # A page shows passages, and where they begin.
-        places = [] if call.page is not None else ["places", "place_marker"]
-        for name in [*asked, *(name for name in places if getattr(call, name))]:
+        places = () if given.report is not None else ("places", "place_marker")
+        for name in [name for name in ("with_text", "no_text", *places) if getattr(given, name)]:
             raise no_effect(name, "with summary documents", "write the passages", "summary")
         return False
     return output.takes_texts()
@@ -147,11 +167,15 @@ def _describe_preset(summary: Mapping[str, Any], index: Path | None) -> str:
 
 
 def _report(
-    call: Call, summary: Mapping[str, Any], smaller: str, output: TableOutput, duration: str
+    given: AlignCommandOptions,
+    summary: Mapping[str, Any],
+    smaller: str,
+    output: TableOutput,
+    duration: str,
 ) -> str:
     documents = " against ".join(counted(n, "document") for n in summary["documents"])
     # With --hits there is no --recall.
-    can_find_more = summary["predicted_recall"] < _FEW and call.hits is None
+    can_find_more = summary["predicted_recall"] < _FEW and given.hits is None
     lines = [
         f"{documents}: {counted(summary['passages'], 'passage')} in "
         f"{counted(summary['aligned_documents'], 'document')}",
@@ -179,7 +203,7 @@ def _report(
         wording.note_empty(sum(summary["empty_documents"]), "in no passage"),
         wording.note_skipped(summary),
         wording.note_marked(summary),
-        _hint(summary, smaller, is_alone=summary["documents"] == [1] and not call.within),
+        _hint(summary, smaller, is_alone=summary["documents"] == [1] and not given.within),
         *wording.hints(summary),
     )
     lines += list_passed_over(summary["passed_over"])

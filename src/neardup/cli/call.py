@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.errors import InvalidParameterError, WriteError, on_command_line
+from neardup.options.groups import FolderOptions
 from neardup.options.option import Options, no_effect
 from neardup.runs.display import Display
 
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from neardup.results import TableResult
     from neardup.runs.runner import Runner
     from neardup.runs.work import LastingWork, Workspace
-
-OptionsT = TypeVar("OptionsT", bound=Options)
 
 # Formats of which the texts of passages are read, by people or by programs, rather than columns.
 _WITH_TEXTS = ("jsonl", "xlsx")
@@ -58,59 +57,49 @@ def configuration() -> dict[str, Any]:
 
 
 class Call:
-    """The values of a command's options and arguments, by their names, and what all commands do.
+    """One run of a command: its options, progress, threads, work folder and printed result."""
 
-    An option that may be given several times is None where it was not given.
-    """
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = values
+    def __init__(self, options: Options) -> None:
+        # Each command knows the class of its options.
+        self.options: Any = options
         self._shared: SharedWork | None = None
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self._values[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    def given(self, kind: type[Options], **others: Any) -> dict[str, Any]:
-        """Return those options that are also of a ``kind``, and ``others``; none that is None."""
-        own = {name: value for name, value in self._values.items() if name in kind.known}
-        return {name: value for name, value in (own | others).items() if value is not None}
-
-    def of(self, kind: type[OptionsT], **others: Any) -> OptionsT:
-        """Return the options of a job."""
-        return kind(**self.given(kind, **others))
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing but errors is printed."""
+        return bool(getattr(self.options, "quiet", False))
 
     @cached_property
     def display(self) -> Display:
         """Progress, as the user sees it."""
-        return Display(quiet=self._values.get("quiet", False))
+        return Display(quiet=self.is_quiet)
 
     @cached_property
     def runner(self) -> Runner:
-        """What does the work."""
+        """The threads that work."""
         from neardup.runs.runner import Runner
 
         command = click.get_current_context().command_path.split()[1:]
-        return Runner(self._values.get("workers"), self.display, "-".join(command) or "job")
+        workers = getattr(self.options, "workers", None)
+        return Runner(workers, self.display, "-".join(command) or "job")
 
     @property
     def is_on_spark(self) -> bool:
         """Whether a Spark session does the work."""
-        return bool(self.engine == "spark")
+        return bool(self.options.engine == "spark")
 
     def check_spark(self) -> None:
         """Raise for options that have no effect on Spark, and where that is missing."""
-        if self.workers is not None:
+        options = self.options
+        if options.workers is not None:
             remedy = "set spark.executor.cores and spark.executor.instances"
             raise no_effect("workers", "with engine spark", remedy, "engine")
-        if self._values.get("fresh") and self.work is None:
+        if options.fresh and options.work is None:
             where = "with engine spark and without work"
             raise no_effect("fresh", where, "give work", "engine", "work")
         from neardup.outputs.targets import is_standard_output
 
-        if "output_format" in self._values and is_standard_output(self.output):
+        if isinstance(options, FolderOptions) and is_standard_output(options.output):
             message = "with engine spark output is a folder, into which tasks write; name one"
             raise InvalidParameterError(message, "output", "engine")
         from neardup.engine.spark.session import check_pyspark
@@ -143,16 +132,17 @@ class Call:
         from neardup.engine.workspaces import open_workspace
 
         with ExitStack() as stack:
-            work, fresh = self.work, bool(self._values.get("fresh"))
+            memory, work = self.options.memory, self.options.work
+            fresh = getattr(self.options, "fresh", False)
             # What standard output has got of a run that was stopped, it would get again.
             key = None if output is None else key
             lasting: LastingWork | None
             if not self.is_on_spark:
-                workspace = open_workspace(self.memory, work, fresh=fresh, output=output, key=key)
+                workspace = open_workspace(memory, work, fresh=fresh, output=output, key=key)
                 # What is done of other questions concerns no run that goes on with nothing.
                 lasting = None if key is None else workspace.work
             elif work is None or output is None or key is None:
-                workspace = open_workspace(self.memory, work, output=output)
+                workspace = open_workspace(memory, work, output=output)
                 lasting = None
             else:
                 from neardup.engine.spark.work import SharedWork
@@ -160,9 +150,9 @@ class Call:
                 key = {**key, "engine": "spark"}
                 lasting = self._shared = SharedWork.open(work, output.name, key, fresh=fresh)
                 stack.enter_context(lasting)
-                workspace = lasting.workspace_of_driver(self.memory, output)
+                workspace = lasting.workspace_of_driver(memory, output)
             stack.enter_context(workspace)
-            stack.enter_context(_reported(lasting, quiet=self.quiet))
+            stack.enter_context(_reported(lasting, quiet=self.is_quiet))
             yield workspace
 
     def other_sources(self, options: AgainstOptions, tokenizer: Any = None) -> Inputs | None:
@@ -170,43 +160,60 @@ class Call:
         from neardup.documents.other import resolve_against
         from neardup.files.resolve import resolve_paths
 
-        against = self.against or ()
+        against = self.options.against or ()
         named = [Path(each) for each in against]
         one = named[0] if len(named) == 1 else named or None
         return resolve_against(one, lambda _: resolve_paths(against, options), options, tokenizer)
 
-    def write_page(self, table: str, options: AgainstOptions, make: Callable[..., Report]) -> None:
+    def write_page(
+        self,
+        table: str,
+        inputs: tuple[str, ...],
+        options: AgainstOptions,
+        make: Callable[..., Report],
+    ) -> None:
         """Write the page that is made of a table and of the collections that it was made of."""
         from neardup.outputs.folder import check_apart, check_outside
         from neardup.reports.page import check_page_file
 
-        output, labels, against = self.output, self.labels, self.against or ()
-        check_page_file(output, overwrite=self.overwrite)
-        hold(output, overwrite=self.overwrite)
+        given = self.options
+        output, labels, against = given.output, given.labels, given.against or ()
+        check_page_file(output, overwrite=given.overwrite)
+        hold(output, overwrite=given.overwrite)
         check_outside(output, table, "result")
-        check_apart(output, [table, *self.inputs, *against, *([labels] if labels else [])])
-        page = self._make_page(table, options, make)
-        page.write(output, overwrite=self.overwrite)
+        check_apart(output, [table, *inputs, *against, *([labels] if labels else [])])
+        page = self._make_page(table, inputs, options, make)
+        page.write(output, overwrite=given.overwrite)
         n_bytes = len(page.html.encode())
         facts = {"headline": page.headline, "page": str(output), "bytes": n_bytes}
         written = f"written to {output}, {n_bytes / 1e6:.1f} MB"
         self.tell(facts, page.headline, *page.notes, written)
 
-    def print_page(self, table: str, options: AgainstOptions, make: Callable[..., Report]) -> None:
+    def print_page(
+        self,
+        table: str,
+        inputs: tuple[str, ...],
+        options: AgainstOptions,
+        make: Callable[..., Report],
+    ) -> None:
         """Print the headline and the examples of such a page."""
-        page = self._make_page(table, options, make)
+        page = self._make_page(table, inputs, options, make)
         text = page.to_text()
         self.tell({"headline": page.headline, "text": text}, text)
 
     def _make_page(
-        self, table: str, options: AgainstOptions, make: Callable[..., Report]
+        self,
+        table: str,
+        inputs: tuple[str, ...],
+        options: AgainstOptions,
+        make: Callable[..., Report],
     ) -> Report:
         from neardup.files.resolve import resolve_paths
 
-        own = resolve_paths(self.inputs, options) if self.inputs else None
+        own = resolve_paths(inputs, options) if inputs else None
         other = self.other_sources(options)
         with self.display:
-            return make(table, own, other, self.labels, options, self.runner)
+            return make(table, own, other, self.options.labels, options, self.runner)
 
     def tell(
         self, facts: Mapping[str, Any], *lines: str, say: Callable[[str], None] | None = None
@@ -215,12 +222,12 @@ class Call:
 
         JSON has the options that were not on the command line.
         """
-        if self.as_json:
+        if self.options.json:
             # Help and tables need no JSON.
             import json
 
             print_output(json.dumps({**facts, **configuration()}, ensure_ascii=False))
-        elif not self._values.get("quiet"):
+        elif not self.is_quiet:
             (say or print_output)("\n".join(lines))
 
 
@@ -286,19 +293,21 @@ class _Output:
     _named: str
 
     def __init__(self, call: Call, *, of_bytes: bool, is_streamed: bool) -> None:
-        self._call, self._page = call, getattr(call, "page", None)
+        self._call, self._options = call, call.options
+        self._page = getattr(call.options, "report", None)
         self._is_streamed = is_streamed
-        if call.as_json and is_streamed:
+        if call.options.json and is_streamed:
             message = (
                 "--json prints the summary to standard output, where --output "
-                f"{call.output} writes the {self._what}; name a {self._named}, or leave out --json"
+                f"{call.options.output} writes the {self._what}; name a {self._named}, or leave "
+                "out --json"
             )
             raise click.UsageError(message)
         if self._page is None:
             return
         from neardup.reports.page import check_page_file
 
-        if str(self._page) == str(call.output):
+        if str(self._page) == str(call.options.output):
             message = f"report and output are both {self._page}; give the page a name of its own"
             raise InvalidParameterError(message, "report", "output")
         if of_bytes:
@@ -307,14 +316,14 @@ class _Output:
                 "bytes; leave it out, and make a page of the result alone afterwards"
             )
             raise InvalidParameterError(message, "report", "input_format")
-        check_page_file(self._page, overwrite=call.overwrite)
+        check_page_file(self._page, overwrite=call.options.overwrite)
 
     def _hold(self, place: Target | None) -> None:
         """Hold the output and its page until the command ends."""
         for target in (place, self._page):
             # A page in the output folder is held with it.
             if target is not None and (target is place or not f"{target}".startswith(f"{place}/")):
-                hold(target, overwrite=self._call.overwrite)
+                hold(target, overwrite=self._options.overwrite)
 
     def _check_page_apart(self, inputs: Iterable[str | None]) -> None:
         if self._page is not None:
@@ -347,7 +356,7 @@ class _Output:
             names -= {"against_text_column", "against_id_column"}
         known = {name: getattr(options, name) for name in names if hasattr(options, name)}
         page = make_report(result, inputs, against, None, ReportOptions(**known), self._call.runner)
-        page.write(self._page, overwrite=self._call.overwrite)
+        page.write(self._page, overwrite=self._options.overwrite)
         return [f"report in {self._page}"]
 
     def tell(self, facts: Mapping[str, Any], *lines: str) -> None:
@@ -388,13 +397,14 @@ class FolderOutput(_Output):
         from neardup.outputs.folder import check_output
         from neardup.outputs.targets import is_standard_output
 
-        is_streamed = is_standard_output(call.output)
+        output = call.options.output
+        is_streamed = is_standard_output(output)
         super().__init__(call, of_bytes=of_bytes, is_streamed=is_streamed)
         if is_streamed:
-            self._check_stream(call)
+            self._check_stream(call.options)
         else:
-            self._check_name(str(call.output))
-            check_output(call.output, overwrite=call.overwrite)
+            self._check_name(str(output))
+            check_output(output, overwrite=call.options.overwrite)
         self._hold(self.place)
 
     @staticmethod
@@ -410,24 +420,24 @@ class FolderOutput(_Output):
             raise WriteError(message)
 
     @staticmethod
-    def _check_stream(call: Call) -> None:
-        """Raise for what a stream of rows has no place for."""
+    def _check_stream(options: Any) -> None:
+        """Raise for options that a stream of rows cannot carry out."""
         where = "with - as output, which gets rows alone"
         for name in ("tables_only", "with_text"):
-            if getattr(call, name, None):
+            if getattr(options, name, None):
                 raise no_effect(name, where, "name a folder as output", "output")
-        if call.output_format == "parquet":
-            message = "output - gets JSON lines, as output_format jsonl; name a folder for Parquet"
-            raise InvalidParameterError(message, "output_format", "output")
+        if options.format == "parquet":
+            message = "output - gets JSON lines, as format jsonl; name a folder for Parquet"
+            raise InvalidParameterError(message, "format", "output")
 
     def __str__(self) -> str:
         """Return what users call it."""
-        return "standard output" if self._is_streamed else str(self._call.output)
+        return "standard output" if self._is_streamed else str(self._options.output)
 
     @property
     def place(self) -> Target | None:
         """The folder or URL, None for standard output."""
-        return None if self._is_streamed else self._call.output
+        return None if self._is_streamed else self._options.output
 
     def check(
         self,
@@ -447,7 +457,7 @@ class FolderOutput(_Output):
         from neardup.outputs.folder import check_apart, check_outside, check_row_format
         from neardup.outputs.targets import check_room
 
-        output, format_ = self._call.output, self._call.output_format
+        output, format_ = self._options.output, self._options.format
         if self._is_streamed:
             format_ = "jsonl"
         origins = [*origins_of(sources), *others]
@@ -458,8 +468,8 @@ class FolderOutput(_Output):
                 check_outside(output, index)
             check_apart(output, origins)
         self._check_page_apart(origins)
-        check_row_format("output_format", format_, tables_only=self._call.tables_only)
-        if self._call.tables_only:
+        check_row_format("format", format_, tables_only=self._options.tables_only)
+        if self._options.tables_only:
             return
         if self._is_streamed:
             # Files that would have one name do not meet there.
@@ -493,18 +503,19 @@ class FolderOutput(_Output):
             with _closed_by_reader(), note_stream(str(self)):
                 write_lines_of(result, StandardOutput(), progress=call.display)
             return self._write_page(result, None, None, None)
+        given = self._options
         result.write(
-            call.output,
-            overwrite=call.overwrite,
-            format=call.output_format,
-            tables_only=call.tables_only,
+            given.output,
+            overwrite=given.overwrite,
+            format=given.format,
+            tables_only=given.tables_only,
             progress=call.display,
             **more,
         )
-        if call.tables_only and inputs is None:
+        if given.tables_only and inputs is None:
             # The page would show rows that are written.
             return self._write_page(result, None, None, None)
-        return self._write_page(str(call.output), options, inputs, against)
+        return self._write_page(str(given.output), options, inputs, against)
 
 
 class TableOutput(_Output):
@@ -515,7 +526,8 @@ class TableOutput(_Output):
     def __init__(self, call: Call, *, of_bytes: bool = False) -> None:
         from neardup.outputs.table_files import plan_table
 
-        self._target = plan_table(call.output, call.table_format, overwrite=call.overwrite)
+        given = call.options
+        self._target = plan_table(given.output, given.format, overwrite=given.overwrite)
         super().__init__(call, of_bytes=of_bytes, is_streamed=self._target.is_standard_output)
         self._hold(self.place)
 
@@ -525,11 +537,12 @@ class TableOutput(_Output):
 
     def takes_texts(self) -> bool:
         """Return whether passages have their texts: as asked for, else where texts are read."""
-        call = self._call
-        if call.with_text and call.no_text:
+        given = self._options
+        if given.with_text and given.no_text:
             message = "choose either --with-text or --no-text"
             raise click.UsageError(message)
-        return call.with_text or (not call.no_text and self._target.format in _WITH_TEXTS)
+        has_texts: bool = given.with_text or self._target.format in _WITH_TEXTS
+        return has_texts and not given.no_text
 
     @property
     def place(self) -> Target | None:
@@ -556,5 +569,5 @@ class TableOutput(_Output):
     ) -> list[str]:
         """Write a table, and its page; arguments and what is returned as of a folder."""
         with _closed_by_reader():
-            self._target.write(result.rows(), overwrite=self._call.overwrite)
+            self._target.write(result.rows(), overwrite=self._options.overwrite)
         return self._write_page(result, options, inputs, against)

@@ -1,13 +1,15 @@
-"""Commands of the command line, made from the table of options, and what all of them do alike."""
+"""Commands of the command line, built from classes of options."""
 
 from __future__ import annotations
 
-import functools
+import importlib
+import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -15,22 +17,21 @@ from click.core import ParameterSource
 from neardup.cli.call import SETTINGS, Call, settings_taken
 from neardup.cli.configuration import find_file, key_of, read_settings
 from neardup.errors import InvalidParameterError, on_command_line
-from neardup.options.commands import COMMANDS, GROUPS, grouped
 from neardup.options.kinds import (
     Address,
     Choice,
-    Columns,
     Documents,
     Flag,
     Kind,
     Location,
+    Number,
     PathOrUrl,
     Switch,
     Tokenizer,
     Whole,
     check_length,
 )
-from neardup.options.option import Option
+from neardup.options.option import Option, Options
 from neardup.outputs.targets import Url, target_of
 
 if TYPE_CHECKING:
@@ -38,20 +39,24 @@ if TYPE_CHECKING:
 
     from neardup.cli.configuration import Setting
 
-# The most that help gives the options' names; longer ones have a line of their own.
+OptionsT = TypeVar("OptionsT", bound=Options)
+
+# Width of the column of names in help; a longer name has a line of its own.
 _NAMES_WIDTH = 30
-_LAST_HEADING = list(GROUPS)[-1]
+# Sections of help, in order.
+_HEADINGS = ("Required", "Matching", "Sketches", "Text", "Input", "Service", "Output")
+_LAST_HEADING = "Running"
 
 
-class TableOption(click.Option):
-    """An option of the command line that remembers its entry in the table."""
+class JobOption(click.Option):
+    """An option of the command line that remembers its declaration."""
 
     def __init__(self, *arguments: Any, entry: Option, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.entry = entry
 
 
-# What to do in place of giving an option twice, where that is more than to give it once.
+# Advice for an option that is given twice, where it is more than to give it once.
 _JOINED = {
     "where": "join conditions by and",
     "keep": "part keys by commas",
@@ -59,15 +64,62 @@ _JOINED = {
 }
 
 
-class TableCommand(click.Command):
-    """A command with options of the table.
+class JobCommand(click.Command):
+    """A command whose options are a class of options.
 
-    Those that the command line lacks are taken from ``neardup.toml``. Help lists options
-    under headings, and errors name them as they are written.
+    Options that the command line lacks are taken from ``neardup.toml``. ``-h`` prints a line per
+    option, ``--help`` the whole description; errors name options as they are written.
+
+    Parameters
+    ----------
+    name
+        Name of the command.
+    options
+        Class of its options.
+    arguments
+        Its positional arguments.
+    function
+        Called with a ``Call`` that has the options, and with the arguments by name. Its docstring
+        is the description.
+    epilog
+        Examples.
     """
 
+    def __init__(
+        self,
+        name: str,
+        options: type[Options],
+        arguments: tuple[click.Argument, ...],
+        function: Callable[..., Any],
+        epilog: str,
+    ) -> None:
+        def called(**values: Any) -> Any:
+            # Empty tuples are repeatable options that were not given.
+            own = {each: values.pop(each) for each in options.known if each in values}
+            given = {each: value for each, value in own.items() if value not in (None, ())}
+            return function(Call(options(**given)), **values)
+
+        entries = [each for each in options.known.values() if each.name != "progress"]
+        super().__init__(
+            name,
+            callback=called,
+            params=[*arguments, *map(_as_click, entries)],
+            help=inspect.cleandoc(function.__doc__ or ""),
+            epilog=epilog,
+            add_help_option=False,
+        )
+        self.entries = entries
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return all parameters, with both options of help at the end."""
+        return [
+            *super().get_params(ctx),
+            _help_option("-h", "Print these lines and exit.", self._brief_help),
+            _help_option("--help", "Describe all options and exit.", click.Command.get_help),
+        ]
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take options from the command line, and those that it lacks from ``neardup.toml``."""
+        """Take options from the command line, and the others from ``neardup.toml``."""
         if not ctx.resilient_parsing:
             self._check_given_once(ctx, args)
         rest = super().parse_args(ctx, args)
@@ -98,19 +150,15 @@ class TableCommand(click.Command):
         if file is None:
             return {}
         command = tuple(ctx.command_path.split()[1:])
-        entries = self._entries()
-        settings = read_settings(command, entries, file)
+        settings = read_settings(command, self.entries, file, all_options())
         taken = {}
-        for entry in entries:
+        for entry in self.entries:
             is_given = ctx.get_parameter_source(entry.name) is ParameterSource.COMMANDLINE
             if entry.name in settings and not is_given:
                 setting = taken[key_of(entry)] = settings[entry.name]
                 ctx.params[entry.name] = setting.value
                 ctx.set_parameter_source(entry.name, ParameterSource.DEFAULT_MAP)
         return taken
-
-    def _entries(self) -> list[Option]:
-        return [option.entry for option in self.params if isinstance(option, TableOption)]
 
     def invoke(self, ctx: click.Context) -> Any:
         """Print what was taken from ``neardup.toml``, and run the command."""
@@ -133,35 +181,99 @@ class TableCommand(click.Command):
             raise InvalidParameterError(spelled, *error.parameters) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, group by group, all in the same columns."""
-        parts = self.option_records(ctx)
-        names = [name for records in parts.values() for name, _ in records]
+        """Write the whole description of the options, section by section."""
+        self._write_options(ctx, formatter, is_brief=False)
+
+    def _brief_help(self, _: click.Command, ctx: click.Context) -> str:
+        """Return the usage, the first line of the description, and a line per option."""
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
+        formatter.write_paragraph()
+        formatter.write_text((self.help or "").partition("\n")[0])
+        self._write_options(ctx, formatter, is_brief=True)
+        return formatter.getvalue().rstrip("\n")
+
+    def _write_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter, *, is_brief: bool
+    ) -> None:
+        sections = self.option_records(ctx, is_brief=is_brief)
+        names = [name for records in sections.values() for name, _ in records]
         width = min(_NAMES_WIDTH, max(map(len, names)))
-        for heading, records in parts.items():
+        for heading, records in sections.items():
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(width), text) for name, text in records])
 
-    def option_records(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """Return how each option is written and what it does, by headings; --help comes last."""
-        options = [found for found in self.get_params(ctx) if isinstance(found, click.Option)]
-        records = {option.name: option.get_help_record(ctx) for option in options}
-        parts = {
-            heading: [record for option in members if (record := records.pop(option.name))]
-            for heading, members in grouped(self._entries()).items()
+    def option_records(
+        self, ctx: click.Context, *, is_brief: bool = False
+    ) -> dict[str, list[tuple[str, str]]]:
+        """Return the spelling and help of each option, by section."""
+        sections: dict[str, list[tuple[str, str]]] = {
+            heading: [] for heading in (*_HEADINGS, _LAST_HEADING)
         }
-        rest = [record for record in records.values() if record]
-        parts[_LAST_HEADING] = parts.get(_LAST_HEADING, []) + rest
-        return parts
+        for each in self.get_params(ctx):
+            record = each.get_help_record(ctx)
+            if record is None or not isinstance(each, click.Option):
+                continue
+            if not isinstance(each, JobOption):
+                sections[_LAST_HEADING].append(record)
+                continue
+            entry = each.entry
+            heading = "Required" if entry.is_required else entry.heading or _LAST_HEADING
+            if is_brief:
+                record = (_brief_spelling(entry), entry.help + _default_of(entry))
+            sections[heading].append(record)
+        return {heading: records for heading, records in sections.items() if records}
 
 
-class TableGroup(click.Group):
-    """A group of such commands; help lists them in the order in which they were defined."""
+def job_command(
+    name: str,
+    options: type[Options],
+    *arguments: click.Argument,
+    epilog: str = "",
+) -> Callable[[Callable[..., Any]], JobCommand]:
+    """Make a decorator that turns a function of a ``Call`` and arguments into a command."""
 
-    command_class = TableCommand
+    def decorate(function: Callable[..., Any]) -> JobCommand:
+        return JobCommand(name, options, arguments, function, epilog)
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Name the commands."""
-        return list(self.commands)
+    return decorate
+
+
+@cache
+def all_options() -> Mapping[str, Mapping[str, Option]]:
+    """Return the options of all commands, by the words of a command and by name."""
+    from neardup.cli import COMMANDS
+
+    found: dict[str, Mapping[str, Option]] = {}
+    members: Mapping[str, Any]
+    for name, (module, _) in COMMANDS.items():
+        command = importlib.import_module(module).command
+        members = (
+            {f"{name} {each}": below for each, below in command.commands.items()}
+            if isinstance(command, click.Group)
+            else {name: command}
+        )
+        for words, each in members.items():
+            found[words] = {entry.name: entry for entry in each.entries}
+    return found
+
+
+def _help_option(
+    flag: str, text: str, make: Callable[[click.Command, click.Context], str]
+) -> click.Option:
+    def show(ctx: click.Context, _: click.Parameter, is_given: bool) -> None:
+        if is_given and not ctx.resilient_parsing:
+            click.echo(make(ctx.command, ctx), color=ctx.color)
+            ctx.exit()
+
+    return click.Option(
+        [flag, flag.strip("-") if flag == "--help" else "brief"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=show,
+        help=text,
+    )
 
 
 @contextmanager
@@ -205,12 +317,16 @@ def spell_options(error: InvalidParameterError, command: click.Command) -> str:
 
     Values in quotes and names of files are left alone, whatever they read.
     """
-    # Those of other commands, if their names are no English words.
-    others = (option for name in COMMANDS for option in COMMANDS[name] if "_" in option.name)
-    known = {option.name: option.spelling[-1] for option in others}
+    known: dict[str, str] = {}
+    if any("_" in name for name in error.parameters):
+        # Options of other commands, whose names are not English words.
+        others = (entry for entries in all_options().values() for entry in entries.values())
+        known = {entry.name: entry.spelling[-1] for entry in others if "_" in entry.name}
     known |= {option: option for parameter in command.params for option in parameter.opts}
     # An option may be written otherwise than it is called in Python.
     known |= {parameter.name: parameter.opts[-1] for parameter in command.params if parameter.name}
+    # What functions call data are the inputs of a command.
+    known["data"] = "INPUT"
     named = {name: ("--" + name.replace("_", "-"), name) for name in error.parameters}
     options = {
         name: next(known[key] for key in keys if key in known)
@@ -250,10 +366,27 @@ def complete_tokenizers(
     ]
 
 
-INPUTS = click.argument(
-    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
-)
-ANY_INPUTS = click.argument("inputs", nargs=-1, metavar="[INPUT...]", shell_complete=complete_paths)
+def argument(
+    name: str,
+    metavar: str,
+    *,
+    nargs: int = 1,
+    required: bool = True,
+    type: Any = None,  # noqa: A002
+) -> click.Argument:
+    """Make a positional argument, whose values the shell completes as paths."""
+    return click.Argument(
+        [name],
+        nargs=nargs,
+        required=required,
+        metavar=metavar,
+        type=type,
+        shell_complete=complete_paths if type is None else None,
+    )
+
+
+INPUTS = argument("inputs", "INPUT...", nargs=-1)
+ANY_INPUTS = argument("inputs", "[INPUT...]", nargs=-1, required=False)
 
 
 class TargetType(click.Path):
@@ -295,55 +428,44 @@ class ChoiceType(click.Choice[str]):
         return f"{message.removesuffix('.')}; {advice}." if advice else message
 
 
-def options_of(name: str) -> Callable[[Callable[[Call], Any]], Callable[..., Any]]:
-    """Make a decorator that adds all options of a command, in the order of help."""
-
-    def decorate(function: Callable[[Call], Any]) -> Callable[..., Any]:
-        options = COMMANDS[name]
-
-        @functools.wraps(function)
-        def called(**values: Any) -> Any:
-            # Types and ranges, before the command does anything, so before it looks for inputs.
-            for option in options:
-                option.checked(values[option.name])
-                if option.is_repeatable:
-                    values[option.name] = values[option.name] or None
-            return function(Call(values))
-
-        members = [option for part in grouped(options).values() for option in part]
-        command: Callable[..., Any] = called
-        # The last that is added comes first.
-        for option in reversed(members):
-            command = _as_click(option)(command)
-        return command
-
-    return decorate
-
-
-def _as_click(option: Option) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    settings: dict[str, Any] = {"type": _type_of(option.kind), "metavar": option.metavar}
-    flags = option.spelling
-    if isinstance(option.kind, Switch):
+def _as_click(entry: Option) -> click.Option:
+    settings: dict[str, Any] = {"type": _type_of(entry.kind), "metavar": entry.metavar}
+    flags = entry.spelling
+    if isinstance(entry.kind, Switch):
         flags = tuple(f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags)
         settings["default"] = None
-    elif isinstance(option.kind, Flag):
+    elif isinstance(entry.kind, Flag):
         settings["is_flag"] = True
-    elif option.default is not None:
-        settings["default"] = [option.default] if option.is_repeatable else option.default
-    elif isinstance(option.kind, Columns):
-        # Nothing is named, and something else decides.
-        settings["callback"] = lambda _, __, names: names or None
-    if isinstance(option.kind, Tokenizer):
+    if isinstance(entry.kind, Tokenizer):
         settings["shell_complete"] = complete_tokenizers
-    elif isinstance(option.kind, Documents | Address):
+    elif isinstance(entry.kind, Documents | Address):
         settings["shell_complete"] = complete_paths
-    if option.is_required:
-        settings["required"] = True
-    if option.is_repeatable:
-        settings["multiple"] = True
-    shown = f"  [default: {option.shown_default}]" if option.shown_default else ""
-    settings |= {"cls": TableOption, "entry": option, "help": option.help + shown}
-    return click.option(*flags, option.name, **settings)
+    text = f"{entry.help} {entry.more}".rstrip() + _default_of(entry)
+    return JobOption(
+        [*flags, entry.name],
+        entry=entry,
+        required=entry.is_required,
+        multiple=entry.is_repeatable,
+        help=text,
+        **settings,
+    )
+
+
+def _default_of(entry: Option) -> str:
+    return f"  [default: {entry.shown_default}]" if entry.shown_default else ""
+
+
+def _brief_spelling(entry: Option) -> str:
+    """Return how an option is written, with one word for its value."""
+    names = ", ".join(entry.spelling)
+    if isinstance(entry.kind, Switch):
+        return ", ".join(f"{flag}, --no-{flag.removeprefix('--')}" for flag in entry.spelling)
+    if isinstance(entry.kind, Flag):
+        return names
+    word = "N" if isinstance(entry.kind, Number) else "NAME"
+    if isinstance(entry.kind, Location):
+        word = "PATH"
+    return f"{names} {entry.metavar or word}"
 
 
 def _type_of(kind: Kind) -> Any:

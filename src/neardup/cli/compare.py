@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from neardup.cli.call import Call, hold
-from neardup.cli.command import TableCommand, complete_paths, options_of
+from neardup.cli.command import argument, job_command
+from neardup.options.groups import CommandOptions
+from neardup.options.kinds import Encoding, PathOrUrl
+from neardup.options.option import option
+from neardup.options.sketches import CompareOptions
 
 _STANDARD_INPUT = "-"
 _READ_BYTES = 1 << 24
@@ -25,19 +27,36 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   neardup compare draft.txt published.txt
-  neardup compare frankenstein-1818.txt frankenstein-1831.txt --html editions.html
+  neardup compare frankenstein-1818.txt frankenstein-1831.txt --report editions.html
   neardup compare thesis.txt.gz - --ngram 3 --json
   neardup compare essay.docx essay.pdf
 """
 
 
-@click.command(
-    "compare", cls=TableCommand, epilog=_EPILOG, short_help="Tell everything about two texts."
+class CompareCommandOptions(CompareOptions, CommandOptions):
+    """Options of ``neardup compare``."""
+
+    heading = "Output"
+
+    report: Any = option(
+        "Also write an HTML page with both texts side by side.",
+        PathOrUrl(),
+        default=None,
+        metavar="FILE",
+    )
+    overwrite: bool = option("Replace the page if it exists.", default=False)
+    show_all: bool = option(
+        "Show every measure, and the estimates of sketches.", default=False, flags=("--all",)
+    )
+    encoding: str | None = option(
+        "Encoding of both texts, as Python names it.", Encoding(), default=None, usual="utf-8"
+    )
+
+
+@job_command(
+    "compare", CompareCommandOptions, argument("a", "A"), argument("b", "B"), epilog=_EPILOG
 )
-@click.argument("a", metavar="A", shell_complete=complete_paths)
-@click.argument("b", metavar="B", shell_complete=complete_paths)
-@options_of("compare")
-def command(call: Call) -> None:
+def command(call: Call, a: str, b: str) -> None:
     """Compare two texts: how similar they are, what they share, and where they differ.
 
     A and B are text files with any ending, or documents (.docx, .odt, .epub, .pdf), each one text,
@@ -50,42 +69,41 @@ def command(call: Call) -> None:
     from neardup.errors import InvalidInputError
     from neardup.jobs.compare.compare import compare_texts, plan_comparison
     from neardup.options.option import no_effect
-    from neardup.options.sketches import CompareOptions
     from neardup.outputs.folder import check_apart
     from neardup.reports.page import check_page_file
 
-    a, b, html = call.a, call.b, call.html
-    options = call.of(CompareOptions)
+    given: CompareCommandOptions = call.options
+    page, options = given.report, given.part(CompareOptions)
     plan_comparison(options)
-    if not (call.show_all or call.as_json or html):
+    if not (given.show_all or given.json or page):
         for name in _OF_ESTIMATES:
-            if getattr(call, name) is not None:
-                where = "without all, json or html"
-                raise no_effect(name, where, "add all", "all", "json", "html")
+            if getattr(given, name) is not None:
+                where = "without all, json or report"
+                raise no_effect(name, where, "add all", "all", "json", "report")
     if a == b == _STANDARD_INPUT:
         message = "only one of the two texts can be standard input; name a file for the other"
         raise InvalidInputError(message)
-    if html is not None:
-        check_page_file(html, overwrite=call.overwrite)
-        hold(html, overwrite=call.overwrite)
-        check_apart(html, [a, b])
+    if page is not None:
+        check_page_file(page, overwrite=given.overwrite)
+        hold(page, overwrite=given.overwrite)
+        check_apart(page, [a, b])
     for location in (a, b):
         _check_text(location)
     if options.tokenizer == "code" and options.language is None:
         options = options.but(language=_language_of(a, b))
-    texts = (_read_text(a, call.encoding), _read_text(b, call.encoding))
+    texts = (_read_text(a, given.encoding), _read_text(b, given.encoding))
     with call.display:
         result = compare_texts(texts, options, names=(a, b), runner=call.runner)
-    if html is not None:
-        result.report().write(html, overwrite=call.overwrite)
-    if call.as_json:
+    if page is not None:
+        result.report().write(page, overwrite=given.overwrite)
+    if given.json:
         call.tell(result.to_dict())
         return
-    lines = [result.to_text(full=call.show_all)]
-    if not call.show_all:
+    lines = [result.to_text(full=given.show_all)]
+    if not given.show_all:
         lines += ["", "--all shows every measure, and what sketches would have estimated"]
-    if html is not None:
-        lines.append(f"written to {html}")
+    if page is not None:
+        lines.append(f"written to {page}")
     call.tell({}, *lines)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.errors import InvalidInputError, InvalidParameterError, ReadError
-from neardup.options.commands import COMMANDS
 from neardup.options.kinds import (
     Address,
     Documents,
@@ -23,8 +22,10 @@ from neardup.options.option import Option
 _NAME = "neardup.toml"
 _REPOSITORIES = (".git", ".hg")
 
-# The names of a command, or the first of them for all commands that have these; () for all.
+# The words of a command, or the first of them for all commands that begin so; () for all.
 Scope = tuple[str, ...]
+# The options of all commands, by the words of a command and by name.
+Commands = Mapping[str, Mapping[str, Option]]
 
 
 class ConfigurationFile(NamedTuple):
@@ -113,7 +114,7 @@ def is_configurable(option: Option) -> bool:
 
 
 def read_settings(
-    command: Scope, options: Iterable[Option], file: ConfigurationFile
+    command: Scope, options: Iterable[Option], file: ConfigurationFile, commands: Commands
 ) -> dict[str, Setting]:
     """Return the options that a file sets for a command, by their names in Python.
 
@@ -123,7 +124,7 @@ def read_settings(
     settings: dict[str, Setting] = {}
     # The scopes that the command is in, its own last.
     scopes = [command[:length] for length in range(len(command) + 1)]
-    entries = list(_walk(file, (), file.table))
+    entries = list(_walk(file, (), file.table, commands))
     for scope in scopes:
         for entry in entries:
             option = by_key.get(entry.key)
@@ -132,28 +133,30 @@ def read_settings(
     return settings
 
 
-def _options_in(scope: Scope) -> dict[str, Option] | None:
-    """Return the options of all commands in a scope, by their keys; None if there is none."""
-    commands = [
-        options for name, options in COMMANDS.items() if tuple(name.split())[: len(scope)] == scope
+def _options_in(scope: Scope, commands: Commands) -> dict[str, Option] | None:
+    """Return the options of all commands in a scope by key; None without such a command."""
+    members = [
+        options for name, options in commands.items() if tuple(name.split())[: len(scope)] == scope
     ]
-    if not commands:
+    if not members:
         return None
-    return {key_of(option): option for options in commands for option in options}
+    return {key_of(option): option for options in members for option in options.values()}
 
 
-def _walk(file: ConfigurationFile, scope: Scope, table: dict[str, Any]) -> Iterator[_Entry]:
-    known = _options_in(scope) or {}
+def _walk(
+    file: ConfigurationFile, scope: Scope, table: dict[str, Any], commands: Commands
+) -> Iterator[_Entry]:
+    known = _options_in(scope, commands) or {}
     seen = set()
     for written, value in table.items():
         key = written.replace("_", "-")
         inner = (*scope, written)
         label = ".".join(inner)
-        if isinstance(value, dict) and _options_in(inner) is not None:
-            yield from _walk(file, inner, value)
+        if isinstance(value, dict) and _options_in(inner, commands) is not None:
+            yield from _walk(file, inner, value, commands)
             continue
         if key not in known:
-            problem = _unknown_key(label, scope, key, value)
+            problem = _unknown_key(label, scope, key, value, commands)
             raise InvalidInputError(problem, path=file.path)
         if not is_configurable(known[key]):
             flag = known[key].spelling[-1]
@@ -170,9 +173,9 @@ def _walk(file: ConfigurationFile, scope: Scope, table: dict[str, Any]) -> Itera
         yield _Entry(scope, key, value, label)
 
 
-def _scopes() -> set[Scope]:
+def _scopes(commands: Commands) -> set[Scope]:
     """Return the scopes of all commands."""
-    names = [tuple(name.split()) for name in COMMANDS]
+    names = [tuple(name.split()) for name in commands]
     return {name[:length] for name in names for length in range(len(name) + 1)}
 
 
@@ -193,18 +196,19 @@ def _checked(option: Option, entry: _Entry, path: str) -> Any:
     return tuple(checked) if option.is_repeatable else checked[0]
 
 
-def _unknown_key(label: str, scope: Scope, key: str, value: Any) -> str:
+def _unknown_key(label: str, scope: Scope, key: str, value: Any, commands: Commands) -> str:
     """Return the message about a key of a file that is not an option."""
-    commands = {found[len(scope)] for found in _scopes() if found[: len(scope)] == scope != found}
-    if key in commands:
+    scopes = _scopes(commands)
+    names = {found[len(scope)] for found in scopes if found[: len(scope)] == scope != found}
+    if key in names:
         return f"{label} must be a table, got {value!r}"
     if isinstance(value, dict):
-        return f"{label} is no command; {_advice(key, commands, 'neardup --help')}"
-    known = _options_in(scope) or {}
+        return f"{label} is not a command; {_advice(key, names, 'neardup --help')}"
+    known = _options_in(scope, commands) or {}
     keys = [name for name, option in known.items() if is_configurable(option)]
     owner = " ".join(("neardup", *scope))
-    listed = f"{owner} --help" if " ".join(scope) in COMMANDS else "neardup COMMAND --help"
-    return f"{label} is no option of `{owner}`; {_advice(key, keys, listed)}"
+    listed = f"{owner} --help" if " ".join(scope) in commands else "neardup COMMAND --help"
+    return f"{label} is not an option of `{owner}`; {_advice(key, keys, listed)}"
 
 
 def _advice(word: str, known: Iterable[str], listed: str) -> str:

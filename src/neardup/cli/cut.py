@@ -10,8 +10,19 @@ import click
 
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
-from neardup.cli.command import INPUTS, TableCommand, options_of
+from neardup.cli.command import INPUTS, job_command
 from neardup.cli.wording import say_ids
+from neardup.options.groups import (
+    AgainstDataOptions,
+    CommandOptions,
+    EngineOptions,
+    FolderOptions,
+    NamedOptions,
+    PageOptions,
+)
+from neardup.options.kinds import Address
+from neardup.options.option import but
+from neardup.options.passages import CutOptions
 from neardup.runs.progress import counted
 
 # Of what was repeated most, as much as fits on a line.
@@ -27,10 +38,26 @@ Examples:
 """
 
 
-@click.command("cut", cls=TableCommand, epilog=_EPILOG)
-@INPUTS
-@options_of("cut")
-def command(call: Call) -> None:
+class CutCommandOptions(
+    CutOptions,
+    NamedOptions,
+    AgainstDataOptions,
+    FolderOptions,
+    PageOptions,
+    EngineOptions,
+    CommandOptions,
+):
+    """Options of ``neardup cut``."""
+
+    differs = but(
+        named_in={"kind": Address()},
+        against={"help": "Cut only what documents of OTHER have."},
+        fresh={"help": "With --exact: start over instead of resuming."},
+    )
+
+
+@job_command("cut", CutCommandOptions, INPUTS, epilog=_EPILOG)
+def command(call: Call, inputs: tuple[str, ...]) -> None:
     """Cut repeated passages, paragraphs or lines out of texts.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`.
@@ -51,15 +78,16 @@ def command(call: Call) -> None:
     from neardup.jobs.cut.cut import cut_as_named, cut_sources
     from neardup.jobs.cut.plan import plan_cut
     from neardup.options.option import no_effect
-    from neardup.options.passages import CutOptions
     from neardup.reading.where import rows_where
 
-    against, named_in, side = call.against, call.named_in, call.side
+    given: CutCommandOptions = call.options
+    against, side = given.against, given.side
+    named_in: Any = given.named_in
     if named_in == STANDARD_INPUT:
         message = "--named-in is a file, not standard input"
         raise click.UsageError(message)
     output = FolderOutput(call)
-    options = call.of(CutOptions)
+    options = given.part(CutOptions)
     plan = plan_cut(options, has_other=bool(against), is_named=named_in is not None, side=side)
     if call.is_on_spark:
         if named_in is not None:
@@ -69,9 +97,9 @@ def command(call: Call) -> None:
             raise InvalidParameterError(message, "engine", "named_in")
         call.check_spark()
     goes_on = options.exact or call.is_on_spark
-    if call.fresh and not goes_on:
+    if given.fresh and not goes_on:
         raise no_effect("fresh", "without exact", "cut what is equal by exact", "exact")
-    sources = rows_where(resolve_paths(call.inputs, options), options.where)
+    sources = rows_where(resolve_paths(inputs, options), options.where)
     others = call.other_sources(options, options.tokenizer)
     output.check(sources, [*origins_of(others or ()), named_in])
     key = None

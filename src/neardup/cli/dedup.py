@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
-from neardup.cli.command import INPUTS, TableCommand, options_of
+from neardup.cli.command import INPUTS, job_command
 from neardup.cli.wording import (
     LONG_TEXT,
     PASSAGES,
@@ -27,7 +27,16 @@ from neardup.cli.wording import (
     took,
     warn_of_recall,
 )
-from neardup.options.commands import COMMANDS
+from neardup.options.documents import DedupOptions
+from neardup.options.groups import (
+    AgainstDataOptions,
+    CommandOptions,
+    EngineOptions,
+    FolderOptions,
+    PageOptions,
+)
+from neardup.options.kinds import Address
+from neardup.options.option import but, option
 from neardup.runs.progress import counted, plural
 
 _MOST_IN_COMMON = (
@@ -37,7 +46,7 @@ _EPILOG = """\b
 Examples:
   neardup dedup corpus/*.jsonl.zst -o clean
   neardup dedup train.parquet --against test.parquet --threshold 0.5 -o clean
-  neardup dedup scans/*.txt --for ocr -o clean
+  neardup dedup scans/*.txt --preset ocr -o clean
   neardup dedup pages/ --keep longest --measure containment --threshold 0.9 -o clean
   neardup dedup corpus/*.jsonl --pairs pairs.parquet --threshold 0.95 -o stricter
   neardup dedup week-37.jsonl --against idx --add -o new
@@ -45,12 +54,31 @@ Examples:
 """
 
 
-@click.command(
-    "dedup", cls=TableCommand, epilog=_EPILOG, short_help="Remove near-duplicate documents."
-)
-@INPUTS
-@options_of("dedup")
-def command(call: Call) -> None:
+class DedupCommandOptions(
+    DedupOptions, AgainstDataOptions, FolderOptions, PageOptions, EngineOptions, CommandOptions
+):
+    """Options of ``neardup dedup``."""
+
+    heading = "Output"
+
+    pairs: str | None = option(
+        "Decide by this table of pairs, and compare no text.",
+        Address(),
+        default=None,
+        more="Made of INPUT by `neardup pairs`; --threshold may be higher than that of the pairs.",
+        metavar="FILE",
+    )
+    with_text: bool = option("Add the texts to removed.parquet.", default=False)
+    differs = but(
+        against={
+            "help": "Also remove documents similar to any in OTHER.",
+            "more": "Files, or the folder of an index; files may be given several times.",
+        },
+    )
+
+
+@job_command("dedup", DedupCommandOptions, INPUTS, epilog=_EPILOG)
+def command(call: Call, inputs: tuple[str, ...]) -> None:
     """Remove near-duplicate documents.
 
     INPUT is files, folders, globs, URLs or - for standard input: JSON lines, JSON, CSV, TSV,
@@ -66,25 +94,25 @@ def command(call: Call) -> None:
     summary.json. With --on-error skip also skipped/ with the bad rows as they came in, and
     skipped.parquet with file, row and reason of each.
     """
-    if call.pairs is not None:
-        _decide_by_pairs(call)
+    given: DedupCommandOptions = call.options
+    if given.pairs is not None:
+        _decide_by_pairs(call, inputs)
         return
     from neardup.documents.other import index_and_others
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.index.store import index_named
     from neardup.jobs.dedup.run import DedupJob
-    from neardup.options.documents import DedupOptions
     from neardup.runs.work import IN_MEMORY
 
-    options, on_spark = call.of(DedupOptions), call.is_on_spark
-    others = [Path(each) for each in call.against or ()]
+    options, on_spark = given.part(DedupOptions), call.is_on_spark
+    against: Any = given.against or ()
+    others = [Path(each) for each in against]
     index, files = index_and_others(others, options.tokenizer, may_be_new=options.add)
     is_new = index is not None and index_named(index.folder) is None
     # As they were named, for a URL is no path.
-    files = [each for each in call.against or () if Path(each) in (files or ())] or None
-    named = call.inputs, files
-    job = DedupJob(options, resolve_paths, *named, index=index, on_spark=on_spark)
+    files = [each for each in against if Path(each) in (files or ())] or None
+    job = DedupJob(options, resolve_paths, inputs, files, index=index, on_spark=on_spark)
     if on_spark:
         call.check_spark()
     # Those of the output folder are shown as text.
@@ -98,9 +126,9 @@ def command(call: Call) -> None:
         with call.working(output.place, key) as workspace, call.display:
             result = job.run(call.engine_within(workspace), other)
             lines = output.write(
-                result, options, against=job.others or None, with_text=call.with_text
+                result, options, against=job.others or None, with_text=given.with_text
             )
-    is_against = call.against is not None
+    is_against = given.against is not None
     said = _report(result.summary, output, is_against=is_against, index=folder, is_new=is_new)
     output.tell(result.summary, said, *lines)
 
@@ -232,12 +260,12 @@ def _hint(summary: Mapping[str, Any]) -> str:
 
 # With --pairs: documents decided by pairs that were found before.
 
-# What the command does beside choosing.
-_OF_THE_COMMAND = {"output", "page", "output_format", "tables_only", "with_text", "overwrite"}
-_OF_THE_COMMAND |= {"pairs", "workers", "quiet", "as_json"}
+# Options of the command that do not concern the choice.
+_OF_THE_COMMAND = {"output", "report", "format", "tables_only", "with_text", "overwrite"}
+_OF_THE_COMMAND |= {"pairs", "workers", "quiet", "json"}
 
 
-def _decide_by_pairs(call: Call) -> None:
+def _decide_by_pairs(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.engine.workspaces import open_workspace
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
@@ -248,27 +276,29 @@ def _decide_by_pairs(call: Call) -> None:
     from neardup.reading.where import rows_where
     from neardup.stages.by_pairs import open_pair_table
 
-    if call.pairs == STANDARD_INPUT and STANDARD_INPUT in call.inputs:
+    given: DedupCommandOptions = call.options
+    pairs = given.pairs or ""
+    if pairs == STANDARD_INPUT and STANDARD_INPUT in inputs:
         message = "INPUT and --pairs cannot both be standard input"
         raise click.UsageError(message)
     # What a file sets for all runs may be there: pairs were found with it.
     known = {*ChooseOptions.known, *WorkspaceOptions.known} | _OF_THE_COMMAND
     context = click.get_current_context()
-    for option in COMMANDS["dedup"]:
-        source = context.get_parameter_source(option.name)
-        if source is ParameterSource.COMMANDLINE and option.name not in known:
+    for name in given.known:
+        source = context.get_parameter_source(name)
+        if source is ParameterSource.COMMANDLINE and name not in known:
             where = "with pairs, whose texts were compared when they were found"
-            raise no_effect(option.name, where, "leave out pairs", "pairs")
-    options = call.of(ChooseOptions)
+            raise no_effect(name, where, "leave out pairs", "pairs")
+    options = given.part(ChooseOptions)
     output = FolderOutput(call)
-    table = open_pair_table(call.pairs)
-    sources = rows_where(resolve_paths(call.inputs, options), options.where)
+    table = open_pair_table(pairs)
+    sources = rows_where(resolve_paths(inputs, options), options.where)
     output.check(sources, origins_of(table.sources), is_copy=True)
-    workspace = open_workspace(call.memory, call.work, output=output.place)
+    workspace = open_workspace(given.memory, given.work, output=output.place)
     with workspace, call.display:
         result = choose_documents(sources, table, options, call.runner, workspace)
-        lines = output.write(result, options, with_text=call.with_text)
-    output.tell(result.summary, _report_by_pairs(result.summary, call.pairs, output), *lines)
+        lines = output.write(result, options, with_text=given.with_text)
+    output.tell(result.summary, _report_by_pairs(result.summary, pairs, output), *lines)
 
 
 def _report_by_pairs(summary: Mapping[str, Any], pairs: str, output: FolderOutput) -> str:

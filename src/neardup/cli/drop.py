@@ -9,8 +9,12 @@ import click
 
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
-from neardup.cli.command import INPUTS, TableCommand, options_of
+from neardup.cli.command import INPUTS, job_command
 from neardup.cli.wording import say_ids, table_by_file
+from neardup.options.documents import DropOptions
+from neardup.options.groups import CommandOptions, FolderOptions, WorkspaceOptions
+from neardup.options.kinds import Address
+from neardup.options.option import option
 from neardup.runs.progress import counted
 
 _EPILOG = """\b
@@ -22,10 +26,22 @@ Examples:
 """
 
 
-@click.command("drop", cls=TableCommand, epilog=_EPILOG)
-@INPUTS
-@options_of("drop")
-def command(call: Call) -> None:
+class DropCommandOptions(DropOptions, FolderOptions, WorkspaceOptions, CommandOptions):
+    """Options of ``neardup drop``."""
+
+    named_in: str | None = option(
+        "Table, list or output folder that names the documents.",
+        Address(),
+        default=None,
+        more="As written by `neardup search`, `align` or `pairs`, a .txt file with one id a line, "
+        "or a folder of `neardup dedup`, whose removed documents are meant.",
+        metavar="FILE",
+        is_required=True,
+    )
+
+
+@job_command("drop", DropCommandOptions, INPUTS, epilog=_EPILOG)
+def command(call: Call, inputs: tuple[str, ...]) -> None:
     """Remove the documents that a table names.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. Without a
@@ -39,19 +55,20 @@ def command(call: Call) -> None:
     from neardup.engine.workspaces import open_workspace
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.drop import drop_documents
-    from neardup.options.documents import DropOptions
     from neardup.reading.where import rows_where
 
-    if call.named_in == STANDARD_INPUT and STANDARD_INPUT in call.inputs:
+    given: DropCommandOptions = call.options
+    named_in = given.named_in or ""
+    if named_in == STANDARD_INPUT and STANDARD_INPUT in inputs:
         message = "INPUT and --named-in cannot both be standard input"
         raise click.UsageError(message)
     output = FolderOutput(call)
-    options = call.of(DropOptions)
-    sources = rows_where(resolve_paths(call.inputs, options), options.where)
-    output.check(sources, [call.named_in])
-    workspace = open_workspace(call.memory, call.work, output=output.place)
+    options = given.part(DropOptions)
+    sources = rows_where(resolve_paths(inputs, options), options.where)
+    output.check(sources, [named_in])
+    workspace = open_workspace(given.memory, given.work, output=output.place)
     with workspace, call.display:
-        result = drop_documents(sources, call.named_in, options, call.runner, workspace)
+        result = drop_documents(sources, named_in, options, call.runner, workspace)
         output.write(result, options)
     output.tell(result.summary, _report(result.summary, output))
 

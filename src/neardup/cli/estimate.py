@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import click
-
 from neardup.cli.call import Call, TableOutput
-from neardup.cli.command import TableCommand, TargetType, options_of
+from neardup.cli.command import TargetType, argument, job_command
 from neardup.cli.wording import took
-from neardup.options.option import no_effect
+from neardup.options.choices import Representative
+from neardup.options.groups import CommandOptions, TableOptions
+from neardup.options.option import no_effect, option
+from neardup.options.sketches import ClusterOptions, EstimateOptions
 from neardup.runs.progress import counted
 
 _EPILOG = """\b
@@ -22,13 +23,26 @@ Examples:
 """
 
 
-@click.command(
-    "estimate", cls=TableCommand, epilog=_EPILOG, short_help="Compare documents by sketches alone."
+class EstimateCommandOptions(EstimateOptions, TableOptions, CommandOptions):
+    """Options of ``neardup estimate``."""
+
+    clusters: Representative | None = option(
+        ClusterOptions.known["representative"],
+        default=None,
+        help="smallest, modulo: write clusters of A instead of pairs.",
+        more="Each document joins the cluster that it resembles most, by its first member or by "
+        "its most popular hashes.",
+    )
+
+
+@job_command(
+    "estimate",
+    EstimateCommandOptions,
+    argument("sketches", "A", type=TargetType()),
+    argument("other", "[B]", type=TargetType(), required=False),
+    epilog=_EPILOG,
 )
-@click.argument("sketches", type=TargetType(), metavar="A")
-@click.argument("other", type=TargetType(), required=False, metavar="[B]")
-@options_of("estimate")
-def command(call: Call) -> None:
+def command(call: Call, sketches: Any, other: Any) -> None:
     """Estimate how similar documents are, from their sketches.
 
     A and B are files that `neardup sketch` has made with the same options; without B all pairs
@@ -41,35 +55,28 @@ def command(call: Call) -> None:
     With --clusters it writes id, cluster_id, cluster_size and representative_id, the first member;
     the order of the documents decides, and nothing is verified.
     """
-    from neardup.jobs.estimate.clusters import cluster_sketches
-    from neardup.jobs.estimate.estimate import estimate
-    from neardup.options.sketches import EstimateOptions
+    from neardup.engine.workspaces import memory_budget
+    from neardup.jobs.estimate.clusters import cluster_files
+    from neardup.jobs.estimate.estimate import estimate_files
 
-    output = TableOutput(call)
-    output.check_apart([str(path) for path in (call.sketches, call.other) if path is not None])
-    if call.clusters is None:
+    given: EstimateCommandOptions = call.options
+    output, budget = TableOutput(call), memory_budget(given.memory)
+    output.check_apart([str(path) for path in (sketches, other) if path is not None])
+    if given.clusters is None:
         with call.display:
-            result = estimate(
-                call.sketches,
-                call.other,
-                workers=call.workers,
-                progress=call.display,
-                **call.given(EstimateOptions),
-            )
+            options = given.part(EstimateOptions)
+            result = estimate_files(sketches, other, options, call.runner, budget)
         lines = output.write(result)
         output.tell(result.summary, _report(result.summary, output), *lines)
         return
-    for name in ("other", "page", *EstimateOptions.known, "workers"):
-        if getattr(call, name) and name not in ("threshold", "memory"):
-            option = "B" if name == "other" else name
-            raise no_effect(option, "with clusters", "leave out clusters", "clusters")
-    threshold = call.threshold or "0.5"
+    if other is not None:
+        raise no_effect("B", "with clusters", "leave out clusters", "clusters")
+    for name in ("report", *EstimateOptions.known, "workers"):
+        if getattr(given, name) and name not in ("threshold", "memory"):
+            raise no_effect(name, "with clusters", "leave out clusters", "clusters")
     with call.display:
-        found = cluster_sketches(
-            *(call.sketches, threshold),
-            representative=call.clusters,
-            memory=call.memory,
-            progress=call.display,
+        found = cluster_files(
+            sketches, given.threshold or "0.5", given.clusters, call.runner, budget
         )
     output.write(found)
     output.tell(found.summary, _report_clusters(found.summary, output))

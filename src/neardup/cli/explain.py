@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import click
-
 from neardup.cli.call import Call
-from neardup.cli.command import TableCommand, complete_paths, options_of
+from neardup.cli.command import argument, job_command
+from neardup.options.choices import ColumnNames
+from neardup.options.groups import AgainstDataOptions, AgainstOptions, CommandOptions, OpenOptions
+from neardup.options.option import but, option
 
 _EPILOG = """\b
 Examples:
@@ -14,11 +15,32 @@ Examples:
 """
 
 
-@click.command("explain", cls=TableCommand, epilog=_EPILOG)
-@click.argument("folder", metavar="FOLDER", shell_complete=complete_paths)
-@click.argument("identifier", metavar="ID")
-@options_of("explain")
-def command(call: Call) -> None:
+class ExplainCommandOptions(AgainstDataOptions, CommandOptions):
+    """Options of ``neardup explain``."""
+
+    heading = "Input"
+
+    against_text_column: ColumnNames | None = option(
+        AgainstOptions.known["against_text_column"], default=None
+    )
+    against_id_column: str | None = option(AgainstOptions.known["against_id_column"], default=None)
+    tokenizer: str | None = option(
+        OpenOptions.known["tokenizer"],
+        default=None,
+        help="The tokenizer.json file that was used, if any.",
+        metavar="FILE",
+    )
+    differs = but(against={"help": "The second collection, if the job had one."})
+
+
+@job_command(
+    "explain",
+    ExplainCommandOptions,
+    argument("folder", "FOLDER"),
+    argument("identifier", "ID"),
+    epilog=_EPILOG,
+)
+def command(call: Call, folder: str, identifier: str) -> None:
     """Explain why a document was removed or kept.
 
     FOLDER is one that `neardup dedup` has written, ID that of a document in its tables.
@@ -29,29 +51,29 @@ def command(call: Call) -> None:
     """
     from neardup.errors import InvalidParameterError
     from neardup.jobs.explain import explain_document
-    from neardup.options.groups import AgainstOptions
     from neardup.stages.options import columns_of, input_options_of
     from neardup.stages.output import open_output
     from neardup.stages.tables import Collection
 
-    output = open_output(call.folder)
+    given: ExplainCommandOptions = call.options
+    output = open_output(folder)
     read = output.summary["reading"]
-    if call.against and not output.summary.get("against_documents"):
+    if given.against and not output.summary.get("against_documents"):
         message = "the documents were compared with no others; leave against out"
         raise InvalidParameterError(message, "against")
-    text, identifier = call.against_text_column, call.against_id_column
-    own = AgainstOptions(against_text_column=text, against_id_column=identifier)
-    own.check_other("against", is_given=bool(call.against))
+    text, id_column = given.against_text_column, given.against_id_column
+    own = AgainstOptions(against_text_column=text, against_id_column=id_column)
+    own.check_other("against", is_given=bool(given.against))
     options = AgainstOptions(
         text_column=text or read.get("against_text_column") or read["text_column"],
-        id_column=identifier or output.summary.get("against_id_column"),
+        id_column=id_column or output.summary.get("against_id_column"),
         on_error="skip",
         **vars(input_options_of(read)),
     )
-    sources = call.other_sources(options, call.tokenizer)
+    sources = call.other_sources(options, given.tokenizer)
     others = None if sources is None else Collection(sources, columns_of(options), skip_bad=True)
     with call.display:
         found = explain_document(
-            output, call.identifier, call.runner, against=others, tokenizer=call.tokenizer
+            output, identifier, call.runner, against=others, tokenizer=given.tokenizer
         )
     call.tell(found.to_dict(), found.to_text())

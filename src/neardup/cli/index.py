@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
@@ -11,14 +12,34 @@ import click
 
 from neardup.cli import wording
 from neardup.cli.call import Call
-from neardup.cli.command import ANY_INPUTS, INPUTS, TableGroup, options_of
+from neardup.cli.command import ANY_INPUTS, INPUTS, JobCommand, argument, job_command
 from neardup.cli.wording import list_passed_over, say_ids
-from neardup.options.option import no_effect
+from neardup.options.choices import (
+    ColumnNames,
+    DocumentMeasure,
+    IndexKind,
+    Number,
+    Occurrences,
+    PresetName,
+)
+from neardup.options.documents import DocumentSchemeOptions
+from neardup.options.groups import (
+    BandOptions,
+    CommandOptions,
+    OccurrenceOptions,
+    OpenOptions,
+    OutputOptions,
+    PrintOptions,
+    TextReadingOptions,
+    WhereOptions,
+)
+from neardup.options.kinds import Location, Whole
+from neardup.options.option import Options, but, no_effect, option
+from neardup.options.passages import PassageOptions, PassageSchemeOptions
+from neardup.options.presets import preset_option
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
-    from neardup.options.choices import IndexKind
-    from neardup.options.groups import TextReadingOptions
     from neardup.stages.index_changes import AdditionResult, RemovalResult
 
 # Documents that are named one by one.
@@ -35,10 +56,102 @@ Examples:
   neardup index info idx
 """
 
-_folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+_FOLDER = argument("folder", "DIR", type=click.Path(path_type=Path))
 
 
-@click.group("index", cls=TableGroup, epilog=_EPILOG)
+class _BuildOptions(
+    PassageSchemeOptions,
+    BandOptions,
+    OccurrenceOptions,
+    WhereOptions,
+    TextReadingOptions,
+    CommandOptions,
+):
+    """Options of ``neardup index build``, of which an index takes those of its kind."""
+
+    heading = "Matching"
+
+    kind: IndexKind = option("Index passages or whole documents.", default="passages")
+    preset: PresetName | None = preset_option(PresetName)
+    threshold: Number | None = option(
+        DocumentSchemeOptions.known["threshold"],
+        default=None,
+        help="Documents: least similarity that can be searched.",
+        usual="0.8",
+    )
+    measure: DocumentMeasure | None = option(
+        DocumentSchemeOptions.known["measure"],
+        default=None,
+        help="Documents: similarity measure.",
+        usual="jaccard",
+    )
+    min_tokens: int | None = option(
+        PassageOptions.known["min_tokens"],
+        default=None,
+        help="Passages: tokens of the shortest that is surely found.",
+        usual="50",
+    )
+    columns: ColumnNames | None = option(DocumentSchemeOptions.known["columns"], default=None)
+    no_text: bool = option("Documents: keep hashes of the shingles, no texts.", default=False)
+    occurrences: Occurrences | None = None
+    overwrite: bool = option(OutputOptions.known["overwrite"], default=False)
+    differs = but(
+        tf={"usual": "binary; raw for documents"},
+        idf={"usual": "unary; smooth for documents"},
+        num_perm={"kind": Whole(0, 65536), "usual": "64; 128 for documents, at most"},
+        ngram={"usual": "1; 5 for documents, 1 if weighted"},
+        occurrences={"usual": "set"},
+        recall={"help": "Documents: least probability that a similar one is found."},
+        bands={"help": "Documents: bands and rows, such as 20x5."},
+    )
+
+
+class _AddOptions(WhereOptions, TextReadingOptions, CommandOptions):
+    """Options of ``neardup index add``."""
+
+    tokenizer: str | None = option(OpenOptions.known["tokenizer"], default=None)
+
+
+class _RemoveOptions(PrintOptions):
+    """Options of ``neardup index remove``."""
+
+    heading = "Input"
+
+    id_file: Path | None = option(
+        "File with one id per line; - is standard input.",
+        Location(is_file=True),
+        default=None,
+        flags=("--ids",),
+    )
+    deny: bool = option(
+        "Documents: leave them out where they come again.",
+        default=False,
+        more="The index remembers them without their texts.",
+    )
+
+
+class _CompactOptions(CommandOptions):
+    """Options of ``neardup index compact``."""
+
+    tokenizer: str | None = option(OpenOptions.known["tokenizer"], default=None)
+
+
+class _InfoOptions(Options):
+    """Options of ``neardup index info``."""
+
+    tokenizer: str | None = option(OpenOptions.known["tokenizer"], default=None)
+    json: bool = option(PrintOptions.known["json"], default=False)
+
+
+class _IndexGroup(click.Group):
+    """The commands of an index; help lists them in the order in which they are defined."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return list(self.commands)
+
+
+@click.group("index", cls=_IndexGroup, epilog=_EPILOG)
 def command() -> None:
     """Keep documents in an index, of passages or of whole documents.
 
@@ -48,11 +161,19 @@ def command() -> None:
     """
 
 
-@command.command("build")
-@_folder
-@ANY_INPUTS
-@options_of("index build")
-def build(call: Call) -> None:
+def _subcommand(
+    name: str, options: type[Options], *arguments: click.Argument
+) -> Callable[[Callable[..., Any]], JobCommand]:
+    def decorate(function: Callable[..., Any]) -> JobCommand:
+        made = job_command(name, options, *arguments)(function)
+        command.add_command(made)
+        return made
+
+    return decorate
+
+
+@_subcommand("build", _BuildOptions, _FOLDER, ANY_INPUTS)
+def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     """Make an index of the documents of INPUT, without INPUT an empty one.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. DIR must
@@ -69,55 +190,52 @@ def build(call: Call) -> None:
     from neardup.reading.where import rows_where
     from neardup.stages import index_changes
 
-    reading = call.of(TextReadingOptions)
-    if not call.inputs and call.where is not None:
+    given: _BuildOptions = call.options
+    reading = given.part(TextReadingOptions)
+    if not inputs and given.where is not None:
         raise no_effect("where", "without INPUT", "name files, or give it to index add")
-    for name, option in {} if call.inputs else reading.known.items():
-        if getattr(reading, name) != option.default:
-            raise no_effect(name, "without INPUT", "name files, or give it to index add")
-    scheme, preset = _make_scheme(call)
+    for name in () if inputs else reading.given():
+        raise no_effect(name, "without INPUT", "name files, or give it to index add")
+    scheme, preset = _make_scheme(given)
     with call.display:
         sources = Inputs([])
-        if call.inputs:
-            sources = rows_where(resolve_paths(call.inputs, reading), call.where)
+        if inputs:
+            sources = rows_where(resolve_paths(inputs, reading), given.where)
         check_effect(reading, sources)
-        check_apart(call.folder, origins_of(sources))
+        check_apart(folder, origins_of(sources))
         with ExitStack() as stack:
-            folder = new_folder(call.folder, overwrite=call.overwrite, kind=INDEX)
-            scratch = stack.enter_context(folder)
-            if index_named(call.folder) is not None:
+            made = new_folder(folder, overwrite=given.overwrite, kind=INDEX)
+            scratch = stack.enter_context(made)
+            if index_named(folder) is not None:
                 # What others add to the index that is replaced would be lost.
-                stack.enter_context(Database(call.folder).writing(0))
-            handle = _handle(scratch, call.tokenizer, call.kind)
+                stack.enter_context(Database(folder).writing(0))
+            handle = _handle(scratch, given.tokenizer, given.kind)
             addition = index_changes.build(handle, scheme, sources, _how(reading), call.runner)
-    said = [f"{call.folder} is an index of {call.kind}, of which there are none yet"]
-    said = _say_added(addition, call.folder) if call.inputs else said
+    said = [f"{folder} is an index of {given.kind}, of which there are none yet"]
+    said = _say_added(addition, folder) if inputs else said
     call.tell(addition.summary | preset, *wording.say_preset(preset), *said)
 
 
-def _make_scheme(call: Call) -> tuple[Any, dict[str, Any]]:
+def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
     """Make the scheme of a new index; return it, and the summary of its preset."""
-    from neardup.options.documents import DocumentSchemeOptions
-    from neardup.options.passages import PassageOptions
-
-    if call.kind == "passages":
+    if given.kind == "passages":
         from neardup.passages.scheme import make_passage_scheme
 
-        for name, value in call.given(DocumentSchemeOptions, no_text=call.no_text).items():
-            if name not in PassageOptions.known and value:
+        for name in (*DocumentSchemeOptions.known, "no_text"):
+            if name not in PassageOptions.known and getattr(given, name, None):
                 raise no_effect(name, "on passages", "choose --kind documents")
-        of_passages = call.of(PassageOptions)
+        of_passages = given.part(PassageOptions)
         scheme = make_passage_scheme(**vars(of_passages))
         return scheme, of_passages.describe_preset()
     from neardup.stages.options import make_document_scheme
 
-    if call.min_tokens is not None:
+    if given.min_tokens is not None:
         raise no_effect("min_tokens", "on documents", "choose --kind passages")
-    options = call.of(DocumentSchemeOptions, with_text=not call.no_text)
+    options = given.part(DocumentSchemeOptions, with_text=not given.no_text)
     return make_document_scheme(options), options.describe_preset()
 
 
-def _handle(folder: Path, tokenizer: str | None = None, kind: IndexKind | None = None) -> Any:
+def _handle(folder: Path, tokenizer: Any = None, kind: IndexKind | None = None) -> Any:
     """Return the handle of an index; without its kind that of one that is there."""
     from neardup.index.store import kind_of
 
@@ -138,11 +256,8 @@ def _how(reading: TextReadingOptions) -> Any:
     return PassageReading(columns_of(reading), reading.skip_bad)
 
 
-@command.command("add")
-@_folder
-@INPUTS
-@options_of("index add")
-def add(call: Call) -> None:
+@_subcommand("add", _AddOptions, _FOLDER, INPUTS)
+def add(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     """Add the documents of INPUT, all of them or none.
 
     Their ids must not be in the index yet.
@@ -153,20 +268,20 @@ def add(call: Call) -> None:
     from neardup.reading.where import rows_where
     from neardup.stages import index_changes
 
-    reading = call.of(TextReadingOptions)
-    handle = _handle(call.folder, call.tokenizer)
+    given: _AddOptions = call.options
+    reading = given.part(TextReadingOptions)
+    handle = _handle(folder, given.tokenizer)
     with call.display:
-        sources = rows_where(resolve_paths(call.inputs, reading), call.where)
+        sources = rows_where(resolve_paths(inputs, reading), given.where)
         check_effect(reading, sources)
         addition = index_changes.add(handle, sources, _how(reading), call.runner)
-    call.tell(addition.summary, *_say_added(addition, call.folder))
+    call.tell(addition.summary, *_say_added(addition, folder))
 
 
-@command.command("remove")
-@_folder
-@click.argument("ids", nargs=-1, metavar="[ID]...")
-@options_of("index remove")
-def remove(call: Call) -> None:
+@_subcommand(
+    "remove", _RemoveOptions, _FOLDER, argument("ids", "[ID]...", nargs=-1, required=False)
+)
+def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
     """Take documents out, all of them or none.
 
     They are not found any more; `neardup index compact` frees the room that they take. Of an index
@@ -179,16 +294,17 @@ def remove(call: Call) -> None:
     from neardup.runs.runner import Runner
     from neardup.stages import index_changes
 
-    wanted = [*call.ids, *_read_ids(call.id_file)]
+    given: _RemoveOptions = call.options
+    wanted = [*ids, *_read_ids(given.id_file)]
     if not wanted:
         message = "name the documents to remove, or give a file of ids with --ids"
-        if call.id_file is not None:
-            message = f"{call.id_file} names no ids; give one id a line"
+        if given.id_file is not None:
+            message = f"{given.id_file} names no ids; give one id a line"
         raise click.UsageError(message)
-    removal = index_changes.remove(_handle(call.folder), wanted, Runner(), deny=call.deny)
+    removal = index_changes.remove(_handle(folder), wanted, Runner(), deny=given.deny)
     removed = counted(removal.n_removed, "document")
     said = [f"{removed} removed; `neardup index compact` frees their room"]
-    if call.deny:
+    if given.deny:
         denied = counted(removal.summary["denied"], "document")
         said.append(f"{denied} denied from now on, those that had gone for them included")
     else:
@@ -196,32 +312,28 @@ def remove(call: Call) -> None:
     call.tell(removal.summary, *said)
 
 
-@command.command("compact")
-@_folder
-@options_of("index compact")
-def compact(call: Call) -> None:
+@_subcommand("compact", _CompactOptions, _FOLDER)
+def compact(call: Call, folder: Path) -> None:
     """Write the index anew without removed documents, in as few segments as possible.
 
     Answers stay the same. Needs room for both versions while it runs.
     """
     from neardup.stages import index_changes
 
-    handle = _handle(call.folder, call.tokenizer)
+    handle = _handle(folder, call.options.tokenizer)
     with call.display:
         compaction = index_changes.compact(handle, call.runner)
     segments = counted(compaction.n_segments, "segment")
-    call.tell(compaction.summary, f"{call.folder} now has {segments}")
+    call.tell(compaction.summary, f"{folder} now has {segments}")
 
 
-@command.command("info")
-@_folder
-@options_of("index info")
-def info(call: Call) -> None:
+@_subcommand("info", _InfoOptions, _FOLDER)
+def info(call: Call, folder: Path) -> None:
     """Check every byte of an index and say what it holds."""
     from neardup.runs.runner import Runner
     from neardup.stages import index_changes
 
-    handle = _handle(call.folder, call.tokenizer)
+    handle = _handle(folder, call.options.tokenizer)
     found = index_changes.describe(handle, Runner())
     n_bytes, removed = found["bytes"], found["removed_documents"]
     n_bytes_of_look_up = n_bytes - found["bytes_of_texts"]

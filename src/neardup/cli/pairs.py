@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import click
-
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
-from neardup.cli.command import INPUTS, TableCommand, options_of
+from neardup.cli.command import INPUTS, job_command
 from neardup.cli.wording import (
     LONG_TEXT,
     PASSAGES,
@@ -23,11 +21,18 @@ from neardup.cli.wording import (
     say_ids,
     warn_of_recall,
 )
+from neardup.options.documents import PairOptions
+from neardup.options.groups import (
+    AgainstDataOptions,
+    CommandOptions,
+    EngineOptions,
+    TableOptions,
+)
 from neardup.runs.progress import counted
 
 _EPILOG = """\b
 Examples:
-  neardup pairs records.csv --text-column title --for titles -o pairs.csv
+  neardup pairs records.csv --text-column title --preset titles -o pairs.csv
   neardup pairs names.csv --text-column name --max-distance 2 -o pairs.csv
   neardup pairs new.jsonl --against old.jsonl --top 3 --per-document -o nearest.parquet
   neardup pairs docs.jsonl --measure weighted-jaccard --threshold 0.7 -o pairs.parquet
@@ -35,12 +40,14 @@ Examples:
 """
 
 
-@click.command(
-    "pairs", cls=TableCommand, epilog=_EPILOG, short_help="Find all pairs of similar documents."
-)
-@INPUTS
-@options_of("pairs")
-def command(call: Call) -> None:
+class PairCommandOptions(
+    PairOptions, AgainstDataOptions, TableOptions, EngineOptions, CommandOptions
+):
+    """Options of ``neardup pairs``."""
+
+
+@job_command("pairs", PairCommandOptions, INPUTS, epilog=_EPILOG)
+def command(call: Call, inputs: tuple[str, ...]) -> None:
     """Find all pairs of similar documents, or the most similar.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. OTHER is
@@ -55,17 +62,18 @@ def command(call: Call) -> None:
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.pairs.run import PairJob
-    from neardup.options.documents import PairOptions
     from neardup.options.option import no_effect
 
-    columns = [name for names in call.with_columns or () for name in names.split(",")]
-    options, against = call.of(PairOptions, with_columns=columns or None), call.against
+    given: PairCommandOptions = call.options
+    columns = [name for names in given.shown_columns for name in names.split(",")]
+    options = given.part(PairOptions, columns=columns or None)
+    against: Any = given.against
     job = PairJob(
         options,
         resolve_paths,
-        call.inputs,
+        inputs,
         against,
-        call.idf_from,
+        options.idf_from,
         named=[Path(each) for each in against or ()],
     )
     if call.is_on_spark:
@@ -73,7 +81,7 @@ def command(call: Call) -> None:
 
         check_reads_text(options)
         call.check_spark()
-    elif call.fresh and job.index is not None:
+    elif given.fresh and job.index is not None:
         where = "with an index and engine threads"
         raise no_effect("fresh", where, "choose engine spark", "engine", "against")
     output = TableOutput(call, of_bytes=options.reads_bytes and job.index is None)

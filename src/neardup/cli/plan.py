@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from neardup.cli.call import Call
-from neardup.cli.command import TableCommand, options_of
-from neardup.options.groups import BandOptions
+from neardup.cli.command import job_command
+from neardup.options.choices import DocumentMeasure, Number
+from neardup.options.groups import MEASURE, THRESHOLD, BandOptions, PrintOptions
+from neardup.options.option import Options, option
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
@@ -20,13 +20,25 @@ _EPILOG = """\b
 Examples:
   neardup plan --threshold 0.7 --recall 0.95
   neardup plan --measure containment --threshold 0.9 --num-perm 256
-  neardup plan --threshold 0.7 --bands 20 --rows 5
+  neardup plan --threshold 0.7 --bands 20x5
 """
 _BAR = 40
 
 
-@click.command("plan", cls=TableCommand, epilog=_EPILOG)
-@options_of("plan")
+class PlanCommandOptions(Options):
+    """Options of ``neardup plan``."""
+
+    heading = "Matching"
+
+    threshold: Number = option(THRESHOLD, default="0.8")
+    measure: DocumentMeasure = option(MEASURE, default="jaccard")
+    recall: Number | None = option(BandOptions.known["recall"], default=None)
+    num_perm: int | None = option(BandOptions.known["num_perm"], default=None)
+    bands: tuple[int, int] | str | None = option(BandOptions.known["bands"], default=None)
+    json: bool = option(PrintOptions.known["json"], default=False)
+
+
+@job_command("plan", PlanCommandOptions, epilog=_EPILOG)
 def command(call: Call) -> None:
     """Show the bands and rows for a threshold and a recall.
 
@@ -38,8 +50,9 @@ def command(call: Call) -> None:
     from neardup.matching.measures import make_measure
     from neardup.stages.options import choose_bands
 
-    options = call.of(BandOptions)
-    measure = make_measure(call.measure or "jaccard", call.threshold or "0.8")
+    given: PlanCommandOptions = call.options
+    options = given.part(BandOptions)
+    measure = make_measure(given.measure, given.threshold)
     banding, _ = choose_bands(options, measure)
     num_perm = options.num_perm or 128
     choices = []
@@ -62,7 +75,7 @@ def command(call: Call) -> None:
         "curve": [{"jaccard": s, "probability": p} for s, p in curve],
     }
     lines = [
-        *_describe_bands(measure, call.threshold or "0.8", banding),
+        *_describe_bands(measure, str(given.threshold), banding),
         *_draw_curve(measure, curve),
         *_list_choices(measure, choices, num_perm),
     ]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import click
-
 from neardup.cli.call import Call
-from neardup.cli.command import ANY_INPUTS, TableCommand, complete_paths, options_of
+from neardup.cli.command import ANY_INPUTS, argument, job_command
+from neardup.options.choices import Data
+from neardup.options.documents import ReportOptions
+from neardup.options.groups import AgainstDataOptions, CommandOptions, OutputOptions
+from neardup.options.option import but, option
 
 _EPILOG = """\b
 Examples:
@@ -16,13 +18,28 @@ Examples:
 """
 
 
-@click.command(
-    "report", cls=TableCommand, epilog=_EPILOG, short_help="Show what was found, as one page."
+class ReportCommandOptions(ReportOptions, AgainstDataOptions, OutputOptions, CommandOptions):
+    """Options of ``neardup report``."""
+
+    heading = "Input"
+
+    labels: Data | None = option(
+        "Pairs that are right, for precision and recall.",
+        default=None,
+        more="A table with id_a and id_b, or a file that a page of `neardup review` has handed "
+        "out.",
+        metavar="FILE",
+    )
+    differs = but(
+        output={"help": "HTML page to create; - prints its examples."},
+        against={"help": "The second collection, if the job had one."},
+    )
+
+
+@job_command(
+    "report", ReportCommandOptions, argument("result", "RESULT"), ANY_INPUTS, epilog=_EPILOG
 )
-@click.argument("result", metavar="RESULT", shell_complete=complete_paths)
-@ANY_INPUTS
-@options_of("report")
-def command(call: Call) -> None:
+def command(call: Call, result: str, inputs: tuple[str, ...]) -> None:
     """Show what a job has found, and why, as one page that can be passed on.
 
     RESULT is the output folder of `neardup dedup` or `neardup cut`, or the table that `neardup
@@ -35,8 +52,8 @@ def command(call: Call) -> None:
     figures and examples are printed instead, with marks around the words that differ.
     """
     from neardup.jobs.report import make_report
-    from neardup.options.documents import ReportOptions
     from neardup.outputs.targets import is_standard_output
 
-    write = call.print_page if is_standard_output(call.output) else call.write_page
-    write(call.result, call.of(ReportOptions), make_report)
+    given: ReportCommandOptions = call.options
+    write = call.print_page if is_standard_output(given.output) else call.write_page
+    write(result, inputs, given.part(ReportOptions), make_report)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import click
-
 from neardup.cli.call import Call
-from neardup.cli.command import ANY_INPUTS, TableCommand, complete_paths, options_of
+from neardup.cli.command import ANY_INPUTS, argument, job_command
+from neardup.options.choices import Data
+from neardup.options.documents import ReviewOptions
+from neardup.options.groups import AgainstDataOptions, CommandOptions, OutputOptions
+from neardup.options.option import but, option
 
 _EPILOG = """\b
 Examples:
@@ -14,13 +16,26 @@ Examples:
 """
 
 
-@click.command(
-    "review", cls=TableCommand, epilog=_EPILOG, short_help="Make a page on which pairs are judged."
-)
-@click.argument("pairs", metavar="PAIRS", shell_complete=complete_paths)
-@ANY_INPUTS
-@options_of("review")
-def command(call: Call) -> None:
+class ReviewCommandOptions(ReviewOptions, AgainstDataOptions, OutputOptions, CommandOptions):
+    """Options of ``neardup review``."""
+
+    heading = "Input"
+
+    labels: Data | None = option(
+        "Pairs that were judged before; the page begins with them.",
+        default=None,
+        more="A file that a page has handed out. The pairs nearest to their best threshold come "
+        "first.",
+        metavar="FILE",
+    )
+    differs = but(
+        output={"help": "HTML page to create."},
+        against={"help": "The second collection, if the job had one."},
+    )
+
+
+@job_command("review", ReviewCommandOptions, argument("pairs", "PAIRS"), ANY_INPUTS, epilog=_EPILOG)
+def command(call: Call, pairs: str, inputs: tuple[str, ...]) -> None:
     """Make a page on which people judge pairs: the same, not the same, unsure.
 
     PAIRS is the table that `neardup pairs`, `estimate` or `search` has written, INPUT the
@@ -32,6 +47,6 @@ def command(call: Call) -> None:
     The page is one file of HTML that loads nothing and sends nothing.
     """
     from neardup.jobs.review import make_review
-    from neardup.options.documents import ReviewOptions
 
-    call.write_page(call.pairs, call.of(ReviewOptions), make_review)
+    given: ReviewCommandOptions = call.options
+    call.write_page(pairs, inputs, given.part(ReviewOptions), make_review)

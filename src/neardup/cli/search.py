@@ -11,9 +11,21 @@ import click
 
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
-from neardup.cli.command import TableCommand, complete_paths, options_of
+from neardup.cli.command import argument, job_command
 from neardup.cli.wording import are_most, list_passed_over, say_ids, say_recall
-from neardup.options.option import no_effect
+from neardup.options.choices import Number, PassageMeasure, PassagePresetName
+from neardup.options.documents import DocumentSearchOptions, MostOptions
+from neardup.options.groups import (
+    CommandOptions,
+    EngineOptions,
+    OpenOptions,
+    PassageTextOptions,
+    TableOptions,
+    TextReadingOptions,
+    WhereOptions,
+)
+from neardup.options.option import no_effect, option
+from neardup.options.passages import HitsOptions, PlaceOptions, SearchOptions
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
@@ -32,13 +44,49 @@ Examples:
 """
 
 
-@click.command("search", cls=TableCommand, epilog=_EPILOG)
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.argument(
-    "queries", nargs=-1, required=True, metavar="QUERY...", shell_complete=complete_paths
+class SearchCommandOptions(
+    WhereOptions,
+    HitsOptions,
+    PlaceOptions,
+    MostOptions,
+    TextReadingOptions,
+    PassageTextOptions,
+    TableOptions,
+    EngineOptions,
+    CommandOptions,
+):
+    """Options of ``neardup search``, of which an index takes those of its kind."""
+
+    heading = "Matching"
+
+    preset: PassagePresetName | None = option(SearchOptions.known["preset"], default=None)
+    threshold: Number | None = option(
+        SearchOptions.known["threshold"],
+        default=None,
+        usual="0.8; for documents that of the index, with --top any",
+    )
+    measure: PassageMeasure | None = option(
+        SearchOptions.known["measure"],
+        default=None,
+        help="Passages: jaccard, or containment of the query.",
+        usual="jaccard",
+    )
+    with_text: bool = option(
+        SearchOptions.known["with_text"],
+        default=False,
+        usual="for JSON lines and spreadsheets",
+    )
+    tokenizer: str | None = option(OpenOptions.known["tokenizer"], default=None)
+
+
+@job_command(
+    "search",
+    SearchCommandOptions,
+    argument("folder", "DIR", type=click.Path(path_type=Path)),
+    argument("queries", "QUERY...", nargs=-1),
+    epilog=_EPILOG,
 )
-@options_of("search")
-def command(call: Call) -> None:
+def command(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     """Find the passages or documents in the index DIR that are similar to queries.
 
     QUERY is files, folders, globs, URLs or - for standard input, as for `neardup dedup`; every
@@ -54,17 +102,15 @@ def command(call: Call) -> None:
     from neardup.files.resolve import resolve_paths
     from neardup.index.index import IndexSource
     from neardup.index.store import kind_of
-    from neardup.options.documents import DocumentSearchOptions
-    from neardup.options.passages import SearchOptions
     from neardup.reading.where import rows_where
 
+    given: SearchCommandOptions = call.options
     if call.is_on_spark:
-        if call.memory is not None:
+        if given.memory is not None:
             raise no_effect("memory", "with engine spark", "give executors more", "engine")
         call.check_spark()
-    elif call.fresh:
+    elif given.fresh:
         raise no_effect("fresh", "with engine threads", "choose engine spark", "engine")
-    folder = call.folder
     is_of_documents = kind_of(folder) == "documents"
     output = TableOutput(call)
     options: Any
@@ -74,65 +120,63 @@ def command(call: Call) -> None:
             *("places", "place_marker"),
         )
         for name in only_passages:
-            if getattr(call, name):
+            if getattr(given, name):
                 raise no_effect(name, "on an index of documents", "search an index of passages")
         for name in ("memory", "work"):
-            if getattr(call, name) is not None and not call.is_on_spark:
+            if getattr(given, name) is not None and not call.is_on_spark:
                 where = "on an index of documents with engine threads"
                 raise no_effect(name, where, "search an index of passages", "engine")
-        options = call.of(DocumentSearchOptions)
+        options = given.part(DocumentSearchOptions)
     else:
         for name in ("limit", "top"):
-            if getattr(call, name) is not None:
+            if getattr(given, name) is not None:
                 raise no_effect(name, "on passages", "search an index of documents")
-        options = call.of(SearchOptions, with_text=output.takes_texts())
-    queries = rows_where(resolve_paths(call.queries, options), options.where)
-    output.check_apart([*origins_of(queries), str(folder)], folder)
+        options = given.part(SearchOptions, with_text=output.takes_texts())
+    sources = rows_where(resolve_paths(queries, options), options.where)
+    output.check_apart([*origins_of(sources), str(folder)], folder)
     index: Any
     with call.display:
         if is_of_documents:
             from neardup.documents.index import DocumentHandle
 
-            index = DocumentHandle(folder, call.tokenizer).view(call.runner)
+            index = DocumentHandle(folder, given.tokenizer).view(call.runner)
         else:
             from neardup.passages.index import PassageHandle
 
-            index = PassageHandle(folder, call.tokenizer).view(call.runner)
+            index = PassageHandle(folder, given.tokenizer).view(call.runner)
     key = None
     if call.is_on_spark:
-        key = key_with_index("search", options, index, folder, inputs=queries)
+        key = key_with_index("search", options, index, folder, inputs=sources)
     search = _search_documents if is_of_documents else _search_passages
     with call.working(output.place, key) as workspace, call.display:
         start = time.perf_counter()
         engine = call.engine_within(workspace)
-        result, said = search(call, index, queries, options, engine)
-        if call.is_on_spark:
-            result.summary.update({"engine": engine.name, "workers": engine.workers})
+        result, said = search(folder, index, sources, options, engine)
         said.append(f"written to {output} in {time.perf_counter() - start:.1f} s")
         # An index of documents need not have texts.
-        read = () if is_of_documents else (options, queries, [IndexSource(index, folder)])
+        read = () if is_of_documents else (options, sources, [IndexSource(index, folder)])
         lines = output.write(result, *read)
     output.tell(result.summary, *said, *lines)
 
 
 def _search_documents(
-    call: Call, index: OpenDocuments, queries: Sequence[Source], options: Any, engine: Engine
+    folder: Path, index: OpenDocuments, queries: Sequence[Source], options: Any, engine: Engine
 ) -> tuple[DocumentSearchResult, list[str]]:
     from neardup.documents.lookup import SharedIndex
     from neardup.jobs.search.documents import search_documents
 
-    result = search_documents(engine, SharedIndex(call.folder, index), queries, options)
+    result = search_documents(engine, SharedIndex(folder, index), queries, options)
     return result, _report_documents(result.summary, index.n_documents)
 
 
 def _search_passages(
-    call: Call, index: OpenPassages, queries: Sequence[Source], options: Any, engine: Engine
+    folder: Path, index: OpenPassages, queries: Sequence[Source], options: Any, engine: Engine
 ) -> tuple[PassageResult, list[str]]:
     from neardup.index.handle import SeenFolder
     from neardup.jobs.search.passages import search_passages
     from neardup.passages.shared import SharedPassages
 
-    shared = SharedPassages(index, SeenFolder(call.folder))
+    shared = SharedPassages(index, SeenFolder(folder))
     result = search_passages(engine, shared, queries, options)
     return result, _report(result.summary, index.scheme.min_tokens, index.n_documents)
 

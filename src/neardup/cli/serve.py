@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import click
-
 from neardup.cli.call import Call
-from neardup.cli.command import TableCommand, options_of
+from neardup.cli.command import argument, job_command
+from neardup.options.service import ServeOptions
 from neardup.runs.progress import counted
 
 _EPILOG = """\b
@@ -17,10 +16,8 @@ Examples:
 _NEEDED = ("starlette", "uvicorn", "msgspec", "prometheus_client")
 
 
-@click.command("serve", cls=TableCommand, epilog=_EPILOG)
-@click.argument("folders", nargs=-1, required=True, metavar="DIR...")
-@options_of("serve")
-def command(call: Call) -> None:
+@job_command("serve", ServeOptions, argument("folders", "DIR...", nargs=-1), epilog=_EPILOG)
+def command(call: Call, folders: tuple[str, ...]) -> None:
     """Serve indexes over HTTP, with a page for people.
 
     DIR is the folder of an index, under the name of the folder; NAME=DIR gives it another name.
@@ -36,11 +33,10 @@ def command(call: Call) -> None:
 
     if any(find_spec(module) is None for module in _NEEDED):
         raise MissingExtraError("serve", "neardup serve")
-    from neardup.options.service import ServeOptions
     from neardup.service.server import open_service, run
 
-    options = call.of(ServeOptions)
-    service = open_service(call.folders, options)
+    options: ServeOptions = call.options
+    service = open_service(folders, options)
     sizes = {served.name: len(served.index) for served in service.indexes.values()}
     listed = ", ".join(f"{name} ({counted(size, 'document')})" for name, size in sizes.items())
     facts = {
@@ -62,5 +58,5 @@ def command(call: Call) -> None:
         call.tell({**facts, "url": url}, f"serving {listed} at {url}{needed}; Control-C ends it")
 
     run(service, options, announce)
-    if not call.as_json:
+    if not options.json:
         call.tell({}, "ended")

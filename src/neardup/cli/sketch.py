@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from neardup.cli import wording
 from neardup.cli.call import Call, hold
-from neardup.cli.command import TableCommand, complete_paths, options_of
+from neardup.cli.command import INPUTS, job_command
 from neardup.cli.wording import list_passed_over, say_ids
+from neardup.options.groups import CommandOptions, OutputOptions
+from neardup.options.option import but
+from neardup.options.sketches import SketchOptions
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
@@ -23,17 +24,14 @@ Examples:
 """
 
 
-@click.command(
-    "sketch",
-    cls=TableCommand,
-    epilog=_EPILOG,
-    short_help="Make sketches that can be compared elsewhere.",
-)
-@click.argument(
-    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=complete_paths
-)
-@options_of("sketch")
-def command(call: Call) -> None:
+class SketchCommandOptions(SketchOptions, OutputOptions, CommandOptions):
+    """Options of ``neardup sketch``."""
+
+    differs = but(output={"help": "File or URL to create, ending in .parquet."})
+
+
+@job_command("sketch", SketchCommandOptions, INPUTS, epilog=_EPILOG)
+def command(call: Call, inputs: tuple[str, ...]) -> None:
     """Make sketches: a few bytes a document, from which similarities are estimated.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. The file
@@ -44,27 +42,28 @@ def command(call: Call) -> None:
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.sketch import write_sketches
-    from neardup.options.sketches import SketchOptions
     from neardup.outputs.folder import check_apart
     from neardup.outputs.table_files import check_table_file, size_of
     from neardup.reading.where import rows_where
     from neardup.sketches.from_texts import make_maker
     from neardup.stages.sketches import check_sketch_name
 
-    options, output = call.of(SketchOptions), call.output
+    given: SketchCommandOptions = call.options
+    options, output = given.part(SketchOptions), given.output
     make_maker(options)
     check_sketch_name(output)
-    check_table_file(output, overwrite=call.overwrite)
-    hold(output, overwrite=call.overwrite)
-    sources = rows_where(resolve_paths(call.inputs, options), options.where)
-    weighing = resolve_paths(call.idf_from, options) if call.idf_from else None
+    check_table_file(output, overwrite=given.overwrite)
+    hold(output, overwrite=given.overwrite)
+    sources = rows_where(resolve_paths(inputs, options), options.where)
+    counted_files: Any = options.idf_from
+    weighing = resolve_paths(counted_files, options) if counted_files else None
     check_apart(output, origins_of(sources, weighing or ()))
     with call.display:
         summary = write_sketches(
             sources,
             options,
             output,
-            overwrite=call.overwrite,
+            overwrite=given.overwrite,
             idf_sources=weighing,
             runner=call.runner,
         )

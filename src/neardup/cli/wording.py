@@ -8,7 +8,6 @@ from unicodedata import category
 
 import click
 
-from neardup.options.commands import COMMANDS
 from neardup.runs.progress import counted, plural
 
 
@@ -91,7 +90,7 @@ def warn_of_recall(summary: Mapping[str, Any]) -> list[str]:
         return []
     return [
         f"that is less than the recall of {summary['recall']:g}; "
-        "leave out --bands and --rows to have them chosen for it"
+        "leave out --bands to have it chosen for it"
     ]
 
 
@@ -176,12 +175,19 @@ def note_single(n_single: int, ngram: int) -> str:
 
 def hints(summary: Mapping[str, Any]) -> list[str]:
     """Return a line for each hint of a summary, with the options as the command writes them."""
+    from neardup.cli.command import all_options
+
     command = click.get_current_context().command
     spelled = {str(option.name): option.opts[-1] for option in command.params}
-    of_index = {option.name: option.spelling[-1] for option in COMMANDS["index build"]}
     said = []
     for hint in summary["hints"]:
-        where, names = ("an index with ", of_index) if hint["index"] else ("", spelled)
+        where, names = "", spelled
+        if hint["index"]:
+            of_index = all_options()["index build"]
+            where, names = (
+                "an index with ",
+                {name: option.spelling[-1] for name, option in of_index.items()},
+            )
         ways = (
             " ".join(
                 names[name] if value is True else f"{names[name]} {value}"

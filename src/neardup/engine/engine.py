@@ -184,6 +184,10 @@ class Engine(ABC):
         """Return for a summary who has worked."""
         return {"engine": self.name, "workers": self.workers}
 
+    def describe_cluster(self) -> dict[str, Any]:
+        """Return the executors for the summary of a search; nothing for threads."""
+        return {}
+
     def scan(
         self, stage: str, sources: Sequence[Source], look: Callable[[Source, RowBlock], T]
     ) -> Iterator[T]:

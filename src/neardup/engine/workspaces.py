@@ -1,4 +1,4 @@
-"""Opening the workspace of a job: its memory, and the folder by which a killed run goes on."""
+"""The workspace of a job: its memory, and the folder from which a rerun resumes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def open_workspace(
         How a folder on a larger disk is named, by a job without that option.
     """
     limit = memory_budget(memory)
-    parent = None if work is None else target_of(WorkspaceOptions.known["work"].given(work))
+    parent = None if work is None else target_of(WorkspaceOptions.known["work"].checked(work))
     if not isinstance(parent, Path | None):
         message = (
             "work is a folder of this machine, unless a command writes a file or folder with "
@@ -114,7 +114,7 @@ def memory_budget(memory: int | str | None) -> int:
     return (
         default_memory_bytes()
         if memory is None
-        else int(WorkspaceOptions.known["memory"].given(memory))
+        else int(WorkspaceOptions.known["memory"].checked(memory))
     )
 
 

@@ -27,6 +27,7 @@ from neardup.files.memory import (
 from neardup.files.rows import WrappedSource
 from neardup.files.streams import StandardInput, is_url, reading
 from neardup.options.groups import InputOptions
+from neardup.options.kinds import Documents
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
@@ -125,7 +126,7 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
         return Inputs([_in_memory(DatasetSource(data), options)])
     if isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
         raise InvalidInputError(refusal(data))
-    items = list(data)
+    items = list(Documents().checked("data", data))
     if items and all(isinstance(item, Path) for item in items):
         return resolve_paths([os.fspath(item) for item in items], options)
     return Inputs([_in_memory(rows_source(items), options)])

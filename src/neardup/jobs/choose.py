@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from neardup.engine.workspaces import open_workspace
+from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.passes import keep_extracted
@@ -13,11 +13,10 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.matching.keep import KeepPolicy, parse_keep
-from neardup.options.choices import Data
+from neardup.options.choices import Clusters, Data, DocumentMeasure, Number
 from neardup.options.documents import ChooseOptions
-from neardup.options.groups import ReadingOptions, WorkerOptions, WorkspaceOptions
-from neardup.options.option import argument, no_effect, takes
-from neardup.options.together import ReadArgument, RunArgument
+from neardup.options.groups import ReadingOptions, ReadOptions, RunOptions
+from neardup.options.option import merge, no_effect
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
 from neardup.reading.where import rows_where
@@ -33,31 +32,43 @@ from neardup.stages.by_pairs import (
 from neardup.stages.options import columns_of, describe_inputs, describe_reading
 
 
-class _Arguments(
-    ChooseOptions, WorkspaceOptions, WorkerOptions, ReadArgument, RunArgument, kw_only=False
-):
-    pairs: Data = argument(
-        "A result of ``find_pairs``, a file that `neardup pairs` has written, or "
-        "anything with ``__arrow_c_stream__`` and the columns ``id_a``, ``id_b`` and "
-        "``similarity``. For ``containment`` only a may go for b."
-    )
-    data: Data | None = argument(
-        "The documents among which the pairs were found, in any form that "
-        "``deduplicate`` takes. None: those that the pairs name, first all of ``id_a``, then "
-        "the others of ``id_b``, each in the order of the table; their ids are all that is "
-        "known of them, neither lengths nor columns. The text is looked at only for its "
-        "length, where ``keep`` depends on it, and copied where the result is written.",
-        default=None,
-    )
-
-
-@takes(_Arguments)
-def choose(given: _Arguments) -> DeduplicationResult:
+def choose(
+    pairs: Data,
+    data: Data | None = None,
+    *,
+    threshold: Number | None = None,
+    measure: DocumentMeasure | None = None,
+    keep: str = "first",
+    clusters: Clusters = "survivors",
+    read: ReadOptions | None = None,
+    run: RunOptions | None = None,
+) -> DeduplicationResult:
     """Decide by pairs that were found before which documents stay; no text is compared.
 
     Documents are taken in the order of ``keep``. Each one stays unless it is a pair, at or above
     ``threshold``, with one that already stays; then it is removed in favour of the most similar
     such document, the earlier one on a tie.
+
+    Parameters
+    ----------
+    pairs
+        A result of ``find_pairs``, a file that ``neardup pairs`` has written, or a table with
+        ``__arrow_c_stream__`` and the columns ``id_a``, ``id_b`` and ``similarity``. For
+        ``containment`` only a can be removed.
+    data
+        The documents among which the pairs were found, in any form that ``deduplicate`` takes.
+        None: those that the pairs name, all of ``id_a`` first; only their ids are known then. The
+        text is read only for its length, where ``keep`` depends on it.
+    threshold
+        Least similarity, in (0, 1], an exact decimal, not below that of the pairs. None: that of
+        the pairs, or their least similarity where they do not state it.
+    measure
+        Measure of the pairs, if they do not state it: results and Parquet files do, CSV, JSON
+        lines and data frames do not.
+    keep, clusters
+        As of ``deduplicate``.
+    read, run
+        Input, and threads and memory.
 
     Returns
     -------
@@ -86,23 +97,29 @@ def choose(given: _Arguments) -> DeduplicationResult:
     --------
     >>> import neardup
     >>> texts = ["the cat sat on the mat", "the cat sat on a mat", "the cat sat on a hat"]
-    >>> pairs = neardup.find_pairs(texts, ngram=1, threshold="0.5")
+    >>> pairs = neardup.find_pairs(texts, threshold="0.5", text=neardup.TextOptions(ngram=1))
     >>> neardup.choose(pairs, texts).kept.to_pylist()
     [{'text': 'the cat sat on the mat'}]
     >>> neardup.choose(pairs, texts, threshold="0.8").removed.select(["id", "kept_id"]).to_pylist()
     [{'id': '1', 'kept_id': '0'}]
     """
-    options = given.part(ChooseOptions)
-    workspace = open_workspace(given.memory, given.work)
+    options = merge(
+        ChooseOptions,
+        read,
+        threshold=threshold,
+        measure=measure,
+        keep=keep,
+        clusters=clusters,
+    )
     policy = parse_keep(options.keep)
-    if given.data is None:
-        _check_no_data(given, policy)
-    with Runner(given.workers, given.progress, "choose") as runner:
-        table = open_pair_table(given.pairs)
-        sources = None
-        if given.data is not None:
-            sources = rows_where(resolve_inputs(given.data, options), options.where)
-        return choose_documents(sources, table, options, runner, workspace)
+    if data is None:
+        _check_no_data(options, run, policy)
+    table = open_pair_table(pairs)
+    sources = None
+    if data is not None:
+        sources = rows_where(resolve_inputs(data, options), options.where)
+    with open_engine(run, "choose", sources or ()) as engine:
+        return choose_documents(sources, table, options, engine.runner, engine.workspace)
 
 
 def choose_documents(
@@ -145,11 +162,12 @@ def choose_documents(
     return DeduplicationResult(documents, Catalogue.of_none(), assignment, summary)
 
 
-def _check_no_data(given: _Arguments, policy: KeepPolicy) -> None:
-    """Raise for an option that only says how documents are read, where none are."""
+def _check_no_data(options: ChooseOptions, run: RunOptions | None, policy: KeepPolicy) -> None:
+    """Raise for options of documents and memory, where no documents are read."""
     if policy.rule != "first":
-        message = f"keep {given.keep} looks at the documents; give data, or keep first"
+        message = f"keep {options.keep} looks at the documents; give data, or keep first"
         raise InvalidParameterError(message, "keep")
+    given = options.given() | ({} if run is None else run.given())
     for name in ("where", "memory", "work", *ReadingOptions.known):
-        if getattr(given, name) != given.known[name].default:
+        if name in given:
             raise no_effect(name, "without data", "give data")

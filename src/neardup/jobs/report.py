@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.other import resolve_against
+from neardup.engine.opening import open_runner
 from neardup.engine.workspaces import open_workspace
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.inputs import check_effect
@@ -20,11 +21,10 @@ from neardup.files.resolve import resolve_inputs, told_apart
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut_result import CutResult
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
-from neardup.options.choices import Data
+from neardup.options.choices import Data, DataOrIndex
 from neardup.options.documents import ReportOptions
-from neardup.options.groups import AgainstDataOptions, WorkerOptions
-from neardup.options.option import argument, but, takes
-from neardup.options.together import ReadArgument, RunArgument
+from neardup.options.groups import ReadOptions, RunOptions
+from neardup.options.option import merge
 from neardup.outputs.summary_file import read_summary
 from neardup.outputs.table_rows import TableRows
 from neardup.passages.document_pairs import HiddenText
@@ -66,34 +66,32 @@ _ADVICE_OF_TWO = (
 )
 
 
-class _Arguments(
-    ReportOptions, AgainstDataOptions, WorkerOptions, ReadArgument, RunArgument, kw_only=False
-):
-    result: Data = argument(
-        "What ``deduplicate``, ``find_pairs``, ``align``, ``cut``, ``estimate`` or a search "
-        "returned; or what its command wrote: the path of a folder, or that of a table."
-    )
-    inputs: Data | None = argument(
-        "The documents that the job has read, in any form that it takes: the page shows their "
-        "texts. Folders of ``dedup`` have them, and need none.",
-        default=None,
-    )
-    labels: Data | None = argument(
-        "Pairs that are right, a file or a table with ``id_a`` and ``id_b``: the page shows "
-        "precision and recall of pairs over their thresholds.",
-        default=None,
-    )
-    differs = but(
-        against={
-            "python": "The other documents that the result names, if it was made of two "
-            "collections."
-        },
-    )
-
-
-@takes(_Arguments)
-def report(given: _Arguments) -> Report:
+def report(
+    result: Data,
+    data: Data | None = None,
+    against: DataOrIndex | None = None,
+    *,
+    labels: Data | None = None,
+    read: ReadOptions | None = None,
+    run: RunOptions | None = None,
+) -> Report:
     """Make a page that shows the result of a job.
+
+    Parameters
+    ----------
+    result
+        The result of ``deduplicate``, ``find_pairs``, ``align``, ``cut``, ``estimate`` or a search;
+        or the path of the folder or table that its command wrote.
+    data
+        The documents of the job, in any form: the page shows their texts. A folder of ``neardup
+        dedup`` has them.
+    against
+        The other documents of the job, if it had two collections.
+    labels
+        Pairs that are right, a file or table with ``id_a`` and ``id_b``: the page shows precision
+        and recall by threshold.
+    read, run
+        Columns of the documents, and threads.
 
     Returns
     -------
@@ -112,25 +110,25 @@ def report(given: _Arguments) -> Report:
     Memory: about 400 bytes for a pair, a passage, a span or a removed document, and the texts that
     the page shows. Inputs are read once.
     """
-    options = given.part(ReportOptions)
-    own = None if given.inputs is None else resolve_inputs(given.inputs, options)
-    other = resolve_against(given.against, partial(resolve_inputs, options=options), options)
-    with Runner(given.workers, given.progress, "report") as runner:
-        return make_report(given.result, own, other, given.labels, options, runner)
+    options = merge(ReportOptions, read)
+    own = None if data is None else resolve_inputs(data, options)
+    other = resolve_against(against, partial(resolve_inputs, options=options), options)
+    with open_runner(run, "report") as runner:
+        return make_report(result, own, other, labels, options, runner)
 
 
 @dataclass(frozen=True)
 class _Given:
     """The arguments of a report besides the result."""
 
-    inputs: Collection | None
+    data: Collection | None
     against: Collection | None
     labels: Any = None
     hidden: HiddenText | None = None
 
     def check_only(self, result: str, *names: str) -> None:
         """Raise if an argument has no effect on a report of this result."""
-        for name in ("inputs", "against", "labels"):
+        for name in ("data", "against", "labels"):
             if getattr(self, name) is not None and name not in names:
                 message = f"{name} has no effect on a report of {result}; leave it out"
                 raise InvalidParameterError(message, name)
@@ -185,7 +183,7 @@ def _report_of_path(result: Any, given: _Given, runner: Runner) -> Report:
     is_path = isinstance(result, str | Path)
     kind = kind_of_folder(str(result)) if is_path else None
     if kind == "cut":
-        given.check_only("a cut", "inputs", "against")
+        given.check_only("a cut", "data", "against")
         rows = open_written(f"{result}/removed.parquet")
         return _report_of_cut(rows, read_summary(str(result))[1], given, runner)
     if kind is not None:
@@ -222,12 +220,12 @@ def report_of_table(
     rows: TableRows, summary: Mapping[str, Any] | None, given: _Given, name: str, runner: Runner
 ) -> Report:
     """Make the page of a table of pairs, estimates, matches or passages."""
-    if given.inputs is not None and given.against is not None:
-        told_apart(given.against.sources, given.inputs.sources, an_id_of_others(rows))
+    if given.data is not None and given.against is not None:
+        told_apart(given.against.sources, given.data.sources, an_id_of_others(rows))
     is_two = True if given.against is not None else None
     if kind_of_table(rows.schema.names, name) == "passages":
-        given.check_only("passages", "inputs", "against")
-        if given.inputs is None or given.against is not None:
+        given.check_only("passages", "data", "against")
+        if given.data is None or given.against is not None:
             is_one = None if given.against is None else False
             return _report_of_passages(read_passages(rows, summary, is_one), given, runner)
         passages, searched = (read_passages(rows, summary, is_one) for is_one in (True, None))
@@ -240,7 +238,7 @@ def report_of_table(
             "name a table that pairs or estimate has written"
         )
         raise InvalidInputError(message, path=name)
-    given.check_only("pairs", "inputs", "against", "labels")
+    given.check_only("pairs", "data", "against", "labels")
     return _report_of_pairs(read_pairs(rows, summary, is_two), given, runner)
 
 
@@ -260,7 +258,7 @@ def _report_of_pairs(pairs: PairTable, given: _Given, runner: Runner) -> Report:
     for _, *ids in () if labelled is None else labelled.absent():
         for side, identifier in zip(wanted, ids, strict=True):
             side.add(identifier)
-    own = {} if given.inputs is None else given.inputs.texts(wanted[0] | wanted[1], runner)
+    own = {} if given.data is None else given.data.texts(wanted[0] | wanted[1], runner)
     other = own
     if pairs.is_two_sided:
         other = {} if given.against is None else given.against.texts(wanted[1], runner)
@@ -282,8 +280,8 @@ def _report_of_passages(
     lengths, files = np.zeros(n, np.int64), [""] * n
     texts: dict[int, str] = {}
     counts = []
-    wanted = passages.wanted() if given.inputs is not None else []
-    sides = [(given.inputs, 0, n_first, "INPUT")]
+    wanted = passages.wanted() if given.data is not None else []
+    sides = [(given.data, 0, n_first, "INPUT")]
     if not passages.is_one:
         sides.append((given.against, n_first, n, option_name("against")))
     for collection, start, stop, where in sides:
@@ -333,9 +331,9 @@ def _report_of_cut(
 ) -> Report:
     cut = CutTable.read(rows, summary)
     texts: dict[Key, str] = {}
-    sides = (("input", given.inputs, "INPUT"), ("against", given.against, option_name("against")))
+    sides = (("input", given.data, "INPUT"), ("against", given.against, option_name("against")))
     for side, collection, where in sides:
-        if collection is None or given.inputs is None or not len(cut):
+        if collection is None or given.data is None or not len(cut):
             continue
         wanted = [name for key, name in cut.wanted() if key == side]
         # An id of the other collection may really begin with the prefix of changed ones.

@@ -10,16 +10,16 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.documents.other import resolve_against
+from neardup.engine.opening import open_runner
 from neardup.engine.workspaces import open_workspace
 from neardup.errors import InvalidInputError, option_name
 from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs, told_apart
 from neardup.files.rows import Source
-from neardup.options.choices import Data
+from neardup.options.choices import ColumnNames, Data, DataOrIndex
 from neardup.options.documents import ReviewOptions
-from neardup.options.groups import AgainstDataOptions, WorkerOptions
-from neardup.options.option import argument, but, no_effect, takes
-from neardup.options.together import ReadArgument, RunArgument
+from neardup.options.groups import ReadOptions, RunOptions
+from neardup.options.option import merge, no_effect
 from neardup.reading.column_values import columns_there, where_to_have
 from neardup.reports.judgements import LABEL
 from neardup.reports.labels import evaluate_pairs
@@ -46,38 +46,43 @@ from neardup.stages.tables import (
 from neardup.tables import Int64s
 
 
-class _Arguments(
-    ReviewOptions, AgainstDataOptions, WorkerOptions, ReadArgument, RunArgument, kw_only=False
-):
-    pairs: Data = argument(
-        "What ``find_pairs``, ``estimate`` or a search for documents returned, or the path of the "
-        "table that its command wrote."
-    )
-    inputs: Data | None = argument(
-        "The documents that the job has read: the page shows their columns. Without them it shows "
-        "what the table has of both documents, as ``with_columns`` of ``find_pairs`` adds it.",
-        default=None,
-    )
-    labels: Data | None = argument(
-        "Pairs that were judged before, such as the file that a page of review has handed out: "
-        "``id_a``, ``id_b`` and ``label``. The page begins with these labels, and the pairs of "
-        "which it is least certain are those near the best threshold by them.",
-        default=None,
-    )
-    differs = but(
-        against={
-            "python": "The other documents that the pairs name, if they are of two collections."
-        },
-    )
-
-
-@takes(_Arguments)
-def review(given: _Arguments) -> Report:
+def review(
+    pairs: Data,
+    data: Data | None = None,
+    against: DataOrIndex | None = None,
+    *,
+    labels: Data | None = None,
+    limit: int = 20_000,
+    columns: ColumnNames | None = None,
+    read: ReadOptions | None = None,
+    run: RunOptions | None = None,
+) -> Report:
     """Make a page on which pairs are judged: the same, not the same, unsure.
 
     The page has both documents of a pair beside each other, field by field, with differences
     marked, the least certain pair first. It keeps the judgements in the browser, and hands them out
     as a CSV file, which ``labels`` of this function and of ``report`` take.
+
+    Parameters
+    ----------
+    pairs
+        The result of ``find_pairs``, ``estimate`` or a search for documents, or the path of the
+        table that its command wrote.
+    data
+        The documents of the job: the page shows their columns. None: the columns that the table
+        has of both documents, as ``columns`` of ``find_pairs`` adds them.
+    against
+        The other documents of the job, if it had two collections.
+    labels
+        Pairs that were judged before, such as a file that a page of review has handed out. The
+        page begins with these labels, and with the pairs near the best threshold by them.
+    limit
+        The most pairs of the page, those nearest to the best threshold by ``labels``, or to the
+        similarity that separates two groups (Otsu). Labelled pairs are all there.
+    columns
+        Columns of the documents to show. None: all but the ids, the text first.
+    read, run
+        Columns of the documents, and threads.
 
     Returns
     -------
@@ -101,15 +106,15 @@ def review(given: _Arguments) -> Report:
     ...     {"id": 1, "text": "Wavelet-based histograms", "year": 1998},
     ...     {"id": 2, "text": "Wavelet based histograms", "year": 1999},
     ... ]
-    >>> pairs = neardup.find_pairs(papers, ngram=1)
+    >>> pairs = neardup.find_pairs(papers, text=neardup.TextOptions(ngram=1))
     >>> neardup.review(pairs, papers)
     Report(1 pair to judge)
     """
-    options = given.part(ReviewOptions)
-    own = None if given.inputs is None else resolve_inputs(given.inputs, options)
-    other = resolve_against(given.against, partial(resolve_inputs, options=options), options)
-    with Runner(given.workers, given.progress, "review") as runner:
-        return make_review(given.pairs, own, other, given.labels, options, runner)
+    options = merge(ReviewOptions, read, limit=limit, columns=columns)
+    own = None if data is None else resolve_inputs(data, options)
+    other = resolve_against(against, partial(resolve_inputs, options=options), options)
+    with open_runner(run, "review") as runner:
+        return make_review(pairs, own, other, labels, options, runner)
 
 
 # Bytes that rows of a table may take while they are ranked; more are in files.
@@ -174,10 +179,10 @@ def _read_fields(
     if own is None and other is None:
         if names is not None:
             where = "without the documents, whose columns they are"
-            raise no_effect("with_columns", where, "name INPUT")
+            raise no_effect("columns", where, "name INPUT")
         return Fields([], None)
     if names is not None:
-        _check_columns(names, [*(own or ()), *(other or ())], "with_columns (--columns)")
+        _check_columns(names, [*(own or ()), *(other or ())], "columns")
     ids_a, ids_b = (set(ids.take(pa.array(chosen)).to_pylist()) for ids in pairs.ids)
     if not pairs.is_two_sided:
         ids_a = ids_b = ids_a | ids_b

@@ -16,10 +16,9 @@ from neardup.matching.measures import MEASURES, Measure, Overlap, rank_fractions
 from neardup.matching.nearest import as_it_is, nearest_strings, string_maker, texts_of
 from neardup.matching.verify import overlaps_at_threshold, score_pairs
 from neardup.options.documents import ExtractOptions, SimilarityOptions
-from neardup.options.groups import ShingleOptions
+from neardup.options.groups import ShingleOptions, TextOptions
 from neardup.options.kinds import Documents, exact_fraction
-from neardup.options.option import argument, no_effect, shows, takes
-from neardup.options.together import TextArgument
+from neardup.options.option import merge, no_effect
 from neardup.stages.options import check_text, weights_for
 from neardup.tables import Int64s, ShingleSets, Texts, WeightedSets
 from neardup.text.shingles import ShingleScheme, shingle_scheme, shingle_sets
@@ -31,7 +30,7 @@ from neardup.text.weighting import (
 )
 
 if TYPE_CHECKING:
-    from neardup.options.choices import Number
+    from neardup.options.choices import Number, SimilarityMeasure
 
 # Texts that are cut into shingles together, in bytes.
 _SLICE_BYTES = 1 << 24
@@ -175,40 +174,43 @@ def _sliced(texts: Sequence[str]) -> Iterable[tuple[int, Sequence[str]]]:
             start, n_bytes = stop, 0
 
 
-class _Scoring(SimilarityOptions, TextArgument):
-    pass
+def _make_scorer(options: SimilarityOptions) -> _Scorer:
+    return _EditScorer(options) if options.measure == "edit" else _SetScorer(options)
 
 
-@takes(_Scoring)
-def _make_scorer(given: _Scoring) -> _Scorer:
-    return _EditScorer(given) if given.measure == "edit" else _SetScorer(given)
+@lru_cache(64, typed=True)
+def _remembered_scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Scorer:
+    """Make a scorer; the options of many calls are checked once."""
+    return _make_scorer(merge(SimilarityOptions, text, measure=measure))
 
 
-# So that options are checked once for many calls; with types, because 1 and True are equal.
-_remembered_scorer = lru_cache(64, typed=True)(_make_scorer)
-
-
-def _scorer(name: str, options: dict[str, Any]) -> _Scorer:
+def _scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Scorer:
     try:
-        return _remembered_scorer(**options)
+        return _remembered_scorer(measure, text)
     except TypeError:
-        # A value that cannot be remembered, or an option that there is not.
-        pass
-    try:
-        return _make_scorer(**options)
-    except TypeError as error:
-        message = str(error).replace("_make_scorer", name)
-        raise TypeError(message) from None
+        # A value that cannot be remembered.
+        return _make_scorer(merge(SimilarityOptions, text, measure=measure))
 
 
-class _Pair(_Scoring, kw_only=False):
-    a: str = argument("The first text.")
-    b: str = argument("The second.")
-
-
-@shows(_Pair)
-def similarity(a: str, b: str, **options: Any) -> float:
+def similarity(
+    a: str,
+    b: str,
+    *,
+    measure: SimilarityMeasure | None = None,
+    text: TextOptions | None = None,
+) -> float:
     """Compare two texts by one measure, exactly.
+
+    Parameters
+    ----------
+    a, b
+        The texts.
+    measure
+        ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (the share of a that b
+        has), ``max-containment``, ``overlap`` (common shingles), ``weighted-jaccard`` or ``edit``
+        (1 - edits of tokens / length of the longer text; tokens are characters).
+    text
+        Tokens and shingles; here a shingle has 1 token, and idf is ``unary``.
 
     Returns
     -------
@@ -222,9 +224,9 @@ def similarity(a: str, b: str, **options: Any) -> float:
 
     Notes
     -----
-    As ``find_pairs([a], [b])`` has it, but that a shingle is one token unless ``ngram`` is given,
-    and that ``idf`` is ``unary``. Some microseconds for short texts, after the first call with the
-    same options. Time is linear in the texts, for ``edit`` a 64th of the product of the lengths.
+    As ``find_pairs([a], [b])`` but for these defaults. Some microseconds for short texts, after
+    the first call with the same options. Time is linear in the texts, for ``edit`` a 64th of the
+    product of the lengths.
 
     Examples
     --------
@@ -234,7 +236,7 @@ def similarity(a: str, b: str, **options: Any) -> float:
     >>> neardup.similarity("the cat sat on the mat", "a cat sat on the mat")
     0.8333333333333334
     """
-    found = _scorer("similarity", options)
+    found = _scorer(measure, text)
     try:
         if isinstance(a, str) and isinstance(b, str):
             return found.similarity(a, b)
@@ -246,19 +248,31 @@ def similarity(a: str, b: str, **options: Any) -> float:
     raise AssertionError
 
 
-class _Query(ExtractOptions, TextArgument, kw_only=False):
-    query: str = argument("The text that others are compared with; ``a`` of the measure.")
-    texts: Iterable[str | None] | Mapping[Any, str | None] = argument(
-        "The others, in anything that yields strings; None is passed over. Of a mapping, or a "
-        "series of pandas, the values."
-    )
-
-
-@shows(_Query)
 def extract(
-    query: str, texts: Iterable[str | None] | Mapping[Any, str | None], **options: Any
+    query: str,
+    texts: Iterable[str | None] | Mapping[Any, str | None],
+    *,
+    limit: int = 5,
+    threshold: Number | None = None,
+    measure: SimilarityMeasure | None = None,
+    text: TextOptions | None = None,
 ) -> list[Extracted]:
     """Find the texts of a list that are most similar to a query, none missed.
+
+    Parameters
+    ----------
+    query
+        The text that the others are compared with; ``a`` of the measure.
+    texts
+        The others: any iterable of strings, in which None is passed over, or the values of a
+        mapping or of a pandas series.
+    limit
+        The most texts.
+    threshold
+        Least similarity, in (0, 1], an exact decimal; for ``overlap`` a whole number. None: any
+        above 0.
+    measure, text
+        As of ``similarity``.
 
     Returns
     -------
@@ -286,9 +300,8 @@ def extract(
     Moeller 0.857 1
     Muller 0.857 3
     """
-    own = {name: options.pop(name) for name in ExtractOptions.own if name in options}
-    asked = ExtractOptions(**own, measure=options.get("measure"))
-    found = _scorer("extract", options)
+    asked = ExtractOptions(limit=limit, threshold=threshold, measure=measure)
+    found = _scorer(measure, text)
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         message = f"texts must be a list or a mapping of strings, got {type(texts).__name__}"
         raise InvalidInputError(message)
@@ -296,20 +309,20 @@ def extract(
     # Values of a series of pandas have labels, as those of a mapping have keys.
     with_keys = getattr(texts, "items", None)
     items = list(with_keys()) if callable(with_keys) else None
-    given: list[Any] = list(texts) if items is None else [text for _, text in items]
+    given: list[Any] = list(texts) if items is None else [value for _, value in items]
     check_text("query", query)
     places = None
     if not {type(text) for text in given} <= {str}:
         # NaN is a gap in a series of pandas, as None is.
-        places = [n for n, text in enumerate(given) if text is not None and text == text]
+        places = [n for n, each in enumerate(given) if each is not None and each == each]
         for place in places:
             check_text("texts", given[place])
     strings = given if places is None else [given[place] for place in places]
     try:
         best = found.best(query, strings, asked.threshold, asked.limit)
     except UnicodeEncodeError:
-        for text in strings:
-            check_text("texts", text)
+        for each in strings:
+            check_text("texts", each)
         raise
     rows = []
     for place, score in best:

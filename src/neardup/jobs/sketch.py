@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pyarrow as pa
 
+from neardup.engine.opening import open_runner
 from neardup.engine.workspaces import open_workspace
 from neardup.files.ids import EarlyIds, check_unique, choose_id_column, common_id_type, join_ids
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass, TextBlock, keep_extracted, read_text_block
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
-from neardup.options.choices import Data
-from neardup.options.groups import DOCUMENTS, WorkerOptions
-from neardup.options.option import argument, takes
+from neardup.options.choices import Data, Fingerprint, SketchKindName, WindowHash
+from neardup.options.groups import ReadOptions, RunOptions, TextOptions
+from neardup.options.option import merge
 from neardup.options.sketches import SketchOptions
-from neardup.options.together import GroupArguments
 from neardup.outputs.table_files import write_table
 from neardup.outputs.targets import Target
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
@@ -270,13 +270,60 @@ def _place(blocks: list[_SketchedBlock], document: int) -> tuple[str, int]:
     return block.source, int(block.documents.numbers[document - starts[number]])
 
 
-class _Arguments(SketchOptions, WorkerOptions, GroupArguments, kw_only=False):
-    data: Data = argument(DOCUMENTS)
-
-
-@takes(_Arguments)
-def sketch(given: _Arguments) -> Sketches:
+def sketch(
+    data: Data,
+    kind: SketchKindName = "minhash",
+    *,
+    num_perm: int | None = None,
+    size: int | None = None,
+    modulus: int | None = None,
+    compression: int | None = None,
+    neighbourhood: int | None = None,
+    hash: WindowHash | None = None,  # noqa: A002 - the name of the option
+    letters: int | None = None,
+    residue: int | None = None,
+    fingerprint: Fingerprint | None = None,
+    fingerprint_bits: int | None = None,
+    text: TextOptions | None = None,
+    read: ReadOptions | None = None,
+    run: RunOptions | None = None,
+) -> Sketches:
     """Sketch documents: a few bytes each, from which similarities are estimated.
+
+    Parameters
+    ----------
+    data
+        Documents, in any form that ``deduplicate`` takes.
+    kind
+        ``minhash``: Jaccard similarity from a fixed number of positions; ``weighted``: weighted
+        Jaccard similarity; ``smallest``: the smallest hashes of a set, with less error for Jaccard
+        similarity; ``modulo``: the hashes that a modulus divides, for containment, too; ``edit``:
+        symbols of some windows, for edit distance.
+    num_perm
+        Positions of ``minhash`` and ``weighted``, 1 to 65,536. None: 128.
+    size
+        Hashes of ``smallest`` (None: 256), or the least that a sketch of ``modulo`` without a
+        modulus is expected to have (None: 100). 1 to 1,048,576.
+    modulus
+        Of ``modulo``, 1 to 2^32. None: a power of two for each document, by its size.
+    compression
+        Of ``edit``: characters per symbol. None: 100.
+    neighbourhood
+        Of ``edit``: characters per window, 1 to 256. None: 12.
+    hash
+        Of ``edit``: ``mixed`` (the default) hashes windows, ``sum`` adds up the codes of their
+        characters, as in the paper.
+    letters
+        Of ``edit``: number of different symbols. None: 2^32; 2 take a bit each.
+    residue
+        Of ``edit`` with ``sum``: remainder of the sums that count. None: 0.
+    fingerprint
+        Hash function of shingles: ``mixer`` (the default), or ``rabin`` for Rabin fingerprints,
+        whose collisions are bounded for any texts.
+    fingerprint_bits
+        32, 40 or 64 bits of a shingle's hash. None: 64.
+    text, read, run
+        Tokens and shingles, input, and threads.
 
     Returns
     -------
@@ -298,14 +345,29 @@ def sketch(given: _Arguments) -> Sketches:
     --------
     >>> import neardup
     >>> texts = ["the cat sat on the mat", "the cat sat on a mat", "a dog"]
-    >>> sketches = neardup.sketch(texts, kind="smallest", ngram=1)
+    >>> sketches = neardup.sketch(texts, kind="smallest", text=neardup.TextOptions(ngram=1))
     >>> neardup.estimate(sketches, threshold=0.8).pairs.select(["id_a", "id_b"]).to_pylist()
     [{'id_a': '0', 'id_b': '1'}]
     """
-    options = given.part(SketchOptions)
+    options = merge(
+        SketchOptions,
+        *(text, read),
+        kind=kind,
+        num_perm=num_perm,
+        size=size,
+        modulus=modulus,
+        compression=compression,
+        neighbourhood=neighbourhood,
+        hash=hash,
+        letters=letters,
+        residue=residue,
+        fingerprint=fingerprint,
+        fingerprint_bits=fingerprint_bits,
+    )
     make_maker(options)
-    with Runner(given.workers, given.progress, "sketch") as runner:
-        sources = rows_where(resolve_inputs(given.data, options), options.where)
-        idf_sources = None if given.idf_from is None else resolve_inputs(given.idf_from, options)
+    with open_runner(run, "sketch") as runner:
+        sources = rows_where(resolve_inputs(data, options), options.where)
+        counted = options.idf_from
+        idf_sources = None if counted is None else resolve_inputs(counted, options)
         sketches = sketch_sources(sources, options, idf_sources=idf_sources, runner=runner)
     return with_warning(sketches)

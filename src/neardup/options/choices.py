@@ -50,7 +50,7 @@ PairMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "hamming", "ed
 SimilarityMeasure = SetMeasure | Literal["overlap", "weighted-jaccard", "edit"]
 Clusters = Literal["survivors", "components"]
 Method = Literal["auto", "exact", "minhash"]
-PairMethod = Literal["exact", "minhash"]
+PairMethod = Literal["exact", "minhash", "allpairs", "ppjoin", "ppjoin+"]
 Algorithm = Literal["auto", "allpairs", "ppjoin", "ppjoin+"]
 
 Occurrences = Literal["set", "numbered"]

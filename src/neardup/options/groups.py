@@ -1,8 +1,8 @@
-"""Options that travel together: how documents are read, cut into shingles, compared, and run."""
+"""Groups of options that several jobs share: text, reading, running, bands, keep order, output."""
 
 from fractions import Fraction
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from neardup.errors import InvalidParameterError
 from neardup.options.choices import (
@@ -12,21 +12,25 @@ from neardup.options.choices import (
     DataOrIndex,
     DocumentMeasure,
     DocumentUnit,
+    Engine,
     Fingerprint,
     InputFormat,
     InverseFrequency,
     Number,
     Occurrences,
     OnError,
+    OutputFormat,
     Progress,
     Refresh,
     Side,
+    TableFormat,
     TermFrequency,
     TextFormat,
     TokenizerChoice,
     UnicodeForm,
 )
 from neardup.options.kinds import (
+    BandShape,
     ByteSize,
     Choice,
     Columns,
@@ -45,136 +49,129 @@ from neardup.options.kinds import (
 )
 from neardup.options.option import Option, Options, but, no_effect, option
 
-BY_ENDING = (
-    "What all files are read as, whatever their endings. auto: by ending; a file that is named and "
-    "has another one is text, those of a folder are passed over. html: texts are web pages, in "
-    "tables too; a file without the ending of a table is one page."
+# Options that several jobs declare, each with its own default and help.
+
+THRESHOLD = Option(
+    "Least similarity, in (0, 1].",
+    Share(),
+    more="An exact decimal; a similarity equal to it passes.",
+    metavar="T",
 )
-_FORMATS = (
-    "``text``, ``jsonl``, ``json``, ``csv``, ``tsv``, ``parquet``, ``arrow``, ``html``, ``warc``, "
-    "``xlsx``, ``docx``, ``odt``, ``epub`` or ``pdf``: what all files are read as, "
-    "whatever their endings."
+MEASURE = Option("Similarity measure of two documents.", Choice(DocumentMeasure))
+LIMIT = Option("Fail if there are more than N pairs.", Whole(1), metavar="N")
+MIN_TOKENS = Option(
+    "Tokens of the shortest passage that is surely found.",
+    Whole(1, 65536, within="1 and 65,536"),
+    usual="50",
 )
-_BY_ENDING_IN_PYTHON = (
-    "``auto``: by ending; a file that is named and has another one is text, those of a folder are "
-    "passed over and counted in the summary. ``html``: texts are web pages, in the columns of "
-    "tables too, and data in memory; a file without the ending of a table is one page."
+WITH_TEXT = Option("Add the texts of the passages.")
+
+_BY_ENDING = (
+    "auto goes by the ending of each file; a named file with another ending is plain text, and "
+    "such files of a folder are passed over. html reads texts as web pages, also in the columns "
+    "of tables; a file without the ending of a table is one page."
 )
 
 
 class InputOptions(Options):
-    """What input files hold."""
+    """Options of the format of input files."""
+
+    heading = "Input"
 
     input_format: InputFormat = option(
-        f"{BY_ENDING} bytes: each file is one document, whatever it holds, and its bytes are "
-        "tokens.",
+        "Format of all files, whatever their endings.",
         default="auto",
-        python=f"{_FORMATS} {_BY_ENDING_IN_PYTHON} ``bytes``: each file is one document, "
-        "whatever it holds, and its bytes are tokens.",
+        more=f"{_BY_ENDING} bytes reads each file as one document whose bytes are tokens.",
     )
     encoding: str | None = option(
-        "Encoding of text, CSV, JSON and web pages, by its name in Python, such as latin-1, "
-        "cp1252 or utf-16.",
+        "Encoding of text files, such as latin-1 or utf-16.",
         Encoding(),
         default=None,
-        usual="what a page says of itself, else utf-8",
+        more="A name that Python knows, for text, CSV, JSON and web pages.",
+        usual="that of the page, else utf-8",
     )
     delimiter: str | None = option(
-        "What separates the fields of CSV and TSV: a character, or tab.",
+        "Field separator of CSV and TSV; tab is allowed.",
         Delimiter(),
         default=None,
         usual="a comma; a tab for TSV",
     )
     sheet: str | int | None = option(
-        "Sheet of a spreadsheet, by its name or its number.",
+        "Sheet of a spreadsheet, by name or number.",
         NameOrNumber(),
         default=None,
-        usual="the first that has rows",
+        usual="the first with rows",
     )
-    lines: bool = option("Text files hold one document a line.", default=False)
+    lines: bool = option("Read each line of a text file as a document.", default=False)
     document: DocumentUnit | None = option(
-        "folder: the files of each folder of INPUT are one document, in the order of their names, "
-        "such as a program or a book of several files. Places name the file.",
+        "folder: join the files of each folder into one document.",
         Choice(DocumentUnit, "folder or None"),
         default=None,
-        usual="a file, or a row of a table",
-        python="``folder``: the files of a folder are one document, in the order of their names. "
-        "Where one folder is named, each folder in it is a document, with all files below it, and "
-        "each file beside such folders; one without folders is a document itself. So is each of "
-        "several folders. Files that are named themselves are the document of their folder. "
-        "Passages say in which file they begin. None: each file is a document, or each row of a "
-        "table.",
+        usual="one document per file or row",
+        more="Files are joined in the order of their names, such as a program or a book of "
+        "several files. Passages name the file in which they begin.",
     )
-    main_text: bool = option(
-        "Of web pages the main text counts, without menus and the like, not all that is visible.",
-        default=False,
-    )
+    main_text: bool = option("Extract only the main text of web pages.", default=False)
 
     def check_together(self) -> None:
-        """Raise for files that are no single text, where those of a folder are put together."""
+        """Raise if files that are not one text each are to be joined by folder."""
         super().check_together()
         if self.document is None:
             return
         if self.lines:
-            message = "lines splits a file, and document puts files together; leave one of both out"
+            message = "lines splits a file, and document joins files; leave out one of the two"
             raise InvalidParameterError(message, "lines", "document")
         if self.input_format == "bytes":
             message = (
-                "document folder puts texts together, and input_format bytes reads none; leave one "
-                "of both out"
+                "document folder joins texts, and input_format bytes reads no texts; leave out "
+                "one of the two"
             )
             raise InvalidParameterError(message, "document", "input_format")
 
     @property
     def reads_programs(self) -> bool:
-        """Whether programs of a folder are read, which are passed over otherwise."""
+        """Whether source files of a folder are read, which are passed over otherwise."""
         tokenizer, preset = map(vars(self).get, ("tokenizer", "preset"))
         return self.input_format == "auto" and (tokenizer or preset) == "code"
 
     @property
     def by_ending(self) -> bool:
-        """Whether nothing but the endings of programs' files says their languages."""
+        """Whether the endings of source files decide their languages."""
         return self.reads_programs and vars(self).get("language") is None
 
 
 class ReadingOptions(InputOptions):
-    """What files hold, where text and id of a document are, and what becomes of bad rows."""
+    """Options of input files and their columns, and of bad rows."""
 
     text_column: ColumnNames = option(
-        "Column of the text, or a path such as doc.text; several are joined with newlines in the "
-        "order given.",
+        "Column of the text; several are joined with newlines.",
         Columns(),
         default="text",
-        python="Name of the column of the text, or a path such as ``doc.text``, or several: their "
-        "texts are joined with newlines in that order, a null counting as an empty text; where all "
-        "are null the row is bad.",
+        more="A name, or a path such as doc.text. Repeat the option to join columns in the order "
+        "given.",
         is_repeatable=True,
     )
     id_column: str | None = option(
-        "Column of the ids; '' for <file>:<row>, or <file> where that is one document.",
+        "Column of the ids; '' makes ids <file>:<row>.",
         default=None,
-        usual="id, if all inputs have one; else ''",
-        python="Name of the column of the ids; None: ``id``, if all inputs have one. "
-        "Otherwise, and where it is empty, an id is ``<file>:<row>``, or ``<file>`` where that is "
-        "one document.",
+        usual="id, if all inputs have it",
+        more="The id of a file that is one document is <file>.",
     )
     on_error: OnError = option(
-        "A bad row ends the run, or is left out, counted and named; a job that writes a folder "
-        "puts it into skipped/. A column that a whole CSV or Parquet file lacks and an id "
-        "that comes twice always end it.",
+        "Fail at a bad row, or skip and count it.",
         default="raise",
-        python="``raise`` on a bad row, or ``skip`` it: it is left out, counted and named, and "
-        "written to ``skipped/``. An id that comes twice is always an error.",
+        more="A job that writes a folder puts skipped rows into skipped/. A repeated id, and a "
+        "column that a whole file lacks, are always errors.",
     )
 
     @property
     def reads_bytes(self) -> bool:
-        """Whether documents are the bytes of files, and no text."""
+        """Whether documents are the bytes of files instead of texts."""
         return self.input_format == "bytes"
 
     @property
     def skip_bad(self) -> bool:
-        """Whether bad rows are left out."""
+        """Whether bad rows are skipped."""
         return self.on_error == "skip"
 
     def check_reads_text(self) -> None:
@@ -188,7 +185,7 @@ class ReadingOptions(InputOptions):
 
 
 class TextReadingOptions(ReadingOptions):
-    """How documents are read by jobs that look into texts, or keep them."""
+    """Options of input for jobs that look into texts or keep them."""
 
     input_format: TextFormat = "auto"
     differs = but(
@@ -198,206 +195,175 @@ class TextReadingOptions(ReadingOptions):
                 bytes="bytes are compared by dedup, pairs and sketch; passages, cuts and indexes "
                 "need text",
             ),
-            "help": BY_ENDING,
-            "python": f"{_FORMATS} {_BY_ENDING_IN_PYTHON}",
+            "more": _BY_ENDING,
         }
     )
 
 
 class WhereOptions(Options):
-    """Which rows of the input count."""
+    """Condition on the rows of the input."""
+
+    heading = "Input"
 
     where: str | None = option(
-        "Only rows of INPUT that meet this condition on their columns, in SQL, such as "
-        "\"status = 200 and lang in ('en', 'de')\"; the others are counted.",
+        "Read only rows of INPUT that meet this SQL condition.",
         default=None,
-        python="A condition on the columns of the documents in SQL, such as ``status = 200 and "
-        "lang in ('en', 'de')``: rows that do not meet it are as if they were not there, and are "
-        "counted. Numbers are compared as such, also where a text reads as one, and what is "
-        "missing is null.",
+        more="Such as \"status = 200 and lang in ('en', 'de')\". The other rows are counted.",
         metavar="CONDITION",
     )
 
 
 class AgainstOptions(ReadingOptions):
-    """Where text and id are, also in another collection; None: where they are in the first."""
+    """Columns of a second collection."""
 
     against_text_column: ColumnNames | None = option(
-        "Column of the text in OTHER; several as of INPUT.",
+        "Column of the text in OTHER.",
         Columns(),
         default=None,
         usual="that of INPUT",
-        python="Columns of the other collection; None: those of the first.",
         is_repeatable=True,
     )
     against_id_column: str | None = option(
-        "Column of the ids in OTHER.",
-        default=None,
-        usual="as of INPUT",
-        python="Columns of the other collection; None: those of the first.",
+        "Column of the ids in OTHER.", default=None, usual="as of INPUT"
     )
 
     def check_other(self, name: str, *, is_given: bool) -> None:
-        """Raise if an option of the other collection was given, and that itself was not.
-
-        ``name`` is what names the other collection.
-        """
+        """Raise if a column of the second collection is given without it, called ``name``."""
         if not is_given:
             self.check_no_other(f"without {name}", f"give {name}", name)
 
     def check_no_other(self, where: str, remedy: str, *others: str) -> None:
-        """Raise if one of these options was given where no other collection is read.
-
-        ``where``, ``remedy`` and ``others`` are as of ``no_effect``.
-        """
+        """Raise if a column is given where no second collection is read; as ``no_effect``."""
         for name in ("against_text_column", "against_id_column"):
             if getattr(self, name) is not None:
                 raise no_effect(name, where, remedy, *others)
 
 
 class TextAgainstOptions(AgainstOptions, TextReadingOptions):
-    """Where text and id are in two collections, of jobs that look into texts."""
+    """Options of two collections, for jobs that look into texts."""
 
 
 class NormalOptions(Options):
     """Differences between texts that do not count."""
 
-    casefold: bool | None = option(
-        "Upper and lower case are the same.", default=None, usual="for words only"
-    )
+    heading = "Text"
+
+    casefold: bool | None = option("Ignore case.", default=None, usual="for words only")
     unicode_form: UnicodeForm | None = option(
-        "Normalise text first.", Choice(UnicodeForm, "NFC, NFKC or None"), default=None
+        "Unicode form in which texts are compared.",
+        Choice(UnicodeForm, "NFC, NFKC or None"),
+        default=None,
     )
-    strip_accents: bool = option("Accents do not count.", default=False)
+    strip_accents: bool = option("Ignore accents.", default=False)
 
 
 class TokenOptions(NormalOptions):
-    """What texts are cut into: tokens, and shingles of several."""
+    """Tokens and shingles of a text."""
 
     tokenizer: TokenizerChoice | None = option(
-        "words, whitespace, characters, lines, bytes, code, or the path of a tokenizer.json file.",
+        "Tokens: words, whitespace, characters, lines, bytes or code.",
         Tokenizer(),
         default=None,
         usual="words",
-        python="``words``, ``whitespace``, ``characters``, ``lines``, ``bytes``, ``code`` (what "
-        "programs are made of, whatever their names, values and comments), the path of a "
-        "``tokenizer.json`` or a function from a text to its tokens. None is ``words``, or "
-        "``bytes`` where these are read.",
+        more="Also the path of a tokenizer.json file.",
     )
     language: str | None = option(
-        "Language of all programs, such as python, with --tokenizer code.",
+        "Programming language of all texts, with --tokenizer code.",
         default=None,
         usual="by the ending of each file",
-        python="Language of all programs for the tokenizer ``code``, by a name that Pygments has "
-        "for it. None: that of each file, by its ending; of data in memory Python.",
     )
     ngram: int | None = option(
-        "Tokens in a shingle.", Whole(1, 65536), default=None, usual="5; 1 for weighted-jaccard"
+        "Tokens per shingle.", Whole(1, 65536), default=None, usual="5; 1 for weighted-jaccard"
     )
 
 
 class SeedOptions(Options):
-    """What random choices follow from."""
+    """Seed of the hash functions."""
+
+    heading = "Text"
 
     seed: int | None = option(
-        "Selects the hash functions.",
+        "Seed of the hash functions.",
         Whole(0, 2**64 - 1, within="0 and 2^64 - 1"),
         default=None,
         usual="42",
-        python="Selects the hash functions; None is 42. Where nothing depends on them it is "
-        "refused, as all options are that have no effect.",
     )
 
 
 class FingerprintOptions(Options):
-    """How shingles are hashed."""
+    """Hash function of shingles."""
+
+    heading = "Text"
 
     fingerprint: Fingerprint | None = option(
-        "How shingles are hashed; the collisions of rabin are bounded, whatever the texts are.",
+        "Hash function of shingles.",
         default=None,
         usual="mixer",
-        python="How shingles are hashed: ``mixer``, or ``rabin`` for Rabin fingerprints, whose "
-        "collisions are bounded whatever the texts are; ``seed`` selects their polynomial. "
-        "None is ``mixer``.",
+        more="The probability of a collision of rabin is bounded for any texts.",
     )
     fingerprint_bits: int | None = option(
-        "Bits that tell shingles apart: 32, 40 or 64. Of 10,000 shingles two are taken for the "
-        "same with probability 0.012, 0.000045 or 3e-12.",
+        "Bits of a shingle's hash: 32, 40 or 64.",
         OneOf(numbers=(32, 40, 64)),
         default=None,
         usual="64",
-        python="32, 40 or 64: so many bits tell shingles apart. Of n different ones two are "
-        "taken for the same with a probability of about n^2 / 2^(bits + 1). None is 64.",
+        more="Among 10,000 shingles two have equal hashes with probability 0.012, 0.000045 or "
+        "3e-12.",
     )
 
 
 class OccurrenceOptions(Options):
-    """What copies of a shingle count."""
+    """Multiplicity of shingles."""
+
+    heading = "Text"
 
     occurrences: Occurrences | None = option(
-        "Shingles as a set, or each copy as an element of its own (multiset).",
-        default="set",
-        python="``set``, or ``numbered`` for measures of multisets.",
+        "Shingles as a set, or numbered as a multiset.", default="set"
     )
 
 
 class ShingleOptions(TokenOptions, OccurrenceOptions):
-    """How texts become sets of shingles; None stands for what is usual."""
+    """Shingles of a text; None stands for the default of a job."""
 
 
 class DocumentOptions(WhereOptions, ReadingOptions, ShingleOptions):
-    """How documents are read and become sets of shingles; the same for every job.
+    """Documents and their shingles, alike for every job that compares whole documents.
 
-    Tokens are words where ``tokenizer`` is None, or bytes if these are read; shingles have 5 where
-    ``ngram`` is, and are a set where ``occurrences`` is.
+    A None ``tokenizer`` is words, or bytes where files are read as bytes; a None ``ngram`` is 5.
     """
 
     def with_tokenizer(self, usual: str) -> Self:
-        """Return these options with the tokenizer that is usual for texts, if none was given."""
+        """Return these options with a tokenizer: the given one, else ``usual`` for texts."""
         if not self.reads_bytes:
             return self if self.tokenizer is not None else self.but(tokenizer=usual)
         if self.tokenizer not in (None, "bytes"):
             message = (
-                f"tokenizer {self.tokenizer} cuts texts, and input_format bytes reads none; leave "
-                "it out, or read the files as text"
+                f"tokenizer {self.tokenizer} splits texts, and input_format bytes reads no texts; "
+                "leave it out, or read the files as text"
             )
             raise InvalidParameterError(message, "tokenizer", "input_format")
         return self.but(tokenizer="bytes")
 
 
 class BandOptions(SeedOptions):
-    """How candidates are found by MinHash bands.
+    """MinHash bands; None is the default, so that an option without effect is noticed."""
 
-    None stands for the default, so that one that was given where no bands are used is noticed.
-    """
+    heading = "Matching"
 
     recall: Number | None = option(
         "Least probability that a pair at the threshold is found.",
         Share(),
         default=None,
         usual="0.99",
-        python="Least probability, in (0, 1], that a pair at the threshold is found; 1 only "
-        "with a threshold of 1. None is 0.99.",
         metavar="P",
     )
     num_perm: int | None = option(
-        "MinHash functions at most.",
-        Whole(1, 65536),
-        default=None,
-        usual="128",
-        python="Hash functions that may be used for bands; None is 128.",
+        "MinHash functions, at most.", Whole(1, 65536), default=None, usual="128"
     )
-    bands: int | None = option(
-        "Bands, instead of choosing them for the recall.",
-        Whole(1),
+    bands: tuple[int, int] | str | None = option(
+        "Bands and rows, such as 20x5, instead of --recall.",
+        BandShape(),
         default=None,
-        python="Use these instead of choosing them for ``recall``.",
-    )
-    rows: int | None = option(
-        "Rows in a band; goes with --bands.",
-        Whole(1),
-        default=None,
-        python="Use these instead of choosing them for ``recall``.",
+        metavar="BxR",
     )
 
     @property
@@ -406,203 +372,126 @@ class BandOptions(SeedOptions):
         return exact_fraction("recall", "0.99" if self.recall is None else self.recall)
 
     def check_unused(self, where: str, remedy: str) -> None:
-        """Raise if one of these options was given where no bands are used."""
-        for name in ("recall", "num_perm", "bands", "rows", "seed"):
+        """Raise if one of these options is given where no bands are used."""
+        for name in ("recall", "num_perm", "bands", "seed"):
             if getattr(self, name) is not None:
                 raise no_effect(name, where, remedy, "method", "measure", "top")
 
 
 class WeightOptions(OccurrenceOptions):
-    """What a shingle weighs.
-
-    None stands for the default, so that one that was given for plain sets is noticed.
-    """
+    """Weights of shingles; None is the default, so that an option without effect is noticed."""
 
     tf: TermFrequency | None = option(
-        "For weighted-jaccard: what a shingle weighs by how often a document has it.",
-        default=None,
-        usual="raw",
-        python="What a shingle weighs by how often a document has it, for "
-        "``weighted-jaccard``: ``raw``, ``binary``, ``log``, ``squared`` or ``saturating``. "
-        "None is the first.",
+        "weighted-jaccard: weight by the frequency in a document.", default=None, usual="raw"
     )
     idf: InverseFrequency | None = option(
-        "For weighted-jaccard: what it weighs by how few documents have it.",
-        default=None,
-        usual="smooth",
-        python="That times what it weighs by how few documents have it: ``smooth``, ``unary``, "
-        "``standard`` or ``probabilistic``, over all documents that are compared. None is the "
-        "first; see ``text.weighting.Weighting``.",
+        "weighted-jaccard: weight by the rarity among documents.", default=None, usual="smooth"
     )
 
     def check_no_weights(self, where: str) -> None:
-        """Raise if one of these options was given where nothing is weighted."""
+        """Raise if one of these options is given where nothing is weighted."""
         for name in ("tf", "idf", "idf_from"):
             if getattr(self, name, None) is not None:
                 raise no_effect(name, where, "choose measure weighted-jaccard", "measure")
 
 
 class CountingOptions(WeightOptions):
-    """What a shingle weighs where documents are counted for that, or others instead of them."""
+    """Weights of shingles, and the documents that are counted for them."""
 
     idf_from: Data | None = option(
-        "For weighted-jaccard: count the documents of these files instead of those that are "
-        "compared; may be given several times.",
+        "weighted-jaccard: count documents of these files instead.",
         default=None,
-        python="Documents that are counted for ``idf`` instead of those that are compared, in "
-        "any form that these may have.",
         metavar="OTHER",
         is_repeatable=True,
     )
 
 
 class ProgressOptions(Options):
-    """How a job says what it is doing."""
+    """Report of progress."""
 
-    progress: Progress | None = option(
-        "Show progress, or call a function with the name of a stage, the work done, and its "
-        "amount.",
-        FunctionOrFlag(),
-        default=None,
-        python="True shows it on standard error: bars on a terminal and in a notebook, else a "
-        "line a minute. A function is called with a stage's name, the work done so far, and "
-        "its amount, None if that is not known: bytes of the files while these are read, else "
-        "documents, pairs or the like.",
-    )
+    heading = "Running"
+
+    progress: Progress | None = option("Show progress.", FunctionOrFlag(), default=None)
 
 
 class WorkerOptions(ProgressOptions):
-    """How a job runs, whatever it does: the result does not depend on it."""
+    """Threads; the result does not depend on them."""
 
-    workers: int | None = option(
-        "Threads.",
-        Whole(1),
-        default=None,
-        usual="one a core",
-        python="Threads; None is one a core. The result does not depend on it.",
-    )
+    workers: int | None = option("Threads.", Whole(1), default=None, usual="one per core")
 
 
-# What a budget bounds, and what a run takes beyond it, as measured in docs/big-collections.md.
-BUDGET = "Memory for tables, blocks and sorts, such as 4GB"
-BEYOND_BUDGET = "Python and its libraries, 90 MB a thread, and 9 times the longest row come on top."
+# The effect of a memory budget, and the memory beyond it, measured in docs/big-collections.md.
+BEYOND_BUDGET = (
+    "Python and its libraries, 90 MB per thread, and 9 times the longest row come on top."
+)
 
 
 class WorkspaceOptions(Options):
-    """What a job may use beside its threads."""
+    """Memory budget and temporary files of a job."""
+
+    heading = "Running"
 
     memory: int | str | None = option(
-        f"{BUDGET}; what does not fit goes to files in --work. {BEYOND_BUDGET}",
+        "Memory budget, such as 4GB.",
         ByteSize(16_000_000),
         default=None,
         usual="60 % of what is free",
-        python=f"{BUDGET}, or in bytes; None is 60 % of what is free. What does not fit goes to "
-        f"files. {BEYOND_BUDGET}",
+        more=f"It covers tables, blocks and sorts; the rest goes to files. {BEYOND_BUDGET}",
         metavar="SIZE",
     )
     work: str | Path | None = option(
-        "Folder for temporary files. A rerun resumes from them; a run that fits in --memory has "
-        "none, and a rerun starts over.",
+        "Folder for temporary files; a rerun resumes from them.",
         PathOrUrl(),
         default=None,
         usual="beside the output",
-        python="Folder for these files, which go with the result; None is where the system "
-        "has temporary files.",
+        more="A run that fits into --memory writes none, and a rerun starts over. With --engine "
+        "spark name a folder or URL that all executors can reach.",
         metavar="DIR",
     )
 
 
-# What several jobs have, each in its own words.
-
-THRESHOLD = Option(
-    "Least similarity, in (0, 1]; an exact decimal.",
-    Share(),
-    python="Least similarity, in (0, 1], taken as the exact decimal; equal counts as similar.",
-    metavar="T",
-)
-MEASURE = Option(
-    "Similarity of two documents.",
-    Choice(DocumentMeasure),
-    python="``jaccard``, ``cosine``, ``dice``, ``containment`` (how much of the document that "
-    "would go is in the one that stays), ``max-containment`` or ``weighted-jaccard`` (with weights "
-    "by ``tf`` and ``idf``).",
-)
-LIMIT = Option(
-    "End with an error at more than N pairs.",
-    Whole(1),
-    python="Raise an error at more pairs than this.",
-    metavar="N",
-)
-MIN_TOKENS = Option(
-    "Tokens of the shortest passage that is found for certain.",
-    Whole(1, 65536, within="1 and 65,536"),
-    usual="50",
-    python="Tokens of the shortest passage to be found for certain, ``ngram`` to 65,536.",
-)
-WITH_TEXT = Option("Add the passages' texts.", python="Add the columns query_text and doc_text.")
-# What functions work on.
-DATA = (
-    "A path, glob or URL as a string; a list of ``pathlib.Path``; a list of strings (texts) "
-    "or of dictionaries; or anything with ``__arrow_c_stream__``: pandas, Polars, DuckDB, Arrow, "
-    "Hugging Face datasets; a ``pyarrow.dataset.Dataset`` is read bit by bit. A set is refused: it "
-    "has no order."
-)
-DOCUMENTS = "Documents, in any form that ``deduplicate`` takes."
-
-
 class KeepOptions(Options):
-    """Which of similar documents stay."""
+    """Choice of the documents that stay."""
+
+    heading = "Matching"
 
     keep: str = option(
-        "Which of similar documents stays: first, longest, shortest, max:COLUMN, min:COLUMN or "
-        "priority:COLUMN=A,B,C; or several, parted by commas: where two are equal by one, the next "
-        "decides.",
+        "Keep order: first, longest, shortest, max:COLUMN, min:COLUMN, priority:COLUMN=A,B.",
         default="first",
-        python="``first``, ``longest``, ``shortest``, ``max:COLUMN``, ``min:COLUMN`` or "
-        "``priority:COLUMN=A,B,C``; or several, parted by commas, such as "
-        "``max:score,max:date,longest``: where two documents are equal by one, the next decides, "
-        "and in the end the input order.",
+        more="Several keys are separated by commas; a later key breaks ties.",
     )
     clusters: Clusters = option(
-        "Remove what is similar to a document that stays, or all but one of every chain.",
+        "Remove documents similar to a kept one, or whole components.",
         default="survivors",
-        python="``survivors``, or ``components``: only the first document of every connected "
-        "component of similar documents stays.",
+        more="components keeps one document of each connected component of similar documents.",
     )
 
 
 class OpenOptions(Options):
-    """How an index is opened."""
+    """Options of an open index."""
+
+    heading = "Text"
 
     tokenizer: TokenizerChoice | None = option(
         TokenOptions.known["tokenizer"],
         default=None,
-        help="The tokenizer.json file that the index was made with, if it was one.",
+        help="The tokenizer.json file of the index, if it has one.",
+        more="",
         usual="",
-        python="Has to be given where a ``tokenizer.json`` file or a function was used.",
     )
     timeout: float = option(
-        "Seconds to wait for the write lock of an index.",
-        Seconds(0),
-        default=5.0,
-        python="Seconds to wait where another process, thread or object holds the write lock; "
-        "0 does not wait. Five of them outlast a commit or a small addition, as in "
-        "``sqlite3``.",
+        "Seconds to wait for the write lock of an index.", Seconds(0), default=5.0
     )
-    refresh: Refresh = option(
-        "Whether each look-up sees what others have committed since the last one.",
-        default="auto",
-        python="``auto``: each look-up sees what others have committed before it, which costs "
-        "some microseconds to find out. ``manual``: ``refresh`` is called for that.",
-    )
+    refresh: Refresh = option("See commits of others at each lookup, or on demand.", default="auto")
 
 
 class AgainstDataOptions(Options):
-    """Other documents that the documents are compared with."""
+    """A second collection."""
+
+    heading = "Input"
 
     against: DataOrIndex | None = option(
-        "Also remove what is similar to a document of these files, or of this index; files may "
-        "be given several times.",
+        "Other collection: files, or the folder of an index.",
         Documents(),
         default=None,
         metavar="OTHER",
@@ -611,23 +500,252 @@ class AgainstDataOptions(Options):
 
 
 class NamedOptions(Options):
-    """What a table names, and how much of it."""
+    """A table that names passages or documents."""
+
+    heading = "Input"
 
     named_in: Data | None = option(
-        "Cut out what this table names instead: passages that `neardup align` or `neardup "
-        "search` has written, or the removed.parquet of a cut.",
+        "Cut the passages that this table names, nothing else.",
         default=None,
-        python="A table that says what goes: the result of ``align``, ``search`` or ``cut``, "
-        "any Arrow table, or the path of one. Only ``side``, ``keep`` and "
-        "``replacement`` go with it, and how documents are read. Of two documents of ``data`` "
-        "the later in keep order loses its passage, unless what it is like goes, too.",
+        more="The output of `neardup align` or `neardup search`, or the removed.parquet of a cut.",
         metavar="FILE",
     )
     side: Side | None = option(
-        "Which passages of FILE go. Needed if INPUT has ids of both sides, but is one of them.",
+        "Side of FILE whose passages are cut.",
         default=None,
-        usual="the side that INPUT is; of documents that are compared with each other the "
-        "later one",
-        python="Which passages of that table go: ``query`` or ``doc``. None: those of the side "
-        "whose ids ``data`` has, and if it has both, one of each pair.",
+        usual="the side that INPUT is",
+        more="Needed if INPUT has ids of both sides but is one of them. Among documents that are "
+        "compared with each other the later one is cut.",
     )
+
+
+class OutputOptions(Options):
+    """Options of a result that a command writes."""
+
+    heading = "Output"
+
+    output: Any = option(
+        "File or URL to create; - is standard output.",
+        PathOrUrl(),
+        default=None,
+        flags=("-o", "--output"),
+        is_required=True,
+    )
+    overwrite: bool = option("Replace the output if it exists.", default=False)
+
+
+class PageOptions(Options):
+    """A page that a command writes beside its result."""
+
+    heading = "Output"
+
+    report: Any = option(
+        "Also write an HTML page that shows the result.",
+        PathOrUrl(),
+        default=None,
+        metavar="FILE",
+    )
+
+
+class TableOptions(PageOptions, OutputOptions):
+    """Options of a command that writes one table."""
+
+    format: TableFormat | None = option(
+        "Format of the table, where its name has no ending.", default=None, usual="jsonl"
+    )
+    differs = but(
+        output={"more": "The ending decides the format: .parquet, .csv, .jsonl or .xlsx."}
+    )
+
+
+class FolderOptions(OutputOptions):
+    """Options of a command that writes rows into a folder."""
+
+    format: OutputFormat = option("Format of the rows written.", default="same")
+    tables_only: bool = option("Write tables and the summary, no rows.", default=False)
+    differs = but(
+        output={
+            "help": "Folder or URL to create; - writes the kept rows.",
+            "more": "- writes the rows to standard output, as JSON lines.",
+        }
+    )
+
+
+class PassageTextOptions(Options):
+    """Texts of passages in a table."""
+
+    heading = "Output"
+
+    no_text: bool = option("Leave out the texts of the passages.", default=False)
+
+
+class PrintOptions(Options):
+    """Options of what a command prints."""
+
+    heading = "Running"
+
+    quiet: bool = option("Print nothing but errors.", default=False)
+    json: bool = option("Print the result as JSON.", default=False)
+
+
+class CommandOptions(PrintOptions):
+    """Options of every command that works in threads."""
+
+    workers: int | None = option(WorkerOptions.known["workers"], default=None)
+
+
+class EngineOptions(WorkspaceOptions):
+    """Options of commands that work in threads or on Spark."""
+
+    engine: Engine = option(
+        "Threads of this process, or a Spark session.",
+        default="threads",
+        more="Spark executors must reach inputs and outputs under the same paths or URLs.",
+    )
+    fresh: bool = option("Start over instead of resuming a stopped run.", default=False)
+
+
+# The groups that public functions take as one value each.
+
+
+class TextOptions(TokenOptions, CountingOptions, SeedOptions):
+    """Tokens, shingles and weights of texts: options of public functions as one value.
+
+    Parameters
+    ----------
+    tokenizer
+        ``words`` (the default), ``whitespace``, ``characters``, ``lines``, ``bytes``, ``code``
+        (tokens of a program without its names, values and comments), the path of a
+        ``tokenizer.json`` file, or a function from a text to its tokens.
+    language
+        Programming language for the tokenizer ``code``, as Pygments names it. None: by the ending
+        of each file; Python for data in memory.
+    ngram
+        Tokens per shingle, 1 to 65,536. None: 5, or 1 for ``weighted-jaccard`` and for passages.
+        For ``edit`` the size of the q-grams that find candidates, which changes the time, not the
+        pairs.
+    occurrences
+        ``set``, or ``numbered`` for multisets of shingles.
+    casefold
+        Ignore case. None: for words only.
+    unicode_form
+        ``NFC`` or ``NFKC``: normalise texts first.
+    strip_accents
+        Ignore accents.
+    tf
+        Weight of a shingle by its frequency in a document: ``raw``, ``binary``, ``log``,
+        ``squared`` or ``saturating``. None: ``raw``, or ``binary`` for passages.
+    idf
+        Factor by the rarity of a shingle among documents: ``smooth``, ``unary``, ``standard`` or
+        ``probabilistic``. None: ``smooth``, or ``unary`` for passages and sketches.
+    idf_from
+        Documents that are counted for ``idf`` instead of the compared ones.
+    seed
+        Seed of the hash functions, 0 to 2^64 - 1. None: 42.
+
+    Raises
+    ------
+    InvalidParameterError
+        If an option is out of range. A function raises it for options that have no effect there.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> names = neardup.TextOptions(tokenizer="characters", ngram=2, strip_accents=True)
+    >>> neardup.find_pairs(["Müller", "Muller"], text=names).pairs["similarity"].to_pylist()
+    [1.0]
+    >>> neardup.similarity("Müller", "Muller", text=names)
+    1.0
+    >>> names.but(strip_accents=False).ngram
+    2
+    """
+
+    occurrences: Occurrences | None = None
+
+
+class ReadOptions(WhereOptions, AgainstOptions):
+    """Formats, columns and rows of inputs: options of public functions as one value.
+
+    Parameters
+    ----------
+    text_column
+        Column of the text, a name or a path such as ``doc.text``; several are joined with
+        newlines, a null counting as an empty text. A row is bad where all are null.
+    id_column
+        Column of the ids. None: ``id``, if all inputs have it. Otherwise, and where it is empty,
+        an id is ``<file>:<row>``, or ``<file>`` of a file that is one document.
+    against_text_column, against_id_column
+        The same of the second collection. None: as of the first.
+    where
+        Condition in SQL on the columns of the first collection, such as ``status = 200 and lang
+        in ('en', 'de')``. Rows that do not meet it are left out and counted.
+    on_error
+        ``raise`` at a bad row, or ``skip`` it: it is counted, named, and written to ``skipped/``.
+    input_format
+        ``auto`` (by the ending of each file), ``text``, ``jsonl``, ``json``, ``csv``, ``tsv``,
+        ``parquet``, ``arrow``, ``html``, ``warc``, ``xlsx``, ``docx``, ``odt``, ``epub``, ``pdf``,
+        or ``bytes``: each file is one document whose bytes are tokens.
+    encoding
+        Encoding of text, CSV, JSON and web pages, as Python names it. None: that of a page, else
+        UTF-8.
+    delimiter
+        Field separator of CSV, one ASCII character. None: a comma, or a tab for TSV.
+    sheet
+        Sheet of a spreadsheet, by name or by number from 1. None: the first with rows.
+    lines
+        Each line of a text file is a document.
+    document
+        ``folder``: the files of a folder are one document, in the order of their names. None: each
+        file or row.
+    main_text
+        Extract only the main text of web pages.
+
+    Raises
+    ------
+    InvalidParameterError
+        If an option is invalid. A function raises it for options that have no effect there.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> pages = neardup.ReadOptions(text_column="body", where="lang = 'en'", on_error="skip")
+    >>> rows = [{"body": "the cat", "lang": "en"}, {"body": "le chat", "lang": "fr"}]
+    >>> len(neardup.sketch(rows, read=pages))
+    1
+    """
+
+
+class RunOptions(WorkspaceOptions, WorkerOptions):
+    """Threads, memory and progress of a job; the result does not depend on them.
+
+    Parameters
+    ----------
+    workers
+        Threads. None: one per core.
+    memory
+        Memory budget for tables, blocks and sorts, in bytes or such as ``"4GB"``; the rest goes to
+        files. None: 60 % of what is free.
+    work
+        Folder for these files, which are removed with the result. None: that of the system.
+    progress
+        True shows progress on standard error. A function is called with the name of a stage, the
+        work done so far, and the whole amount, or None where that is not known.
+    spark
+        A ``SparkSession`` whose executors do the work instead of threads, with the same result.
+        They need the same version of neardup, and reach inputs and outputs under the same paths or
+        URLs; memory is then that of the driver.
+
+    Raises
+    ------
+    InvalidParameterError
+        If an option is invalid. A function raises it for options that have no effect there.
+
+    Examples
+    --------
+    >>> import neardup
+    >>> small = neardup.RunOptions(workers=1, memory="1GB")
+    >>> len(neardup.deduplicate(["a dog", "A dog!"], run=small).removed)
+    1
+    """
+
+    spark: Any = option("Spark session that does the work.", default=None)

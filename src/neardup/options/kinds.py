@@ -262,6 +262,23 @@ class Host(Kind):
         return value
 
 
+class BandShape(Kind):
+    """Numbers of bands and of rows per band: 20x5, or a pair."""
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the numbers as a pair."""
+        numbers = value
+        if isinstance(value, str):
+            shape = re.fullmatch(r"(\d{1,6})x(\d{1,6})", value)
+            numbers = [int(each) for each in shape.groups()] if shape else None
+        elif hasattr(value, "bands"):
+            numbers = (value.bands, value.rows)
+        pair = [_as_int(each) for each in numbers] if isinstance(numbers, Sequence) else []
+        if len(pair) != 2 or None in pair:
+            raise _unlike(name, "two numbers, such as 20x5", value)
+        return tuple(Whole(1).checked(name, each) for each in pair)
+
+
 class Columns(Kind):
     """The name of a column, or several names."""
 

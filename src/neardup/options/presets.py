@@ -129,29 +129,26 @@ class PresetChoice(Choice):
         )
 
 
-def preset_option(literal: Any, *chosen: str, python: str = "") -> Any:
-    """Declare the option of a job, by what it may choose; docstrings say ``python``, too."""
+def preset_option(literal: Any) -> Any:
+    """Declare the option of a job, given the names of its presets."""
     kind = PresetChoice(literal)
-    names = ", ".join(f"``{name}``" for name in chosen)
     return option(
-        f"What is compared; {kind.described}. Chooses the options that suit it, where they are not "
-        "given.",
+        "Options that suit a kind of text.",
         kind,
         default=None,
-        python=f"What is compared; {kind.described}. Of {names} it chooses those that are not "
-        f"given{python}.",
-        flags=("--for",),
+        more=f"{kind.described}. Options that are given go before those of the preset.",
     )
 
 
 class PresetOptions(Options):
-    """Options of a job that takes presets: what is not given is as the preset has it.
+    """Options of a job that takes presets, which fill the options that are not given.
 
-    A class that extends this one declares ``preset``, and says in ``row`` what of a preset is for
-    its job.
+    A subclass declares ``preset`` with the presets of its job, and implements ``row``.
     """
 
-    preset: PresetName | None = preset_option(PresetName, "all options")
+    heading = "Matching"
+
+    preset: PresetName | None = preset_option(PresetName)
 
     @classmethod
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:

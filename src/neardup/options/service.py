@@ -3,27 +3,30 @@
 from pathlib import Path
 from typing import Any
 
-from neardup.options.groups import OpenOptions, WorkerOptions
+from neardup.options.groups import CommandOptions, OpenOptions
 from neardup.options.kinds import ByteSize, Host, Location, Seconds, Whole
-from neardup.options.option import Options, option
-from neardup.options.running import OutputOptions
+from neardup.options.option import option
 
 
-class ServeOptions(Options):
+class ServeOptions(CommandOptions):
     """Address, access and limits of the service."""
 
+    heading = "Service"
+
     host: str = option(
-        "Address to listen at; one that other machines reach needs --token-file.",
+        "Address to listen at.",
         Host(),
         default="127.0.0.1",
+        more="An address that other machines reach needs --token-file.",
         metavar="ADDRESS",
     )
     port: int = option("Port to listen at; 0 takes a free one.", Whole(0, 65535), default=8600)
     token_file: Path | None = option(
-        "File with one token per line, each with role=read or role=write, and name=NAME for the "
-        "log. Requests without a token are refused. The file is read again when it changes.",
+        "File with one token per line; other requests are refused.",
         Location(is_file=True),
         default=None,
+        more="Each has role=read or role=write, and name=NAME for the log. The file is read again "
+        "when it changes.",
     )
     writable: bool = option("Allow requests to insert and remove documents.", default=False)
     max_body: Any = option(
@@ -34,21 +37,14 @@ class ServeOptions(Options):
         metavar="SIZE",
     )
     max_seconds: float = option(
-        "Longest time for a body to arrive, and for an operation to run.",
+        "Longest time for a body, and for an operation.",
         Seconds(0.1),
         default=30.0,
         metavar="SECONDS",
     )
-    check: bool = option("Read and verify the indexes and the options, then end.", default=False)
+    check: bool = option("Read and verify the indexes and options, then end.", default=False)
     tokenizer: str | Path | None = option(
         OpenOptions.known["tokenizer"],
         default=None,
-        help="The tokenizer.json file that the indexes were made with, if it was one.",
-    )
-    workers: int | None = option(WorkerOptions.known["workers"], default=None)
-    quiet: bool = option(OutputOptions.known["quiet"], default=False)
-    as_json: bool = option(
-        OutputOptions.known["as_json"],
-        default=False,
-        help="Print the indexes and the address as one JSON object.",
+        help="The tokenizer.json file of the indexes, if they have one.",
     )

@@ -177,8 +177,8 @@ def format_of(target: Target, table_format: str | None = None) -> str:
     """
     found = target.suffix[1:] if target.suffix in TABLE_SUFFIXES else ""
     if table_format is not None and found and found != table_format:
-        message = f"output-format {table_format} does not go with the name {target}; leave it out"
-        raise InvalidParameterError(message, "output-format")
+        message = f"format {table_format} does not go with the name {target}; leave it out"
+        raise InvalidParameterError(message, "format")
     return table_format or found
 
 

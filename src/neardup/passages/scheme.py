@@ -12,7 +12,6 @@ from neardup.index.store import check_restored, described_tokenizer
 from neardup.kernels.common.hashing import function_seeds
 from neardup.options.choices import InverseFrequency
 from neardup.options.groups import ShingleOptions
-from neardup.options.option import takes
 from neardup.options.passages import PassageOptions
 from neardup.tables import TokenLists, Uint64s
 from neardup.text.shingles import ShingleScheme, shingle_scheme
@@ -111,9 +110,9 @@ def check_length(min_tokens: int, ngram: int) -> None:
         raise InvalidParameterError(message, "min_tokens", "ngram")
 
 
-@takes(PassageOptions)
-def make_passage_scheme(options: PassageOptions) -> PassageScheme:
-    """Make a scheme from options."""
+def make_passage_scheme(**given: Any) -> PassageScheme:
+    """Make a scheme from ``PassageOptions`` by name."""
+    options = PassageOptions(**given)
     return PassageScheme(
         shingle_scheme(options.part(ShingleOptions)),
         options.min_tokens,

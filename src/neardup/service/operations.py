@@ -11,6 +11,7 @@ import msgspec
 
 from neardup.errors import InvalidParameterError
 from neardup.index.snapshot import Snapshot, open_snapshot
+from neardup.options.groups import ReadOptions, RunOptions
 from neardup.service import messages as m
 from neardup.service import worker_processes
 from neardup.service.problems import PROBLEM_TYPE, UNREADABLE, Problem
@@ -159,7 +160,7 @@ def _add(served: ServedIndex, asked: m.Addition) -> m.Added:
         {**_columns(document.columns), "id": document.id, "text": document.text}
         for document in asked.documents
     ]
-    addition = served.index.add(rows, id_column="id", workers=1)
+    addition = served.index.add(rows, read=ReadOptions(id_column="id"), run=RunOptions(workers=1))
     return m.Added(addition.n_documents, len(addition.denied))
 
 
@@ -168,7 +169,7 @@ def _remove(served: ServedIndex, asked: m.Ids) -> m.Removed:
 
 
 def _compact(served: ServedIndex, _: m.Nothing) -> m.Compacted:
-    summary = served.index.compact(workers=1).summary
+    summary = served.index.compact(run=RunOptions(workers=1)).summary
     return m.Compacted(summary["segments"], summary["documents"], summary["freed_bytes"])
 
 

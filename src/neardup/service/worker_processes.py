@@ -27,6 +27,7 @@ from neardup.errors import InvalidParameterError, NeardupError, NeardupHint
 from neardup.jobs.align.align import align
 from neardup.jobs.compare.compare import compare
 from neardup.jobs.index.passages import PassageIndex
+from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.service import messages as m
 from neardup.service.monitoring import WorkError
 from neardup.service.problems import Problem
@@ -117,6 +118,9 @@ def prepare(folder: Path, tokenizer: Any) -> bytes:
     return b""
 
 
+_ONE_THREAD = RunOptions(workers=1)
+
+
 def search(asked: m.Search, folder: Path, tokenizer: Any, media: str) -> bytes:
     """Return the answer to a search of many texts."""
     index: Any = open_once(folder, tokenizer)
@@ -129,22 +133,25 @@ def search(asked: m.Search, folder: Path, tokenizer: Any, media: str) -> bytes:
     if wrong := sorted(unknown & options.keys()):
         message = f"{wrong[0]} has no effect in an index of {kind}; leave it out"
         raise InvalidParameterError(message)
-    result = index.search(_rows(asked.queries), **options, **_id_column(asked.queries), workers=1)
+    rows, read = _rows(asked.queries), _reading(asked.queries)
+    result = index.search(rows, **options, read=read, run=_ONE_THREAD)
     return _answer(result.table, result.summary, asked.limit, media)
 
 
 def align_texts(asked: m.Alignment, folder: Path, tokenizer: Any, media: str) -> bytes:
     """Return the passages that texts share with an index."""
     options = _given(asked, "documents", "limit")
-    rows, named = _rows(asked.documents), _id_column(asked.documents)
-    result = align(rows, open_once(folder, tokenizer), **options, **named, workers=1)
+    rows, read = _rows(asked.documents), _reading(asked.documents)
+    index = open_once(folder, tokenizer)
+    result = align(rows, index, **options, read=read, run=_ONE_THREAD)
     return _answer(result.table, result.summary, asked.limit, media)
 
 
 def compare_texts(asked: m.Comparison) -> bytes:
     """Return the comparison of two texts, as ``neardup compare --json`` prints it."""
     options = _given(asked, "a", "b")
-    result = compare(asked.a, asked.b, **options, edit_limit=EDIT_LIMIT)
+    text = {name: options.pop(name) for name in TextOptions.known if name in options}
+    result = compare(asked.a, asked.b, **options, edit_limit=EDIT_LIMIT, text=TextOptions(**text))
     return msgspec.json.encode(result.to_dict())
 
 
@@ -170,8 +177,8 @@ def _rows(texts: list[str | m.NamedText]) -> list[Any]:
     ]
 
 
-def _id_column(texts: list[str | m.NamedText]) -> dict[str, Any]:
-    return {} if all(isinstance(text, str) for text in texts) else {"id_column": "id"}
+def _reading(texts: list[str | m.NamedText]) -> ReadOptions | None:
+    return None if all(isinstance(text, str) for text in texts) else ReadOptions(id_column="id")
 
 
 def _answer(table: pa.Table, summary: Mapping[str, Any], limit: int | None, media: str) -> bytes:

@@ -75,14 +75,12 @@ def reading_plan(options: DocumentOptions, *, order: tuple[str, ...] = ()) -> Re
 
 def choose_bands(options: BandOptions, measure: Measure) -> tuple[Banding, MinHashScheme]:
     """Choose bands for the recall, unless they are given."""
-    if (options.bands is None) != (options.rows is None):
-        message = "bands and rows go together; give both or neither"
-        raise InvalidParameterError(message, "bands", "rows")
     num_perm = 128 if options.num_perm is None else options.num_perm
     scheme = MinHashScheme(num_perm, 42 if options.seed is None else options.seed)
     try:
-        if options.bands is not None and options.rows is not None:
-            banding = check_banding(options.bands, options.rows, num_perm)
+        if options.bands is not None:
+            bands, rows = map(int, options.bands)
+            banding = check_banding(bands, rows, num_perm)
         else:
             recall = options.recall_asked_for
             banding = choose_banding(measure.least_jaccard, recall, num_perm)

@@ -17,7 +17,7 @@ from neardup.files.inputs import origins_of
 from neardup.files.rows import RowBlock
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
-from neardup.options.running import OutputOptions
+from neardup.options.groups import FolderOptions
 from neardup.outputs.folder import check_apart, check_row_format, new_output
 from neardup.outputs.summary_file import write_summary
 from neardup.outputs.targets import target_of
@@ -203,7 +203,7 @@ class Selection(Result):
 
         ``write_own`` writes the tables of the job, and returns their digests by their names.
         """
-        OutputOptions.known["output_format"].kind.checked("format", output_format)
+        FolderOptions.known["format"].given(output_format)
         check_row_format("format", output_format, tables_only=tables_only)
         if output_format != "same":
             check_conversion(self._documents.sources, output_format)

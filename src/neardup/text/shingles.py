@@ -6,7 +6,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import count
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from neardup.kernels.common.hashing import GOLDEN, mix_words
 from neardup.kernels.text import shingles, tokens
 from neardup.options.choices import Fingerprint, Occurrences, TokenizerChoice
 from neardup.options.groups import FingerprintOptions, SeedOptions, ShingleOptions
-from neardup.options.option import takes
 from neardup.tables import Int64s, ShingleLists, ShingleSets, Texts, TokenLists, Uint64s, offsets_of
 from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import (
@@ -293,13 +292,13 @@ class ShingleScheme:
         }
 
 
-class _Arguments(ShingleOptions, FingerprintOptions, SeedOptions, kw_only=False):
-    tokenizer: TokenizerChoice | None = None
+class SchemeOptions(ShingleOptions, FingerprintOptions, SeedOptions):
+    """Options of shingles and of their hashes."""
 
 
-@takes(_Arguments)
-def make_shingle_scheme(given: _Arguments) -> ShingleScheme:
-    """Make a scheme from options."""
+def make_shingle_scheme(tokenizer: TokenizerChoice | None = None, **options: Any) -> ShingleScheme:
+    """Make a scheme from ``SchemeOptions`` by name."""
+    given = SchemeOptions(tokenizer=tokenizer, **options)
     return shingle_scheme(given, Fingerprints.of(given, given.seed))
 
 

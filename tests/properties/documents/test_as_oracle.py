@@ -14,14 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import DocumentIndex, InvalidInputError
+from neardup import DocumentIndex, InvalidInputError, ReadOptions, RunOptions
+from tests.calls import grouped
 from tests.examples import examples
 from tests.oracles import documents as oracle
 from tests.oracles.measures import MEASURES, WEIGHTED
 from tests.oracles.shingles import elements
 
 # So many bands of one row that every pair of small sets that share anything meets in one.
-MANY_BANDS = {"num_perm": 256, "bands": 256, "rows": 1}
+MANY_BANDS = {"num_perm": 256, "bands": (256, 1)}
 THRESHOLDS = [Fraction(t) for t in ("0.3", "0.5", "0.6", "0.8", "1")]
 
 texts = st.lists(st.sampled_from("abcde"), max_size=7).map(" ".join)
@@ -52,7 +53,9 @@ class Driven:
     threshold: Fraction = field(init=False)
 
     def __post_init__(self) -> None:
-        self.index = DocumentIndex.create(self.folder, tokenizer="whitespace", **self.options)
+        self.index = DocumentIndex.create(
+            self.folder, **grouped(tokenizer="whitespace", **self.options)
+        )
         self.reader = DocumentIndex.open(self.folder, refresh="manual")
         measure, ngram = self.options["measure"], self.options["ngram"]
         self.threshold = Fraction(self.options["threshold"])
@@ -95,9 +98,9 @@ class Driven:
         rows = [{"id": name, "text": text} for name, text in new.items()]
         if any(name in self.now.ids() for name in new):
             with pytest.raises(InvalidInputError, match="is in the index already"):
-                self.index.add(rows, id_column="id", workers=2)
+                self.index.add(rows, read=ReadOptions(id_column="id"), run=RunOptions(workers=2))
             return
-        self.index.add(rows, id_column="id", workers=2)
+        self.index.add(rows, read=ReadOptions(id_column="id"), run=RunOptions(workers=2))
         for name, text in new.items():
             self.now.insert(name, text.split())
         self.committed = self.now.copy()

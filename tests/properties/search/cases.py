@@ -27,6 +27,7 @@ from neardup.passages.windows import make_queries
 from neardup.runs.runner import Runner
 from neardup.tables import Texts
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
+from tests.calls import grouped
 from tests.oracles import passages
 from tests.oracles import search as oracle
 from tests.oracles.hashing import hash_shingles, hash_token
@@ -109,7 +110,7 @@ def new_folder() -> Iterator[Path]:
 @contextlib.contextmanager
 def indexed(case: Case, **how) -> Iterator[PassageIndex]:
     with new_folder() as folder:
-        PassageIndex.create(folder, **case.options)
+        PassageIndex.create(folder, **grouped(**case.options))
         add(folder, case.documents, **how)
         yield PassageIndex.open(folder)
 

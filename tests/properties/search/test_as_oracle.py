@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from neardup import PassageIndex
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
+from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import passages
@@ -232,7 +233,7 @@ def test_search__windows_of_shorter_passages():
     """Windows are listed whole, also where only passages too short for a search begin."""
     case = Case({"0": "c k a o g f d i h"}, ["o g f"], 5, 8, threshold=Fraction(3, 5))
     with new_folder() as folder:
-        index = PassageIndex.create(folder, **case.options, seed=1)
+        index = PassageIndex.create(folder, **grouped(seed=1, **case.options))
         index.add(list(case.documents.values()))
         _, found = windows_of(index, case.queries, case.threshold, recall="0.5")
         assert len(index.search(case.queries, "0.6", recall="0.5").passages) == 0

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from neardup import InvalidInputError, PassageIndex
+from neardup import InvalidInputError, PassageIndex, RunOptions
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
 from neardup.passages.additions import add_documents
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import PassageHandle
 from neardup.runs.runner import Runner
+from tests.calls import grouped
 from tests.examples import examples
 from tests.properties.search.cases import Case, add, can_reach, cases, indexed, new_folder, recalls
 
@@ -24,7 +25,9 @@ from tests.properties.search.cases import Case, add, can_reach, cases, indexed, 
 def answers(index: PassageIndex, case: Case, recall: str, workers: int = 1) -> pa.Table:
     """Search for each query twice; a thread takes a single query at a time."""
     queries = case.queries * 2
-    return index.search(queries, case.threshold, recall=recall, workers=workers).passages
+    return index.search(
+        queries, case.threshold, recall=recall, run=RunOptions(workers=workers)
+    ).passages
 
 
 @pytest.mark.slow
@@ -44,7 +47,7 @@ def test_search__same_for_all_workers_and_segments(case, recall, cut, tokens, wo
         assert answers(index, case, recall, workers=3) == expected
     with indexed(case, cut=cut, tokens=tokens, workers=workers) as index:
         assert answers(index, case, recall, workers) == expected
-        assert index.compact(workers=workers).n_segments <= 1
+        assert index.compact(run=RunOptions(workers=workers)).n_segments <= 1
         assert answers(index, case, recall) == expected
 
 
@@ -99,7 +102,7 @@ def test_search__removed_documents_keep_their_frequencies(case, data):
 def test_add__id_of_another_segment():
     case = Case({"x": "a b c d", "y": "b c d e"}, ["a b c d"], 2, 8)
     with new_folder() as folder:
-        PassageIndex.create(folder, **case.options)
+        PassageIndex.create(folder, **grouped(**case.options))
         rows = pa.table({"id": ["x", "y", "x"], "text": ["a b", "c d", "e f"]})
         source = MemorySource(rows, block_rows=1)
         options = PassageReading(ColumnNames("text", "id"))

@@ -12,6 +12,7 @@ from neardup.documents.one_text import make_query
 from neardup.documents.queries import Sought, join_queries
 from neardup.documents.segment import DocumentSegment
 from neardup.runs.progress import asking
+from tests.calls import grouped
 from tests.document_indexes import OPTIONS
 
 TEXT = "once upon a midnight dreary while I pondered weak and weary"
@@ -20,7 +21,7 @@ N = 60
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
-    found = DocumentIndex.create(tmp_path_factory.mktemp("lookup") / "idx", **OPTIONS)
+    found = DocumentIndex.create(tmp_path_factory.mktemp("lookup") / "idx", **grouped(**OPTIONS))
     found.add([{"id": number, "text": f"{TEXT} {number}"} for number in range(N)])
     return found
 
@@ -74,7 +75,7 @@ def test_blocks__nobody_waits_for(index, sizes, monkeypatch):
 @pytest.mark.parametrize("n", [1, 40])
 def test_find__digests_that_begin_alike(tmp_path, n):
     """Lists have 32 bits of a digest, which others may begin with."""
-    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
+    index = DocumentIndex.create(tmp_path / "idx", **grouped(**OPTIONS))
     index.insert("a", TEXT)
     assert index.insert_if_new("gone", TEXT) == "a"
     for _ in range(2):

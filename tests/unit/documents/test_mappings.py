@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from neardup import DocumentIndex, InvalidParameterError
+from tests.calls import grouped
 from tests.document_indexes import OPTIONS, WEIGHTED, WORDS, text_of
 from tests.oracles.measures import rank_of_sets, value
 from tests.oracles.weighted import document_frequencies, weigh_numbers
@@ -26,7 +27,7 @@ def new(tmp_path):
 
     def create(options, **more):
         folder = tmp_path / f"index{len(list(tmp_path.iterdir()))}"
-        return DocumentIndex.create(folder, **options | more)
+        return DocumentIndex.create(folder, **grouped(**options | more))
 
     return create
 
@@ -59,7 +60,10 @@ def test_query__by_definition(new, tf, idf):
         measure, index = "jaccard", new(NUMBERED)
         counts, total = {}, 0
     else:
-        measure, index = "weighted-jaccard", new(WEIGHTED, tf=tf, idf=idf, num_perm=128, bands=128)
+        measure, index = (
+            "weighted-jaccard",
+            new(WEIGHTED, tf=tf, idf=idf, num_perm=128, bands=(128, 1)),
+        )
         texts = [text_of(number).split() for number in range(12)]
         index.add([" ".join(words) for words in texts])
         index.remove(range(12))

@@ -13,11 +13,12 @@ from neardup.documents.lookup import find_hits
 from neardup.documents.one_text import make_query
 from neardup.documents.pending import Pending
 from neardup.index.store import read_manifest
+from tests.calls import grouped
 from tests.document_indexes import OPTIONS, WEIGHTED
 
 
 def test_pending__become_a_segment(tmp_path):
-    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
+    index = DocumentIndex.create(tmp_path / "idx", **grouped(**OPTIONS))
     reader = DocumentIndex.open(tmp_path / "idx")
     with patch("neardup.documents.additions.MOST_PENDING", 3):
         for number in range(4):
@@ -32,7 +33,7 @@ def test_pending__become_a_segment(tmp_path):
 
 def test_pending__removed_and_replaced(tmp_path):
     """Rows of documents that wait are lost as those of a segment are, and stay lost in one."""
-    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
+    index = DocumentIndex.create(tmp_path / "idx", **grouped(**OPTIONS))
     for name in "abcde":
         index.insert(name, f"text of {name}")
         index.commit()
@@ -56,7 +57,7 @@ def test_pending__removed_and_replaced(tmp_path):
 @pytest.mark.parametrize("options", [OPTIONS, OPTIONS | {"with_text": False}, WEIGHTED])
 def test_pending__gives_what_was_put_in(tmp_path, options):
     """Of each kind of document, from another process's view and after it is a segment."""
-    index = DocumentIndex.create(tmp_path / "idx", **options, columns=["c", "d"])
+    index = DocumentIndex.create(tmp_path / "idx", **grouped(columns=["c", "d"], **options))
     given = [
         (1, {"text": "a b c d"}, {"c": 1}),
         ("x", {"tokens": ["a", "b", "e", "f"]}, {"c": "text", "d": [1, 2]}),
@@ -88,7 +89,7 @@ def test_pending__gives_what_was_put_in(tmp_path, options):
 
 def test_pending__a_view_stays_what_it_is(tmp_path):
     """Whoever has one looks at it while commits put more behind it."""
-    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
+    index = DocumentIndex.create(tmp_path / "idx", **grouped(**OPTIONS))
     index.insert("a", "one two three")
     index.commit()
     with index._session.shared() as view:
@@ -111,7 +112,7 @@ def test_pending__a_view_stays_what_it_is(tmp_path):
 
 @pytest.mark.slow
 def test_pending__read_while_it_is_written(tmp_path):
-    index = DocumentIndex.create(tmp_path / "idx", **OPTIONS)
+    index = DocumentIndex.create(tmp_path / "idx", **grouped(**OPTIONS))
     errors, ended = [], threading.Event()
 
     def read():

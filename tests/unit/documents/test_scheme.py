@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from neardup import DocumentIndex, InvalidParameterError, SketchMismatchError
+from neardup import DocumentIndex, InvalidParameterError, SketchMismatchError, TextOptions
 from neardup.documents.scheme import restore_document_scheme
 from neardup.options.documents import DocumentSchemeOptions
 from neardup.stages.options import make_document_scheme
@@ -19,7 +19,7 @@ VARIANTS = [
     *({"measure": measure, "threshold": "0.55", "recall": "0.9"} for measure in MEASURES),
     {"measure": "weighted-jaccard"},
     {"measure": "weighted-jaccard", "tf": "log", "idf": "unary", "ngram": 2},
-    {"num_perm": 40, "bands": 20, "rows": 2, "seed": 7},
+    {"num_perm": 40, "bands": (20, 2), "seed": 7},
     {"tokenizer": "characters", "ngram": 3, "occurrences": "numbered"},
     {"casefold": False, "unicode_form": "NFC", "strip_accents": True},
     {"columns": ["a", "b"], "with_text": False},
@@ -55,7 +55,7 @@ def test_open__with_a_function(tmp_path):
     def halves(text):
         return text.split("/")
 
-    index = DocumentIndex.create(tmp_path / "index", tokenizer=halves, ngram=1)
+    index = DocumentIndex.create(tmp_path / "index", text=TextOptions(tokenizer=halves, ngram=1))
     index.insert("a", "one two/three")
     index.commit()
     opened = DocumentIndex.open(index.folder, tokenizer=halves)

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from neardup import DocumentIndex
+from neardup import DocumentIndex, ReadOptions, RunOptions
+from tests.calls import grouped
 from tests.document_indexes import OPTIONS, WEIGHTED, small_pieces
 from tests.indexes import tree
 
@@ -21,8 +22,8 @@ def rows():
 
 def made(folder, options, **pieces):
     with small_pieces(fanout=8, **pieces):
-        index = DocumentIndex.create(folder, **options)
-        index.add(rows()[:200], id_column="id", workers=2)
+        index = DocumentIndex.create(folder, **grouped(**options))
+        index.add(rows()[:200], read=ReadOptions(id_column="id"), run=RunOptions(workers=2))
         for row in rows()[200:]:
             index.insert_if_new(row["id"], row["text"])
         index.commit()
@@ -42,14 +43,14 @@ def test_runs__in_files_are_as_in_memory(tmp_path, options):
 def test_compaction__is_one_segment_of_what_is_there(tmp_path):
     """It has the lists that the documents would have if they had been added at once."""
     wanted = [row for n, row in enumerate(rows()) if n % 3]
-    at_once = DocumentIndex.create(tmp_path / "once", **OPTIONS)
-    at_once.add(wanted, id_column="id")
+    at_once = DocumentIndex.create(tmp_path / "once", **grouped(**OPTIONS))
+    at_once.add(wanted, read=ReadOptions(id_column="id"))
     for block_bytes in (1, 300, 16_384):
         folder = tmp_path / str(block_bytes)
         with small_pieces(fanout=100, block_bytes=block_bytes):
-            parts = DocumentIndex.create(folder, **OPTIONS)
+            parts = DocumentIndex.create(folder, **grouped(**OPTIONS))
             for start in range(0, 300, 60):
-                parts.add(rows()[start : start + 60], id_column="id")
+                parts.add(rows()[start : start + 60], read=ReadOptions(id_column="id"))
             parts.remove([row["id"] for n, row in enumerate(rows()) if n % 3 == 0])
             assert parts.compact().n_segments == 1
         found, expected = tree(folder / "segments"), tree(tmp_path / "once/segments")

@@ -17,7 +17,9 @@ def rows(start, stop):
 
 @pytest.fixture
 def index(tmp_path):
-    index = neardup.DocumentIndex.create(tmp_path / "index", ngram=1, threshold="0.5")
+    index = neardup.DocumentIndex.create(
+        tmp_path / "index", threshold="0.5", text=neardup.TextOptions(ngram=1)
+    )
     for start in range(0, 60, 20):
         index.add(rows(start, start + 20))
     index.remove([7, 30])

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from neardup import DocumentIndex, InvalidParameterError, deduplicate
+from neardup import DocumentIndex, InvalidParameterError, ReadOptions, deduplicate
+from tests.calls import grouped
 from tests.document_indexes import WEIGHTED, text_of
 from tests.each import each_of
 from tests.oracles.weighted import document_frequencies, weigh, weighted_jaccard
@@ -20,9 +21,9 @@ ROWS = [{"id": str(n), "text": text_of(n)} for n in range(40)]
 @each_of("with_text", [True, False])
 def test_query__by_definition_with_the_first_frequencies(tmp_path, tf, idf, with_text):
     options = WEIGHTED | {"tf": tf, "idf": idf, "with_text": with_text, "threshold": "0.4"}
-    index = DocumentIndex.create(tmp_path / "index", **options)
-    index.add(ROWS[:20], id_column="id")
-    index.add(ROWS[20:30], id_column="id")
+    index = DocumentIndex.create(tmp_path / "index", **grouped(**options))
+    index.add(ROWS[:20], read=ReadOptions(id_column="id"))
+    index.add(ROWS[20:30], read=ReadOptions(id_column="id"))
     for row in ROWS[30:]:
         index.insert(row["id"], row["text"])
     lists = [row["text"].split() for row in ROWS]
@@ -47,12 +48,12 @@ def test_query__by_definition_with_the_first_frequencies(tmp_path, tf, idf, with
 
 
 def test_insert__before_frequencies_are_known(tmp_path):
-    index = DocumentIndex.create(tmp_path / "index", **WEIGHTED | {"idf": "smooth"})
+    index = DocumentIndex.create(tmp_path / "index", **grouped(**WEIGHTED | {"idf": "smooth"}))
     for act in (index.insert, index.insert_if_new):
         with pytest.raises(InvalidParameterError, match="idf smooth is counted over the documents"):
             act("a", "x y z")
     # Nobody is locked out by that.
-    DocumentIndex.open(index.folder).add(ROWS[:3], id_column="id")
+    DocumentIndex.open(index.folder).add(ROWS[:3], read=ReadOptions(id_column="id"))
     index.refresh()
     index.insert("a", "x y z")
     assert index.query("x y z") == [("a", 1.0)]
@@ -60,10 +61,12 @@ def test_insert__before_frequencies_are_known(tmp_path):
 
 
 def test_insert_if_new__is_what_deduplicate_does(tmp_path):
-    index = DocumentIndex.create(tmp_path / "index", **WEIGHTED)
+    index = DocumentIndex.create(tmp_path / "index", **grouped(**WEIGHTED))
     found = {row["id"]: index.insert_if_new(row["id"], row["text"]) for row in ROWS}
-    names = ("measure", "tf", "idf", "threshold", "ngram", "num_perm", "bands", "rows", "tokenizer")
-    result = deduplicate(ROWS, id_column="id", **{name: WEIGHTED[name] for name in names})
+    names = ("measure", "tf", "idf", "threshold", "ngram", "num_perm", "bands", "tokenizer")
+    result = deduplicate(
+        ROWS, **grouped(id_column="id", **{name: WEIGHTED[name] for name in names})
+    )
     removed = {row["id"]: row["kept_id"] for row in result.removed.to_pylist()}
     assert {name: keeper for name, keeper in found.items() if keeper} == removed
     assert Counter(found.values())[None] == len(ROWS) - len(removed)

@@ -29,7 +29,7 @@ def save(folder: Path, texts: list[str]) -> None:
 
 def test_saved_dataset__its_rows(tmp_path):
     save(tmp_path / "saved", ["one two", "one two", "three"])
-    result = neardup.deduplicate(tmp_path / "saved", ngram=1)
+    result = neardup.deduplicate(tmp_path / "saved", text=neardup.TextOptions(ngram=1))
     assert result.kept["text"].to_pylist() == ["one two", "three"]
     assert result.summary["passed_over"] == {}
     result.write(tmp_path / "out")

@@ -202,14 +202,14 @@ def test_no_text__in_any_folder(tree):
 
 @pytest.mark.parametrize("kind", [InputOptions, ReadingOptions, AlignOptions])
 def test_options__that_exclude_each_other(kind):
-    with pytest.raises(InvalidParameterError, match=r"^lines splits a file, and document puts "):
+    with pytest.raises(InvalidParameterError, match=r"^lines splits a file, and document joins "):
         kind(document="folder", lines=True)
     with pytest.raises(
         InvalidParameterError, match=r"^document must be folder or None, got 'page'$"
     ):
         kind(document="page")
     if kind is not AlignOptions:
-        with pytest.raises(InvalidParameterError, match=r"^document folder puts texts together"):
+        with pytest.raises(InvalidParameterError, match=r"^document folder joins texts"):
             kind(document="folder", input_format="bytes")
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup import InvalidInputError, PassageIndex
+from neardup import InvalidInputError, PassageIndex, ReadOptions
 from neardup.files.ids import IdTable
 
 ids = st.lists(st.sampled_from(["", "a", "b", "ab", "é", "a" * 9, "b" * 16, "x1", "x2", "x3"]))
@@ -34,8 +34,8 @@ def rows(*names: str) -> list[dict[str, str]]:
 @pytest.fixture
 def index(tmp_path) -> PassageIndex:
     made = PassageIndex.create(tmp_path / "index", min_tokens=2, num_perm=8)
-    made.add(rows("a", "b"), id_column="id")
-    made.add(rows("c", "d"), id_column="id")
+    made.add(rows("a", "b"), read=ReadOptions(id_column="id"))
+    made.add(rows("c", "d"), read=ReadOptions(id_column="id"))
     return made
 
 
@@ -50,7 +50,7 @@ def index(tmp_path) -> PassageIndex:
 )  # fmt: skip
 def test_add__names_the_rows(index, names, message):
     with pytest.raises(InvalidInputError) as caught:
-        index.add(rows(*names), id_column="id")
+        index.add(rows(*names), read=ReadOptions(id_column="id"))
     assert str(caught.value).startswith(message)
     assert len(index) == 4
 
@@ -70,7 +70,7 @@ def test_add__same_id_in_two_files(index, tmp_path, rows_of_b, row):
         r"name another column with id_column, or '' for <file>:<row>$"
     )
     with pytest.raises(InvalidInputError, match=message):
-        index.add(folder, id_column="id")
+        index.add(folder, read=ReadOptions(id_column="id"))
 
 
 def test_add__places_of_rows_behind_skipped_ones(index, tmp_path):
@@ -81,4 +81,4 @@ def test_add__places_of_rows_behind_skipped_ones(index, tmp_path):
         r"^a\.jsonl, row 3: id 'n2' was used before, in a\.jsonl, row 2; ids must differ; name"
     )
     with pytest.raises(InvalidInputError, match=message):
-        index.add(path, id_column="id", on_error="skip")
+        index.add(path, read=ReadOptions(id_column="id", on_error="skip"))

@@ -295,7 +295,7 @@ def test_resolve_paths__folders_deeper_than_the_stack(tmp_path, monkeypatch):
     name = "/".join(["d"] * 1100 + ["a.jsonl"])
     try:
         assert names("corpus") == ["b.jsonl", name]
-        neardup.deduplicate("corpus", ngram=1).write("out")
+        neardup.deduplicate("corpus", text=neardup.TextOptions(ngram=1)).write("out")
         assert Path("out/kept", "b.jsonl").exists()
         assert Path("out/removed", name).read_bytes() == LINE
     finally:

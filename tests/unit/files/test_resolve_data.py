@@ -104,4 +104,7 @@ def test_resolve_inputs__dataset(tmp_path):
         copy_rows(source, writer.write, lambda index: index % 2 == 0)
     written = pq.read_table(tmp_path / "out" / source.written_name)
     assert written["n"].to_pylist() == list(range(0, 20, 2))
-    assert len(neardup.deduplicate(dataset.dataset(tmp_path), ngram=1).kept) == 20
+    assert (
+        len(neardup.deduplicate(dataset.dataset(tmp_path), text=neardup.TextOptions(ngram=1)).kept)
+        == 20
+    )

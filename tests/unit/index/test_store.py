@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neardup import DocumentIndex
+from neardup import DocumentIndex, TextOptions
 from neardup.errors import (
     IndexFormatError,
     IndexLockedError,
@@ -242,7 +242,7 @@ for number in range(20):
 def test_writing__processes_write_in_turn(tmp_path):
     """Nobody is refused, nothing is lost, and nobody waits until the others are done."""
     folder = tmp_path / "index"
-    DocumentIndex.create(folder, ngram=1)
+    DocumentIndex.create(folder, text=TextOptions(ngram=1))
     command = [sys.executable, "-c", WRITE, folder]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     writers = [subprocess.Popen([*command, name], **pipes) for name in "abc"]

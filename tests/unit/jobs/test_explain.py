@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.errors import InvalidParameterError
+from tests.calls import grouped
 
 TEXTS = [
     "the cat sat on the mat and looked at the moon",
@@ -32,7 +33,9 @@ def similarity(one: str, other: str) -> float:
 @given(st.lists(st.text("abcd ", max_size=12), min_size=1, max_size=8), st.sampled_from([0.5, 0.8]))
 def test_explain__as_defined(texts, threshold):
     rows = [{"id": f"d{n}", "text": text} for n, text in enumerate(texts)]
-    result = neardup.deduplicate(rows, ngram=1, threshold=threshold, method="exact")
+    result = neardup.deduplicate(
+        rows, threshold=threshold, method="exact", text=neardup.TextOptions(ngram=1)
+    )
     removed = {row["id"]: row for row in result.removed.to_pylist()}
     kept = [row for row in rows if row["id"] not in removed]
     for row in rows:
@@ -56,7 +59,7 @@ def test_explain__as_defined(texts, threshold):
 
 
 def test_explain__text_and_values():
-    result = neardup.deduplicate(TEXTS, ngram=1, threshold="0.7")
+    result = neardup.deduplicate(TEXTS, threshold="0.7", text=neardup.TextOptions(ngram=1))
     found = result.explain(1)
     assert found.to_text().splitlines() == [
         "1 was removed in favour of 0: jaccard similarity 0.8000, threshold 0.7",
@@ -102,7 +105,7 @@ def test_explain__text_and_values():
     ids=str,
 )
 def test_explain__similarity_is_that_of_the_run(options):
-    result = neardup.deduplicate(TEXTS, ngram=1, threshold="0.5", **options)
+    result = neardup.deduplicate(TEXTS, **grouped(ngram=1, threshold="0.5", **options))
     for row in result.removed.to_pylist():
         found = result.explain(row["id"], tokenizer=options.get("tokenizer"))
         assert found.comparison.similarity == pytest.approx(row["similarity"])

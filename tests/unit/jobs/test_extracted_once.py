@@ -12,6 +12,7 @@ import pytest
 import neardup
 from neardup.files import kept
 from neardup.files.pages import columns, html
+from tests.calls import grouped
 from tests.files import compress
 from tests.warcs import INFO, members, page
 
@@ -55,7 +56,7 @@ def write_columns(folder: Path) -> None:
 def run_dedup(folder: Path, output: Path, **options) -> dict[str, bytes]:
     """Count shingles, sign, compare, and write texts: four passes."""
     result = neardup.deduplicate(
-        folder, idf="smooth", tf="raw", measure="weighted-jaccard", **options
+        folder, **grouped(idf="smooth", tf="raw", measure="weighted-jaccard", **options)
     )
     result.write(output, format="jsonl")
     assert 0 < result.summary["documents_removed"] < N_PAGES
@@ -65,20 +66,20 @@ def run_dedup(folder: Path, output: Path, **options) -> dict[str, bytes]:
 
 
 def run_pairs(folder: Path, output: Path, **options) -> dict[str, bytes]:
-    pairs = neardup.find_pairs(folder, threshold="0.6", method="minhash", **options)
+    pairs = neardup.find_pairs(folder, **grouped(threshold="0.6", method="minhash", **options))
     table = pa.table(pairs.pairs)
     assert len(table)
     return {"pairs": str(table.to_pylist()).encode()}
 
 
 def run_align(folder: Path, output: Path, **options) -> dict[str, bytes]:
-    found = neardup.align(folder, min_tokens=30, **options)
+    found = neardup.align(folder, **grouped(min_tokens=30, **options))
     assert len(found.passages)
     return {"passages": str(found.passages.to_pylist()).encode()}
 
 
 def run_sketch(folder: Path, output: Path, **options) -> dict[str, bytes]:
-    found = neardup.sketch(folder, kind="weighted", idf="smooth", **options)
+    found = neardup.sketch(folder, **grouped(idf="smooth", kind="weighted", **options))
     return {"table": str(pa.table(found).to_pylist()).encode()}
 
 

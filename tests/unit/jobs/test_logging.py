@@ -78,11 +78,11 @@ def test_records__have_the_id_of_their_job(caplog, tmp_path):
     path.write_text('{"text": "a b c d e f g h"}\n' * 3)
     caplog.set_level(logging.DEBUG, "neardup")
     ids = []
-    index = neardup.DocumentIndex.create(tmp_path / "idx", ngram=1)
+    index = neardup.DocumentIndex.create(tmp_path / "idx", text=neardup.TextOptions(ngram=1))
     for kind, call in (
         ("dedup", lambda: neardup.deduplicate(path, audit=1)),
         ("dedup", lambda: neardup.deduplicate(path, audit=1)),
-        ("pairs", lambda: neardup.find_pairs(path, workers=2)),
+        ("pairs", lambda: neardup.find_pairs(path, run=neardup.RunOptions(workers=2))),
         ("index-add", lambda: index.add(path)),
         ("search", lambda: index.search(path)),
         ("cut", lambda: neardup.cut(path, min_tokens=3)),

@@ -1,11 +1,8 @@
-"""The same mistakes are the same error from the command, the function and Spark."""
+"""The same mistakes are the same error from the command and the function."""
 
 from __future__ import annotations
 
-import inspect
 import json
-from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -15,6 +12,7 @@ import neardup
 import neardup.cli
 from neardup.cli.command import spell_options
 from neardup.errors import InvalidParameterError
+from tests.calls import grouped
 
 ROWS = [{"text": "one two three"}, {"text": "four five six"}]
 OTHER = [{"text": "one two three"}]
@@ -24,7 +22,7 @@ _READING = [
     {"tokenizer": "nonsense"},
     {"tokenizer": "bytes", "casefold": True},
 ]
-_BANDS = [{"bands": 20}, {"bands": 20, "rows": 10}, {"recall": "1.5"}, {"num_perm": 0}]
+_BANDS = [{"bands": "20"}, {"bands": "20x10"}, {"recall": "1.5"}, {"num_perm": 0}]
 _WEIGHTS = [
     {"tf": "raw"},
     {"idf": "smooth"},
@@ -55,7 +53,7 @@ MISTAKES = {
         {"method": "minhash", "top": 3},
         {"per_document": True},
         {"also": "title", "top": 3},
-        {"algorithm": "ppjoin", "method": "minhash"},
+        {"measure": "weighted-jaccard", "method": "ppjoin"},
         {"limit": 9, "top": 3},
         {"seed": 3},
         {"memory": "much"},
@@ -94,8 +92,6 @@ OUTPUTS = dict.fromkeys(MISTAKES, "out") | {
     "align": "out.jsonl",
     "sketch": "out.parquet",
 }
-# How functions call what the commands call INPUT and --against.
-OTHERS = {"pairs": "right", "align": "b"}
 FUNCTIONS = {
     "dedup": neardup.deduplicate,
     "pairs": neardup.find_pairs,
@@ -133,16 +129,13 @@ def said_by_command(job, options, *more, has_other, capsys):
     return said.splitlines()[-1].removeprefix("error: ")
 
 
-def said_by_function(job, options, *, has_other, function=None):
+def said_by_function(job, options, *, has_other):
     """Return what the function says, with the names that the command has."""
-    other = OTHERS.get(job, "against")
-    against = {other: "other.jsonl"} if has_other else {}
+    against = {"against": "other.jsonl"} if has_other else {}
     with pytest.raises(InvalidParameterError) as caught:
-        (function or FUNCTIONS[job])("in.jsonl", **against, **options)
-    message = str(caught.value).replace("align a alone", "align INPUT alone")
-    for word in ("without", "give", "with"):
-        message = message.replace(f"{word} {other}", f"{word} against")
-    named = ["against" if name == other else name for name in caught.value.parameters]
+        FUNCTIONS[job]("in.jsonl", **against, **grouped(**options))
+    message = str(caught.value).replace("align data alone", "align INPUT alone")
+    named = caught.value.parameters
     return spell_options(InvalidParameterError(message, *named), command_of(job))
 
 
@@ -166,7 +159,7 @@ def test_mistake__is_the_same_error(job, inputs, capsys):
         check(job, options, capsys)
 
 
-@pytest.mark.parametrize("job", OTHERS | {"dedup": "", "cut": ""})
+@pytest.mark.parametrize("job", ["pairs", "align", "dedup", "cut"])
 def test_mistakes__which_comes_first(job, inputs, capsys):
     """With a column of a collection that is not there, which is checked last of all."""
     for options in MISTAKES[job]:
@@ -174,31 +167,3 @@ def test_mistakes__which_comes_first(job, inputs, capsys):
             together = options | {"against_id_column": "key"}
             said = said_by_command(job, together, has_other=False, capsys=capsys)
             assert said == said_by_function(job, together, has_other=False), options
-
-
-# Options that only Spark refuses.
-OF_ENGINE = {
-    "dedup": [{"input_format": "bytes"}],
-    "pairs": [{"input_format": "bytes"}],
-    "align": [],
-    "cut": [],
-}
-
-
-@pytest.mark.skipif(find_spec("pyspark") is None, reason="Spark is not installed")
-@pytest.mark.parametrize("job", OF_ENGINE)
-def test_mistake__is_the_same_error_on_spark(job, inputs, capsys):
-    import neardup.spark
-
-    function = getattr(neardup.spark, FUNCTIONS[job].__name__)
-    known = inspect.signature(function).parameters
-    on_spark, engine = partial(function, None), ("--engine", "spark")
-    for options in [*MISTAKES[job], *OF_ENGINE[job]]:
-        # Who names no session is told so before memory is looked at.
-        if options.keys() <= known.keys() - {"memory"}:
-            for has_other in both_ways(job, options):
-                how = {"has_other": has_other}
-                said = said_by_function(job, options, **how, function=on_spark)
-                assert said == said_by_command(job, options, *engine, **how, capsys=capsys)
-                if options not in OF_ENGINE[job]:
-                    assert said == said_by_command(job, options, **how, capsys=capsys)

@@ -9,7 +9,7 @@ import pytest
 
 from neardup.errors import InvalidParameterError
 from neardup.options.kinds import Whole
-from neardup.options.option import Options, argument, but, option, takes
+from neardup.options.option import Options, but, merge, option
 
 
 class Shape(Options):
@@ -27,41 +27,11 @@ class Ball(Shape, Colour):
     differs = but(size={"help": "How wide."})
 
 
-class Throw(Ball, kw_only=False):
-    target: str = argument("At what.")
-    force: int = argument("How hard.", default=3)
-
-
-@takes(Throw)
-def throw(given: Throw) -> tuple[str, int, Ball]:
-    """Throw a ball.
-
-    Returns
-    -------
-    What was thrown.
-    """
-    return given.target, given.force, given.part(Ball)
-
-
-class Player:
-    @classmethod
-    @takes(Throw)
-    def named(cls, given: Throw) -> str:
-        """Return a name."""
-        return f"{cls.__name__} {given.target}"
-
-    @takes(Throw)
-    def throw(self, given: Throw) -> int:
-        """Throw."""
-        return given.force
-
-
 def test_options__are_checked_values():
     ball = Ball(size=4)
     assert (ball.size, ball.is_round, ball.tint) == (4, True, "red")
     assert ball == Ball(size=4) != Ball()
     assert hash(ball) == hash(Ball(size=4))
-    assert ball != Throw("wall", size=4)
     assert ball.but(tint="blue") == Ball(size=4, tint="blue")
     assert pickle.loads(pickle.dumps(ball)) == ball
     assert repr(ball) == "Ball(size=4)"
@@ -74,41 +44,30 @@ def test_options__are_checked_values():
 
 
 def test_known__what_a_class_adds_comes_first_and_changes_are_its_own():
-    assert list(Throw.known) == ["target", "force", "size", "is_round", "tint", "is_light"]
+    assert list(Ball.known) == ["size", "is_round", "tint", "is_light"]
     assert (Shape.known["size"].help, Ball.known["size"].help) == ("How large.", "How wide.")
-    assert (Shape.known["is_round"].default, Throw.known["is_round"].default) == (False, True)
+    assert (Shape.known["is_round"].default, Ball.known["is_round"].default) == (False, True)
 
 
-def test_takes__arguments_become_one_value():
-    assert throw("wall") == ("wall", 3, Ball())
-    assert throw(force=5, target="wall", size=1) == ("wall", 5, Ball(size=1))
-    assert Player.named("me") == "Player me"
-    assert Player().throw("wall", 8) == 8
+def test_signature__is_that_of_the_options():
+    parameters = inspect.signature(Ball).parameters
+    assert list(parameters) == list(Ball.known)
+    assert str(parameters["is_round"]).endswith("= True")
+    assert all(each.kind is inspect.Parameter.KEYWORD_ONLY for each in parameters.values())
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        ((), {}, r"^throw\(\) missing a required argument: 'target'$"),
-        (("wall",), {"speed": 3}, r"^throw\(\) got an unexpected keyword argument 'speed'$"),
-        (("wall", 3, 4), {}, r"^throw\(\) takes 2 positional arguments at most$"),
-        (("wall",), {"target": "me"}, r"^throw\(\) got multiple values for argument 'target'$"),
-    ],
-)
-def test_takes__arguments_that_do_not_fit(arguments, options, message):
-    with pytest.raises(TypeError, match=message):
-        throw(*arguments, **options)
+def test_given__are_those_that_are_not_the_default():
+    assert Ball(size=4, tint="red").given() == {"size": 4}
 
 
-def test_takes__signature_and_docstring():
-    parameters = inspect.signature(throw).parameters
-    assert list(parameters) == list(Throw.known)
-    assert str(parameters["target"]) == "target: str"
-    assert parameters["size"].kind is inspect.Parameter.KEYWORD_ONLY
-    assert list(inspect.signature(Player.throw).parameters)[:2] == ["self", "target"]
-    text = inspect.getdoc(throw)
-    assert text is not None
-    assert text.startswith("Throw a ball.\n\nParameters\n----------\ntarget\n    At what.\n")
-    assert "\nsize\n    How wide. None: 2.\n" in text
-    assert text.endswith("\n\nReturns\n-------\nWhat was thrown.")
-    assert inspect.getdoc(Player.throw).endswith("\nis_light\n    Whether it is light.")
+def test_merge__takes_groups_and_names():
+    assert merge(Ball, Shape(size=4), None, tint="blue", is_light=None) == Ball(size=4, tint="blue")
+    with pytest.raises(InvalidParameterError, match="tint of Colour has no effect here"):
+        merge(Shape, Colour(tint="blue"))
+    with pytest.raises(InvalidParameterError, match="options must be TextOptions"):
+        merge(Shape, {"size": 4})
+
+
+def test_unknown_option__is_refused():
+    with pytest.raises(TypeError, match="has no option 'speed'"):
+        Ball(speed=3)

@@ -10,6 +10,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError
 from neardup.options.kinds import (
+    BandShape,
     ByteSize,
     Choice,
     Columns,
@@ -29,7 +30,8 @@ from neardup.options.kinds import (
     Tokenizer,
     Whole,
 )
-from tests.functions import FUNCTIONS
+from tests.calls import grouped
+from tests.functions import CLASSES, GROUPS, function_of, options_of
 
 TEXTS = ["one two three", "four five six"]
 
@@ -65,6 +67,8 @@ def wrong_values(kind: Kind) -> list[Any]:
             return [0, -1, 2.5, b"text", ["text"], True, 10**5000]
         case Text():
             return [5, b"text", ["text"], True]
+        case BandShape():
+            return ["20", "20x", "0x5", (20,), [1, 2, 3], 5, True]
         case Columns():
             return [5, b"text", [], ["text", 5], ["a", "a"], True]
         case Tokenizer():
@@ -88,66 +92,62 @@ def functions(tmp_path_factory):
     kept.add(TEXTS)
     pairs = neardup.find_pairs(TEXTS)
     return {
-        "deduplicate": lambda **options: neardup.deduplicate(TEXTS, **options),
-        "choose": lambda **options: neardup.choose(pairs, TEXTS, **options),
-        "find_pairs": lambda **options: neardup.find_pairs(TEXTS, **options),
-        "iter_pairs": lambda **options: neardup.iter_pairs(TEXTS, **options),
-        "compare": lambda **options: neardup.compare(*TEXTS, **options),
-        "similarity": lambda **options: neardup.similarity(*TEXTS, **options),
-        "extract": lambda **options: neardup.extract(TEXTS[0], TEXTS, **options),
-        "sketch": lambda **options: neardup.sketch(TEXTS, **options),
-        "estimate": lambda **options: neardup.estimate(sketches, **options),
-        "cluster_sketches": lambda **options: neardup.cluster_sketches(sketches, **options),
-        "align": lambda **options: neardup.align(TEXTS, TEXTS, **options),
-        "cut": lambda **options: neardup.cut(TEXTS, **options),
-        "report": lambda **options: neardup.report(pairs, **options),
-        "review": lambda **options: neardup.review(pairs, **options),
+        "deduplicate": lambda **options: neardup.deduplicate(TEXTS, **grouped(**options)),
+        "choose": lambda **options: neardup.choose(pairs, TEXTS, **grouped(**options)),
+        "find_pairs": lambda **options: neardup.find_pairs(TEXTS, **grouped(**options)),
+        "iter_pairs": lambda **options: neardup.iter_pairs(TEXTS, **grouped(**options)),
+        "compare": lambda **options: neardup.compare(*TEXTS, **grouped(**options)),
+        "similarity": lambda **options: neardup.similarity(*TEXTS, **grouped(**options)),
+        "extract": lambda **options: neardup.extract(TEXTS[0], TEXTS, **grouped(**options)),
+        "sketch": lambda **options: neardup.sketch(TEXTS, **grouped(**options)),
+        "estimate": lambda **options: neardup.estimate(sketches, **grouped(**options)),
+        "cluster_sketches": lambda **options: neardup.cluster_sketches(
+            sketches, **grouped(**options)
+        ),
+        "align": lambda **options: neardup.align(TEXTS, TEXTS, **grouped(**options)),
+        "cut": lambda **options: neardup.cut(TEXTS, **grouped(**options)),
+        "report": lambda **options: neardup.report(pairs, **grouped(**options)),
+        "review": lambda **options: neardup.review(pairs, **grouped(**options)),
         "open_index": lambda **options: neardup.open_index(kept.folder, **options),
-        "DocumentIndex.create": lambda **o: neardup.DocumentIndex.create(folder / "new", **o),
+        "DocumentIndex.create": lambda **o: neardup.DocumentIndex.create(
+            folder / "new", **grouped(**o)
+        ),
         "DocumentIndex.open": lambda **o: neardup.DocumentIndex.open(kept.folder, **o),
-        "DocumentIndex.add": lambda **options: kept.add(["new"], **options),
-        "DocumentIndex.query": lambda **options: kept.query("new", **options),
-        "DocumentIndex.insert_if_new": lambda **options: kept.insert_if_new("a", "b", **options),
-        "DocumentIndex.search": lambda **options: kept.search(TEXTS, **options),
-        "DocumentIndex.compact": kept.compact,
-        "PassageIndex.create": lambda **o: neardup.PassageIndex.create(folder / "new", **o),
+        "DocumentIndex.search": lambda **options: kept.search(TEXTS, **grouped(**options)),
+        "PassageIndex.create": lambda **o: neardup.PassageIndex.create(
+            folder / "new", **grouped(**o)
+        ),
         "PassageIndex.open": lambda **o: neardup.PassageIndex.open(index.folder, **o),
-        "PassageIndex.add": lambda **options: index.add(["new"], **options),
-        "PassageIndex.search": lambda **options: index.search(TEXTS, **options),
-        "PassageIndex.compact": index.compact,
+        "PassageIndex.search": lambda **options: index.search(TEXTS, **grouped(**options)),
     }
 
 
 def test_functions__all_there(functions):
-    assert functions.keys() == FUNCTIONS.keys()
+    assert functions.keys() == CLASSES.keys()
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", CLASSES)
 def test_option__refuses(functions, name):
-    for option in FUNCTIONS[name]:
+    for option in options_of(name):
         for value in wrong_values(option.kind):
             with pytest.raises(InvalidParameterError) as caught:
                 functions[name](**{option.name: value})
             assert option.name in caught.value.parameters, (option.name, value, str(caught.value))
 
 
-# What texts are cut into by default may also be said by None.
-MAY_BE_NONE = {("deduplicate", "tokenizer"), ("cut", "tokenizer")}
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_option__refuses_none(functions, name):
-    """None says that something else decides, where that is the default, and nothing elsewhere."""
-    public = neardup
-    for part in name.split("."):
-        public = getattr(public, part)
-    parameters = inspect.signature(public).parameters
-    for option in FUNCTIONS[name]:
-        if parameters[option.name].default is None or (name, option.name) in MAY_BE_NONE:
-            continue
-        with pytest.raises(InvalidParameterError) as caught:
-            functions[name](**{option.name: None})
-        assert option.name in caught.value.parameters
+@pytest.mark.parametrize("name", CLASSES)
+def test_function__has_names_and_defaults_of_its_options(name):
+    """A default of None leaves it to the class, or to an index."""
+    parameters = inspect.signature(function_of(name)).parameters
+    known = CLASSES[name].known
+    own = {each for each in parameters if each in known}
+    for each in own:
+        assert parameters[each].default in (None, known[each].default), each
+    grouped_names = {
+        each for argument, group in GROUPS.items() if argument in parameters for each in group.known
+    }
+    assert set(known) - own - grouped_names <= {"memory", "columns", "timeout", "refresh"}
+    assert len(parameters) <= 20
 
 
 @pytest.mark.parametrize(
@@ -164,4 +164,4 @@ def test_option__refuses_none(functions, name):
 )
 def test_function__refuses(function, options):
     with pytest.raises(InvalidParameterError):
-        function(TEXTS, **options)
+        function(TEXTS, **grouped(**options))

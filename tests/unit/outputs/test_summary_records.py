@@ -11,6 +11,7 @@ from neardup.errors import InvalidInputError, NeardupError
 from neardup.files.streams import LocalDestination
 from neardup.outputs.summary_file import read_summary, write_summary
 from neardup.stages.output import open_output
+from tests.calls import grouped
 from tests.damage import changed_json
 from tests.each import each_of
 
@@ -23,9 +24,9 @@ HOW = {"ngram": 1, "threshold": "0.6"}
 def folders(tmp_path_factory):
     here = tmp_path_factory.mktemp("written")
     results = {
-        "minhash": neardup.deduplicate(ROWS, audit=4, **HOW),
-        "exact": neardup.deduplicate(TEXTS, against=TEXTS[:2], method="exact", **HOW),
-        "pairs": neardup.choose(neardup.find_pairs(ROWS, **HOW), ROWS),
+        "minhash": neardup.deduplicate(ROWS, **grouped(audit=4, **HOW)),
+        "exact": neardup.deduplicate(TEXTS, **grouped(against=TEXTS[:2], method="exact", **HOW)),
+        "pairs": neardup.choose(neardup.find_pairs(ROWS, **grouped(**HOW)), ROWS),
         "cut": neardup.cut(TEXTS, min_tokens=3, exact=True),
     }
     for name, result in results.items():

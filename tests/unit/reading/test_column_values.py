@@ -36,4 +36,7 @@ def test_text_of__all_types():
 
 def test_values__that_are_no_numbers_are_equal_to_nothing():
     table = pa.table({"text": ["one two"] * 3, "price": [np.nan, np.nan, 1.0]})
-    assert len(neardup.find_pairs(table, ngram=1, blocking="price").pairs) == 0
+    assert (
+        len(neardup.find_pairs(table, blocking="price", text=neardup.TextOptions(ngram=1)).pairs)
+        == 0
+    )

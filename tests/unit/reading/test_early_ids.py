@@ -27,7 +27,9 @@ def index_of(kind, folder):
 
 WAYS = {
     "dedup": lambda folder: neardup.deduplicate(folder),
-    "dedup, skipped rows": lambda folder: neardup.deduplicate(folder, on_error="skip"),
+    "dedup, skipped rows": lambda folder: neardup.deduplicate(
+        folder, read=neardup.ReadOptions(on_error="skip")
+    ),
     "pairs": lambda folder: neardup.find_pairs(folder, method="exact"),
     "cut": lambda folder: neardup.cut(folder, exact=True),
     "cut, similar": lambda folder: neardup.cut(folder),

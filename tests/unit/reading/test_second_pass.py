@@ -10,20 +10,18 @@ from pathlib import Path
 import pytest
 
 import neardup
+from tests.calls import grouped
 from tests.each import each_of
 
 TEXTS = ["a b c d e f g h", "A b c d e f g h i", "j k"]
 LONGER = "a b c d e f g h i j"
 
 # What the second pass makes of texts, by a job that needs it.
+TEXT = {"weighted sets": {"idf": "unary"}}
 JOBS = {
-    "sets": partial(neardup.deduplicate, ngram=2, threshold="0.5"),
-    "weighted sets": partial(
-        neardup.deduplicate, measure="weighted-jaccard", idf="unary", threshold="0.5"
-    ),
-    "sets of pairs": partial(
-        neardup.find_pairs, ngram=2, threshold="0.5", method="minhash", recall=0.9999
-    ),
+    "sets": partial(neardup.deduplicate, threshold="0.5"),
+    "weighted sets": partial(neardup.deduplicate, measure="weighted-jaccard", threshold="0.5"),
+    "sets of pairs": partial(neardup.find_pairs, threshold="0.5", method="minhash", recall=0.9999),
 }
 jobs = pytest.mark.parametrize("job", JOBS)
 
@@ -48,7 +46,8 @@ def changed_once_read(path: Path, texts: list[str | None]) -> Callable[..., None
 
 def run(job: str, path: Path, later: list[str | None], **options: object) -> None:
     write(path, TEXTS)
-    JOBS[job](path, progress=changed_once_read(path, later), **options)
+    text = TEXT.get(job, {"ngram": 2})
+    JOBS[job](path, **grouped(**text, progress=changed_once_read(path, later), **options))
 
 
 @jobs

@@ -97,7 +97,9 @@ def test_clusters__agree_with_the_table(clusters):
     generator = np.random.default_rng(5)
     words = [f"word{n}" for n in range(6)]
     texts = [" ".join(generator.choice(words, 4)) for _ in range(200)]
-    result = neardup.deduplicate(texts, ngram=1, threshold="0.6", clusters=clusters)
+    result = neardup.deduplicate(
+        texts, threshold="0.6", clusters=clusters, text=neardup.TextOptions(ngram=1)
+    )
     removed = RemovedTable.read(rows_of(result.removed))
     counts = Counter(result.removed["kept_id"].to_pylist())
     found = removed.clusters()

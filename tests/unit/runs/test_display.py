@@ -141,7 +141,7 @@ def test_notebook__bars_with_widgets(monkeypatch):
 
 def test_progress__true_in_python(terminal, tmp_path):
     stream = terminal()
-    result = neardup.deduplicate(TEXTS, progress=True)
+    result = neardup.deduplicate(TEXTS, run=neardup.RunOptions(progress=True))
     for part in ("reading", "sorting bands", "reading candidates", "comparing"):
         assert part in stream.getvalue()
     result.write(tmp_path / "out", progress=True)
@@ -149,16 +149,24 @@ def test_progress__true_in_python(terminal, tmp_path):
 
 
 CALLS = {
-    "find_pairs": lambda progress: neardup.find_pairs(TEXTS, progress=progress),
-    "align": lambda progress: neardup.align(TEXTS, TEXTS, min_tokens=6, progress=progress),
-    "cut": lambda progress: neardup.cut(TEXTS, progress=progress),
-    "sketch": lambda progress: neardup.sketch(TEXTS, progress=progress),
-    "cluster_sketches": lambda progress: neardup.cluster_sketches(
-        neardup.sketch(TEXTS, kind="smallest"), progress=progress
+    "find_pairs": lambda progress: neardup.find_pairs(
+        TEXTS, run=neardup.RunOptions(progress=progress)
     ),
-    "estimate": lambda progress: neardup.estimate(neardup.sketch(TEXTS), progress=progress),
+    "align": lambda progress: neardup.align(
+        TEXTS, TEXTS, min_tokens=6, run=neardup.RunOptions(progress=progress)
+    ),
+    "cut": lambda progress: neardup.cut(TEXTS, run=neardup.RunOptions(progress=progress)),
+    "sketch": lambda progress: neardup.sketch(TEXTS, run=neardup.RunOptions(progress=progress)),
+    "cluster_sketches": lambda progress: neardup.cluster_sketches(
+        neardup.sketch(TEXTS, kind="smallest"), run=neardup.RunOptions(progress=progress)
+    ),
+    "estimate": lambda progress: neardup.estimate(
+        neardup.sketch(TEXTS), run=neardup.RunOptions(progress=progress)
+    ),
     "explain": lambda progress: neardup.deduplicate(TEXTS).explain("0", progress=progress),
-    "compare": lambda progress: neardup.compare(*TEXTS[:2], progress=progress),
+    "compare": lambda progress: neardup.compare(
+        *TEXTS[:2], run=neardup.RunOptions(progress=progress)
+    ),
 }
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import filelock
 import pytest
 
+from neardup import ReadOptions
 from neardup.errors import ReadError, WriteError
 from neardup.files.resolve import resolve_paths
 from neardup.jobs.index.passages import PassageIndex
@@ -220,7 +221,11 @@ def test_readers__find_an_index_whose_place_was_empty(tmp_path):
     for look in (
         lambda: len(PassageIndex.open(place)),
         lambda: len(PassageIndex(place).search("one two three").passages),
-        lambda: PassageIndex(place).add([{"text": "four", "id": "b"}], id_column="id").n_documents,
+        lambda: (
+            PassageIndex(place)
+            .add([{"text": "four", "id": "b"}], read=ReadOptions(id_column="id"))
+            .n_documents
+        ),
     ):
         abandon()
         assert look() == 1

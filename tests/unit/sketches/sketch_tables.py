@@ -11,6 +11,7 @@ import pytest
 import neardup
 from neardup.sketches.table_format import METADATA_KEY, checksum_of
 from tests.arrays import same_arrays
+from tests.calls import grouped
 
 KINDS = {
     "minhash": {"kind": "minhash", "num_perm": 16},
@@ -35,7 +36,7 @@ def make(kind, n=40):
         for _ in range(n)
     ]
     rows = [{"id": f"é{i}", "text": text} for i, text in enumerate(["", "a", *texts][:n])]
-    return neardup.sketch(rows, id_column="id", **KINDS[kind])
+    return neardup.sketch(rows, **grouped(id_column="id", **KINDS[kind]))
 
 
 def same(one, other):

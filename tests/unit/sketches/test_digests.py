@@ -15,6 +15,7 @@ from neardup.sketches.kind import (
 from neardup.stages.sketches import Sketches
 from neardup.tables import Texts
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
+from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles.hashing import mix
 from tests.unit.sketches.sketch_tables import KINDS, make
@@ -48,7 +49,8 @@ def test_digest_texts__by_definition():
 def test_estimate__exact_copies(kind):
     """Of equal tokens in one order; an empty document is a copy of none."""
     sketches = neardup.sketch(
-        TEXTS, **{"ngram": 1} | KINDS[kind] if KINDS[kind]["kind"] != "edit" else KINDS[kind]
+        TEXTS,
+        **grouped(**{"ngram": 1} | KINDS[kind] if KINDS[kind]["kind"] != "edit" else KINDS[kind]),
     )
     result = neardup.estimate(sketches)
     is_edit = sketches.kind == "edit"
@@ -56,7 +58,9 @@ def test_estimate__exact_copies(kind):
         a, b = int(row["id_a"]), int(row["id_b"])
         assert row["exact_copy"] == (not is_edit and {a, b} == {0, 1})
     assert result.summary["exact_copies"] == (not is_edit)
-    again = neardup.sketch(TEXTS, **{"ngram": 1} | KINDS[kind] if not is_edit else KINDS[kind])
+    again = neardup.sketch(
+        TEXTS, **grouped(**{"ngram": 1} | KINDS[kind] if not is_edit else KINDS[kind])
+    )
     crossed = neardup.estimate(sketches, again).pairs.to_pylist()
     # "..." is empty as words.
     expected = {(0, 0), (1, 1), (2, 2), (3, 3), (6, 6)} | (

@@ -91,7 +91,7 @@ clusters = st.sampled_from(["survivors", "components"])
 @given(signed(), st.integers(0, 25), st.integers(1, 30_000), st.integers(1, 4), clusters)
 def test_components_and_partitions(drawn, cut, memory, workers, kind):
     keys, contents = drawn
-    options = DedupOptions(clusters=kind, bands=N_BANDS, rows=2, ngram=2)
+    options = DedupOptions(clusters=kind, bands=(N_BANDS, 2), ngram=2)
     plan, runner = plan_deduplication(options), Runner(workers)
     are_ignored = None if kind == "components" else contents.need_not_meet()
     nobody = [False] * len(keys)

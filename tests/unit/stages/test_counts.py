@@ -131,7 +131,9 @@ def pair(file, kept_file, kept_in, removed):
 
 
 def test_summary__by_file(files):
-    result = neardup.deduplicate(files / "in", against=files / "a.jsonl", on_error="skip")
+    result = neardup.deduplicate(
+        files / "in", against=files / "a.jsonl", read=neardup.ReadOptions(on_error="skip")
+    )
     assert result.summary["by_file"] == {
         "counts": [
             row("a.jsonl", 3, 2, 1, 0, 1),
@@ -153,7 +155,9 @@ def test_summary__by_file(files):
 def test_summary__by_file_against_an_index(files, method):
     with neardup.DocumentIndex.create(files / "index") as index:
         index.add(files / "a.jsonl")
-        result = neardup.deduplicate(files / "in", against=index, on_error="skip", method=method)
+        result = neardup.deduplicate(
+            files / "in", against=index, method=method, read=neardup.ReadOptions(on_error="skip")
+        )
     pairs = result.summary["by_file"]["pairs"]
     assert pair("b.jsonl", None, "against", 1) in pairs
     assert sum(each["documents_removed"] for each in pairs) == len(result.removed)
@@ -161,9 +165,11 @@ def test_summary__by_file_against_an_index(files, method):
 
 def test_summary__by_file_of_pairs(files):
     (files / "in/a.jsonl").write_text((files / "in/a.jsonl").read_text().replace("{}\n", ""))
-    pairs = neardup.find_pairs(files / "in", ngram=1, threshold=1)
+    pairs = neardup.find_pairs(files / "in", threshold=1, text=neardup.TextOptions(ngram=1))
     chosen = neardup.choose(pairs, files / "in").summary["by_file"]
-    compared = neardup.deduplicate(files / "in", ngram=1, threshold=1).summary["by_file"]
+    compared = neardup.deduplicate(
+        files / "in", threshold=1, text=neardup.TextOptions(ngram=1)
+    ).summary["by_file"]
     for each in compared["counts"]:
         del each["exact_copies"]
     assert chosen == compared

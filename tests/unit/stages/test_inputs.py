@@ -38,9 +38,9 @@ def test_summary__inputs_and_reading(tmp_path, monkeypatch):
     result = neardup.deduplicate(
         "a.jsonl",
         against="b.jsonl",
-        text_column=["title", "text"],
-        against_text_column="text",
-        encoding="utf-16",
+        read=neardup.ReadOptions(
+            text_column=["title", "text"], against_text_column="text", encoding="utf-16"
+        ),
     )
     assert {name: result.summary[name] for name in OF_INPUTS} == {
         "input_files": 1,

@@ -6,6 +6,7 @@ import pytest
 
 import neardup
 from neardup.stages import decide
+from tests.calls import grouped
 
 N_TEXTS = 2000
 
@@ -22,7 +23,10 @@ def exact_seconds(*, n_common: int) -> float:
     # Texts at this threshold have 25 words in common, so that 16 of each are looked up: where one
     # is its own, 15 that all have.
     result = neardup.deduplicate(
-        texts, method="auto", ngram=1, tokenizer="whitespace", threshold="0.45"
+        texts,
+        method="auto",
+        threshold="0.45",
+        text=neardup.TextOptions(ngram=1, tokenizer="whitespace"),
     )
     return result.summary["method_choice"]["exact"]
 
@@ -58,4 +62,4 @@ def test_choose_method__meetings_grow_with_the_square_of_the_texts(monkeypatch, 
 def test_memory__what_does_not_fit_is_refused(options, message):
     texts = [" ".join(f"w{i}-{j}" for j in range(20_000)) for i in range(100)]
     with pytest.raises(neardup.InvalidParameterError, match=message):
-        neardup.deduplicate(texts, memory="16MB", ngram=1, **options)
+        neardup.deduplicate(texts, **grouped(ngram=1, memory="16MB", **options))

@@ -69,7 +69,12 @@ def expected(tmp_path):
 def test_texts(tmp_path, monkeypatch, expected, output_format, block_bytes):
     for source in (JsonLinesSource, DelimitedSource, RawSource):
         monkeypatch.setitem(source.__init__.__kwdefaults__, "block_bytes", block_bytes)
-    result = neardup.deduplicate(tmp_path / "in", ngram=1, threshold=1, on_error="skip")
+    result = neardup.deduplicate(
+        tmp_path / "in",
+        threshold=1,
+        text=neardup.TextOptions(ngram=1),
+        read=neardup.ReadOptions(on_error="skip"),
+    )
     result.write(tmp_path / "out", format=output_format)
     output = open_output(tmp_path / "out")
     assert whole(output.removed).equals(result.removed)
@@ -85,7 +90,7 @@ def test_texts(tmp_path, monkeypatch, expected, output_format, block_bytes):
 @pytest.mark.parametrize("at", ["", "local://"])
 def test_open_output__of_parts_and_at_a_url(tmp_path, monkeypatch, expected, at):
     monkeypatch.setitem(write_parquet_parts.__kwdefaults__, "part_rows", 18 if not at else 1000)
-    result = neardup.deduplicate(tmp_path / "in", on_error="skip")
+    result = neardup.deduplicate(tmp_path / "in", read=neardup.ReadOptions(on_error="skip"))
     result.write(f"{at}{tmp_path}/out")
     assert (tmp_path / "out/removed.parquet").is_dir() == (not at)
     output = open_output(f"{at}{tmp_path}/out")
@@ -113,7 +118,9 @@ def test_open_output__refusals(tmp_path):
 
 
 def test_output__changed_since(tmp_path, expected):
-    neardup.deduplicate(tmp_path / "in", on_error="skip").write(tmp_path / "out")
+    neardup.deduplicate(tmp_path / "in", read=neardup.ReadOptions(on_error="skip")).write(
+        tmp_path / "out"
+    )
 
     def copied() -> Path:
         shutil.rmtree(tmp_path / "copy", ignore_errors=True)

@@ -15,6 +15,7 @@ from neardup.reading.sign import sign_block
 from neardup.stages.plan import plan_deduplication
 from neardup.stages.scheme import restore_scheme
 from tests.arrays import make_texts
+from tests.calls import grouped
 from tests.each import each_of
 
 TEXTS = ["One two three four", "one Two three FOUR", "été 12 34 five six", "ete 56 78 five six"]
@@ -39,7 +40,7 @@ def cut(text):
 )
 def test_restore_scheme__keys_and_sets_as_of_the_run(options):
     plan = plan_deduplication(DedupOptions(**options))
-    summary = neardup.deduplicate(TEXTS, **options).summary
+    summary = neardup.deduplicate(TEXTS, **grouped(**options)).summary
     # As it comes out of a file.
     scheme = restore_scheme(json.loads(json.dumps(summary)), options.get("tokenizer"))
     assert scheme.measure == plan.measure
@@ -53,7 +54,7 @@ def test_restore_scheme__keys_and_sets_as_of_the_run(options):
 
 
 def test_restore_scheme__tokenizer_needed_or_not():
-    summary = neardup.deduplicate(TEXTS, tokenizer=cut).summary
+    summary = neardup.deduplicate(TEXTS, text=neardup.TextOptions(tokenizer=cut)).summary
     with pytest.raises(InvalidParameterError, match=r"cut, which is not among what was written"):
         restore_scheme(summary)
     with pytest.raises(SketchMismatchError, match="tokenizer"):

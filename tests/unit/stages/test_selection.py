@@ -23,7 +23,7 @@ def result(tmp_path):
     return neardup.deduplicate(
         [tmp_path / f"{name}.jsonl" for name in "abc"],
         against=tmp_path / "other",
-        on_error="skip",
+        read=neardup.ReadOptions(on_error="skip"),
     )
 
 

@@ -27,7 +27,7 @@ TEXTS = ["one two three", "one two three four", "something else"]
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "jsonl"])
 def test_read_table__numbers_are_numbers(tmp_path, suffix):
-    result = neardup.find_pairs(TEXTS, ngram=1, threshold="0.5")
+    result = neardup.find_pairs(TEXTS, threshold="0.5", text=neardup.TextOptions(ngram=1))
     path = tmp_path / f"pairs.{suffix}"
     result.write(path)
     table, summary = read_table(path, Runner(1))

@@ -10,6 +10,7 @@ from neardup.index.store import check_restored
 from neardup.text import code
 from neardup.text.code import cut_programs
 from neardup.text.shingles import make_shingle_scheme
+from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles.programs import program_tokens
 
@@ -79,9 +80,9 @@ def words(text: str, language: str = "python") -> list[str]:
 def test_code__language_is_checked():
     for call in (neardup.deduplicate, neardup.align, neardup.sketch):
         with pytest.raises(InvalidParameterError, match=r"^language must be a name that Pygments"):
-            call(["a"], tokenizer="code", language="nonsense")
+            call(["a"], text=neardup.TextOptions(tokenizer="code", language="nonsense"))
         with pytest.raises(InvalidParameterError, match=r"^language has no effect on texts"):
-            call(["a"], language="python")
+            call(["a"], text=neardup.TextOptions(language="python"))
 
 
 def test_code__names_of_one_language_are_one():
@@ -159,10 +160,12 @@ def test_cut_programs__renamed_commented_and_laid_out_anew():
 
 def test_code__of_passages_and_documents():
     programs = [PYTHON, RENAMED, C, JAVA]
-    found = neardup.deduplicate(programs, tokenizer="code", ngram=5, threshold="0.6")
+    found = neardup.deduplicate(
+        programs, threshold="0.6", text=neardup.TextOptions(tokenizer="code", ngram=5)
+    )
     assert found.removed["id"].to_pylist() == ["1"]
     options = {"tokenizer": "code", "min_tokens": 30, "threshold": "0.7"}
-    [passage] = neardup.align(programs[:1], programs[1:], **options).passages.to_pylist()
+    [passage] = neardup.align(programs[:1], programs[1:], **grouped(**options)).passages.to_pylist()
     assert passage["doc_id"] == "0"
     assert RENAMED[passage["doc_start"] : passage["doc_end"]].startswith("import")
 

@@ -10,6 +10,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.languages import IN_MEMORY, LANGUAGES, language_of_file, languages_of_ids
+from tests.calls import grouped
 from tests.each import each_of
 from tests.programs import ENDINGS, program, write_programs
 
@@ -27,7 +28,9 @@ def rows(*tables: pa.Table) -> list[str]:
 
 def dedup(**options):
     def run(folder, **language):
-        found = neardup.deduplicate(folder, threshold="0.5", **CODE, **options, **language)
+        found = neardup.deduplicate(
+            folder, **grouped(threshold="0.5", **CODE, **options, **language)
+        )
         return rows(found.removed)
 
     return run
@@ -35,7 +38,7 @@ def dedup(**options):
 
 def pairs(**options):
     def run(folder, **language):
-        found = neardup.find_pairs(folder, threshold="0.5", **CODE | options, **language)
+        found = neardup.find_pairs(folder, **grouped(threshold="0.5", **CODE | options, **language))
         return rows(found.pairs)
 
     return run
@@ -45,27 +48,27 @@ def align(folder, **language):
     # Runs of a tenth of the tokens of a passage are ignored.
     templates = sorted(folder.parent.glob(f"start.{ENDINGS.get(folder.name, '*')}"))
     options = {"threshold": "0.4", "min_tokens": 150, "ignore": templates, "summary": "documents"}
-    found = neardup.align(folder, **CODE, **options, **language)
+    found = neardup.align(folder, **grouped(**CODE, **options, **language))
     assert found.summary["ignored_tokens"]
     return rows(found.passages, found.document_pairs)
 
 
 def cut(**options):
     def run(folder, **language):
-        return rows(neardup.cut(folder, tokenizer="code", **options, **language).removed)
+        return rows(neardup.cut(folder, **grouped(tokenizer="code", **options, **language)).removed)
 
     return run
 
 
 def sketch(folder, **language):
-    sketches = neardup.sketch(folder, **CODE, **language)
+    sketches = neardup.sketch(folder, **grouped(**CODE, **language))
     return rows(neardup.estimate(sketches, threshold="0.3").pairs)
 
 
 def document_index(folder, tmp_path, **language):
     """What an index reads again of its texts is cut by the endings of their ids."""
     place, read = tmp_path / "index", {"input_format": "text"}
-    index = neardup.DocumentIndex.create(place, threshold="0.4", **CODE, **language)
+    index = neardup.DocumentIndex.create(place, **grouped(threshold="0.4", **CODE, **language))
     index.add(folder, **read)
     found = [index.search(folder, **read).matches]
     for path in sorted(folder.iterdir()):
@@ -80,15 +83,21 @@ def document_index(folder, tmp_path, **language):
     found.append(index.search(folder, **read).matches)
     # These read all texts of the index.
     options = {"method": "exact", "threshold": "0.5", **CODE, **language}
-    found.append(neardup.find_pairs(folder, place, **options).pairs)
-    found.append(neardup.deduplicate(folder, against=place, **read).removed)
+    found.append(neardup.find_pairs(folder, place, **grouped(**options)).pairs)
+    found.append(neardup.deduplicate(folder, **grouped(against=place, **read)).removed)
     return rows(*found)
 
 
 def passage_index(folder, tmp_path, **language):
-    index = neardup.PassageIndex.create(tmp_path / "index", min_tokens=40, **CODE, **language)
-    index.add(folder, input_format="text")
-    return rows(index.search(folder, input_format="text", threshold="0.5").passages)
+    index = neardup.PassageIndex.create(
+        tmp_path / "index", **grouped(min_tokens=40, **CODE, **language)
+    )
+    index.add(folder, read=neardup.ReadOptions(input_format="text"))
+    return rows(
+        index.search(
+            folder, threshold="0.5", read=neardup.ReadOptions(input_format="text")
+        ).passages
+    )
 
 
 WAYS = {
@@ -137,7 +146,9 @@ def test_languages__of_a_folder(folders, tmp_path):
     found = neardup.deduplicate(tmp_path / "mixed", preset="code")
     assert found.summary["documents_in"] == 10
     assert "a.java" not in found.removed["id"].to_pylist()
-    found = neardup.deduplicate(tmp_path / "mixed", preset="code", language="py")
+    found = neardup.deduplicate(
+        tmp_path / "mixed", preset="code", text=neardup.TextOptions(language="py")
+    )
     assert found.summary["documents_in"] == 11
     assert {"id": "a.java", "kept_id": "0-0.py"} in found.removed.select(
         ["id", "kept_id"]
@@ -146,8 +157,8 @@ def test_languages__of_a_folder(folders, tmp_path):
 
 def test_languages__of_data_in_memory():
     """They are in no file, and Python."""
-    assert neardup.similarity("a = 1  # it's", "b = 2", **CODE) == 1
-    assert neardup.similarity("a = 1  // it's", "b = 2", **CODE, language="java") == 1
+    assert neardup.similarity("a = 1  # it's", "b = 2", **grouped(**CODE)) == 1
+    assert neardup.similarity("a = 1  // it's", "b = 2", **grouped(language="java", **CODE)) == 1
     assert len(neardup.deduplicate(["a = 1  # it's", "b = 2"], preset="code").removed) == 1
 
 
@@ -157,12 +168,12 @@ def test_languages__no_ending_of_one(tmp_path, name):
     (tmp_path / name).write_text(text)
     for run in (neardup.deduplicate, neardup.align, neardup.cut, neardup.sketch):
         with pytest.raises(InvalidInputError, match=rf"{name}: its name has no ending of"):
-            run(tmp_path / name, tokenizer="code")
+            run(tmp_path / name, text=neardup.TextOptions(tokenizer="code"))
     for kind in (neardup.DocumentIndex, neardup.PassageIndex):
-        index = kind.create(tmp_path / kind.__name__, tokenizer="code")
+        index = kind.create(tmp_path / kind.__name__, text=neardup.TextOptions(tokenizer="code"))
         with pytest.raises(InvalidInputError, match=r"its name has no ending of a language"):
             index.add(tmp_path / name)
-    neardup.deduplicate(tmp_path / name, preset="code", language="python")
+    neardup.deduplicate(tmp_path / name, preset="code", text=neardup.TextOptions(language="python"))
 
 
 def test_language_of_file():

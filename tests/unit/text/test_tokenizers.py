@@ -13,6 +13,7 @@ from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import load_file_tokenizer, make_tokenizer
 from neardup.version import pip_install
 from tests.arrays import make_texts, unragged
+from tests.calls import grouped
 from tests.each import each_of
 
 KEEP_CASE = Normalisation(casefold=False)
@@ -50,9 +51,13 @@ def test_file_tokenizer__name_follows_the_content(tokenizer_file, tmp_path):
 
 def test_file_tokenizer__end_to_end(tokenizer_file):
     texts = ["the cat sat on the mat", "the cat sat on the mat", "The cat sat on the mat"]
-    result = neardup.deduplicate(texts, tokenizer=str(tokenizer_file), ngram=2)
+    result = neardup.deduplicate(
+        texts, text=neardup.TextOptions(tokenizer=str(tokenizer_file), ngram=2)
+    )
     assert result.removed["id"].to_pylist() == ["1"]
-    folded = neardup.deduplicate(texts, tokenizer=str(tokenizer_file), ngram=2, casefold=True)
+    folded = neardup.deduplicate(
+        texts, text=neardup.TextOptions(tokenizer=str(tokenizer_file), ngram=2, casefold=True)
+    )
     assert folded.removed["id"].to_pylist() == ["1", "2"]
 
 
@@ -173,7 +178,7 @@ FOLDED = {"tokenizer": "characters", "casefold": True}
 def test_characters__full_case_folding(options):
     """Letters that fold to several are as many characters, as of a text that was so written."""
     texts = ["Große Straße, ﬃ", "GROSSE STRASSE, FFI"]
-    [pair] = neardup.find_pairs(texts, **FOLDED, **options).pairs.to_pylist()
+    [pair] = neardup.find_pairs(texts, **grouped(**FOLDED, **options)).pairs.to_pylist()
     assert pair["similarity"] == 1
 
 

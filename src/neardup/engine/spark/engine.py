@@ -111,6 +111,10 @@ class SparkEngine(Engine):
         """The executors."""
         return self._current_cluster()
 
+    def describe_cluster(self) -> dict[str, Any]:
+        """Return the engine and the number of tasks that run at the same time."""
+        return self.describe()
+
     def errors(self) -> AbstractContextManager[None]:
         """Turn what Spark raises into one line."""
         return spark_errors()

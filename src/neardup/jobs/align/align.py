@@ -6,7 +6,7 @@ From documents to shared passages: windows are looked up, chained, and their end
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from neardup.documents.other import resolve_other
 from neardup.engine.engine import Engine
-from neardup.engine.threads import ThreadEngine
-from neardup.engine.workspaces import key_of, key_with_index, open_workspace
+from neardup.engine.opening import open_engine
+from neardup.engine.workspaces import key_of, key_with_index
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over
@@ -35,11 +35,17 @@ from neardup.jobs.align.plan import (
     usual_of,
 )
 from neardup.jobs.align.queries import Aligned, Queries
-from neardup.options.choices import Data, DataOrIndex
-from neardup.options.groups import DOCUMENTS, WorkerOptions, WorkspaceOptions
-from neardup.options.option import argument, but, takes
-from neardup.options.passages import AlignOptions, AlignSchemeOptions, IgnoreOptions
-from neardup.options.together import GroupArguments
+from neardup.options.choices import (
+    AlignMeasure,
+    AlignmentSummary,
+    Data,
+    DataOrIndex,
+    Number,
+    PassagePresetName,
+)
+from neardup.options.groups import ReadOptions, RunOptions, TextOptions
+from neardup.options.option import merge
+from neardup.options.passages import AlignOptions, AlignSchemeOptions
 from neardup.passages.align import AlignmentPlan, certain_length, make_window_scheme
 from neardup.passages.document_pairs import Extents, HiddenText
 from neardup.passages.documents import (
@@ -256,7 +262,7 @@ def _align(
                 summary[name] = summary[name][:1]
     summary["gap"] = usual_of(options).gap
     summary["hints"] = hints
-    summary |= describe_filtered(sources)
+    summary |= describe_filtered(sources) | engine.describe_cluster()
     summary["passed_over"] = passed_over(sources, new)
     summary |= describe_choices(options, other.scheme if isinstance(other, NewDocuments) else {})
     summary |= describe_ids(read.columns, of_other)
@@ -295,41 +301,90 @@ def _summary(
     }
 
 
-class _Arguments(
-    AlignSchemeOptions,
-    IgnoreOptions,
-    WorkspaceOptions,
-    WorkerOptions,
-    GroupArguments,
-    kw_only=False,
-):
-    a: Data = argument(DOCUMENTS)
-    b: DataOrIndex | None = argument(
-        "Other documents, or a ``PassageIndex`` or the path of one; documents, also those of a "
-        "``DocumentIndex``, are indexed in memory or a temporary folder. None: those of ``a`` "
-        "are compared with each other, each pair once; the earlier one is the query.",
-        default=None,
-    )
-    differs = but(
-        work={
-            "python": "Folder for temporary files, such as the index of ``b``, which go with the "
-            "call; None is where the system has temporary files. What a killed process has left "
-            "there goes, too."
-        }
-    )
-
-
-@takes(_Arguments)
-def align(given: _Arguments) -> PassageResult:
+def align(
+    data: Data,
+    against: DataOrIndex | None = None,
+    *,
+    threshold: Number | None = None,
+    measure: AlignMeasure = "jaccard",
+    min_tokens: int | None = None,
+    preset: PassagePresetName | None = None,
+    max_documents: int | str | None = None,
+    within: bool = False,
+    summary: AlignmentSummary | None = None,
+    ignore: Data | None = None,
+    recall: Number | None = None,
+    hits: int | None = None,
+    num_perm: int | None = None,
+    places: bool = False,
+    place_marker: str | None = None,
+    with_text: bool = False,
+    text: TextOptions | None = None,
+    read: ReadOptions | None = None,
+    run: RunOptions | None = None,
+) -> PassageResult:
     """Find all passages that documents of two collections share, or of one.
+
+    Parameters
+    ----------
+    data
+        Documents, in any form that ``deduplicate`` takes: the queries.
+    against
+        Other documents, or an index of passages; documents are indexed in memory or in temporary
+        files. None: those of ``data`` are compared with each other, each pair once; the earlier
+        one is the query.
+    threshold
+        Least similarity of two passages, in (0, 1], an exact decimal. None: 0.5, or 0.65 by
+        containment.
+    measure
+        ``jaccard``; or ``containment``, the share of the query's passage that the document's has,
+        so that this may be longer, ``doc-containment``, the share of the document's, or
+        ``max-containment``, either. Then ``threshold`` and ``min_tokens`` are those of the
+        contained passage.
+    min_tokens
+        Tokens of the shortest passage, in either text. Passages of so many tokens (with an index
+        of one and a half times its ``min_tokens``) contain a window that is looked up. None: 50,
+        40 by containment, or that of the index.
+    preset
+        ``ocr``, ``code``, ``editions``, ``quotations`` or ``rewording``: options that suit such
+        texts, where they are not given. An index has its own but for threshold and recall.
+    max_documents
+        Leave out windows that more documents of ``against``, or else of ``data``, share, such as
+        licences; ``"10%"`` is a share of the documents, two at least.
+    within
+        Without ``against``: find also passages that one document has twice, which do not overlap.
+    summary
+        ``"documents"``: report also how much each pair of documents shares, as ``document_pairs``.
+    ignore
+        Documents, in any form, whose text counts nowhere, such as the template of a form: runs of
+        tokens that they have are left out of ``data``, and passages continue behind them. A run
+        has a tenth of the tokens of the shortest passage, four at least.
+    recall
+        Least probability that a passage of ``min_tokens`` at the threshold is found, its words
+        changed independently; windows are looked up as low as that takes. None: windows are looked
+        up at the threshold, by containment with 0.95, by a preset with its own.
+    hits
+        Look up windows by so many common min-hashes. None: every window that is similar enough is
+        found, without min-hashes.
+    num_perm
+        Hash functions of the index that is made, 8 to 1,024. None: 64; 0: none.
+    places
+        Add ``query_place`` and ``doc_place``, line and column where passages begin.
+    place_marker
+        Cite passages by the last match of this regular expression (RE2) at or before them, or its
+        first group; ``^`` is the beginning of a line.
+    with_text
+        Add the columns ``query_text`` and ``doc_text``.
+    text, read, run
+        Tokens and shingles, input, and threads, memory or Spark.
 
     Returns
     -------
     ``passages`` and a ``summary`` with the counts, the skipped rows and the predicted recall.
     Passages are ``query_id, query_start, query_end, doc_id, doc_start, doc_end, similarity``:
     places in characters of the original texts, ends exclusive; in the order of the documents of
-    ``a`` and of places in them. The similarity is that of the two whole passages, and the true one;
-    copies of a token count in it, with tf ``binary`` too.
+    ``data`` and of places in them. The similarity is that of the two whole passages, and the true
+    one; copies of a token count in it, with tf ``binary`` too.
     Rows of ``document_pairs`` are ``query_id, doc_id, passages, longest, query_shared, doc_shared,
     query_share, doc_share``: the number of passages, the characters of the longest, the characters
     of either text that are in one, and which part of it that is, from its first token to its last;
@@ -354,24 +409,33 @@ def align(given: _Arguments) -> PassageResult:
     >>> found.passages.select(["query_start", "query_end", "doc_start", "doc_end"]).to_pylist()
     [{'query_start': 10, 'query_end': 78, 'doc_start': 0, 'doc_end': 70}]
     """
-    options, chosen = choose_options(given, ("a", "b"), has_other=given.b is not None)
-    workspace = open_workspace(given.memory, given.work)
-    with Runner(given.workers, given.progress, "align") as runner, workspace:
-        engine = ThreadEngine(runner, workspace)
-        return with_warning(align_given(engine, given, options, chosen))
-
-
-def align_given(
-    engine: Engine, given: Any, options: AlignOptions, chosen: Mapping[str, Any]
-) -> PassageResult:
-    """Find what arguments name, and align it; ``chosen`` are options of an index."""
+    given = merge(
+        AlignSchemeOptions,
+        *(text, read),
+        threshold=threshold,
+        measure=measure,
+        min_tokens=min_tokens,
+        preset=preset,
+        max_documents=max_documents,
+        within=within,
+        summary=summary,
+        recall=recall,
+        hits=hits,
+        num_perm=num_perm,
+        places=places,
+        place_marker=place_marker,
+        with_text=with_text,
+    )
+    options, chosen = choose_options(given, ("data", "against"), has_other=against is not None)
     resolve = partial(
         resolve_other, resolve=partial(resolve_inputs, options=given), tokenizer=given.tokenizer
     )
-    sources = rows_where(resolve_inputs(given.a, given), options.where)
-    templates = () if given.ignore is None else resolve_inputs(given.ignore, given)
-    if given.b is None:
+    sources = rows_where(resolve_inputs(data, given), options.where)
+    templates = () if ignore is None else resolve_inputs(ignore, given)
+    if against is None:
         other: Other = no_other(sources, options, chosen)
     else:
-        other = choose_other(given.b, resolve, options, chosen, sources)
-    return align_collections(engine, sources, other, options, templates)
+        other = choose_other(against, resolve, options, chosen, sources)
+    with open_engine(run, "align", sources) as engine:
+        result = align_collections(engine, sources, other, options, templates)
+    return with_warning(result)

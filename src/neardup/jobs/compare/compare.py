@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from rapidfuzz.distance import LCSseq
 
+from neardup.engine.opening import open_runner
 from neardup.jobs.align.align import align
 from neardup.jobs.compare.compare_result import (
     CompareResult,
@@ -24,11 +25,11 @@ from neardup.jobs.compare.compare_result import (
 )
 from neardup.matching.measures import SET_MEASURES, Overlap, WeightedJaccard
 from neardup.matching.verify import score_pairs
-from neardup.options.groups import NormalOptions, WorkerOptions
+from neardup.options.choices import Number
+from neardup.options.groups import RunOptions, TextOptions, TokenOptions
 from neardup.options.kinds import exact_fraction
-from neardup.options.option import argument, takes
+from neardup.options.option import merge
 from neardup.options.sketches import CompareOptions, SketchOptions
-from neardup.options.together import RunArgument, TextArgument
 from neardup.passages.matches import character_spans
 from neardup.runs.runner import Runner
 from neardup.sketches.edit.estimate import as_strings, edit_estimates, exact_distances
@@ -326,12 +327,12 @@ def find_passages(
         [texts[pair.second]],
         threshold=options.threshold,
         min_tokens=least,
-        tokenizer=options.tokenizer,
-        language=options.language,
-        **vars(options.part(NormalOptions)),
+        text=TextOptions(**vars(options.part(TokenOptions, ngram=None))),
         # Threads take longer to start than short texts to align.
-        workers=1 if sum(map(len, texts)) < _SHORT else runner.workers,
-        progress=runner.report,
+        run=RunOptions(
+            workers=1 if sum(map(len, texts)) < _SHORT else runner.workers,
+            progress=runner.report,
+        ),
     )
     found = []
     for row in result.passages.to_pylist():
@@ -480,14 +481,36 @@ def _describe(options: CompareOptions, makers: Makers) -> dict[str, Any]:
     }
 
 
-class _Arguments(CompareOptions, WorkerOptions, TextArgument, RunArgument, kw_only=False):
-    text_a: str = argument("The texts themselves, not paths.")
-    text_b: str = argument("The texts themselves, not paths.")
-
-
-@takes(_Arguments)
-def compare(given: _Arguments) -> CompareResult:
+def compare(
+    text_a: str,
+    text_b: str,
+    *,
+    threshold: Number = "0.5",
+    min_tokens: int | None = None,
+    edit_limit: int = 100_000,
+    num_perm: int | None = None,
+    size: int | None = None,
+    compression: int | None = None,
+    text: TextOptions | None = None,
+    run: RunOptions | None = None,
+) -> CompareResult:
     """Compare two texts: all measures, exact and estimated, and what they share.
+
+    Parameters
+    ----------
+    text_a, text_b
+        The texts themselves, not paths.
+    threshold
+        Least similarity of two shared passages, in (0, 1], an exact decimal.
+    min_tokens
+        Tokens of the shortest shared passage. None: 20, or half of a shorter text.
+    edit_limit
+        The exact edit distance is computed where the product of both lengths, in characters, is at
+        most the square of this, or the texts are equal; else it is estimated.
+    num_perm, size, compression
+        Of the sketches that estimate, as of ``sketch``.
+    text, run
+        Tokens and shingles, and threads. A function as tokenizer returns places, too.
 
     Returns
     -------
@@ -518,10 +541,20 @@ def compare(given: _Arguments) -> CompareResult:
     Examples
     --------
     >>> import neardup
-    >>> result = neardup.compare("the cat sat on the mat", "the cat sat on a mat", ngram=2)
+    >>> two = neardup.TextOptions(ngram=2)
+    >>> result = neardup.compare("the cat sat on the mat", "the cat sat on a mat", text=two)
     >>> result["jaccard"].exact, result["edit-distance"].exact
     (0.42857142857142855, 3)
     """
-    texts, options = (given.text_a, given.text_b), given.part(CompareOptions)
-    with Runner(given.workers, given.progress, "compare") as runner:
-        return compare_texts(texts, options, runner=runner)
+    options = merge(
+        CompareOptions,
+        text,
+        threshold=threshold,
+        min_tokens=min_tokens,
+        edit_limit=edit_limit,
+        num_perm=num_perm,
+        size=size,
+        compression=compression,
+    )
+    with open_runner(run, "compare") as runner:
+        return compare_texts((text_a, text_b), options, runner=runner)

@@ -349,14 +349,16 @@ class CompareResult(Comparison, Result):
             "options": self.options,
         }
 
-    def report(self, inputs: Any = None, **options: Any) -> Report:
+    def report(
+        self, data: Any = None, against: Any = None, *, labels: Any = None, read: Any = None
+    ) -> Report:
         """Return a page with both texts side by side, shared passages linked by colour.
 
         It takes no arguments: the result has both texts.
         """
-        if inputs is not None or options:
-            message = "inputs and options have no effect on the page of two texts; leave them out"
-            raise InvalidParameterError(message, "inputs")
+        if any(each is not None for each in (data, against, labels, read)):
+            message = "arguments have no effect on the page of two texts; leave them out"
+            raise InvalidParameterError(message, "data")
         measures, sizes = measure_rows(self), size_rows(self)
         tables = [
             Table("Measures", measures[0], measures[1:]),

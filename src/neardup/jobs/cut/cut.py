@@ -10,8 +10,7 @@ import numpy as np
 
 from neardup.documents.other import resolve_against
 from neardup.engine.engine import Change, Engine
-from neardup.engine.threads import ThreadEngine
-from neardup.engine.workspaces import open_workspace
+from neardup.engine.opening import open_engine
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
@@ -23,17 +22,10 @@ from neardup.jobs.cut.passages import FoundSpans, cut_passages, describe_repeate
 from neardup.jobs.cut.plan import CutJobPlan, plan_cut
 from neardup.jobs.cut.spans import CutSpans, Extent, keep_ranks
 from neardup.jobs.cut.units import cut_units
-from neardup.options.choices import Data, Side
-from neardup.options.groups import (
-    DOCUMENTS,
-    AgainstDataOptions,
-    NamedOptions,
-    WorkerOptions,
-    WorkspaceOptions,
-)
-from neardup.options.option import argument, but, takes
+from neardup.options.choices import CutPreset, CutUnit, Data, DataOrIndex, Number, Side
+from neardup.options.groups import NamedOptions, ReadOptions, RunOptions, TextOptions
+from neardup.options.option import merge
 from neardup.options.passages import CutOptions
-from neardup.options.together import GroupArguments
 from neardup.passages.plan import candidate_probability
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.first_pass import list_documents
@@ -212,35 +204,74 @@ def cut_as_named(
     return CutResult(own, other, spans, keepers, plan.options.replacement, summary)
 
 
-class _Arguments(
-    CutOptions,
-    AgainstDataOptions,
-    NamedOptions,
-    WorkspaceOptions,
-    WorkerOptions,
-    GroupArguments,
-    kw_only=False,
-):
-    data: Data = argument(DOCUMENTS)
-    differs = but(
-        against={
-            "python": "Other documents, or an index of documents or passages, whose texts are all "
-            "read. They stay, and nothing goes but what one of them has."
-        },
-        text_column={
-            "python": "Name of the column of the text, or several: their texts are joined with "
-            "newlines in that order. Places count in the joined text, and what goes is cut out of "
-            "each."
-        },
-    )
-
-
-@takes(_Arguments)
-def cut(given: _Arguments) -> CutResult:
+def cut(
+    data: Data,
+    against: DataOrIndex | None = None,
+    *,
+    unit: CutUnit | None = None,
+    exact: bool = False,
+    threshold: Number | None = None,
+    min_tokens: int | None = None,
+    min_documents: int | None = None,
+    keep: str = "first",
+    replacement: str = "",
+    preset: CutPreset | None = None,
+    recall: Number | None = None,
+    num_perm: int | None = None,
+    named_in: Data | None = None,
+    side: Side | None = None,
+    text: TextOptions | None = None,
+    read: ReadOptions | None = None,
+    run: RunOptions | None = None,
+) -> CutResult:
     """Take repeated passages, paragraphs or lines out of the texts of a collection.
 
     Documents are taken in the order of ``keep``. What one has stays; what a later one, or the same
     one further on, has of it goes there, if it is verified similar to what stays, or equal.
+
+    Parameters
+    ----------
+    data
+        Documents, in any form that ``deduplicate`` takes. Of several text columns places count in
+        the joined text, and each column is cut.
+    against
+        Other documents, or an index of either kind, whose texts are all read. They stay, and only
+        text that one of them has is cut.
+    unit
+        ``passages`` (the default), any stretches of tokens; ``paragraphs``, separated by blank
+        lines; ``lines``; or, with ``exact``, ``sentences``, any three in a row.
+    exact
+        Cut only what is equal token by token: each passage of ``min_tokens`` tokens that is there
+        twice is found, and no other. Otherwise passages are found by alignment, other units by
+        MinHash with the ``recall``.
+    threshold
+        Least similarity to the copy that stays, in (0, 1], an exact decimal. None: 0.8. That of
+        passages is of the multisets of tokens, that of other units of sets of shingles.
+    min_tokens
+        Tokens of the shortest unit that is cut. None: 50 for passages, else 5.
+    min_documents
+        Cut only what at least so many documents have, from all but the first. None: also what one
+        document has twice.
+    keep
+        Keep order of the documents, as of ``deduplicate``. With ``exact`` and lines or paragraphs
+        also ``none``: every copy is cut, and names another one.
+    replacement
+        Text in the place of each cut.
+    preset
+        ``ocr`` or ``code``: options that suit such texts, where they are not given.
+    recall
+        Least probability that a similar unit at the threshold is found. None: 0.99, or 1 for
+        passages without ``num_perm`` and ``seed``.
+    num_perm
+        Hash functions. None: 64 for passages, else 128.
+    named_in
+        Cut the passages that this table names, nothing else: the result of ``align``, ``search`` or
+        ``cut``, any Arrow table, or the path of one.
+    side
+        Side of that table whose passages are cut, ``query`` or ``doc``. None: the side whose ids
+        ``data`` has; if it has both, the later document of each pair.
+    text, read, run
+        Tokens and shingles, input, and threads, memory or Spark.
 
     Returns
     -------
@@ -281,20 +312,33 @@ def cut(given: _Arguments) -> CutResult:
     >>> result.removed.select(["id", "start", "end", "kept_id"]).to_pylist()
     [{'id': '1', 'start': 17, 'end': 88, 'kept_id': '0'}]
     """
-    options, named_in = given.part(CutOptions), given.named_in
+    options = merge(
+        CutOptions,
+        *(text, read),
+        unit=unit,
+        exact=exact,
+        threshold=threshold,
+        min_tokens=min_tokens,
+        min_documents=min_documents,
+        keep=keep,
+        replacement=replacement,
+        preset=preset,
+        recall=recall,
+        num_perm=num_perm,
+    )
+    NamedOptions(named_in=named_in, side=side)
     if isinstance(named_in, CutResult):
         # As an Arrow stream it is the texts that stay.
         named_in = named_in.removed
     plan = plan_cut(
-        options, has_other=given.against is not None, is_named=named_in is not None, side=given.side
+        options, has_other=against is not None, is_named=named_in is not None, side=side
     )
-    with Runner(given.workers, given.progress, "cut") as runner:
-        sources = rows_where(resolve_inputs(given.data, options), options.where)
-        workspace = open_workspace(given.memory, given.work)
-        resolve = partial(resolve_inputs, options=options)
-        others = resolve_against(given.against, resolve, options, options.tokenizer)
+    sources = rows_where(resolve_inputs(data, options), options.where)
+    resolve = partial(resolve_inputs, options=options)
+    others = resolve_against(against, resolve, options, options.tokenizer)
+    with open_engine(run, "cut", [*sources, *(others or ())]) as engine:
         if named_in is not None:
-            result = cut_as_named(sources, named_in, given.side, plan, runner, workspace)
+            result = cut_as_named(sources, named_in, side, plan, engine.runner, engine.workspace)
         else:
-            result = cut_sources(ThreadEngine(runner, workspace), sources, others, plan)
+            result = cut_sources(engine, sources, others, plan)
     return with_warning(result)

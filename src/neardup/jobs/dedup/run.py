@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.other import index_and_others
 from neardup.engine.engine import Engine, Read
-from neardup.engine.threads import ThreadEngine
-from neardup.engine.workspaces import key_of, open_workspace
+from neardup.engine.opening import is_on_spark, open_engine
+from neardup.engine.workspaces import key_of
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import Inputs, check_effect, passed_over
 from neardup.files.passes import keep_extracted
@@ -38,15 +38,21 @@ from neardup.jobs.dedup.against import (
     open_index,
 )
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
-from neardup.options.choices import Data, Method
+from neardup.options.choices import (
+    Clusters,
+    Data,
+    DataOrIndex,
+    DocumentMeasure,
+    DocumentPreset,
+    Method,
+    Number,
+)
 from neardup.options.documents import DedupOptions
-from neardup.options.groups import DATA, AgainstDataOptions, WorkerOptions, WorkspaceOptions
-from neardup.options.option import argument, but, takes
-from neardup.options.together import GroupArguments
+from neardup.options.groups import ReadOptions, RunOptions, TextOptions
+from neardup.options.option import merge
 from neardup.reading.signed_batches import counted_shingles, with_frequencies
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
-from neardup.runs.runner import Runner
 from neardup.stages.contents import Contents, find_contents, sign_documents
 from neardup.stages.counts import Groups, count_by_file
 from neardup.stages.decide import (
@@ -138,16 +144,6 @@ class DedupJob:
             has_index=index is not None,
             on_spark=on_spark,
         )
-
-    @classmethod
-    def of(cls, given: Any, *, on_spark: bool = False) -> Self:
-        """Return the job of the arguments of a function."""
-        options, index, others = given.part(DedupOptions), None, None
-        if given.against is not None:
-            index, others = index_and_others(
-                given.against, options.tokenizer, may_be_new=options.add
-            )
-        return cls(options, resolve_inputs, given.data, others, index=index, on_spark=on_spark)
 
     @cached_property
     def sources(self) -> Inputs:
@@ -384,32 +380,74 @@ def _summarise(
     return summary
 
 
-class _Arguments(
-    DedupOptions, AgainstDataOptions, WorkspaceOptions, WorkerOptions, GroupArguments, kw_only=False
-):
-    data: Data = argument(DATA)
-    differs = but(
-        against={
-            "python": "More documents, as for ``data``, or an index of documents: a "
-            "``DocumentIndex``, of which what was inserted is committed first, or the path of its "
-            "folder. They all stay; what is similar to one of them goes. Their ids get "
-            "``against/`` in front where ``data`` has the same ids. In an index what is similar is "
-            "looked up, in memory that does not grow with it; only method ``exact`` or ``auto``, "
-            "clusters ``components`` and an audit read all its texts. It decides what texts are "
-            "cut into and compared by: options that are unlike it are refused. A list of an index "
-            "and other documents, ``[Path('seen'), Path('takedown.jsonl')]``, is both."
-        },
-    )
-
-
-@takes(_Arguments)
-def deduplicate(given: _Arguments) -> DeduplicationResult:
+def deduplicate(
+    data: Data,
+    against: DataOrIndex | None = None,
+    *,
+    threshold: Number | None = None,
+    measure: DocumentMeasure | None = None,
+    method: Method = "minhash",
+    preset: DocumentPreset | None = None,
+    keep: str = "first",
+    clusters: Clusters = "survivors",
+    recall: Number | None = None,
+    num_perm: int | None = None,
+    bands: tuple[int, int] | str | None = None,
+    audit: int | None = None,
+    add: bool = False,
+    text: TextOptions | None = None,
+    read: ReadOptions | None = None,
+    run: RunOptions | None = None,
+) -> DeduplicationResult:
     """Find near-duplicate documents and decide which of them stay.
 
     Documents are taken in the order of ``keep``. Each one stays unless it is verified similar, at
     or above ``threshold``, to one that already stays; then it is removed in favour of the most
     similar such document. Candidates for the comparison come from MinHash bands, every comparison
     is exact.
+
+    Parameters
+    ----------
+    data
+        A path, glob or URL as a string; a list of ``pathlib.Path``; a list of strings (texts) or of
+        dictionaries (rows); or any table with ``__arrow_c_stream__``: pandas, Polars, DuckDB,
+        Arrow, Hugging Face datasets. A set is refused, because it has no order.
+    against
+        Other documents, or an index of documents, which all stay: documents similar to one of them
+        are removed. Their ids get ``against/`` in front where ``data`` has the same ids. An index
+        is looked up, in memory that does not grow with it, and decides tokens, measure and bands;
+        method ``exact`` or ``auto``, clusters ``components`` and an audit read all its texts. A
+        list of an index and other documents, ``[Path("seen"), Path("takedown.jsonl")]``, is both.
+    threshold
+        Least similarity, in (0, 1], an exact decimal; equal counts as similar. None: 0.8, or that
+        of the index.
+    measure
+        ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (the share of the removed
+        document that the kept one has), ``max-containment`` or ``weighted-jaccard``.
+    method
+        ``minhash`` finds candidates by bands, ``exact`` misses none, ``auto`` is exact where a
+        sample of the texts shows that it costs hardly more.
+    preset
+        ``ocr``, ``titles`` or ``code``: options that suit such texts, where they are not given.
+    keep
+        Keep order: ``first``, ``longest``, ``shortest``, ``max:COLUMN``, ``min:COLUMN`` or
+        ``priority:COLUMN=A,B``; several, separated by commas, break ties. With method ``exact``
+        also ``none``: every document that has an exact copy is removed, and no near-duplicate.
+    clusters
+        ``survivors``, or ``components``: one document of each connected component stays.
+    recall
+        Least probability that a pair at the threshold is found, in (0, 1]. None: 0.99.
+    num_perm
+        MinHash functions, at most. None: 128.
+    bands
+        Numbers of bands and of rows per band, instead of ``recall``.
+    audit
+        Compare so many distinct texts with all others exactly, and report the recall seen.
+    add
+        Add the kept documents to the index, all or none, at the very end. An index that does not
+        exist is made by these options.
+    text, read, run
+        Tokens and shingles, input, and threads, memory or Spark.
 
     Returns
     -------
@@ -441,9 +479,26 @@ def deduplicate(given: _Arguments) -> DeduplicationResult:
     >>> result.removed.select(["id", "kept_id", "similarity"]).to_pylist()
     [{'id': '2', 'kept_id': '0', 'similarity': 1.0}]
     """
-    job = DedupJob.of(given)
-    with Runner(given.workers, given.progress, "dedup") as runner:
-        engine = ThreadEngine(runner, open_workspace(given.memory, given.work))
-        with job.opened(engine) as other:
-            result = job.run(engine, other)
+    options = merge(
+        DedupOptions,
+        *(text, read),
+        threshold=threshold,
+        measure=measure,
+        method=method,
+        preset=preset,
+        keep=keep,
+        clusters=clusters,
+        recall=recall,
+        num_perm=num_perm,
+        bands=bands,
+        audit=audit,
+        add=add,
+    )
+    index, others = None, None
+    if against is not None:
+        index, others = index_and_others(against, options.tokenizer, may_be_new=add)
+    on_spark = is_on_spark(run)
+    job = DedupJob(options, resolve_inputs, data, others, index=index, on_spark=on_spark)
+    with open_engine(run, "dedup", job.sources) as engine, job.opened(engine) as other:
+        result = job.run(engine, other)
     return with_warning(result)

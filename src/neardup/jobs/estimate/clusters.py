@@ -13,13 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.engine.opening import check_run
 from neardup.engine.workspaces import memory_budget
 from neardup.errors import InvalidParameterError
-from neardup.options.choices import Number
-from neardup.options.groups import BUDGET, ProgressOptions
-from neardup.options.option import argument, option, takes
-from neardup.options.sketches import ClusterOptions, EstimateOptions, RepresentativeOptions
-from neardup.options.together import RunArgument
+from neardup.options.choices import Number, Representative
+from neardup.options.groups import RunOptions
+from neardup.options.sketches import ClusterOptions
 from neardup.results import TableResult
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
@@ -64,29 +63,32 @@ class ClusterResult(TableResult):
         return chart_in_notebook(size_chart("sizes", "Sizes of the clusters", sizes, titles))
 
 
-class _Arguments(RunArgument, RepresentativeOptions, ProgressOptions, kw_only=False):
-    sketches: Sketches | str | Path = argument(
-        "Of kind ``smallest`` or ``modulo``: from ``sketch``, or the path of a file of them."
-    )
-    threshold: Number = option(ClusterOptions.known["threshold"], default="0.5")
-    memory: int | str | None = option(
-        EstimateOptions.known["memory"],
-        default=None,
-        python=f"{BUDGET}, or in bytes; None is 60 % of what is free. Sketches that do not fit are "
-        "gone through once for each room of representatives, a file in parts. Ids, 40 "
-        "bytes a document, sketches that are in memory, with ``popular`` the values of all "
-        "clusters, and Python and its libraries come on top.",
-    )
-
-
 # Bytes that are taken for each byte of sketches that are held as a whole, and for each byte of a
 # part of a file, which is read as a table. Clusters have half of the memory then.
 _HELD_OF_ALL, _HELD_OF_PART = 7, 10
 
 
-@takes(_Arguments)
-def cluster_sketches(given: _Arguments) -> ClusterResult:
+def cluster_sketches(
+    data: Sketches | str | Path,
+    threshold: Number = "0.5",
+    *,
+    representative: Representative = "first",
+    run: RunOptions | None = None,
+) -> ClusterResult:
     """Group documents greedily by their sketches: each joins the cluster it resembles most.
+
+    Parameters
+    ----------
+    data
+        Sketches of kind ``smallest`` or ``modulo`` from ``sketch``, or the path of a file of them.
+    threshold
+        Least estimated resemblance with a cluster's representative, in (0, 1], an exact decimal.
+    representative
+        Representative of a cluster: its ``first`` member, or its most ``popular`` values.
+    run
+        Progress, and the memory budget: sketches that do not fit are read once for each part of
+        the representatives. Ids, 40 bytes a document, sketches in memory, with ``popular`` the
+        values of all clusters, and Python and its libraries come on top.
 
     Returns
     -------
@@ -113,14 +115,28 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
     --------
     >>> import neardup
     >>> texts = ["the cat sat on the mat", "a dog ran", "the cat sat on a mat"]
-    >>> sketches = neardup.sketch(texts, kind="smallest", ngram=1)
+    >>> one = neardup.TextOptions(ngram=1)
+    >>> sketches = neardup.sketch(texts, kind="smallest", text=one)
     >>> neardup.cluster_sketches(sketches, 0.8).clusters["cluster_id"].to_pylist()
     [0, 1, 0]
     """
-    threshold, representative = given.threshold, given.representative
-    budget = memory_budget(given.memory)
-    is_whole = bytes_to_read(given.sketches) * _HELD_OF_ALL <= budget
-    own = SketchParts(given.sketches, None if is_whole else budget // _HELD_OF_PART)
+    ClusterOptions(threshold=threshold, representative=representative)
+    given = check_run(run, "memory")
+    with Runner(1, given.progress, "estimate") as runner:
+        return cluster_files(data, threshold, representative, runner, memory_budget(given.memory))
+
+
+def cluster_files(
+    data: Sketches | str | Path,
+    threshold: Number,
+    representative: Representative,
+    runner: Runner,
+    memory: int,
+) -> ClusterResult:
+    """Group as ``cluster_sketches``, within so many bytes of memory."""
+    budget = memory
+    is_whole = bytes_to_read(data) * _HELD_OF_ALL <= budget
+    own = SketchParts(data, None if is_whole else budget // _HELD_OF_PART)
     kind = kind_of(own.scheme)
     if not kind.has_clusters:
         kinds = kinds_with("has_clusters")
@@ -130,7 +146,7 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
         )
         raise InvalidParameterError(message, "clusters")
 
-    if isinstance(given.sketches, Sketches):
+    if isinstance(data, Sketches):
         is_whole = own.part(0).rows.values.nbytes * _HELD_OF_ALL <= budget
 
     def read(number: int) -> Iterator[SetSketches]:
@@ -141,7 +157,7 @@ def cluster_sketches(given: _Arguments) -> ClusterResult:
             yield rows
             del rows
 
-    with Runner(1, given.progress, "estimate") as runner, runner.stage("cluster"):
+    with runner.stage("cluster"):
         found = cluster_greedily(
             read,
             kind.scheme,

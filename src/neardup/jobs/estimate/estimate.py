@@ -13,14 +13,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.engine.opening import check_run
 from neardup.engine.workspaces import memory_budget
 from neardup.errors import InvalidParameterError
 from neardup.matching.join import check_limit
-from neardup.options.groups import WorkerOptions
+from neardup.options.choices import EstimatedMeasure, Number
+from neardup.options.groups import RunOptions
 from neardup.options.kinds import exact_fraction
-from neardup.options.option import argument, no_effect, takes
+from neardup.options.option import no_effect
 from neardup.options.sketches import EstimateOptions
-from neardup.options.together import RunArgument
 from neardup.results import TableResult
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner, release_memory
@@ -236,7 +237,7 @@ def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) 
     return _FoundPairs(table, n_pairs, n_unusable, n_short)
 
 
-def _make_question(kind: AnyKind, given: _Arguments) -> _Question:
+def _make_question(kind: AnyKind, given: EstimateOptions) -> _Question:
     """Check which pairs are wanted.
 
     Raises
@@ -259,7 +260,7 @@ def _make_question(kind: AnyKind, given: _Arguments) -> _Question:
     return _Question(measure or kind.measures[0], least, _make_rule(kind, given), given.limit)
 
 
-def _make_rule(kind: AnyKind, given: _Arguments) -> SuperShingleRule | None:
+def _make_rule(kind: AnyKind, given: EstimateOptions) -> SuperShingleRule | None:
     """Check how many super-shingles pairs have in common; None if that is not asked.
 
     Raises
@@ -269,11 +270,9 @@ def _make_rule(kind: AnyKind, given: _Arguments) -> SuperShingleRule | None:
     """
     least = given.super_shingles
     if least is None:
-        for name, value in (("bands", given.bands), ("rows", given.rows)):
-            if value is not None:
-                raise no_effect(
-                    name, "without super_shingles", "give super_shingles", "super_shingles"
-                )
+        if given.bands is not None:
+            remedy = "give super_shingles"
+            raise no_effect("bands", "without super_shingles", remedy, "super_shingles")
         return None
     if not kind.has_super_shingles:
         message = (
@@ -282,7 +281,7 @@ def _make_rule(kind: AnyKind, given: _Arguments) -> SuperShingleRule | None:
         )
         raise InvalidParameterError(message, "super_shingles")
     usual = SuperShingleRule()
-    groups, rows = given.bands or usual.groups, given.rows or usual.rows
+    groups, rows = (usual.groups, usual.rows) if given.bands is None else map(int, given.bands)
     if least > groups:
         message = f"super_shingles must lie between 1 and the {groups} bands, got {least}"
         raise InvalidParameterError(message, "super_shingles")
@@ -290,9 +289,9 @@ def _make_rule(kind: AnyKind, given: _Arguments) -> SuperShingleRule | None:
     if groups * rows > n_values:
         message = (
             f"bands * rows must be at most the {n_values} min-hashes of a sketch, got {groups} * "
-            f"{rows}; make sketches with a larger num_perm, or give less bands or rows"
+            f"{rows}; make sketches with a larger num_perm, or give smaller bands"
         )
-        raise InvalidParameterError(message, "bands", "rows", "num_perm")
+        raise InvalidParameterError(message, "bands", "num_perm")
     return SuperShingleRule(groups, rows, least)
 
 
@@ -325,18 +324,41 @@ class EstimateResult(TableResult):
         return similarities_in_notebook(similarities, self.summary["threshold"], "pairs")
 
 
-class _Arguments(EstimateOptions, WorkerOptions, RunArgument, kw_only=False):
-    sketches: Sketches | str | Path = argument("From ``sketch``, or the path of a file of them.")
-    other: Sketches | str | Path | None = argument(
-        "More, made by the same scheme: pairs are of one document of each. None: all pairs "
-        "within ``sketches``.",
-        default=None,
-    )
-
-
-@takes(_Arguments)
-def estimate(given: _Arguments) -> EstimateResult:
+def estimate(
+    data: Sketches | str | Path,
+    against: Sketches | str | Path | None = None,
+    *,
+    threshold: Number | None = None,
+    measure: EstimatedMeasure | None = None,
+    super_shingles: int | None = None,
+    bands: tuple[int, int] | str | None = None,
+    limit: int | None = None,
+    run: RunOptions | None = None,
+) -> EstimateResult:
     """Estimate how similar documents are, from their sketches alone.
+
+    Parameters
+    ----------
+    data
+        Sketches from ``sketch``, or the path of a file of them.
+    against
+        More, made by the same scheme: pairs are of one document of each. None: all pairs within
+        ``data``.
+    threshold
+        Only pairs whose estimate is at least this, in (0, 1], an exact decimal. None: all pairs.
+    measure
+        Measure of the threshold. None: the similarity of the kind, ``jaccard``,
+        ``weighted-jaccard`` or ``edit``. Of ``modulo`` also ``containment``, the share of a that b
+        has, and ``max-containment``.
+    super_shingles
+        Of ``minhash`` and ``weighted``: only pairs with so many super-shingles in common, each a
+        hash of some min-hashes. Only texts that are very much alike have any.
+    bands
+        Super-shingles of a document, and min-hashes in each. None: (6, 14).
+    limit
+        Raise an error at more pairs.
+    run
+        Threads, and the memory budget: parts of files that do not fit are compared two at a time.
 
     Returns
     -------
@@ -381,21 +403,41 @@ def estimate(given: _Arguments) -> EstimateResult:
     Examples
     --------
     >>> import neardup
-    >>> theirs = neardup.sketch(["a b c d e f", "g h i"], ngram=1)
-    >>> ours = neardup.sketch(["b c d e f a"], ngram=1)
+    >>> words = neardup.TextOptions(ngram=1)
+    >>> theirs = neardup.sketch(["a b c d e f", "g h i"], text=words)
+    >>> ours = neardup.sketch(["b c d e f a"], text=words)
     >>> neardup.estimate(ours, theirs, threshold=0.9).pairs["id_b"].to_pylist()
     ['0']
     """
-    named = [given.sketches] if given.other is None else [given.sketches, given.other]
-    n_bytes, budget = sum(map(bytes_to_read, named)), memory_budget(given.memory)
+    options = EstimateOptions(
+        threshold=threshold,
+        measure=measure,
+        super_shingles=super_shingles,
+        bands=bands,
+        limit=limit,
+    )
+    given = check_run(run, "memory")
+    with Runner(given.workers, given.progress, "estimate") as runner:
+        return estimate_files(data, against, options, runner, memory_budget(given.memory))
+
+
+def estimate_files(
+    data: Sketches | str | Path,
+    against: Sketches | str | Path | None,
+    options: EstimateOptions,
+    runner: Runner,
+    memory: int,
+) -> EstimateResult:
+    """Estimate as ``estimate``, within so many bytes of memory."""
+    named = [data] if against is None else [data, against]
+    n_bytes, budget = sum(map(bytes_to_read, named)), memory
     is_whole = n_bytes * _HELD_OF_ALL <= budget
     sides = [SketchParts(each, None if is_whole else budget // _HELD_OF_PART) for each in named]
     own, others = sides[0], sides[-1]
     check_same_scheme(own, others)
     kind = kind_of(own.scheme)
-    asked = _make_question(kind, given)
-    with Runner(given.workers, given.progress, "estimate") as runner:
-        found = _find_pairs(sides, asked, runner)
+    asked = _make_question(kind, options)
+    found = _find_pairs(sides, asked, runner)
     rule = asked.rule
     summary: EstimateSummary = {
         "kind": kind.name,

@@ -21,7 +21,7 @@ from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.session import InsertSession
 from neardup.documents.values import Id, checked_id, ids_of_values
-from neardup.engine.threads import ThreadEngine
+from neardup.engine.opening import is_on_spark, open_engine, open_runner
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import as_documents, resolve_inputs
 from neardup.index.store import create_index
@@ -33,22 +33,27 @@ from neardup.jobs.search.documents import (
     search_sketches,
 )
 from neardup.matching.measures import Measure
-from neardup.options.choices import Data, Number
+from neardup.options.choices import (
+    ColumnNames,
+    Data,
+    DocumentMeasure,
+    DocumentPreset,
+    Number,
+    Refresh,
+    TokenizerChoice,
+)
 from neardup.options.documents import (
     CommitOptions,
     DocumentSchemeOptions,
     DocumentSearchOptions,
-    FoundOptions,
     MostOptions,
 )
-from neardup.options.groups import TextReadingOptions, WhereOptions, WorkerOptions
+from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.kinds import Whole
-from neardup.options.option import argument, option, takes
-from neardup.options.together import ReadArgument, RunArgument, TextArgument
+from neardup.options.option import merge
 from neardup.reading.where import Condition, rows_where
 from neardup.results import DocumentSearchResult, Match, Matches, MatchWithColumns
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
 from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import DocumentRemovalResult
 from neardup.stages.options import make_document_scheme
@@ -56,33 +61,6 @@ from neardup.stages.sketches import Sketches
 from neardup.text.tokenizers import named_tokenizer
 
 _LIMIT = DocumentSearchOptions.known["limit"]
-
-
-class _Creating(DocumentSchemeOptions, TextArgument, kw_only=False):
-    folder: str | Path = argument("New, or empty.")
-
-
-class _Opening(CommitOptions, kw_only=False):
-    folder: str | Path = argument("Where it is.")
-
-
-class _Searching(
-    WhereOptions,
-    MostOptions,
-    TextReadingOptions,
-    WorkerOptions,
-    ReadArgument,
-    RunArgument,
-    kw_only=False,
-):
-    queries: Data | Sketches = argument(
-        "A text, or documents in any form that ``deduplicate`` takes. A string is always a "
-        "text: a file is named by a ``Path``. Or sketches of kind ``minhash``, as for ``query``: "
-        "what is found are estimates then."
-    )
-    threshold: Number | None = option(DocumentSearchOptions.known["threshold"], default=None)
-    doc_where: str | None = option(FoundOptions.known["doc_where"], default=None)
-    with_columns: bool = option(FoundOptions.known["with_columns"], default=False)
 
 
 class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
@@ -100,7 +78,9 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
     --------
     >>> import neardup, tempfile
     >>> folder = tempfile.mkdtemp() + "/index"
-    >>> index = neardup.DocumentIndex.create(folder, threshold="0.5", ngram=1)
+    >>> index = neardup.DocumentIndex.create(
+    ...     folder, threshold="0.5", text=neardup.TextOptions(ngram=1)
+    ... )
     >>> index.insert("a", "the cat sat on the mat")
     >>> index.query("the cat sat on a mat")
     [Match(id='a', similarity=0.8333333333333334)]
@@ -112,17 +92,56 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
 
     _workers = 1
 
-    @takes(_Opening)
-    def __init__(self, given: _Opening) -> None:
-        folder, follows = Path(given.folder), given.refresh == "auto"
-        handle = DocumentHandle(folder, given.tokenizer, timeout=given.timeout, follows=follows)
-        super().__init__(folder, handle)
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        commit_every: int | None = None,
+        tokenizer: TokenizerChoice | None = None,
+        timeout: float = 5.0,
+        refresh: Refresh = "auto",
+    ) -> None:
+        given = CommitOptions(
+            commit_every=commit_every, tokenizer=tokenizer, timeout=timeout, refresh=refresh
+        )
+        path, follows = Path(folder), given.refresh == "auto"
+        handle = DocumentHandle(path, tokenizer, timeout=given.timeout, follows=follows)
+        super().__init__(path, handle)
         self._session = InsertSession(handle, given.commit_every)
 
     @classmethod
-    @takes(_Creating)
-    def create(cls, given: _Creating) -> DocumentIndex:
+    def create(
+        cls,
+        folder: str | Path,
+        *,
+        threshold: Number | None = None,
+        measure: DocumentMeasure | None = None,
+        columns: ColumnNames | None = None,
+        with_text: bool = True,
+        preset: DocumentPreset | None = None,
+        recall: Number | None = None,
+        num_perm: int | None = None,
+        bands: tuple[int, int] | str | None = None,
+        text: TextOptions | None = None,
+    ) -> DocumentIndex:
         """Make an empty index.
+
+        Parameters
+        ----------
+        folder
+            New, or empty.
+        threshold
+            Least similarity that can be searched, in (0, 1], an exact decimal. None: 0.8.
+        measure
+            As of ``deduplicate``; the text that is searched is the first of a directed measure.
+        columns
+            Columns of the input that are kept with each document.
+        with_text
+            Keep the texts, compressed; else the hashes of their shingles.
+        preset, recall, num_perm, bands
+            As of ``deduplicate``.
+        text
+            Tokens and shingles; idf is counted over the documents of the first addition.
 
         Raises
         ------
@@ -131,21 +150,58 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         OutputExistsError, WriteError
             If the folder is in use, or cannot be made.
         """
-        scheme = make_document_scheme(given.part(DocumentSchemeOptions))
-        create_index(Path(given.folder), scheme.describe())
-        return cls(given.folder, tokenizer=given.tokenizer)
+        options = merge(
+            DocumentSchemeOptions,
+            text,
+            threshold=threshold,
+            measure=measure,
+            columns=columns,
+            with_text=with_text,
+            preset=preset,
+            recall=recall,
+            num_perm=num_perm,
+            bands=bands,
+        )
+        create_index(Path(folder), make_document_scheme(options).describe())
+        return cls(folder, tokenizer=options.tokenizer)
 
     @classmethod
-    @takes(_Opening)
-    def open(cls, given: _Opening) -> DocumentIndex:
-        """Open an index; what is large is checked where it is touched.
+    def open(
+        cls,
+        folder: str | Path,
+        *,
+        commit_every: int | None = None,
+        tokenizer: TokenizerChoice | None = None,
+        timeout: float = 5.0,
+        refresh: Refresh = "auto",
+    ) -> DocumentIndex:
+        """Open an index; large files are checked where they are read.
+
+        Parameters
+        ----------
+        folder
+            Folder of the index.
+        commit_every
+            Commit after so many insertions. None: only ``commit`` does.
+        tokenizer
+            The ``tokenizer.json`` file or the function of the index, if it has one.
+        timeout
+            Seconds to wait for another writer; 0 does not wait.
+        refresh
+            ``auto``: each lookup sees the commits of others. ``manual``: call ``refresh``.
 
         Raises
         ------
         ReadError, IndexFormatError
             If there is none; if it is damaged, of a newer version, or an index of passages.
         """
-        opened = cls(**vars(given))
+        opened = cls(
+            folder,
+            commit_every=commit_every,
+            tokenizer=tokenizer,
+            timeout=timeout,
+            refresh=refresh,
+        )
         opened.refresh()
         return opened
 
@@ -424,9 +480,41 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         else:
             self._session.discard()
 
-    @takes(_Searching)
-    def search(self, given: _Searching) -> DocumentSearchResult:
+    def search(
+        self,
+        queries: Data | Sketches,
+        threshold: Number | None = None,
+        *,
+        limit: int | None = None,
+        top: int | None = None,
+        doc_where: str | None = None,
+        with_columns: bool = False,
+        read: ReadOptions | None = None,
+        run: RunOptions | None = None,
+    ) -> DocumentSearchResult:
         """Find the documents that are similar to each of many texts.
+
+        Parameters
+        ----------
+        queries
+            A text, or documents in any form that ``deduplicate`` takes. A string is a text: name a
+            file by a ``Path``. Or sketches of kind ``minhash``, as for ``query``: matches are
+            estimates then.
+        threshold
+            Least similarity, not below that of the index unless ``top`` is given; an exact decimal.
+            None: that of the index, with ``top`` any.
+        limit
+            Only so many documents per query, the most similar.
+        top
+            The most similar documents per query, also below the threshold of the index; the recall
+            falls with the similarity, see ``recall_at``.
+        doc_where
+            Only documents that meet this condition in SQL on ``id``, ``text`` and the kept columns;
+            ``limit`` and ``top`` count these.
+        with_columns
+            Add the kept columns, as ``doc_NAME``.
+        read, run
+            Input, and threads or Spark.
 
         Returns
         -------
@@ -443,26 +531,22 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         SketchMismatchError
             If sketches were made with other shingles or another seed than the index.
         """
-        options, with_columns = given.part(DocumentSearchOptions), given.with_columns
-        condition = None if given.doc_where is None else Condition(given.doc_where)
-        with Runner(given.workers, given.progress, "search") as runner:
-            if isinstance(given.queries, Sketches):
-                with self._session.shared() as view:
-                    return search_sketches(
-                        view, given.queries, options, runner, condition, with_columns=with_columns
-                    )
-            sources = rows_where(
-                resolve_inputs(as_documents(given.queries), options), options.where
-            )
-            with self._session.shared() as view:
-                result = search_documents(
-                    ThreadEngine(runner, IN_MEMORY),
-                    SharedIndex(self.folder, view),
-                    sources,
-                    options,
-                    condition,
-                    with_columns=with_columns,
+        options = merge(DocumentSearchOptions, read, threshold=threshold, limit=limit, top=top)
+        condition = None if doc_where is None else Condition(doc_where)
+        if isinstance(queries, Sketches):
+            with open_runner(run, "search") as runner, self._session.shared() as view:
+                return search_sketches(
+                    view, queries, options, runner, condition, with_columns=with_columns
                 )
+        sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
+        if is_on_spark(run):
+            # Executors see what is committed.
+            self.commit()
+        with open_engine(run, "search", sources) as engine, self._session.shared() as view:
+            index = SharedIndex(self.folder, view)
+            result = search_documents(
+                engine, index, sources, options, condition, with_columns=with_columns
+            )
         return with_warning(result)
 
     def _shared(self) -> AbstractContextManager[OpenDocuments]:

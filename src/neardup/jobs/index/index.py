@@ -10,16 +10,16 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from neardup.engine.opening import open_runner
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs
 from neardup.index.handle import IndexHandle
 from neardup.index.index import OpenIndex
 from neardup.options.choices import Data
-from neardup.options.groups import DOCUMENTS, TextReadingOptions, WhereOptions, WorkerOptions
+from neardup.options.groups import ReadOptions, RunOptions, TextReadingOptions, WhereOptions
 from neardup.options.kinds import Whole
-from neardup.options.option import argument, takes
-from neardup.options.together import ReadArgument, RunArgument
+from neardup.options.option import merge
 from neardup.passages.documents import PassageReading
 from neardup.reading.where import Condition, rows_where
 from neardup.runs.progress import counted
@@ -34,16 +34,8 @@ H = TypeVar("H", bound=IndexHandle[Any, Any, Any])
 R = TypeVar("R", bound=RemovalResult)
 
 
-class _Adding(
-    WhereOptions, TextReadingOptions, WorkerOptions, ReadArgument, RunArgument, kw_only=False
-):
-    data: Data = argument(
-        f"{DOCUMENTS} Of several text columns the joined text is stored, and places count in it."
-    )
-
-
-class _Compacting(WorkerOptions, RunArgument):
-    pass
+class _AddOptions(WhereOptions, TextReadingOptions):
+    """Options of an addition."""
 
 
 # Ids that are read together to go through all.
@@ -217,9 +209,18 @@ class AnyIndex(ABC, Generic[H, R]):
         """
         return index_changes.describe(self._handle, Runner(self._workers))
 
-    @takes(_Adding)
-    def add(self, given: _Adding) -> AdditionResult:
-        """Add documents, all of them or none; what was inserted before is committed first.
+    def add(
+        self, data: Data, *, read: ReadOptions | None = None, run: RunOptions | None = None
+    ) -> AdditionResult:
+        """Add documents, all of them or none; earlier insertions are committed first.
+
+        Parameters
+        ----------
+        data
+            Documents, in any form that ``deduplicate`` takes. Several text columns are stored as
+            the joined text, in which places count.
+        read, run
+            Input, and threads.
 
         Returns
         -------
@@ -235,9 +236,10 @@ class AnyIndex(ABC, Generic[H, R]):
         ReadError, WriteError
             If a file cannot be read or written; the index is as before then.
         """
-        reading = given.part(TextReadingOptions)
-        with Runner(given.workers, given.progress, "index-add") as runner:
-            sources = rows_where(resolve_inputs(given.data, reading), given.where)
+        options = merge(_AddOptions, read)
+        reading = options.part(TextReadingOptions)
+        with open_runner(run, "index-add") as runner:
+            sources = rows_where(resolve_inputs(data, reading), options.where)
             check_effect(reading, sources)
             self._settle(runner)
             how = PassageReading(columns_of(reading), reading.skip_bad)
@@ -276,8 +278,7 @@ class AnyIndex(ABC, Generic[H, R]):
         self._settle(runner)
         return cast(R, index_changes.remove(self._handle, wanted, runner, deny=deny))
 
-    @takes(_Compacting)
-    def compact(self, given: _Compacting) -> CompactionResult:
+    def compact(self, *, run: RunOptions | None = None) -> CompactionResult:
         """Write the index anew, without what was removed, in as few segments as possible.
 
         Answers stay the same.
@@ -286,6 +287,6 @@ class AnyIndex(ABC, Generic[H, R]):
         -------
         ``n_segments``, ``n_documents`` and ``n_freed_bytes``, and all of these as ``summary``.
         """
-        with Runner(given.workers, given.progress, "index-compact") as runner:
+        with open_runner(run, "index-compact") as runner:
             self._settle(runner)
             return index_changes.compact(self._handle, runner)

@@ -10,19 +10,31 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.engine.threads import ThreadEngine
+from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import as_documents, resolve_inputs
 from neardup.index.handle import SeenFolder
 from neardup.index.store import create_index
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.search.passages import search_passages
-from neardup.options.choices import Data, Number
-from neardup.options.groups import OpenOptions, TextReadingOptions, WorkerOptions
+from neardup.options.choices import (
+    Data,
+    Number,
+    PassageMeasure,
+    PassagePresetName,
+    Refresh,
+    TokenizerChoice,
+)
+from neardup.options.groups import (
+    OpenOptions,
+    ReadOptions,
+    RunOptions,
+    TextOptions,
+    TextReadingOptions,
+)
 from neardup.options.kinds import Whole
-from neardup.options.option import argument, option, takes
-from neardup.options.passages import LookUpOptions, PassageOptions, SearchOptions
-from neardup.options.together import ReadArgument, RunArgument, TextArgument
+from neardup.options.option import merge
+from neardup.options.passages import PassageOptions, SearchOptions
 from neardup.passages.additions import replace_document
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import OpenPassages, PassageHandle
@@ -31,29 +43,10 @@ from neardup.passages.shared import SharedPassages
 from neardup.reading.where import rows_where
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
 from neardup.stages.hints import with_warning
 from neardup.stages.index_changes import RemovalResult
 from neardup.stages.options import columns_of
 from neardup.text.tokenizers import KNOWN_NAMES
-
-
-class _Creating(PassageOptions, TextArgument, kw_only=False):
-    folder: str | Path = argument("New, or empty.")
-
-
-class _Opening(OpenOptions, kw_only=False):
-    folder: str | Path = argument("Where it is.")
-
-
-class _Searching(LookUpOptions, WorkerOptions, ReadArgument, RunArgument, kw_only=False):
-    queries: Data = argument(
-        "A text, or documents in any form that ``deduplicate`` takes; each is looked for as a "
-        "whole. A string is always a text: a file is named by a ``Path``. The name of a file "
-        "or folder that exists is refused as a string; put it in a list to look for it as a "
-        "text."
-    )
-    threshold: Number = option(SearchOptions.known["threshold"], default="0.8")
 
 
 class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
@@ -75,16 +68,46 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
     [{'doc_id': '0', 'doc_start': 5, 'doc_end': 64, 'similarity': 0.8181818181818182}]
     """
 
-    @takes(_Opening)
-    def __init__(self, given: _Opening) -> None:
-        folder, follows = Path(given.folder), given.refresh == "auto"
-        handle = PassageHandle(folder, given.tokenizer, timeout=given.timeout, follows=follows)
-        super().__init__(folder, handle)
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        tokenizer: TokenizerChoice | None = None,
+        timeout: float = 5.0,
+        refresh: Refresh = "auto",
+    ) -> None:
+        given = OpenOptions(tokenizer=tokenizer, timeout=timeout, refresh=refresh)
+        follows = given.refresh == "auto"
+        path = Path(folder)
+        handle = PassageHandle(path, tokenizer, timeout=given.timeout, follows=follows)
+        super().__init__(path, handle)
 
     @classmethod
-    @takes(_Creating)
-    def create(cls, given: _Creating) -> PassageIndex:
+    def create(
+        cls,
+        folder: str | Path,
+        *,
+        min_tokens: int | None = None,
+        preset: PassagePresetName | None = None,
+        num_perm: int | None = None,
+        text: TextOptions | None = None,
+    ) -> PassageIndex:
         """Make an empty index.
+
+        Parameters
+        ----------
+        folder
+            New, or empty.
+        min_tokens
+            Tokens of the shortest passage that is surely found. None: 50.
+        preset
+            ``ocr``, ``code``, ``editions``, ``quotations`` or ``rewording``: options that suit such
+            texts, where they are not given.
+        num_perm
+            Hash functions, 8 to 1,024. None: 64. 0: an index of a third of the size that misses
+            nothing, in which long queries take longer.
+        text
+            Tokens and shingles; idf is counted over the documents of the first addition.
 
         Raises
         ------
@@ -93,8 +116,10 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         OutputExistsError, WriteError
             If the folder is in use, or cannot be made.
         """
-        options = given.part(PassageOptions)
-        tokenizer, scheme = given.tokenizer, make_passage_scheme(**vars(options))
+        options = merge(
+            PassageOptions, text, min_tokens=min_tokens, preset=preset, num_perm=num_perm
+        )
+        tokenizer, scheme = options.tokenizer, make_passage_scheme(**vars(options))
         if callable(tokenizer):
             message = (
                 f"tokenizer must be one of {KNOWN_NAMES} or a tokenizer.json file for an index on "
@@ -102,20 +127,37 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
                 "those who open it later; align takes functions"
             )
             raise InvalidParameterError(message, "tokenizer")
-        create_index(Path(given.folder), scheme.describe())
-        return cls(given.folder, tokenizer=tokenizer)
+        create_index(Path(folder), scheme.describe())
+        return cls(folder, tokenizer=tokenizer)
 
     @classmethod
-    @takes(_Opening)
-    def open(cls, given: _Opening) -> PassageIndex:
+    def open(
+        cls,
+        folder: str | Path,
+        *,
+        tokenizer: TokenizerChoice | None = None,
+        timeout: float = 5.0,
+        refresh: Refresh = "auto",
+    ) -> PassageIndex:
         """Open an index and check every byte of it.
+
+        Parameters
+        ----------
+        folder
+            Folder of the index.
+        tokenizer
+            The ``tokenizer.json`` file of the index, if it has one.
+        timeout
+            Seconds to wait for another writer; 0 does not wait.
+        refresh
+            ``auto``: each lookup sees the commits of others. ``manual``: call ``refresh``.
 
         Raises
         ------
         ReadError, IndexFormatError
             If there is none; if it is damaged, or of a newer version.
         """
-        opened = cls(**vars(given))
+        opened = cls(folder, tokenizer=tokenizer, timeout=timeout, refresh=refresh)
         opened.refresh()
         return opened
 
@@ -168,9 +210,44 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         removal = replace_document(self._handle, id, sources, how, Runner())
         return RemovalResult(**vars(removal), seconds=time.perf_counter() - start)
 
-    @takes(_Searching)
-    def search(self, given: _Searching) -> PassageResult:
+    def search(
+        self,
+        queries: Data,
+        threshold: Number | None = None,
+        *,
+        measure: PassageMeasure = "jaccard",
+        preset: PassagePresetName | None = None,
+        recall: Number | None = None,
+        hits: int | None = None,
+        places: bool = False,
+        place_marker: str | None = None,
+        with_text: bool = False,
+        read: ReadOptions | None = None,
+        run: RunOptions | None = None,
+    ) -> PassageResult:
         """Find the passages of all documents that are similar to queries.
+
+        Parameters
+        ----------
+        queries
+            A text, or documents in any form that ``deduplicate`` takes; each is searched as a
+            whole. A string is a text: name a file by a ``Path``. The name of an existing file is
+            refused as a string.
+        threshold
+            Least similarity, in (0, 1], an exact decimal. None: 0.8, or that of the preset.
+        measure
+            ``jaccard``, or ``containment``: the share of the query that a passage has.
+        preset
+            Chooses the threshold, as of ``align``.
+        recall
+            Least probability that a passage at the threshold is found. None: 0.99, or 1 of an index
+            without min-hashes.
+        hits
+            Least number of common min-hashes, instead of ``recall``.
+        places, place_marker, with_text
+            As of ``align``.
+        read, run
+            Input, and threads or Spark.
 
         Returns
         -------
@@ -185,12 +262,21 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         InvalidParameterError, InvalidInputError, ReadError
             As ``deduplicate``, and if a string is the name of a file.
         """
-        options = given.part(SearchOptions)
-        with Runner(given.workers, given.progress, "search") as runner:
-            sources = rows_where(
-                resolve_inputs(as_documents(given.queries), options), options.where
-            )
-            index = SharedPassages(self._handle.latest(runner), SeenFolder(self._handle.folder))
-            engine = ThreadEngine(runner, IN_MEMORY)
+        options = merge(
+            SearchOptions,
+            read,
+            threshold=threshold,
+            measure=measure,
+            preset=preset,
+            recall=recall,
+            hits=hits,
+            places=places,
+            place_marker=place_marker,
+            with_text=with_text,
+        )
+        sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
+        with open_engine(run, "search", sources) as engine:
+            latest = self._handle.latest(engine.runner)
+            index = SharedPassages(latest, SeenFolder(self._handle.folder))
             result = search_passages(engine, index, sources, options)
         return with_warning(result)

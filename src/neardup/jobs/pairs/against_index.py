@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from neardup.matching.measures import Measure
 
 # Options that have no effect on a look-up.
-_OF_JOINS = ("algorithm", "top", "max_distance", "blocking", "also", "with_columns", "one_to_one")
+_OF_JOINS = ("top", "max_distance", "blocking", "also", "columns", "one_to_one")
 
 # Bytes of a file of pairs.
 _FILE_BYTES = 64_000_000
@@ -72,7 +72,7 @@ class _Counts:
         self.n_pairs += len(found.hits)
 
 
-def plan_with_texts(options: PairOptions, scheme: DocumentScheme, other: str) -> PairPlan:
+def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
     """Plan a join with all texts of an index, which decides how texts are compared.
 
     Without a threshold it is that of the index, with ``top`` any. Hamming distances are of the
@@ -90,7 +90,7 @@ def plan_with_texts(options: PairOptions, scheme: DocumentScheme, other: str) ->
             threshold = scheme.measure_at(threshold).threshold
         options = options.but(measure=scheme.measure.name, threshold=threshold)
     options = options.but(occurrences=scheme.shingles.occurrences)
-    plan = plan_pairs(options, other=other, has_other=True)
+    plan = plan_pairs(options, has_other=True)
     reading = replace(plan.reading, shingles=scheme.shingles)
     if reading.weighted:
         reading = replace(reading, weighted=scheme.weighted)

@@ -3,40 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from neardup.engine.threads import ThreadEngine
-from neardup.engine.workspaces import are_short, open_workspace
+from neardup.engine.opening import open_engine
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.run import PairJob
-from neardup.options.choices import Data, DataOrIndex
+from neardup.options.choices import (
+    ColumnNames,
+    Data,
+    DataOrIndex,
+    DocumentPreset,
+    Number,
+    PairMeasure,
+    PairMethod,
+)
 from neardup.options.documents import PairOptions
-from neardup.options.groups import DOCUMENTS, WorkerOptions, WorkspaceOptions
-from neardup.options.option import argument, no_effect, takes
-from neardup.options.together import GroupArguments
-from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
+from neardup.options.groups import ReadOptions, RunOptions, TextOptions
+from neardup.options.option import merge
 from neardup.stages.hints import with_warning
 
 # Pairs that are made values of Python together.
 _AT_ONCE = 1 << 12
 
 
-class _Arguments(PairOptions, WorkspaceOptions, WorkerOptions, GroupArguments, kw_only=False):
-    left: Data = argument(DOCUMENTS)
-    right: DataOrIndex | None = argument(
-        "A second collection: pairs are of one document of each. None: pairs within ``left``. "
-        "In a ``DocumentIndex``, or the folder of one, documents are looked up, which decides "
-        "all but the threshold; all its texts are read with method ``exact``, and for what "
-        "needs that.",
-        default=None,
-    )
-
-
-@takes(_Arguments)
-def find_pairs(given: _Arguments) -> PairResult:
+def find_pairs(
+    data: Data,
+    against: DataOrIndex | None = None,
+    *,
+    threshold: Number | None = None,
+    measure: PairMeasure | None = None,
+    max_distance: int | None = None,
+    top: int | None = None,
+    per_document: bool = False,
+    one_to_one: bool = False,
+    blocking: ColumnNames | None = None,
+    also: ColumnNames | None = None,
+    columns: ColumnNames | None = None,
+    method: PairMethod | None = None,
+    limit: int | None = None,
+    preset: DocumentPreset | None = None,
+    recall: Number | None = None,
+    num_perm: int | None = None,
+    bands: tuple[int, int] | str | None = None,
+    text: TextOptions | None = None,
+    read: ReadOptions | None = None,
+    run: RunOptions | None = None,
+) -> PairResult:
     """Find all pairs of similar documents, none missed, or the most similar.
+
+    Parameters
+    ----------
+    data
+        Documents, in any form that ``deduplicate`` takes.
+    against
+        A second collection: pairs are of one document of each. None: pairs within ``data``. In an
+        index of documents, or the folder of one, documents are looked up; it decides all but the
+        threshold. Method ``exact`` and options that need all texts read the texts of the index.
+    threshold
+        Least similarity, in (0, 1], an exact decimal; for ``overlap`` a number of shingles, for
+        ``edit`` that of 1 - distance / length of the longer text. None: 0.8, or any with ``top``.
+    measure
+        ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (the share of a that b
+        has), ``max-containment``, ``overlap`` (common shingles), ``weighted-jaccard``, ``hamming``
+        (shingles that one of the two lacks) or ``edit`` (the default with ``max_distance``).
+    max_distance
+        Most edits, or Hamming distance, instead of a threshold.
+    top
+        Only so many pairs, the most similar; ties in input order.
+    per_document
+        Only the ``top`` most similar partners of each document of ``data``. In a self-join a pair
+        may then come in both directions.
+    one_to_one
+        No document is in two pairs: the most similar pairs stay, ties in input order.
+    blocking
+        Compare only documents with equal values, as text, in all of these columns. A document
+        without a value is in no pair.
+    also
+        Drop pairs whose documents have different values, as text, in one of these columns. Not
+        with ``top``.
+    columns
+        Add these columns of both documents: ``title`` becomes ``title_a`` and ``title_b``.
+    method
+        ``exact`` (the default but for an index) misses no pair, ``minhash`` compares documents
+        that share a band. ``allpairs``, ``ppjoin`` and ``ppjoin+`` are exact with these filters.
+    limit
+        Raise an error at more pairs.
+    preset
+        ``ocr``, ``titles`` or ``code``: options that suit such texts, where they are not given.
+    recall, num_perm, bands
+        MinHash bands of method ``minhash``, as of ``deduplicate``.
+    text, read, run
+        Tokens and shingles, input, and threads, memory or Spark.
 
     Returns
     -------
@@ -66,12 +124,33 @@ def find_pairs(given: _Arguments) -> PairResult:
     --------
     >>> import neardup
     >>> texts = ["the cat sat on the mat", "a dog", "the cat sat on a mat"]
-    >>> neardup.find_pairs(texts, ngram=1, threshold="0.8").pairs.to_pylist()
+    >>> neardup.find_pairs(
+    ...     texts, threshold="0.8", text=neardup.TextOptions(ngram=1)
+    ... ).pairs.to_pylist()
     [{'id_a': '0', 'id_b': '2', 'similarity': 0.8333333333333334, 'overlap': 5}]
     >>> neardup.find_pairs(["Miller", "Muller", "Moeller"], max_distance=1).pairs.to_pylist()
     [{'id_a': '0', 'id_b': '1', 'similarity': 0.8333333333333334, 'distance': 1}]
     """
-    return with_warning(_find(given))
+    options = merge(
+        PairOptions,
+        *(text, read),
+        threshold=threshold,
+        measure=measure,
+        max_distance=max_distance,
+        top=top,
+        per_document=per_document,
+        one_to_one=one_to_one,
+        blocking=blocking,
+        also=also,
+        columns=columns,
+        method=method,
+        limit=limit,
+        preset=preset,
+        recall=recall,
+        num_perm=num_perm,
+        bands=bands,
+    )
+    return with_warning(_find(data, against, options, run))
 
 
 class Pair(NamedTuple):
@@ -82,9 +161,31 @@ class Pair(NamedTuple):
     similarity: float
 
 
-@takes(_Arguments)
-def iter_pairs(given: _Arguments) -> Iterator[Pair]:
-    """Find all pairs of similar documents, and go through them one by one.
+def iter_pairs(
+    data: Data,
+    against: DataOrIndex | None = None,
+    *,
+    threshold: Number | None = None,
+    measure: PairMeasure | None = None,
+    max_distance: int | None = None,
+    top: int | None = None,
+    per_document: bool = False,
+    one_to_one: bool = False,
+    blocking: ColumnNames | None = None,
+    also: ColumnNames | None = None,
+    method: PairMethod | None = None,
+    limit: int | None = None,
+    preset: DocumentPreset | None = None,
+    recall: Number | None = None,
+    num_perm: int | None = None,
+    bands: tuple[int, int] | str | None = None,
+    text: TextOptions | None = None,
+    read: ReadOptions | None = None,
+    run: RunOptions | None = None,
+) -> Iterator[Pair]:
+    """Find all pairs of similar documents, and yield them one by one.
+
+    Parameters are those of ``find_pairs``.
 
     Returns
     -------
@@ -107,10 +208,25 @@ def iter_pairs(given: _Arguments) -> Iterator[Pair]:
     ...     print(a, b, round(similarity, 3))
     0 1 0.833
     """
-    if given.with_columns is not None:
-        remedy = "call find_pairs"
-        raise no_effect("with_columns", "on pairs that are gone through one by one", remedy)
-    return _named(with_warning(_find(given)))
+    options = merge(
+        PairOptions,
+        *(text, read),
+        threshold=threshold,
+        measure=measure,
+        max_distance=max_distance,
+        top=top,
+        per_document=per_document,
+        one_to_one=one_to_one,
+        blocking=blocking,
+        also=also,
+        method=method,
+        limit=limit,
+        preset=preset,
+        recall=recall,
+        num_perm=num_perm,
+        bands=bands,
+    )
+    return _named(with_warning(_find(data, against, options, run)))
 
 
 def _named(result: PairResult) -> Iterator[Pair]:
@@ -122,21 +238,8 @@ def _named(result: PairResult) -> Iterator[Pair]:
             yield from map(Pair, *columns)
 
 
-def _find(given: _Arguments) -> PairResult:
-    job = PairJob(
-        given.part(PairOptions),
-        resolve_inputs,
-        given.left,
-        given.right,
-        given.idf_from,
-        other="right",
-    )
-    with Runner(given.workers, given.progress, "pairs") as runner:
-        # Inputs are found before a folder is made.
-        sources = [*job.left, *(job.right or ()), *(job.counted or ())]
-        # To ask what memory is free takes longer than a few texts.
-        is_short = given.memory is None and given.work is None and are_short(sources)
-        workspace = IN_MEMORY
-        if not is_short:
-            workspace = open_workspace(given.memory, given.work)
-        return job.run(ThreadEngine(runner, workspace))
+def _find(data: Any, against: Any, options: PairOptions, run: RunOptions | None) -> PairResult:
+    job = PairJob(options, resolve_inputs, data, against, options.idf_from)
+    sources = [*job.left, *(job.right or ()), *(job.counted or ())]
+    with open_engine(run, "pairs", sources) as engine:
+        return job.run(engine)

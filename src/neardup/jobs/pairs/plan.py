@@ -84,20 +84,10 @@ class PairPlan:
         return self.reading.for_other(other_columns_of(self.options))
 
 
-def plan_pairs(options: PairOptions, *, other: str, has_other: bool) -> PairPlan:
-    """Check what goes with what.
-
-    Parameters
-    ----------
-    options
-        Of the search itself.
-    other
-        What names another collection.
-    has_other
-        Whether it does.
-    """
+def plan_pairs(options: PairOptions, *, has_other: bool) -> PairPlan:
+    """Check options together, given whether there is another collection."""
     plan = _plan(options)
-    options.check_other(other, is_given=has_other)
+    options.check_other("against", is_given=has_other)
     return plan
 
 
@@ -212,11 +202,10 @@ def _check_effects(options: PairOptions, kind: type[Measure] | None) -> None:
             raise no_effect("occurrences", _ON_EDITS, _OF_SETS)
         options.check_no_weights(_ON_EDITS)
     elif kind.is_weighted and options.algorithm is not None:
-        raise no_effect("algorithm", _ON_WEIGHTS, "choose another measure", "measure")
-    if options.method == "exact":
+        message = f"method {options.method} filters plain sets; choose method exact"
+        raise InvalidParameterError(message, "method")
+    if options.method != "minhash":
         options.check_unused(*_without_bands(options, kind))
-    elif options.algorithm is not None:
-        raise no_effect("algorithm", "with method minhash", "choose method exact", "method")
     _check_limit(options)
 
 

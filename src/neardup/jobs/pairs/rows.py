@@ -79,10 +79,10 @@ def check_columns(
     """Return which of some columns each collection has; ``read`` are those of the first one."""
     if "id" in names:
         message = (
-            "with_columns names 'id', of which id_a and id_b would be, as the ids of a pair are "
+            "columns names 'id', of which id_a and id_b would be, as the ids of a pair are "
             "called; leave it out" + ("" if read.id == "id" else ", or name it with id_column")
         )
-        raise InvalidParameterError(message, "with_columns", "id_column")
+        raise InvalidParameterError(message, "columns", "id_column")
     there = [columns_there(sources, names) for sources in collections]
     for name in names:
         if not any(name in found for found in there):
@@ -95,7 +95,7 @@ def _no_column(name: str, collections: Sequence[Sequence[Source]]) -> InvalidInp
     there = sources[0].listed_names() if sources else ()
     columns = f"; columns are {listed_names(name, there)}" if there else ""
     message = (
-        f"no column {name!r}, which with_columns (--columns) names{columns}{where_to_have(sources)}"
+        f"no column {name!r}, which columns (--columns) names{columns}{where_to_have(sources)}"
     )
     return InvalidInputError(message, path=sources[0].origin if sources else None)
 

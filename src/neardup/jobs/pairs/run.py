@@ -222,7 +222,7 @@ def summarise_pairs(
         "filters": vars(matches.counts),
         "measure": plan.measure_name,
         "threshold": plan.threshold,
-        "method": options.method,
+        "method": "minhash" if options.method == "minhash" else "exact",
         **_describe_method(plan, matches),
         **options.describe_preset(),
     }
@@ -289,8 +289,6 @@ class PairJob:
         The documents, others that pairs are formed with, and those that are counted.
     named
         What ``against`` is where it may name an index.
-    other
-        The name of the option ``against``.
     """
 
     def __init__(
@@ -302,7 +300,6 @@ class PairJob:
         idf_from: Any = None,
         *,
         named: Any = None,
-        other: str = "against",
     ) -> None:
         self.options, self._resolve = options, resolve
         self._data, self._against, self._idf_from = data, against, idf_from
@@ -325,9 +322,9 @@ class PairJob:
             if index is not None and not options.is_of_edits:
                 from neardup.jobs.pairs.against_index import plan_with_texts
 
-                self.plan = plan_with_texts(options, index.view(Runner(1)).scheme, other)
+                self.plan = plan_with_texts(options, index.view(Runner(1)).scheme)
                 return
-        self.plan = plan_pairs(options, other=other, has_other=against is not None)
+        self.plan = plan_pairs(options, has_other=against is not None)
 
     @cached_property
     def left(self) -> Inputs:
@@ -450,7 +447,7 @@ def find_pairs_in_sources(
     if plan.options.one_to_one:
         summary |= {"one_to_one": True, "similar_pairs": n_similar}
     if names:
-        summary["with_columns"] = list(names)
+        summary["columns"] = list(names)
     # Two of one shingle each are at a Hamming distance of 2.
     n_short = 0 if isinstance(plan.measure, Hamming) else summary["short_documents"]
     n_documents = sum(summary["documents"])

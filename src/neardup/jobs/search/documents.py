@@ -124,7 +124,7 @@ def search_documents(
         if index.n_documents
         else [],
     }
-    summary |= describe_ids(columns)
+    summary |= describe_ids(columns) | engine.describe_cluster()
     return DocumentSearchResult(table, cast("DocumentSearchSummary", summary))
 
 

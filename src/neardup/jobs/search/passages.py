@@ -133,7 +133,7 @@ def search_passages(
     if index.n_documents and options.preset is None:
         shingles = index.scheme.shingles
         summary["hints"] = hints_of_letters(shingles, sources, reading.columns, is_of_index=True)
-    summary |= describe_ids(reading.columns)
+    summary |= describe_ids(reading.columns) | engine.describe_cluster()
     return PassageResult(table, cast("PassageSummary", summary))
 
 

@@ -86,11 +86,11 @@ def test_columns__encoding_is_that_of_the_table(make_file):
 )
 def test_columns__in_memory(data):
     assert neardup.deduplicate(data).summary["exact_copies"] == 0
-    result = neardup.deduplicate(data, input_format="html")
+    result = neardup.deduplicate(data, read=neardup.ReadOptions(input_format="html"))
     assert result.summary["exact_copies"] == 1
     assert "<" in result.kept.column("text").to_pylist()[0]
 
 
 def test_columns__cut_refuses():
     with pytest.raises(InvalidInputError, match="cannot be cut out of HTML in a column"):
-        neardup.cut(["<p>a"], input_format="html")
+        neardup.cut(["<p>a"], read=neardup.ReadOptions(input_format="html"))

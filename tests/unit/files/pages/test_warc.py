@@ -270,7 +270,7 @@ def test_warc__twice_crawled(make_file):
     assert result.kept.column("url").to_pylist() == ["http://a/"] * 2
     message = r"'http://a/' was used before.*name another column with id_column,"
     with pytest.raises(InvalidInputError, match=message):
-        neardup.deduplicate(path, id_column="url")
+        neardup.deduplicate(path, read=neardup.ReadOptions(id_column="url"))
 
 
 def test_warc__cut_refuses(make_file):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.reports.text import percent
+from tests.calls import grouped
 from tests.examples import examples
 
 PHRASES = [" ".join(f"{kind}{i}é" for i in range(9)) for kind in "abcd"]
@@ -50,7 +51,7 @@ def as_set(rows):
 )
 def test_align__summary_of_documents(a, b, within):
     options = {"within": within} if b is None else {}
-    result = neardup.align(a, b, **LEAST, summary="documents", **options)
+    result = neardup.align(a, b, **grouped(summary="documents", **LEAST, **options))
     queries = {str(i): text for i, text in enumerate(a)}
     documents = queries if b is None else {str(i): text for i, text in enumerate(b)}
     rows = result.document_pairs.to_pylist()
@@ -107,7 +108,7 @@ def test_report__shares_of_the_table(options, measure, is_one):
     if not is_one:
         collections = [collections[0].slice(row, 1) for row in range(2)]
     result = neardup.align(
-        *collections, measure=measure, min_tokens=20, summary="documents", **options
+        *collections, **grouped(measure=measure, min_tokens=20, summary="documents", **options)
     )
     [row] = result.document_pairs.to_pylist()
     shares = row["query_share"], row["doc_share"]

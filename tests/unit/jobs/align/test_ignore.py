@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from tests.calls import grouped
 from tests.examples import examples
 
 PHRASES = [" ".join(f"{kind}{i}é" for i in range(9)) for kind in "abcd"]
@@ -35,11 +36,13 @@ def tokens_of(text):
     b=st.none() | st.lists(TEXT.map(" ".join), min_size=1, max_size=3),
 )
 def test_align__ignore_as_if_not_written(a, b):
-    found = neardup.align(a, b, **LEAST, ignore=TEMPLATE, summary="documents")
+    found = neardup.align(a, b, **grouped(ignore=TEMPLATE, summary="documents", **LEAST))
     bare = [
         [" ".join(w for w, _, _ in tokens_of(text)) for text in texts] for texts in (a, b or [])
     ]
-    expected = neardup.align(bare[0], None if b is None else bare[1], **LEAST, summary="documents")
+    expected = neardup.align(
+        bare[0], None if b is None else bare[1], **grouped(summary="documents", **LEAST)
+    )
     rows, bare_rows = found.passages.to_pylist(), expected.passages.to_pylist()
     assert len(rows) == len(bare_rows)
     for row, bare_row in zip(rows, bare_rows, strict=True):
@@ -63,7 +66,7 @@ def test_align__ignore_in_shares():
     """What is ignored is no part of texts: the answers were copied as a whole."""
     first = f"{TEMPLATE[0]} {PHRASES[0]} {TEMPLATE[0]} {PHRASES[1]}"
     second = f"{PHRASES[0]} - {TEMPLATE[0].upper()} {PHRASES[1]}!"
-    found = neardup.align([first, second], ignore=TEMPLATE, **LEAST, summary="documents")
+    found = neardup.align([first, second], **grouped(ignore=TEMPLATE, summary="documents", **LEAST))
     [row] = found.document_pairs.to_pylist()
     # Between the answers stay a space, and "? " behind the question's last word.
     n = len(f"{PHRASES[0]} ? {PHRASES[1]}")

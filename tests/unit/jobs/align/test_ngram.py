@@ -8,6 +8,7 @@ import pytest
 
 import neardup
 from neardup import InvalidParameterError, PassageIndex
+from tests.calls import grouped
 from tests.each import each_of
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
@@ -26,7 +27,9 @@ def ngram(request) -> int:
 
 @pytest.fixture
 def index(tmp_path, ngram) -> PassageIndex:
-    made = PassageIndex.create(tmp_path / "index", min_tokens=4, num_perm=16, ngram=ngram)
+    made = PassageIndex.create(
+        tmp_path / "index", min_tokens=4, num_perm=16, text=neardup.TextOptions(ngram=ngram)
+    )
     made.add([TEXT, SHUFFLED, "Once upon"])
     return made
 
@@ -53,7 +56,9 @@ def test_places__of_whole_characters(ngram, options, text, query, expected):
     """A character is in a passage that has all of its tokens."""
     if options["tokenizer"] == "characters" and ngram > 1:
         return
-    found = neardup.align([query], [text], min_tokens=4, threshold=1, ngram=ngram, **options)
+    found = neardup.align(
+        [query], [text], **grouped(ngram=ngram, min_tokens=4, threshold=1, **options)
+    )
     [row] = found.passages.to_pylist()
     passage = query[row["query_start"] : row["query_end"]]
     assert (text[row["doc_start"] : row["doc_end"]], passage) == expected
@@ -62,19 +67,22 @@ def test_places__of_whole_characters(ngram, options, text, query, expected):
 def test_min_tokens__below_ngram(tmp_path):
     message = r"^min_tokens must be at least ngram, got 4 and 5: a passage of fewer tokens has no"
     with pytest.raises(InvalidParameterError, match=message) as caught:
-        PassageIndex.create(tmp_path / "index", min_tokens=4, ngram=5)
+        PassageIndex.create(tmp_path / "index", min_tokens=4, text=neardup.TextOptions(ngram=5))
     assert caught.value.parameters == ("min_tokens", "ngram")
     assert list(tmp_path.iterdir()) == []
     for others in ([TEXT], None):
         with pytest.raises(InvalidParameterError, match=message):
-            neardup.align([TEXT], others, min_tokens=4, ngram=5)
+            neardup.align([TEXT], others, min_tokens=4, text=neardup.TextOptions(ngram=5))
 
 
 @pytest.mark.parametrize("min_tokens", [5, 7, 9])
 def test_align__places_are_those_of_tokens(ngram, min_tokens):
     shared = "one two three four five six seven eight"
     found = neardup.align(
-        [f"a b c {shared} d e"], [f"x y, {shared} z"], min_tokens=min_tokens, ngram=ngram
+        [f"a b c {shared} d e"],
+        [f"x y, {shared} z"],
+        min_tokens=min_tokens,
+        text=neardup.TextOptions(ngram=ngram),
     )
     exact = ("0", 5, 5 + len(shared), 1.0)
     # A longer passage has tokens that the other text lacks.
@@ -89,13 +97,18 @@ def test_align__with_an_index(index, ngram):
     summary = neardup.align([TEXT], index).summary
     assert (summary["min_tokens"], summary["passages"]) == (4, 2 if ngram == 1 else 1)
     with pytest.raises(InvalidParameterError, match=r"^ngram has no effect with an index"):
-        neardup.align([TEXT], index, ngram=ngram)
+        neardup.align([TEXT], index, text=neardup.TextOptions(ngram=ngram))
 
 
 def test_align__within_a_document_apart(ngram):
     """The two passages of one text have no token in common."""
     text = "a b a b a b a b a b a b a b"
-    found = neardup.align([text], within=True, min_tokens=4, ngram=ngram, tokenizer="whitespace")
+    found = neardup.align(
+        [text],
+        within=True,
+        min_tokens=4,
+        text=neardup.TextOptions(ngram=ngram, tokenizer="whitespace"),
+    )
     rows = found.passages.to_pylist()
     assert rows
     assert all(row["query_end"] < row["doc_start"] for row in rows)
@@ -110,10 +123,10 @@ def test_align__function_as_tokenizer(ngram):
 
     options = {"min_tokens": 8, "threshold": "0.4", "ngram": ngram, "casefold": True}
     named, by_function = (
-        neardup.align([new], [old], tokenizer=tokenizer, **options)
+        neardup.align([new], [old], **grouped(tokenizer=tokenizer, **options))
         for tokenizer in ("words", words)
     )
     assert len(named.passages) == 1
     assert by_function.passages.equals(named.passages)
-    pair = neardup.align([old, new], tokenizer=words, **options).passages
+    pair = neardup.align([old, new], **grouped(tokenizer=words, **options)).passages
     assert len(pair) == 1

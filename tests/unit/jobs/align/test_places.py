@@ -10,6 +10,7 @@ import pytest
 
 import neardup
 from neardup import PassageIndex
+from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles.places import line_and_column
 from tests.spilling import spilling
@@ -53,11 +54,11 @@ def test_align__lines_of_texts(options):
     options = {"min_tokens": 12, "on_error": "skip", "places": True, **options}
     rows = [{"id": k, "text": text} for k, text in enumerate(OWN)]
     rows.insert(2, {"id": 99, "text": None})
-    two = neardup.align(rows, OTHER, **options).passages
+    two = neardup.align(rows, OTHER, **grouped(**options)).passages
     check(two, OWN, OTHER)
-    plain = neardup.align(rows, OTHER, **options | {"places": False}).passages
+    plain = neardup.align(rows, OTHER, **grouped(**options | {"places": False})).passages
     assert two.drop_columns(["query_place", "doc_place"]) == plain
-    check(neardup.align(rows, **options).passages, OWN, OWN)
+    check(neardup.align(rows, **grouped(**options)).passages, OWN, OWN)
 
 
 @pytest.fixture
@@ -72,10 +73,10 @@ def path(tmp_path):
 def test_align__within_little_memory(path):
     """Blocks of a row or two count the documents that were before them, and no bad rows."""
     options = {"min_tokens": 12, "on_error": "skip"}
-    expected = neardup.align(path, OTHER, place_marker=r"^(a\d+)-", **options)
+    expected = neardup.align(path, OTHER, **grouped(place_marker=r"^(a\d+)-", **options))
     with spilling(400, 500):
-        found = neardup.align(path, OTHER, place_marker=r"^(a\d+)-", **options)
-        check(neardup.align(path, OTHER, places=True, **options).passages, OWN, OTHER)
+        found = neardup.align(path, OTHER, **grouped(place_marker=r"^(a\d+)-", **options))
+        check(neardup.align(path, OTHER, **grouped(places=True, **options)).passages, OWN, OTHER)
     assert found.passages == expected.passages
     assert {place[:1] for place in found.passages["query_place"].to_pylist()} == {"a"}
 

@@ -6,6 +6,7 @@ import pytest
 
 import neardup
 from neardup.options.presets import PRESETS, passages_for
+from tests.calls import grouped
 from tests.each import each_of
 
 TEXTS = [
@@ -29,7 +30,8 @@ def test_align__takes_what_a_preset_says(name):
         **preset.scheme,
     }
     of_preset, given = (
-        neardup.align(TEXTS, TEXTS, **options) for options in ({"preset": name}, explicit)
+        neardup.align(TEXTS, TEXTS, **grouped(**options))
+        for options in ({"preset": name}, explicit)
     )
     if preset.gap is None:
         assert of_preset.passages.equals(given.passages)
@@ -42,13 +44,22 @@ def test_align__takes_what_a_preset_says(name):
 @pytest.mark.slow
 def test_align__what_is_given_stands():
     options = {"threshold": "0.8", "min_tokens": 9}
-    summary = neardup.align(TEXTS, TEXTS, preset="quotations", **options).summary
+    summary = neardup.align(TEXTS, TEXTS, **grouped(preset="quotations", **options)).summary
     assert [summary[name] for name in options] == [0.8, 9]
     # With unary weights as without the preset: a weight that is given stands, too.
-    unary = neardup.align(TEXTS, TEXTS, preset="rewording", idf="unary", min_tokens=9)
+    unary = neardup.align(
+        TEXTS, TEXTS, preset="rewording", min_tokens=9, text=neardup.TextOptions(idf="unary")
+    )
     plain = neardup.align(TEXTS, TEXTS, threshold="0.4", recall="0.99", min_tokens=9)
     assert unary.passages.equals(plain.passages)
     smooth = neardup.align(TEXTS, TEXTS, preset="rewording", min_tokens=9)
-    given = neardup.align(TEXTS, TEXTS, threshold="0.4", recall="0.99", min_tokens=9, idf="smooth")
+    given = neardup.align(
+        TEXTS,
+        TEXTS,
+        threshold="0.4",
+        recall="0.99",
+        min_tokens=9,
+        text=neardup.TextOptions(idf="smooth"),
+    )
     assert smooth.passages.equals(given.passages)
     assert not smooth.passages.equals(plain.passages)

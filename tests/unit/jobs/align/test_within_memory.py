@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup import PassageIndex
+from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples
 from tests.spilling import spilling
@@ -34,7 +35,7 @@ def files(tmp_path_factory):
     written = {name: write(folder / f"{name}.jsonl", n) for name, n in (("a", 20), ("b", 24))}
     index = PassageIndex.create(folder / "index", min_tokens=17, num_perm=16)
     for k in range(4):
-        index.add(write(folder / f"{k}.jsonl", 7), id_column="")
+        index.add(write(folder / f"{k}.jsonl", 7), read=neardup.ReadOptions(id_column=""))
     return written | {"index": folder / "index"}
 
 
@@ -55,7 +56,7 @@ def within(memory, block):
 def align(files, other, options, workers):
     b = None if other is None else files[other]
     options = dict(options) if other == "index" else {"min_tokens": 25, **options}
-    result = neardup.align(files["a"], b, workers=workers, **options)
+    result = neardup.align(files["a"], b, **grouped(workers=workers, **options))
     summary = {name: value for name, value in result.summary.items() if name != "seconds"}
     return result.passages, result.document_pairs, summary
 

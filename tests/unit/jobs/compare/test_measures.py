@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import neardup
+from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles import comparison, edits
 from tests.unit.jobs.compare.two_texts import NEW, OLD, random_pair, words_of
@@ -12,7 +13,7 @@ from tests.unit.jobs.compare.two_texts import NEW, OLD, random_pair, words_of
 
 def check_measures(a: str, b: str, *, ngram: int = 5, weighted_ngram: int = 1) -> None:
     given = {} if (ngram, weighted_ngram) == (5, 1) else {"ngram": ngram}
-    result = neardup.compare(a, b, **given)
+    result = neardup.compare(a, b, **grouped(**given))
     x, y = words_of(a), words_of(b)
     expected = comparison.of_shingles(x, y, ngram)
     found = {
@@ -80,7 +81,9 @@ def test_compare__intervals_hold_exact_values():
     held: dict[tuple[str, str, str], int] = {}
     for trial in range(n_trials):
         a, b = random_pair(trial, n_words=800, n_edits=40)
-        result = neardup.compare(a, b, seed=trial, compression=20, num_perm=64)
+        result = neardup.compare(
+            a, b, compression=20, num_perm=64, text=neardup.TextOptions(seed=trial)
+        )
         for measured in result.measures:
             for estimated in measured.estimates:
                 key = (measured.name, measured.elements, estimated.kind)
@@ -104,7 +107,14 @@ def test_compare__intervals_hold_exact_values():
 def test_compare__estimates_are_those_of_sketches():
     """What ``sketch`` and ``estimate`` tell of the same texts with the same options."""
     a, b = random_pair(1)
-    result = neardup.compare(a, b, num_perm=64, size=80, compression=50, seed=7, strip_accents=True)
+    result = neardup.compare(
+        a,
+        b,
+        num_perm=64,
+        size=80,
+        compression=50,
+        text=neardup.TextOptions(seed=7, strip_accents=True),
+    )
     common = {"seed": 7, "strip_accents": True}
     own = {
         "minhash": {"num_perm": 64},
@@ -114,7 +124,7 @@ def test_compare__estimates_are_those_of_sketches():
         "edit": {"compression": 50},
     }
     for kind, options in own.items():
-        sketches = neardup.sketch([a, b], kind=kind, **common, **options)
+        sketches = neardup.sketch([a, b], **grouped(kind=kind, **common, **options))
         [row] = neardup.estimate(sketches).pairs.to_pylist()
         name = {"weighted": "weighted-jaccard", "edit": "edit-similarity"}.get(kind, "jaccard")
         [found] = [e for e in result[name].estimates if e.kind == kind]

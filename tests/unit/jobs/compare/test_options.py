@@ -8,6 +8,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
+from tests.calls import grouped
 from tests.each import each_of
 from tests.unit.jobs.compare.two_texts import NEW, OLD
 
@@ -30,7 +31,7 @@ from tests.unit.jobs.compare.two_texts import NEW, OLD
 )
 def test_compare__bad_option(options, message):
     with pytest.raises(InvalidParameterError, match=re.escape(message)):
-        neardup.compare(OLD, NEW, **options)
+        neardup.compare(OLD, NEW, **grouped(**options))
 
 
 def test_compare__bad_texts():
@@ -43,10 +44,12 @@ def test_compare__bad_texts():
 def test_compare__function_as_tokenizer():
     """It has to say where tokens stand."""
     named, by_function = (
-        neardup.compare("a b c d", "x a b c", tokenizer=tokenizer, min_tokens=3)
+        neardup.compare(
+            "a b c d", "x a b c", min_tokens=3, text=neardup.TextOptions(tokenizer=tokenizer)
+        )
         for tokenizer in ("whitespace", str.split)
     )
     assert by_function.passages == named.passages
     assert [(found.a, found.b) for found in named.passages] == [((0, 5), (2, 7))]
     with pytest.raises(InvalidParameterError, match=r"let it return \(token, start, stop\)"):
-        neardup.compare("a", "b", tokenizer=str.encode)
+        neardup.compare("a", "b", text=neardup.TextOptions(tokenizer=str.encode))

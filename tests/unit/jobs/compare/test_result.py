@@ -15,7 +15,7 @@ NEW = "the cat sat on the mat and barked at the dog"
 
 @pytest.fixture(scope="module")
 def result():
-    return neardup.compare(OLD, NEW, ngram=2)
+    return neardup.compare(OLD, NEW, text=neardup.TextOptions(ngram=2))
 
 
 def test_arrow_stream__row_for_each_measure_and_kind(result):

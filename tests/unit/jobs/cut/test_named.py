@@ -9,6 +9,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
+from tests.calls import grouped
 from tests.cutting import cut
 from tests.each import each_of
 
@@ -37,7 +38,7 @@ def named(*rows):
 
 def gone(table, **options):
     """Text that is left, and (id, start, end, kept_id, kept_start, kept_end, kept_in) of rows."""
-    found = cut(DATA, id_column="id", named_in=table, **options)
+    found = cut(DATA, **grouped(id_column="id", named_in=table, **options))
     rows = found.removed.drop_columns(["similarity", "file", "row"]).to_pylist()
     return found.kept["text"].to_pylist(), [tuple(row.values()) for row in rows]
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup import InvalidParameterError
+from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples
 
@@ -20,7 +21,7 @@ SHARED = "one two three four five six seven eight nine ten"
 def test_cut__whole_tokens(ngram):
     """What goes is from the first token of its first shingle to the last of its last."""
     texts = [SHARED, f"a b {SHARED} c d", " ".join(reversed(SHARED.split()))]
-    cut = neardup.cut(texts, ngram=ngram, min_tokens=8)
+    cut = neardup.cut(texts, min_tokens=8, text=neardup.TextOptions(ngram=ngram))
     row, *others = cut.removed.to_pylist()
     # As multisets of words both orders are the same.
     assert [other["id"] for other in others] == (["2"] if ngram is None else [])
@@ -31,9 +32,9 @@ def test_cut__whole_tokens(ngram):
 
 def test_cut__ngram_above_min_tokens():
     with pytest.raises(InvalidParameterError, match=r"^min_tokens must be at least ngram, got 4"):
-        neardup.cut([SHARED], min_tokens=4, ngram=5)
+        neardup.cut([SHARED], min_tokens=4, text=neardup.TextOptions(ngram=5))
     with pytest.raises(InvalidParameterError, match=r"^ngram has no effect with exact"):
-        neardup.cut([SHARED], exact=True, ngram=2)
+        neardup.cut([SHARED], exact=True, text=neardup.TextOptions(ngram=2))
 
 
 @examples(6)
@@ -48,7 +49,7 @@ def test_cut__nothing_goes_from_what_is_left(seed, ngram, threshold):
             words[rng.randrange(len(words))] = f"x{rng.randrange(10**6)}"
         texts.append(" ".join(words))
     options = {"min_tokens": 8, "ngram": ngram, "threshold": threshold, "tokenizer": "whitespace"}
-    cut = neardup.cut(texts, **options)
+    cut = neardup.cut(texts, **grouped(**options))
     kept = cut.kept["text"].to_pylist()
     assert (len(cut.removed) == 0) == (kept == texts)
-    assert len(neardup.cut(kept, **options).removed) == 0
+    assert len(neardup.cut(kept, **grouped(**options)).removed) == 0

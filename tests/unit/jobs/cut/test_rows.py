@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from neardup import ReadOptions
+from tests.calls import grouped
 from tests.cutting import cut
 
 NOTICE = 'All "rights", says the naïve owner, are\nreserved; ask 語 for leave 🙂 of use, first.'
@@ -45,7 +47,7 @@ def json_lines(rows):
 
 
 def written(tmp_path, name, **options):
-    found = cut(tmp_path / name, **OPTIONS, **options)
+    found = cut(tmp_path / name, **grouped(**OPTIONS, **options))
     found.write(tmp_path / "out")
     return found, (tmp_path / "out/kept" / name)
 
@@ -130,7 +132,12 @@ def test_cut__several_text_columns(tmp_path):
     ]
     lines = json_lines(rows)
     (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
-    found = cut(tmp_path / "a.jsonl", exact=True, min_tokens=10, text_column=["title", "body"])
+    found = cut(
+        tmp_path / "a.jsonl",
+        exact=True,
+        min_tokens=10,
+        read=ReadOptions(text_column=["title", "body"]),
+    )
     found.write(tmp_path / "out")
     kept = (tmp_path / "out/kept/a.jsonl").read_bytes().splitlines(keepends=True)
     assert [kept[0], kept[2]] == [lines[0], lines[2]]

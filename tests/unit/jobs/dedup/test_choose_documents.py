@@ -8,6 +8,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
+from tests.calls import grouped
 from tests.each import each_of
 
 TEXTS = ["the cat sat on the mat", "the cat sat on a mat", "the cat sat on a hat", "a dog"]
@@ -15,7 +16,7 @@ ROWS = [{"id": name, "text": text} for name, text in zip("abcd", TEXTS, strict=T
 
 
 def pairs_of(rows=ROWS, **options):
-    return neardup.find_pairs(rows, **({"ngram": 1, "threshold": "0.5"} | options))
+    return neardup.find_pairs(rows, **grouped(**{"ngram": 1, "threshold": "0.5"} | options))
 
 
 def told(result):
@@ -146,7 +147,7 @@ def test_choose__rows_left_out():
 )
 def test_choose__refuses_options(pairs, options, message):
     with pytest.raises(InvalidParameterError) as caught:
-        neardup.choose(pairs(), ROWS, **options)
+        neardup.choose(pairs(), ROWS, **grouped(**options))
     assert str(caught.value).startswith(message)
 
 
@@ -206,7 +207,11 @@ def test_choose__refuses_pairs(pairs, message):
 
 def test_rethreshold__keeps_the_rule():
     before = neardup.deduplicate(
-        ROWS, ngram=1, threshold="0.5", keep="shortest", clusters="components"
+        ROWS,
+        threshold="0.5",
+        keep="shortest",
+        clusters="components",
+        text=neardup.TextOptions(ngram=1),
     )
     again = before.rethreshold("0.8", pairs_of())
     assert told(again) == [("a", "b")]
@@ -247,7 +252,7 @@ def test_rethreshold__keeps_the_rule():
     ],
 )
 def test_rethreshold__refuses(options, pairs, error, message):
-    before = neardup.deduplicate(ROWS, ngram=1, **options)
+    before = neardup.deduplicate(ROWS, **grouped(ngram=1, **options))
     with pytest.raises(error) as caught:
         before.rethreshold("0.8", pairs_of(**pairs))
     assert str(caught.value).startswith(message)

@@ -12,6 +12,7 @@ import pytest
 
 import neardup
 from neardup import DocumentIndex, InvalidInputError, InvalidParameterError
+from tests.calls import grouped
 from tests.document_indexes import OPTIONS
 from tests.indexes import tree
 from tests.oracles.against_both import removals
@@ -63,15 +64,17 @@ def removed_by(result):
 
 @pytest.fixture
 def index(tmp_path):
-    return DocumentIndex.create(tmp_path / "idx", **OPTIONS)
+    return DocumentIndex.create(tmp_path / "idx", **grouped(**OPTIONS))
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_removals__as_all_pairs_say(index, tmp_path, seed):
     known, others, own = texts_of(seed)
-    index.add(rows_of(known), id_column="id")
+    index.add(rows_of(known), read=neardup.ReadOptions(id_column="id"))
     path = write(tmp_path / "takedown.jsonl", others)
-    found = neardup.deduplicate(rows_of(own), against=[index, path], id_column="id")
+    found = neardup.deduplicate(
+        rows_of(own), against=[index, path], read=neardup.ReadOptions(id_column="id")
+    )
     expected = removals(*map(tokens_of, (own, known, others)), Fraction(1, 2))
     assert removed_by(found) == [(*row[:3], float(row[3]), row[4]) for row in expected]
     counts = {side: sum(row[1] == side for row in expected) for side in ("index", "against")}
@@ -104,7 +107,7 @@ def test_removals__as_all_pairs_say(index, tmp_path, seed):
 @pytest.mark.parametrize("keep", ["first", "longest"])
 def test_files__the_same_for_any_workers_and_memory(index, tmp_path, keep):
     known, others, own = texts_of(2)
-    index.add(rows_of(known), id_column="id")
+    index.add(rows_of(known), read=neardup.ReadOptions(id_column="id"))
     inputs = write(tmp_path / "own.jsonl", own)
     path = write(tmp_path / "takedown.jsonl", others)
     outputs = []
@@ -115,7 +118,9 @@ def test_files__the_same_for_any_workers_and_memory(index, tmp_path, keep):
         if memory is not None:
             options |= {"memory": memory, "work": tmp_path / f"work{number}"}
         with spilling() if memory else pytest.MonkeyPatch.context():
-            found = neardup.deduplicate(inputs, id_column="id", workers=workers, **options)
+            found = neardup.deduplicate(
+                inputs, **grouped(id_column="id", workers=workers, **options)
+            )
             found.write(tmp_path / f"out{number}")
         files = tree(tmp_path / f"out{number}"), tree(used / "idx")
         del files[0]["summary.json"]
@@ -129,10 +134,13 @@ def test_files__the_same_for_any_workers_and_memory(index, tmp_path, keep):
 
 def test_add__only_to_the_index_and_only_what_stays(index, tmp_path):
     known, others, own = texts_of(3)
-    index.add(rows_of(known), id_column="id")
+    index.add(rows_of(known), read=neardup.ReadOptions(id_column="id"))
     path = write(tmp_path / "takedown.jsonl", others)
     found = neardup.deduplicate(
-        rows_of(own), against=[index.folder, path], id_column="id", add=True
+        rows_of(own),
+        against=[index.folder, path],
+        add=True,
+        read=neardup.ReadOptions(id_column="id"),
     )
     kept = found.kept["id"].to_pylist()
     index.refresh()
@@ -145,9 +153,12 @@ def test_add__only_to_the_index_and_only_what_stays(index, tmp_path):
     orphans = index.remove([*known]).orphans["kept_id"].to_pylist()
     assert sorted(orphans) == sorted(r["kept_id"] for r in rows if r["kept_in"] == "index")
     # Who repeats it adds nothing.
-    index.add(rows_of(known), id_column="id")
+    index.add(rows_of(known), read=neardup.ReadOptions(id_column="id"))
     again = neardup.deduplicate(
-        rows_of(own), against=[index.folder, path], id_column="id", add=True
+        rows_of(own),
+        against=[index.folder, path],
+        add=True,
+        read=neardup.ReadOptions(id_column="id"),
     )
     assert again.summary["documents_added"] == 0
     assert again.summary["documents_known"] == len(kept)
@@ -156,16 +167,18 @@ def test_add__only_to_the_index_and_only_what_stays(index, tmp_path):
 def test_add__what_files_have_goes_also_where_the_index_has_it(index, tmp_path):
     """A list of what has to go is newer than what was added last week."""
     rows = [{"id": "n", "text": "one two three four"}, {"id": "m", "text": "five six seven eight"}]
-    neardup.deduplicate(rows, against=index, id_column="id", add=True)
+    neardup.deduplicate(rows, against=index, add=True, read=neardup.ReadOptions(id_column="id"))
     path = write(tmp_path / "takedown.jsonl", {"t": "one two three four"})
-    found = neardup.deduplicate(rows, against=[index, path], id_column="id", add=True)
+    found = neardup.deduplicate(
+        rows, against=[index, path], add=True, read=neardup.ReadOptions(id_column="id")
+    )
     assert [row[:3] for row in removed_by(found)] == [("n", "against", "t")]
     assert found.summary["documents_known"] == 1
     assert found.kept["id"].to_pylist() == ["m"]
 
 
 def test_denied__beside_files(index, tmp_path):
-    index.add([{"id": "i", "text": "one two three four"}], id_column="id")
+    index.add([{"id": "i", "text": "one two three four"}], read=neardup.ReadOptions(id_column="id"))
     index.remove(["i"], deny=True)
     path = write(tmp_path / "takedown.jsonl", {"i": "five six seven eight", "j": "nine ten eleven"})
     rows = [
@@ -174,7 +187,9 @@ def test_denied__beside_files(index, tmp_path):
         {"id": "n2", "text": "nine ten twelve eleven"},
         {"id": "n3", "text": "one two three four"},
     ]
-    found = neardup.deduplicate(rows, against=[index, path], id_column="id", add=True)
+    found = neardup.deduplicate(
+        rows, against=[index, path], add=True, read=neardup.ReadOptions(id_column="id")
+    )
     assert [row[:3] for row in removed_by(found)] == [
         ("n0", "denied-exact", "i"),
         ("n1", "against", "i"),
@@ -190,11 +205,13 @@ def test_denied__beside_copies_in_the_index_and_in_files(index, tmp_path):
     """What has the tokens of a denied document is denied, whatever else has them."""
     texts = ["one two three four", "five six seven eight", "nine ten eleven twelve"]
     rows = [{"id": f"{k}-{n}", "text": text} for n, text in enumerate(texts) for k in "ab"]
-    index.add(rows, id_column="id")
+    index.add(rows, read=neardup.ReadOptions(id_column="id"))
     index.remove(["a-0", "a-1"], deny=True)
     path = write(tmp_path / "takedown.jsonl", {"f-1": texts[1], "f-2": texts[2]})
     own = [{"id": f"n{n}", "text": text} for n, text in enumerate([*texts, *texts])]
-    found = neardup.deduplicate(own, against=[index, path], id_column="id")
+    found = neardup.deduplicate(
+        own, against=[index, path], read=neardup.ReadOptions(id_column="id")
+    )
     assert removed_by(found) == [
         (f"n{k + n}", side, kept_id, 1.0, True)
         for k in (0, 3)
@@ -208,12 +225,12 @@ def test_denied__beside_copies_in_the_index_and_in_files(index, tmp_path):
 
 def test_refusals(index, tmp_path):
     known, others, own = texts_of(7)
-    index.add(rows_of(known), id_column="id")
+    index.add(rows_of(known), read=neardup.ReadOptions(id_column="id"))
     path = write(tmp_path / "takedown.jsonl", others)
     for option in ({"method": "exact"}, {"clusters": "components"}, {"audit": 3}):
         with pytest.raises(InvalidParameterError, match="against names an index and other docum"):
-            neardup.deduplicate(rows_of(own), against=[index, path], **option)
-    other = DocumentIndex.create(tmp_path / "other", **OPTIONS)
+            neardup.deduplicate(rows_of(own), **grouped(against=[index, path], **option))
+    other = DocumentIndex.create(tmp_path / "other", **grouped(**OPTIONS))
     with pytest.raises(InvalidParameterError, match="against names 2 indexes, of which one is"):
         neardup.deduplicate(rows_of(own), against=[index, other, path])
     with pytest.raises(InvalidParameterError, match="an index is compared against alone, got 2"):

@@ -6,6 +6,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
+from tests.calls import grouped
 
 TEXTS = ["the cat sat on the mat", "the cat sat on a mat", "the cat sat on a hat", "a dog", " . "]
 ROWS = [{"id": name, "text": text} for name, text in zip("abcde", TEXTS, strict=True)]
@@ -15,7 +16,7 @@ ROWS = [{"id": name, "text": text} for name, text in zip("abcde", TEXTS, strict=
 def make_index(tmp_path):
     def make(rows=ROWS, **options):
         index = neardup.DocumentIndex.create(
-            tmp_path / "index", **({"threshold": "0.5", "ngram": 1} | options)
+            tmp_path / "index", **grouped(**{"threshold": "0.5", "ngram": 1} | options)
         )
         index.add(rows)
         return index
@@ -34,8 +35,10 @@ def test_rethreshold__as_by_pairs(make_index, keep, measure):
     """Whatever else is in the index."""
     index = make_index([{"id": "x", "text": TEXTS[0]}, *reversed(ROWS)], measure=measure)
     options = {"measure": measure, "ngram": 1, "keep": keep}
-    before = neardup.deduplicate(ROWS, threshold="0.9", **options)
-    pairs = neardup.find_pairs(ROWS, measure=measure, ngram=1, threshold="0.5")
+    before = neardup.deduplicate(ROWS, **grouped(threshold="0.9", **options))
+    pairs = neardup.find_pairs(
+        ROWS, measure=measure, threshold="0.5", text=neardup.TextOptions(ngram=1)
+    )
     for threshold in ("0.5", "0.7", "0.8", "1"):
         again = before.rethreshold(threshold, index)
         assert told(again) == told(before.rethreshold(threshold, pairs))
@@ -46,7 +49,7 @@ def test_rethreshold__as_by_pairs(make_index, keep, measure):
 
 
 def test_rethreshold__refuses(make_index, tmp_path):
-    before = neardup.deduplicate(ROWS, ngram=1, threshold="0.9")
+    before = neardup.deduplicate(ROWS, threshold="0.9", text=neardup.TextOptions(ngram=1))
     index = make_index(ROWS[1:])
     with pytest.raises(InvalidInputError) as caught:
         before.rethreshold("0.8", index)
@@ -67,4 +70,6 @@ def test_rethreshold__refuses(make_index, tmp_path):
     with pytest.raises(InvalidInputError, match="are of other shingles: ngram 1, not 5"):
         neardup.deduplicate(ROWS).rethreshold("0.8", index)
     with pytest.raises(InvalidParameterError, match="are by jaccard, got measure dice"):
-        neardup.deduplicate(ROWS, measure="dice", ngram=1).rethreshold("0.8", index)
+        neardup.deduplicate(ROWS, measure="dice", text=neardup.TextOptions(ngram=1)).rethreshold(
+            "0.8", index
+        )

@@ -13,6 +13,7 @@ import neardup
 from neardup.errors import ReadError
 from neardup.stages import output
 from neardup.stages.output import open_output
+from tests.calls import grouped
 from tests.spilling import spilling
 
 RNG = np.random.default_rng(8)
@@ -37,7 +38,7 @@ def files(tmp_path):
 
 def deduplicated(folder, **options):
     options = {"ngram": 1, "threshold": "0.9", "on_error": "skip", **options}
-    return neardup.deduplicate(folder / "in", **options)
+    return neardup.deduplicate(folder / "in", **grouped(**options))
 
 
 def check(folder, result, expected, other=()):
@@ -89,7 +90,9 @@ def test_write__same_bytes_for_any_workers_and_memory(tmp_path, monkeypatch, fil
 
 @pytest.mark.parametrize("method", ["minhash", "exact"])
 def test_write__against_an_index(tmp_path, files, method):
-    with neardup.DocumentIndex.create(tmp_path / "index", ngram=1) as index:
+    with neardup.DocumentIndex.create(
+        tmp_path / "index", text=neardup.TextOptions(ngram=1)
+    ) as index:
         index.add(OTHER[:1])
         result = deduplicated(tmp_path, against=index, ngram=None, threshold=None, method=method)
         result.write(tmp_path / "out", with_text=True)

@@ -20,6 +20,7 @@ from neardup import (
 from neardup.documents.reading import queries_of_texts
 from neardup.index.store import read_manifest
 from neardup.tables import Texts
+from tests.calls import grouped
 from tests.faults import at_calls, full_from
 from tests.indexes import check_names
 
@@ -41,8 +42,10 @@ ROWS = [{"id": f"d{number}", "text": text_of(number)} for number in range(12)]
 
 @pytest.fixture
 def index(tmp_path):
-    made = DocumentIndex.create(tmp_path / "idx", threshold="0.8", ngram=3)
-    made.add(ROWS, id_column="id")
+    made = DocumentIndex.create(
+        tmp_path / "idx", threshold="0.8", text=neardup.TextOptions(ngram=3)
+    )
+    made.add(ROWS, read=neardup.ReadOptions(id_column="id"))
     return made
 
 
@@ -62,12 +65,12 @@ def test_deny__left_out_of_additions(index):
         {"id": "far", "text": changed(2, 90)},
         {"id": "case", "text": text_of(2).upper()},
     ]
-    addition = index.add(rows, id_column="id")
+    addition = index.add(rows, read=neardup.ReadOptions(id_column="id"))
     found = [(each.id, each.denied_id, each.exact, each.row) for each in addition.denied]
     assert found == [("same", "d0", True, 1), ("near", "d1", False, 3), ("case", "d2", True, 5)]
     assert addition.n_documents == 2
     assert [each["id"] for each in addition.summary["denied"]] == ["same", "near", "case"]
-    exact = neardup.similarity(text_of(1), changed(1, 8), ngram=3)
+    exact = neardup.similarity(text_of(1), changed(1, 8), text=neardup.TextOptions(ngram=3))
     assert addition.denied[1].similarity == pytest.approx(exact, abs=0.02)
     assert addition.denied[0].similarity == 1
     assert "d1" in index
@@ -85,7 +88,7 @@ def test_deny__in_groups_of_any_size(index):
     index.remove(["again", "d4"], deny=True)
     assert denied_of(index) == 6
     rows = [{"id": f"n{number}", "text": text_of(number)} for number in (0, 1, 2, 3, 4, 20, 21, 5)]
-    found = DocumentIndex.open(index.folder).add(rows, id_column="id")
+    found = DocumentIndex.open(index.folder).add(rows, read=neardup.ReadOptions(id_column="id"))
     assert [each.id for each in found.denied] == ["n0", "n1", "n2", "n3", "n4", "n20"]
     assert [each.denied_id for each in found.denied] == ["d0", "d1", "d2", "d3", "d4", "again"]
     check_names(index.folder)
@@ -140,7 +143,9 @@ def test_deny__dedup_against(index, add):
         {"id": "far", "text": changed(2, 90)},
         {"id": "within", "text": changed(2, 88)},
     ]
-    found = neardup.deduplicate(rows, against=index.folder, id_column="id", add=add)
+    found = neardup.deduplicate(
+        rows, against=index.folder, add=add, read=neardup.ReadOptions(id_column="id")
+    )
     removed = [
         (row["id"], row["kept_id"].removeprefix("against/"), row["kept_in"], row["exact_copy"])
         for row in found.removed.to_pylist()
@@ -159,7 +164,7 @@ def test_deny__dedup_against(index, add):
     # Nothing is noted to have gone for a denied document: its id may come again, with another text.
     assert index.info()["gone_documents"] == 2 * add
     if add:
-        index.add([{"id": "d1", "text": text_of(60)}], id_column="id")
+        index.add([{"id": "d1", "text": text_of(60)}], read=neardup.ReadOptions(id_column="id"))
         assert index.remove(["d1"]).orphans.num_rows == 0
 
 
@@ -167,11 +172,20 @@ def test_deny__dedup_against(index, add):
 def test_deny__an_equal_text_is_denied_beside_one_that_is_similar(index, add):
     """Also the second time that it comes, when the index knows what it went for."""
     index.remove(["d0"], deny=True)
-    assert index.add([{"id": "like", "text": changed(0, 31)}], id_column="id").denied == []
+    assert (
+        index.add(
+            [{"id": "like", "text": changed(0, 31)}], read=neardup.ReadOptions(id_column="id")
+        ).denied
+        == []
+    )
     for again in ("again", "once more"):
         rows = [{"id": again, "text": text_of(0)}]
         found = neardup.deduplicate(
-            rows, against=index.folder, id_column="id", add=add, threshold="0.8"
+            rows,
+            against=index.folder,
+            add=add,
+            threshold="0.8",
+            read=neardup.ReadOptions(id_column="id"),
         )
         assert found.removed.select(["kept_id", "kept_in", "similarity"]).to_pylist() == [
             {"kept_id": "d0", "kept_in": "denied-exact", "similarity": 1.0}
@@ -182,7 +196,9 @@ def test_deny__an_equal_text_is_denied_beside_one_that_is_similar(index, add):
 @pytest.fixture
 def with_copies(index):
     """Make an index that denies a document of which it has copies, in a segment and in its tail."""
-    index.add([{"id": "copy", "text": text_of(0).upper()}], id_column="id")
+    index.add(
+        [{"id": "copy", "text": text_of(0).upper()}], read=neardup.ReadOptions(id_column="id")
+    )
     index.insert("tail", text_of(0))
     index.commit()
     index.remove(["d0", "d1"], deny=True)
@@ -200,7 +216,11 @@ def test_deny__an_equal_text_is_denied_beside_a_copy_that_is_there(with_copies, 
         {"id": "there", "text": text_of(5)},
     ]
     found = neardup.deduplicate(
-        rows, against=with_copies.folder, id_column="id", add=add, memory=memory
+        rows,
+        against=with_copies.folder,
+        add=add,
+        read=neardup.ReadOptions(id_column="id"),
+        run=neardup.RunOptions(memory=memory),
     )
     removed = [
         (row["id"], row["kept_in"], row["kept_id"].removeprefix("against/"), row["exact_copy"])
@@ -222,7 +242,9 @@ def test_deny__an_equal_text_is_not_inserted_beside_a_copy_that_is_there(with_co
         with pytest.raises(DeniedError, match="'x' has the same tokens as 'd0'"):
             insert("x", text_of(0))
     assert with_copies.insert_if_new("y", text_of(5)) == "d5"
-    addition = with_copies.add([{"id": "x", "text": text_of(0)}], id_column="id")
+    addition = with_copies.add(
+        [{"id": "x", "text": text_of(0)}], read=neardup.ReadOptions(id_column="id")
+    )
     assert [(each.id, each.denied_id) for each in addition.denied] == [("x", "d0")]
 
 
@@ -230,7 +252,7 @@ def test_deny__dedup_of_all_texts_is_refused(index):
     index.remove(["d0"], deny=True)
     for option in ({"method": "exact"}, {"clusters": "components"}, {"audit": 5}):
         with pytest.raises(InvalidParameterError, match="an index with denied documents, which"):
-            neardup.deduplicate(ROWS, against=index.folder, id_column="id", **option)
+            neardup.deduplicate(ROWS, **grouped(id_column="id", against=index.folder, **option))
 
 
 @pytest.mark.parametrize(
@@ -244,16 +266,16 @@ def test_deny__dedup_of_all_texts_is_refused(index):
 )
 def test_deny__in_indexes_of_every_kind(tmp_path, options):
     """Where filters tell nothing, equal digests are all."""
-    index = DocumentIndex.create(tmp_path / "idx", **options)
+    index = DocumentIndex.create(tmp_path / "idx", **grouped(**options))
     rows = [{**row, "source": "web"} for row in ROWS]
-    index.add(rows, id_column="id")
+    index.add(rows, read=neardup.ReadOptions(id_column="id"))
     index.remove(["d0", "d1"], deny=True)
     index.compact()
     more = [
         {"id": "same", "text": text_of(0), "source": "x"},
         {"id": "near", "text": changed(1, 8), "source": "x"},
     ]
-    found = index.add(more, id_column="id").denied
+    found = index.add(more, read=neardup.ReadOptions(id_column="id")).denied
     expected = [("same", True)] + [("near", False)] * ("measure" not in options)
     assert [(each.id, each.exact) for each in found] == expected
     assert len(index) == 12 - len(expected)
@@ -276,7 +298,7 @@ def test_deny__nothing_of_the_texts_is_kept(index):
 
 def test_deny__is_refused_of_passages(tmp_path):
     index = PassageIndex.create(tmp_path / "idx", min_tokens=5)
-    index.add(ROWS, id_column="id")
+    index.add(ROWS, read=neardup.ReadOptions(id_column="id"))
     with pytest.raises(InvalidParameterError, match="deny has no effect in an index of passages"):
         index.remove(["d0"], deny=True)
     assert "d0" in index

@@ -7,7 +7,8 @@ import threading
 import numpy as np
 import pytest
 
-from neardup import DocumentIndex, InvalidInputError, InvalidParameterError
+from neardup import DocumentIndex, InvalidInputError, InvalidParameterError, ReadOptions, RunOptions
+from tests.calls import grouped
 from tests.document_indexes import OPTIONS, small_pieces
 from tests.indexes import tree
 from tests.oracles.measures import MEASURES
@@ -22,7 +23,7 @@ def new(tmp_path):
 
     def create(**options):
         made.append(tmp_path / f"index{len(made)}")
-        return DocumentIndex.create(made[-1], **OPTIONS | options)
+        return DocumentIndex.create(made[-1], **grouped(**OPTIONS | options))
 
     return create
 
@@ -76,7 +77,7 @@ def test_pending__are_found_as_committed_ones(new, measure, with_text):
     for workers in (1, 2, 3):
         other = new(**options)
         rows = [{"id": f"d{n}", "text": text} for n, text in enumerate(TEXTS)]
-        other.add(rows, id_column="id", workers=workers)
+        other.add(rows, read=ReadOptions(id_column="id"), run=RunOptions(workers=workers))
         assert seen(other) == before
         trees.append(tree(other.folder / "segments"))
     assert trees[1] == trees[2] == trees[3] == trees[0]

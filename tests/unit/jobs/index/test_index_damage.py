@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neardup import DocumentIndex, PassageIndex
+from neardup import DocumentIndex, PassageIndex, ReadOptions
 from neardup.errors import IndexFormatError, NeardupError, ReadError
 from neardup.index.store import FILE
+from tests.calls import grouped
 from tests.document_indexes import (
     OPTIONS,
     QUERIES,
@@ -36,13 +37,13 @@ def make(folder: Path, options: dict) -> None:
         if options.get("idf") != "smooth":
             build(folder, N_STEPS, options)
             return
-        index = DocumentIndex.create(folder, **options)
+        index = DocumentIndex.create(folder, **grouped(**options))
         rows = [{"id": str(n), "text": text_of(n)} for n in range(30)]
-        index.add(rows[:20], id_column="id")
+        index.add(rows[:20], read=ReadOptions(id_column="id"))
         for row in rows[20:]:
             index.insert_if_new(row["id"], row["text"])
         index.commit()
-        index.add([{"id": "more", "text": text_of(3)}], id_column="id")
+        index.add([{"id": "more", "text": text_of(3)}], read=ReadOptions(id_column="id"))
         index.remove(["3", "21" if "21" in index else "22", "4"])
 
 
@@ -188,7 +189,7 @@ def test_change__of_a_damaged_index(made, tmp_path):
 
 
 def test_open__what_is_no_index_of_documents(tmp_path):
-    documents = DocumentIndex.create(tmp_path / "documents", **OPTIONS)
+    documents = DocumentIndex.create(tmp_path / "documents", **grouped(**OPTIONS))
     passages = PassageIndex.create(tmp_path / "passages", min_tokens=5)
     with pytest.raises(IndexFormatError, match="this is an index of passages, not of documents"):
         DocumentIndex.open(passages.folder)

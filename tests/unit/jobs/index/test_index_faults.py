@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from neardup import DocumentIndex, ReadError, WriteError
+from tests.calls import grouped
 from tests.document_indexes import (
     OPTIONS,
     build,
@@ -108,7 +109,7 @@ def test_any_call(tmp_path, step, most_pending, how):
 
 
 def test_change__of_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
-    index = DocumentIndex.create(tmp_path / "index", **OPTIONS)
+    index = DocumentIndex.create(tmp_path / "index", **grouped(**OPTIONS))
     index.insert("a", "a b")
     index.commit()
     index._handle.database.close()

@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from neardup import DocumentIndex, IndexLockedError, PassageIndex, find_pairs
+from neardup import DocumentIndex, IndexLockedError, PassageIndex, ReadOptions, find_pairs
+from tests.calls import grouped
 from tests.document_indexes import OPTIONS, WEIGHTED
 
 TEXT = "one two three four five"
@@ -17,7 +18,7 @@ TEXT = "one two three four five"
 
 @pytest.fixture
 def index(tmp_path):
-    return DocumentIndex.create(tmp_path / "index", **OPTIONS)
+    return DocumentIndex.create(tmp_path / "index", **grouped(**OPTIONS))
 
 
 def test_refresh_auto__each_look_up_sees_what_was_committed(index):
@@ -92,11 +93,11 @@ def test_insert__waits_for_the_lock(index):
 def test_insert__by_weights_that_another_has_decided(tmp_path, how):
     """The first addition counts; who had opened the index before it weighs by its counts."""
     folder = tmp_path / "index"
-    DocumentIndex.create(folder, **WEIGHTED | {"idf": "smooth", "with_text": True})
+    DocumentIndex.create(folder, **grouped(**WEIGHTED | {"idf": "smooth", "with_text": True}))
     early = DocumentIndex.open(folder, refresh=how)
     assert len(early) == 0
     rows = [{"id": f"r{n}", "text": f"often w{n} w{n + 1}"} for n in range(9)]
-    DocumentIndex.open(folder).add(rows, id_column="id")
+    DocumentIndex.open(folder).add(rows, read=ReadOptions(id_column="id"))
     assert early.insert_if_new("new", tokens=["often", "other"]) is None
     assert early.insert_if_new("x", tokens=["often", "w1", "w2"]) == "r1"
     early.insert("newer", tokens=["seldom", "often"])

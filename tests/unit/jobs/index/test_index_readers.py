@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup import DocumentIndex
+from neardup import DocumentIndex, ReadOptions, RunOptions
+from tests.calls import grouped
 from tests.document_indexes import (
     OPTIONS,
     build,
@@ -36,7 +37,7 @@ N_INSERTED = 50
 @pytest.mark.slow
 def test_threads__see_each_insertion_at_once(tmp_path):
     """What was there is never gone again, neither before a commit nor in its moment."""
-    index = DocumentIndex.create(tmp_path / "index", **OPTIONS)
+    index = DocumentIndex.create(tmp_path / "index", **grouped(**OPTIONS))
     index.insert("0", TEXT)
     started = finished = 1
     errors: list[BaseException] = []
@@ -66,7 +67,11 @@ def test_threads__see_each_insertion_at_once(tmp_path):
         for number in range(1, N_INSERTED):
             started += 1
             if number % 10 == 5:
-                index.add([{"id": str(number), "text": TEXT}], id_column="id", workers=1)
+                index.add(
+                    [{"id": str(number), "text": TEXT}],
+                    read=ReadOptions(id_column="id"),
+                    run=RunOptions(workers=1),
+                )
             else:
                 index.insert(str(number), TEXT)
             finished += 1
@@ -75,7 +80,7 @@ def test_threads__see_each_insertion_at_once(tmp_path):
                 # So that readers look at what is committed before the next change.
                 time.sleep(0.01)
             if number % 30 == 0:
-                index.compact(workers=1)
+                index.compact(run=RunOptions(workers=1))
             if errors:
                 break
     finished = N_INSERTED
@@ -87,7 +92,7 @@ def test_threads__see_each_insertion_at_once(tmp_path):
 
 def test_threads__that_insert_if_new(tmp_path):
     """Of many that insert the same text at once, one does."""
-    index = DocumentIndex.create(tmp_path / "index", **OPTIONS)
+    index = DocumentIndex.create(tmp_path / "index", **grouped(**OPTIONS))
     barrier = threading.Barrier(4)
     found: list[tuple[str, object]] = []
 

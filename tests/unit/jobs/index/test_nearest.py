@@ -11,6 +11,7 @@ import pytest
 
 import neardup
 from neardup import DocumentIndex, InvalidParameterError, SketchMismatchError
+from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles.hashing import hash_shingles, hash_token, lane_masks, signature
 from tests.oracles.signing import band_keys, shared_bands
@@ -20,8 +21,7 @@ SCHEME = {
     "ngram": 1,
     "threshold": "0.8",
     "num_perm": 16,
-    "bands": BANDS,
-    "rows": ROWS,
+    "bands": (BANDS, ROWS),
     "seed": SEED,
 }
 WORDS = [f"w{number}" for number in range(30)]
@@ -41,7 +41,7 @@ QUERIES = [*make_texts(25, 2), TEXTS[5], "none of these at all"]
 def index(request, tmp_path_factory):
     """Make an index of a segment, of a tail, and of what waits for a commit."""
     folder = tmp_path_factory.mktemp("nearest") / "idx"
-    made = DocumentIndex.create(folder, **SCHEME, with_text=request.param)
+    made = DocumentIndex.create(folder, **grouped(with_text=request.param, **SCHEME))
     made.add([{"id": number, "text": text} for number, text in enumerate(TEXTS[:40])])
     for number in range(40, 60):
         made.insert(number, TEXTS[number])
@@ -114,10 +114,10 @@ def test_search__the_nearest(index, top, threshold):
 def test_search__by_sketches(index, options):
     """Of each what a query by it finds, with the error and the interval that ``estimate`` has."""
     texts = [*QUERIES, "", TEXTS[5]]
-    sketches = neardup.sketch(texts, ngram=1, num_perm=64, seed=SEED)
+    sketches = neardup.sketch(texts, num_perm=64, text=neardup.TextOptions(ngram=1, seed=SEED))
 
     def one_sketch(text):
-        return neardup.sketch([text], ngram=1, num_perm=64, seed=SEED)
+        return neardup.sketch([text], num_perm=64, text=neardup.TextOptions(ngram=1, seed=SEED))
 
     with patch("neardup.jobs.search.documents._SKETCHES_AT_ONCE", 4):
         found = index.search(sketches, **options)
@@ -131,7 +131,7 @@ def test_search__by_sketches(index, options):
     assert [(query, str(doc), similarity) for query, doc, similarity, *_ in rows] == expected
     assert found.summary["estimated"] is True
     assert (found.summary["queries"], found.summary["empty_queries"]) == (len(texts), 1)
-    own = neardup.sketch(TEXTS, ngram=1, num_perm=64, seed=SEED)
+    own = neardup.sketch(TEXTS, num_perm=64, text=neardup.TextOptions(ngram=1, seed=SEED))
     estimates = {(row[0], row[1]): row[2:] for row in rows_of(estimated(sketches, own))}
     for query, doc, *values in rows:
         assert tuple(values) == estimates[query, str(doc)]
@@ -151,7 +151,7 @@ def rows_of(table):
 @each_of("text", QUERIES)
 def test_query__by_a_sketch(index, text, num_perm):
     """Estimates are shares of equal positions; the bands are those of the text."""
-    sketch = neardup.sketch([text], ngram=1, num_perm=num_perm, seed=SEED)
+    sketch = neardup.sketch([text], num_perm=num_perm, text=neardup.TextOptions(ngram=1, seed=SEED))
     masks = [lane_masks(SEED, lane) for lane in range(num_perm)]
 
     def sign(given):
@@ -173,33 +173,39 @@ def test_query__by_a_sketch(index, text, num_perm):
 
 
 def test_query__sketches_that_do_not_go_with_the_index(index, tmp_path):
-    good = neardup.sketch(["w1 w2"], ngram=1, num_perm=16, seed=SEED)
+    good = neardup.sketch(["w1 w2"], num_perm=16, text=neardup.TextOptions(ngram=1, seed=SEED))
     for changed in ({"seed": 8}, {"ngram": 2}, {"tokenizer": "whitespace"}):
         options = {"ngram": 1, "num_perm": 16, "seed": SEED} | changed
         for call in (lambda sketch: index.query(sketch=sketch), index.search):
             with pytest.raises(SketchMismatchError, match=next(iter(changed))):
-                call(neardup.sketch(["w1 w2"], **options))
+                call(neardup.sketch(["w1 w2"], **grouped(**options)))
     with pytest.raises(InvalidParameterError, match="must have 16 values or more"):
-        index.query(sketch=neardup.sketch(["w1 w2"], ngram=1, num_perm=15, seed=SEED))
+        index.query(
+            sketch=neardup.sketch(
+                ["w1 w2"], num_perm=15, text=neardup.TextOptions(ngram=1, seed=SEED)
+            )
+        )
     for wrong in (
-        neardup.sketch(["w1", "w2"], ngram=1, num_perm=16, seed=SEED),
-        neardup.sketch(["w1 w2"], ngram=1, kind="smallest"),
+        neardup.sketch(["w1", "w2"], num_perm=16, text=neardup.TextOptions(ngram=1, seed=SEED)),
+        neardup.sketch(["w1 w2"], kind="smallest", text=neardup.TextOptions(ngram=1)),
     ):
         with pytest.raises(InvalidParameterError, match="sketch must be"):
             index.query(sketch=wrong)
     with pytest.raises(InvalidParameterError, match="queries must be of kind minhash"):
-        index.search(neardup.sketch(["w1 w2"], ngram=1, kind="smallest"))
+        index.search(neardup.sketch(["w1 w2"], kind="smallest", text=neardup.TextOptions(ngram=1)))
     with pytest.raises(InvalidParameterError, match="text_column has no effect on sketches"):
-        index.search(good, text_column="body")
+        index.search(good, read=neardup.ReadOptions(text_column="body"))
     with pytest.raises(InvalidParameterError, match="give one of text, tokens and sketch"):
         index.query("w1 w2", sketch=good)
     with pytest.raises(InvalidParameterError, match="give one of text, tokens and sketch"):
         index.query()
     for measure in ("cosine", "weighted-jaccard"):
-        other = DocumentIndex.create(tmp_path / measure, measure=measure, ngram=1)
+        other = DocumentIndex.create(
+            tmp_path / measure, measure=measure, text=neardup.TextOptions(ngram=1)
+        )
         with pytest.raises(InvalidParameterError, match=f"jaccard, and .* made with {measure}"):
             other.query(sketch=good)
         with pytest.raises(InvalidParameterError, match=f"jaccard, and .* made with {measure}"):
             other.search(good)
-    empty = neardup.sketch([""], ngram=1, num_perm=16, seed=SEED)
+    empty = neardup.sketch([""], num_perm=16, text=neardup.TextOptions(ngram=1, seed=SEED))
     assert index.query(sketch=empty, threshold=None, limit=5) == []

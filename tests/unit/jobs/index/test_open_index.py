@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from neardup import InvalidParameterError, PassageIndex
+from neardup import InvalidParameterError, PassageIndex, ReadOptions, RunOptions, TextOptions
 from neardup.runs.runner import Runner
 
 WORDS = [f"w{i}" for i in range(500)]
@@ -25,26 +25,32 @@ def texts(n: int, seed: int = 0) -> list[dict[str, str]]:
 def index(tmp_path, request) -> PassageIndex:
     """Make an index of several segments, some documents of which are removed."""
     tf, idf = request.param
-    made = PassageIndex.create(tmp_path / "index", min_tokens=5, num_perm=16, tf=tf, idf=idf)
+    made = PassageIndex.create(
+        tmp_path / "index", min_tokens=5, num_perm=16, text=TextOptions(tf=tf, idf=idf)
+    )
     for seed in range(3):
-        made.add(texts(20, seed), id_column="id")
+        made.add(texts(20, seed), read=ReadOptions(id_column="id"))
     made.remove(["0-3", "2-7"])
     return PassageIndex.open(made.folder)
 
 
 def find(index: PassageIndex) -> list[dict]:
     query = texts(20, 1)[4]["text"]
-    return index.search(query, "0.7", workers=1, with_text=True).passages.to_pylist()
+    return index.search(
+        query, "0.7", with_text=True, run=RunOptions(workers=1)
+    ).passages.to_pylist()
 
 
 def test_refresh__of_an_index_that_was_built_anew(tmp_path):
     """Segments of the same names under another scheme are other segments."""
     made = PassageIndex.create(tmp_path / "index", min_tokens=5, num_perm=16)
-    made.add(texts(5), id_column="id")
+    made.add(texts(5), read=ReadOptions(id_column="id"))
     assert len(made) == 5
     (tmp_path / "index").rename(tmp_path / "old")
-    other = PassageIndex.create(tmp_path / "index", min_tokens=3, num_perm=8, idf="smooth")
-    other.add(texts(5), id_column="id")
+    other = PassageIndex.create(
+        tmp_path / "index", min_tokens=3, num_perm=8, text=TextOptions(idf="smooth")
+    )
+    other.add(texts(5), read=ReadOptions(id_column="id"))
     made.refresh()
     assert made.info() == other.info()
     query = texts(5)[2]["text"]
@@ -56,7 +62,9 @@ def test_refresh__of_the_same_files_under_another_scheme(tmp_path):
     """Lower-case words are the same tokens for two tokenizers, so that all files are equal."""
     for tokenizer in ("words", "whitespace"):
         folder = tmp_path / tokenizer
-        PassageIndex.create(folder, min_tokens=5, tokenizer=tokenizer).add(texts(5), id_column="id")
+        PassageIndex.create(folder, min_tokens=5, text=TextOptions(tokenizer=tokenizer)).add(
+            texts(5), read=ReadOptions(id_column="id")
+        )
     made = PassageIndex.open(tmp_path / "words")
     before = made._handle.view(Runner(1))
     (tmp_path / "words").rename(tmp_path / "old")
@@ -91,7 +99,7 @@ def test_search__while_another_thread_adds(index):
         try:
             last = 0
             while not is_done.is_set():
-                found = len(index.search(query, workers=1))
+                found = len(index.search(query, run=RunOptions(workers=1)))
                 assert found >= last
                 last = found
         except BaseException as error:
@@ -101,7 +109,11 @@ def test_search__while_another_thread_adds(index):
     for thread in threads:
         thread.start()
     for number in range(6):
-        index.add([{"id": f"new{number}", "text": query}], id_column="id", workers=1)
+        index.add(
+            [{"id": f"new{number}", "text": query}],
+            read=ReadOptions(id_column="id"),
+            run=RunOptions(workers=1),
+        )
         assert len(index.search(query)) == number + 1
     is_done.set()
     for thread in threads:
@@ -115,6 +127,6 @@ def test_create__refuses_a_function_before_it_writes(tmp_path):
         r"the function .*str\.split, .*; align takes functions$"
     )
     with pytest.raises(InvalidParameterError, match=message) as caught:
-        PassageIndex.create(tmp_path / "index", tokenizer=str.split)
+        PassageIndex.create(tmp_path / "index", text=TextOptions(tokenizer=str.split))
     assert caught.value.parameters == ("tokenizer",)
     assert list(tmp_path.iterdir()) == []

@@ -18,7 +18,10 @@ from neardup import (
     PassageIndex,
     PassageResult,
     ReadError,
+    ReadOptions,
+    RunOptions,
     SketchMismatchError,
+    TextOptions,
 )
 from neardup.index.store import Database
 from neardup.runs.runner import Runner
@@ -34,7 +37,7 @@ ROWS = [
 @pytest.fixture
 def index(tmp_path) -> PassageIndex:
     made = PassageIndex.create(tmp_path / "index", min_tokens=4, num_perm=16)
-    made.add(ROWS, id_column="id")
+    made.add(ROWS, read=ReadOptions(id_column="id"))
     return made
 
 
@@ -53,13 +56,13 @@ def test_add__same_bytes_for_any_workers(tmp_path, tf, idf):
     trees = []
     for workers in (1, 3):
         made = PassageIndex.create(
-            tmp_path / str(workers), min_tokens=8, num_perm=16, tf=tf, idf=idf
+            tmp_path / str(workers), min_tokens=8, num_perm=16, text=TextOptions(tf=tf, idf=idf)
         )
-        made.add(rows[:40], id_column="id", workers=workers)
-        made.add(rows[40:], id_column="id", workers=workers)
+        made.add(rows[:40], read=ReadOptions(id_column="id"), run=RunOptions(workers=workers))
+        made.add(rows[40:], read=ReadOptions(id_column="id"), run=RunOptions(workers=workers))
         made.remove(["d7", "d50"])
         before = tree(made.folder)
-        made.compact(workers=workers)
+        made.compact(run=RunOptions(workers=workers))
         trees.append((before, tree(made.folder)))
     assert trees[0] == trees[1]
     assert len(trees[0][0]) > 25
@@ -78,18 +81,18 @@ def test_search__text_and_documents(index):
 
 
 def test_search__options_out_of_range(index):
-    for threshold in (0, 1.01, "80 %", "nan", None):
+    for threshold in (0, 1.01, "80 %", "nan"):
         with pytest.raises(InvalidParameterError, match=r"^threshold "):
             index.search(TEXT, threshold)
     with pytest.raises(InvalidParameterError, match=r"^recall "):
         index.search(TEXT, recall=0)
     with pytest.raises(InvalidParameterError, match=r"^workers "):
-        index.search(TEXT, workers=0)
+        index.search(TEXT, run=RunOptions(workers=0))
     with pytest.raises(
         InvalidParameterError, match=r"^hits must be at most num_perm, got 17 of 16"
     ):
         index.search(TEXT, hits=17)
-    with pytest.raises(InvalidParameterError, match=r"^recall and hits both say how surely"):
+    with pytest.raises(InvalidParameterError, match=r"^recall and hits both decide how surely"):
         index.search(TEXT, hits=4, recall="0.5")
     message = r"^recall 0.9999 is out of reach at threshold 0.1 with 16 hash functions; ask for"
     with pytest.raises(InvalidParameterError, match=message):
@@ -154,7 +157,7 @@ def test_add__repeated_ids(index):
     ):
         fresh = [{"id": "fresh", "text": TEXT}, *rows]
         with pytest.raises(InvalidInputError, match=f"^{re.escape(message)}"):
-            index.add(fresh, id_column="id")
+            index.add(fresh, read=ReadOptions(id_column="id"))
         assert tree(index.folder) == before
     assert ids_of(index.search(TEXT, "1")) == ["raven"]
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from neardup import ReadOptions, RunOptions
+from tests.calls import grouped
 from tests.faults import in_child, kill_writers, load_passages
 from tests.indexes import tree
 
@@ -106,10 +108,10 @@ def compare(folder: Path, generation: int) -> None:
     rows = [{"id": name, "text": text} for name, text in live(generation).items()]
     queries = [" ".join(row["text"].split()[3:11]) for row in rows]
     with tempfile.TemporaryDirectory() as place:
-        fresh = PassageIndex.create(place, **OPTIONS)
-        fresh.add(rows, id_column="id", workers=1)
+        fresh = PassageIndex.create(place, **grouped(**OPTIONS))
+        fresh.add(rows, read=ReadOptions(id_column="id"), run=RunOptions(workers=1))
         found, expected = (
-            index.search(queries, "0.7", recall="0.8", workers=1).passages
+            index.search(queries, "0.7", recall="0.8", run=RunOptions(workers=1)).passages
             for index in (PassageIndex.open(folder), fresh)
         )
         assert found.equals(expected)
@@ -130,7 +132,7 @@ def kill_at_random(folder: Path, n_kills: int) -> None:
 def create(folder: Path) -> None:
     from neardup import PassageIndex
 
-    PassageIndex.create(folder, **OPTIONS)
+    PassageIndex.create(folder, **grouped(**OPTIONS))
 
 
 @KILLS

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neardup import PassageIndex
+from neardup import PassageIndex, ReadOptions, TextOptions
 from neardup.errors import IndexFormatError, ReadError
 from tests.indexes import held, tree
 
@@ -22,9 +22,17 @@ def index(tmp_path_factory) -> Path:
     generator = random.Random(3)
     words = [f"w{i}" for i in range(60)]
     texts = [" ".join(generator.choices(words, k=30)) for _ in range(12)]
-    made = PassageIndex.create(folder, min_tokens=5, num_perm=8, tf="raw", idf="smooth")
-    made.add([{"id": str(i), "text": text} for i, text in enumerate(texts)], id_column="id")
-    made.add([{"id": "more", "text": texts[0]}, {"id": "é", "text": ""}], id_column="id")
+    made = PassageIndex.create(
+        folder, min_tokens=5, num_perm=8, text=TextOptions(tf="raw", idf="smooth")
+    )
+    made.add(
+        [{"id": str(i), "text": text} for i, text in enumerate(texts)],
+        read=ReadOptions(id_column="id"),
+    )
+    made.add(
+        [{"id": "more", "text": texts[0]}, {"id": "é", "text": ""}],
+        read=ReadOptions(id_column="id"),
+    )
     made.remove(["3", "more"])
     return folder
 

@@ -10,6 +10,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError
+from tests.calls import grouped
 from tests.document_indexes import OPTIONS, text_of
 from tests.each import each_of
 
@@ -30,7 +31,9 @@ def make_rows(n: int) -> list[dict[str, object]]:
 @pytest.fixture
 def index(tmp_path):
     """Give an index with two segments, a tail, documents that wait, and some that are gone."""
-    made = neardup.DocumentIndex.create(tmp_path / "idx", **OPTIONS, columns=["lang", "size"])
+    made = neardup.DocumentIndex.create(
+        tmp_path / "idx", **grouped(columns=["lang", "size"], **OPTIONS)
+    )
     rows = make_rows(90)
     made.add(rows[:40])
     made.add(rows[40:60])
@@ -142,7 +145,7 @@ def test_cursor__of_something_else(index, tmp_path):
     with pytest.raises(InvalidParameterError, match="of another question"):
         index.query(text_of(6), cursor=cursor)
     # Segments have the same names in all indexes.
-    other = neardup.DocumentIndex.create(tmp_path / "other", **OPTIONS)
+    other = neardup.DocumentIndex.create(tmp_path / "other", **grouped(**OPTIONS))
     other.add([{"id": f"e{k}", "text": text_of(k)} for k in range(9)])
     with pytest.raises(InvalidParameterError, match="of another index"):
         other.query(text_of(5), cursor=cursor)
@@ -170,7 +173,9 @@ def test_query__pages_are_the_whole(index, options):
 def test_query__nothing_twice_and_nothing_passed_over(tmp_path):
     """Whatever comes, goes or is compacted between two pages, most of all where all are alike."""
     rng = random.Random(5)
-    index = neardup.DocumentIndex.create(tmp_path / "ties", threshold="0.2", ngram=1)
+    index = neardup.DocumentIndex.create(
+        tmp_path / "ties", threshold="0.2", text=neardup.TextOptions(ngram=1)
+    )
     index.add([{"id": f"d{n}", "text": "one two three" + " four" * (n % 2)} for n in range(60)])
     before, gone, seen, cursor = [f"d{n}" for n in range(60)], set(), [], None
     for round_ in range(100):

@@ -6,6 +6,7 @@ import pytest
 
 import neardup
 from neardup.errors import WriteError
+from tests.calls import grouped
 from tests.document_indexes import OPTIONS, text_of
 
 OLD, NEW = text_of(0), "entirely other words than there were before"
@@ -13,7 +14,7 @@ OLD, NEW = text_of(0), "entirely other words than there were before"
 
 @pytest.fixture
 def index(tmp_path):
-    made = neardup.DocumentIndex.create(tmp_path / "idx", **OPTIONS, columns=["lang"])
+    made = neardup.DocumentIndex.create(tmp_path / "idx", **grouped(columns=["lang"], **OPTIONS))
     made.add([{"id": f"d{k}", "text": text_of(k), "lang": "en"} for k in range(10)])
     return made
 

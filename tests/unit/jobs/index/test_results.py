@@ -15,6 +15,7 @@ import pytest
 import neardup
 from neardup import InvalidInputError, OutputExistsError, PassageIndex
 from neardup.cli import run
+from tests.calls import grouped
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
 QUERIES = [
@@ -29,7 +30,7 @@ QUERY_ROWS = {"id_column": "id", "on_error": "skip", "workers": 1}
 @pytest.fixture
 def index(tmp_path) -> PassageIndex:
     made = PassageIndex.create(tmp_path / "index", min_tokens=4, num_perm=16)
-    made.add([{"id": "raven", "text": TEXT}], id_column="id")
+    made.add([{"id": "raven", "text": TEXT}], read=neardup.ReadOptions(id_column="id"))
     return made
 
 
@@ -52,7 +53,7 @@ def without_seconds(summary: dict) -> dict:
 
 
 def test_search__summary_is_that_of_the_command(index, queries, tmp_path, capsys):
-    result = index.search(queries, "0.7", **QUERY_ROWS)
+    result = index.search(queries, "0.7", **grouped(**QUERY_ROWS))
     assert repr(result) == "PassageResult(3 queries: 1 passage)"
     assert len(result) == 1
     assert without_seconds(result.summary) == {
@@ -88,7 +89,7 @@ def test_align__summary_is_that_of_the_command(index, queries, tmp_path, capsys)
     others = {"folder": index.folder, "index": index, "documents": documents}
     for kind, other in others.items():
         options = {"min_tokens": 5} if kind == "documents" else {}
-        result = neardup.align(queries, other, threshold="0.7", **options, **QUERY_ROWS)
+        result = neardup.align(queries, other, **grouped(threshold="0.7", **options, **QUERY_ROWS))
         assert repr(result) == "PassageResult(3 documents and 1 document: 1 passage)"
         assert result.summary["skipped"][0]["row"] == 2
         named = index.folder if kind == "index" else other

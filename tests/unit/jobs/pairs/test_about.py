@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 
 import neardup
 from neardup.stages.pair_ids import METADATA_KEY, read_about
+from tests.calls import grouped
 from tests.each import each_of
 
 TEXTS = ["the cat sat on the mat", "the cat sat on a mat", "a dog"]
@@ -23,7 +24,7 @@ TEXTS = ["the cat sat on the mat", "the cat sat on a mat", "a dog"]
     ],
 )
 def test_about__as_the_summary(options, expected, tmp_path):
-    result = neardup.find_pairs(TEXTS, **options)
+    result = neardup.find_pairs(TEXTS, **grouped(**options))
     result.write(tmp_path / "pairs.parquet")
     for schema in (result.pairs.schema, pq.read_schema(tmp_path / "pairs.parquet")):
         about = read_about(schema.metadata)

@@ -26,9 +26,9 @@ from tests.unit.jobs.pairs.test_within_memory import texts  # noqa: F401
 
 OPTIONS = {
     "jaccard": {"threshold": "0.6"},
-    "cosine": {"measure": "cosine", "threshold": "0.7", "algorithm": "allpairs"},
-    "dice": {"measure": "dice", "threshold": "0.7", "algorithm": "ppjoin"},
-    "overlap": {"measure": "overlap", "threshold": "6", "algorithm": "ppjoin+"},
+    "cosine": {"measure": "cosine", "threshold": "0.7", "method": "allpairs"},
+    "dice": {"measure": "dice", "threshold": "0.7", "method": "ppjoin"},
+    "overlap": {"measure": "overlap", "threshold": "6", "method": "ppjoin+"},
     "containment": {"measure": "containment", "threshold": "0.6"},
     "max-containment": {"measure": "max-containment", "threshold": "0.6"},
     "hamming": {"measure": "hamming", "max_distance": 9},
@@ -53,7 +53,7 @@ def find(left, right, workspace, workers=2, **options):
         options = {"tokenizer": "whitespace", "ngram": 1} | options
     options = PairOptions(**options)
     sources = [resolve_inputs(data, options) for data in (left, right) if data is not None]
-    plan = plan_pairs(options, other="right", has_other=right is not None)
+    plan = plan_pairs(options, has_other=right is not None)
     with Runner(workers) as runner:
         return find_pairs_in_sources(
             sources[0],

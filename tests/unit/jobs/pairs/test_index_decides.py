@@ -3,6 +3,7 @@
 import pytest
 
 import neardup
+from tests.calls import grouped
 from tests.each import each_of
 
 WORDS = "the quick brown fox jumps over a lazy dog while seven wise owls watch from the old tree"
@@ -14,10 +15,10 @@ JOINS = [
     {"one_to_one": True},
     {"top": 5},
     {"top": 2, "per_document": True, "threshold": 0.2},
-    {"with_columns": "city"},
+    {"columns": "city"},
     {"also": "city"},
     {"blocking": "city"},
-    {"algorithm": "ppjoin+"},
+    {"method": "ppjoin+"},
     {"measure": "hamming", "max_distance": 6},
     {"measure": "edit", "threshold": 0.7},
     {"max_distance": 12},
@@ -47,7 +48,7 @@ def made_with(request):
 def index(tmp_path, made_with):
     """Return an index of eight documents."""
     path = tmp_path / "idx"
-    with neardup.DocumentIndex.create(path, columns="city", **made_with) as index:
+    with neardup.DocumentIndex.create(path, **grouped(columns="city", **made_with)) as index:
         index.add(rows(0))
     return path
 
@@ -60,7 +61,7 @@ def found(result):
 @each_of("join", JOINS)
 def test_index_decides__the_same_pairs_as_with_the_rows(index, made_with, join):
     """Where weights follow from documents, those that the index has counted are counted."""
-    if join.get("algorithm") and "measure" in made_with:
+    if join.get("method") and "measure" in made_with:
         pytest.skip("weighted sets are joined in one way")
     if join.get("measure") == "edit" or ("max_distance" in join and "measure" not in join):
         options = join
@@ -70,9 +71,9 @@ def test_index_decides__the_same_pairs_as_with_the_rows(index, made_with, join):
         options = made_with | ({"threshold": None} if "top" in join else {}) | join
         if "idf" in options:
             options["idf_from"] = rows(0)
-    expected = neardup.find_pairs(rows(1), rows(0), **options)
+    expected = neardup.find_pairs(rows(1), rows(0), **grouped(**options))
     assert len(expected)
-    pairs = found(neardup.find_pairs(rows(1), index, **join))
+    pairs = found(neardup.find_pairs(rows(1), index, **grouped(**join)))
     assert pairs == found(expected)
 
 
@@ -103,7 +104,7 @@ def test_index_decides__a_join_finds_what_a_look_up_finds(index):
     ],
 )
 def test_index_decides__another_value_is_refused(tmp_path, options, message):
-    with neardup.DocumentIndex.create(tmp_path / "idx", **SCHEME) as index:
+    with neardup.DocumentIndex.create(tmp_path / "idx", **grouped(**SCHEME)) as index:
         index.add(rows(0))
     with pytest.raises(neardup.errors.NeardupError, match=message):
-        neardup.find_pairs(rows(1), tmp_path / "idx", **options)
+        neardup.find_pairs(rows(1), tmp_path / "idx", **grouped(**options))

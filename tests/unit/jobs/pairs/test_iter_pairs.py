@@ -8,6 +8,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError, ResultLimitError
+from tests.calls import grouped
 from tests.each import each_of
 
 TEXTS = [f"one two three four five {number % 40} {number // 40}" for number in range(120)]
@@ -25,9 +26,9 @@ TEXTS = [f"one two three four five {number % 40} {number // 40}" for number in r
     ],
 )
 def test_iter_pairs__are_those_of_the_table(options):
-    table = neardup.find_pairs(TEXTS, **options).pairs
+    table = neardup.find_pairs(TEXTS, **grouped(**options)).pairs
     columns = [table[name].to_pylist() for name in ("id_a", "id_b", "similarity")]
-    pairs = list(neardup.iter_pairs(TEXTS, **options))
+    pairs = list(neardup.iter_pairs(TEXTS, **grouped(**options)))
     assert len(pairs) > 40
     assert pairs == list(map(neardup.types.Pair, *columns))
 
@@ -38,13 +39,11 @@ def test_iter_pairs__errors_come_before_the_first_pair():
     with pytest.raises(InvalidInputError):
         neardup.iter_pairs([1, 2])
     with pytest.raises(ResultLimitError):
-        neardup.iter_pairs(TEXTS, ngram=1, threshold="0.5", limit=3)
-    with pytest.raises(InvalidParameterError, match="with_columns has no effect"):
-        neardup.iter_pairs(TEXTS, with_columns="text")
+        neardup.iter_pairs(TEXTS, threshold="0.5", limit=3, text=neardup.TextOptions(ngram=1))
 
 
 def test_iter_pairs__holds_some_at_a_time():
-    found = neardup.iter_pairs(["a b c d"] * 300, ngram=1)
+    found = neardup.iter_pairs(["a b c d"] * 300, text=neardup.TextOptions(ngram=1))
     tracemalloc.start()
     try:
         n = sum(1 for _ in found)

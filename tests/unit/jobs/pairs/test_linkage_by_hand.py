@@ -12,6 +12,7 @@ from neardup.files.jsonlines import JsonLinesSource
 from neardup.jobs.pairs import rows
 from neardup.reading import values
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
+from tests.calls import grouped
 from tests.unit.jobs.pairs.test_linkage_within_memory import written
 from tests.unit.jobs.pairs.test_within_memory import SMALL, find, parts_of, texts
 
@@ -30,7 +31,10 @@ def test_blocking__texts_that_are_near_without_anything_in_common(options):
         {"text": text, "city": city}
         for text, city in (("a", "x"), ("a", "y"), ("ab", "y"), ("b", "x"), ("b", None))
     ]
-    assert ids_of(neardup.find_pairs(rows, blocking="city", **options)) == [("0", "3"), ("1", "2")]
+    assert ids_of(neardup.find_pairs(rows, **grouped(blocking="city", **options))) == [
+        ("0", "3"),
+        ("1", "2"),
+    ]
 
 
 def test_also__every_column_for_itself():
@@ -40,27 +44,27 @@ def test_also__every_column_for_itself():
         {"text": "one two", "name": "a", "zip": None},
         {"text": "one two", "name": " ", "zip": 8},
     ]
-    found = neardup.find_pairs(rows, ngram=1, also=["name", "zip"])
+    found = neardup.find_pairs(rows, also=["name", "zip"], text=neardup.TextOptions(ngram=1))
     assert ids_of(found) == [("0", "1"), ("0", "2"), ("1", "2"), ("2", "3")]
     assert found.summary["also"] == ["name", "zip"]
     assert found.summary["pairs_before_also"] == 6
     # Numbers and texts are compared as text, also of two collections.
     other = [{"text": "one two", "name": "b", "zip": "7"}, {"text": "one two", "zip": "07"}]
-    found = neardup.find_pairs(rows[:1], other, ngram=1, also="zip")
+    found = neardup.find_pairs(rows[:1], other, also="zip", text=neardup.TextOptions(ngram=1))
     assert ids_of(found) == [("0", "0")]
 
 
-@pytest.mark.parametrize("options", [{"with_columns": ["price"]}, {"also": "price"}], ids=str)
+@pytest.mark.parametrize("options", [{"columns": ["price"]}, {"also": "price"}], ids=str)
 def test_columns__that_json_has_in_later_rows_only(tmp_path, monkeypatch, options):
     monkeypatch.setitem(JsonLinesSource.__init__.__kwdefaults__, "block_bytes", 40)
     rows = [{"text": f"one {n}"} for n in range(9)] + [{"text": "two", "price": 3}]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     message = "columns are 'text'; of JSON the first rows are looked at, so put one that has"
     with pytest.raises(InvalidInputError, match=message):
-        neardup.find_pairs(tmp_path, ngram=1, **options)
+        neardup.find_pairs(tmp_path, **grouped(ngram=1, **options))
     (tmp_path / "a.csv").write_text("id,text\n1,one\n")
     with pytest.raises(InvalidInputError, match=r"columns are 'id', 'text'$"):
-        neardup.find_pairs(tmp_path / "a.csv", ngram=1, **options)
+        neardup.find_pairs(tmp_path / "a.csv", **grouped(ngram=1, **options))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +77,7 @@ def test_columns__that_json_has_in_later_rows_only(tmp_path, monkeypatch, option
 def test_columns__of_numbers_that_have_no_type_in_common(tmp_path, numbers, kind, expected):
     for file, number in zip("ab", numbers, strict=True):
         (tmp_path / f"{file}.jsonl").write_text(f'{{"text": "one two", "price": {number}}}\n')
-    pairs = neardup.find_pairs(tmp_path, ngram=1, with_columns=["price"]).pairs
+    pairs = neardup.find_pairs(tmp_path, columns=["price"], text=neardup.TextOptions(ngram=1)).pairs
     assert [pairs["price_a"][0].as_py(), pairs["price_b"][0].as_py()] == expected
     assert {str(pairs.schema.field(f"price_{side}").type) for side in "ab"} == {kind}
 
@@ -90,7 +94,7 @@ def test_columns__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch, st
     path.mkdir()
     for n in range(6):
         written(texts[n::6], path / f"{n}.jsonl")
-    options = {**SMALL, "also": "kind", "with_columns": ("text", "kind")}
+    options = {**SMALL, "also": "kind", "columns": ("text", "kind")}
     module, name = {"also": (rows, "text_of"), "columns": (values, "_flat")}[stage]
     original, calls = getattr(module, name), []
 

@@ -17,12 +17,12 @@ OPTIONS = {
     "blocking": {"blocking": "kind"},
     "one-to-one": {"one_to_one": True},
     "also": {"also": ["kind", "more"]},
-    "columns": {"with_columns": ("kind", "more", "text")},
+    "columns": {"columns": ("kind", "more", "text")},
     "all": {
         "blocking": "kind",
         "also": "more",
         "one_to_one": True,
-        "with_columns": "more",
+        "columns": "more",
     },
 }
 

@@ -15,9 +15,10 @@ from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.options.documents import PairOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
+from tests.calls import grouped
 
 # Nearly every two texts share a bucket of a single row, so that components are large.
-LARGE = {"bands": 24, "rows": 1, "threshold": "0.5"}
+LARGE = {"bands": (24, 1), "threshold": "0.5"}
 # Components are clusters.
 SMALL = {"threshold": "0.6"}
 
@@ -50,7 +51,7 @@ def find(left, right, workspace, workers=2, **options):
     options = PairOptions(method="minhash", tokenizer="whitespace", ngram=1, **options)
     sources = [resolve_inputs(data, options) for data in (left, right) if data is not None]
     right_sources = sources[1] if right is not None else None
-    plan = plan_pairs(options, other="right", has_other=True)
+    plan = plan_pairs(options, has_other=True)
     with Runner(workers) as runner:
         return find_pairs_in_sources(
             sources[0], right_sources, plan, ThreadEngine(runner, workspace)
@@ -91,7 +92,7 @@ def test_pairs__same_at_any_memory(texts, tmp_path, monkeypatch, options, memory
 def test_pairs__all_where_all_share_a_bucket(texts, tmp_path, measure):
     """With so many buckets of one row nothing is missed, as the exact join confirms."""
     options = {"measure": measure, "threshold": "0.5"}
-    exact = neardup.find_pairs(texts, tokenizer="whitespace", ngram=1, **options)
+    exact = neardup.find_pairs(texts, **grouped(tokenizer="whitespace", ngram=1, **options))
     assert len(exact) > 100
     with Workspace(20_000, WorkFolder.temporary(tmp_path)) as workspace:
         spilled = find(texts, None, workspace, **LARGE | options)

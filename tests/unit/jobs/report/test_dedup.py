@@ -18,6 +18,7 @@ from neardup.files import parquet
 from neardup.jobs.explain import explain_document
 from neardup.runs.runner import Runner
 from neardup.stages.output import open_output
+from tests.calls import grouped
 from tests.each import each_of
 
 
@@ -141,7 +142,7 @@ def test_report_of_dedup__of_next_to_nothing(
 def test_report_of_dedup__of_other_options(
     inputs: list[Path], tmp_path: Path, options: dict[str, Any], said: str
 ) -> None:
-    neardup.deduplicate(inputs, **({"threshold": "0.7"} | options)).write(tmp_path / "out")
+    neardup.deduplicate(inputs, **grouped(**{"threshold": "0.7"} | options)).write(tmp_path / "out")
     assert said in words_of(page_of(tmp_path / "out"))
 
 
@@ -174,7 +175,11 @@ def test_report_of_dedup__does_not_depend_on_how_tables_are_read(
     texts = [" ".join(generator.choice(list("abcdefgh"), 6)) for _ in range(120)]
     paths = [write_input(tmp_path, f"{n}.jsonl", texts[n::3]) for n in range(3)]
     result = neardup.deduplicate(
-        paths[:2], against=paths[2], ngram=1, threshold="0.7", clusters=clusters
+        paths[:2],
+        against=paths[2],
+        threshold="0.7",
+        clusters=clusters,
+        text=neardup.TextOptions(ngram=1),
     )
     result.write(tmp_path / "out")
     page = page_of(tmp_path / "out")

@@ -10,6 +10,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
+from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles.evaluation import figures
 
@@ -36,13 +37,15 @@ def labels_of(pairs, **more):
 
 def found(left=LEFT, right=RIGHT, **options):
     chosen = {"ngram": 1, "threshold": "0.2"} | options
-    return neardup.find_pairs(left, right, **chosen)
+    return neardup.find_pairs(left, right, **grouped(**chosen))
 
 
 def page_of(result, own=LEFT, other=RIGHT, labels=None):
     against = None if other is None else other
     return (
-        neardup.report(result, own, against=against, labels=labels, id_column="id").html
+        neardup.report(
+            result, own, against=against, labels=labels, read=neardup.ReadOptions(id_column="id")
+        ).html
         if own is not None
         else neardup.report(result, labels=labels).html
     )
@@ -72,7 +75,7 @@ def test_report__without_texts():
     assert "neardup report TABLE INPUT --against OTHER -o PAGE.html" in text
     assert "f2 z2 0.5000 2" in text
     # Columns of the table stand in for them.
-    text = text_of(page_of(found(with_columns=["text", "city"]), None, None))
+    text = text_of(page_of(found(columns=["text", "city"]), None, None))
     assert "To see the texts" not in text
     assert "text: blue moon grill city: ny" in text
 
@@ -100,8 +103,10 @@ def test_report__of_every_kind(options):
 
 @each_of("kind", ["minhash", "smallest", "modulo", "edit"])
 def test_report__of_estimates(kind):
-    sketches = neardup.sketch(LEFT, kind=kind, id_column="id")
-    result = neardup.estimate(sketches, neardup.sketch(RIGHT, kind=kind, id_column="id"))
+    sketches = neardup.sketch(LEFT, kind=kind, read=neardup.ReadOptions(id_column="id"))
+    result = neardup.estimate(
+        sketches, neardup.sketch(RIGHT, kind=kind, read=neardup.ReadOptions(id_column="id"))
+    )
     text = text_of(page_of(result))
     assert "among 4 and 5 documents" in text
     assert ("Similarities are estimates" in text) == (kind != "edit")

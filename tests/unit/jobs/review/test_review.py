@@ -16,6 +16,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.outputs.table_rows import TableRows
 from neardup.reports.pairs import read_pairs
 from neardup.reports.review import find_pivot
+from tests.calls import grouped
 from tests.oracles import reviewing
 
 OURS = [
@@ -110,7 +111,7 @@ def test_review__fields_of_both():
          "overlap": [2, 3, 1]}
     )  # fmt: skip
     columns = {"text_column": "title", "against_text_column": "name", "against_id_column": "key"}
-    page = neardup.review(pairs, OURS, against=THEIRS, **columns)
+    page = neardup.review(pairs, OURS, **grouped(against=THEIRS, **columns))
     found = content(page)
     assert found["fields"] == ["title", "year", "tags"]
     by_id = {pair[0]: pair for pair in found["pairs"]}
@@ -122,7 +123,9 @@ def test_review__fields_of_both():
     assert book == ["Book review column", "2001", ""]
     assert lham == [[[["The LHAM access method"]], []], [[["2000"]], []], [[['["db"]']], []]]
     assert "Some documents are not in the files named" in page.html
-    chosen = neardup.review(pairs, OURS, against=THEIRS, with_columns=["year", "name"], **columns)
+    chosen = neardup.review(
+        pairs, OURS, **grouped(against=THEIRS, columns=["year", "name"], **columns)
+    )
     assert content(chosen)["fields"] == ["year", "title"]
 
 
@@ -154,9 +157,13 @@ def test_review__key_is_of_the_content():
 
 def test_review__of_estimates_and_matches(tmp_path):
     texts = [{"id": f"d{k}", "text": f"one two three four {k}"} for k in range(3)]
-    estimates = neardup.estimate(neardup.sketch(texts, ngram=1), threshold="0.3")
+    estimates = neardup.estimate(
+        neardup.sketch(texts, text=neardup.TextOptions(ngram=1)), threshold="0.3"
+    )
     assert re.search("low .* high", content(neardup.review(estimates, texts))["pairs"][0][4])
-    index = neardup.DocumentIndex.create(tmp_path / "index", ngram=1, threshold="0.3")
+    index = neardup.DocumentIndex.create(
+        tmp_path / "index", threshold="0.3", text=neardup.TextOptions(ngram=1)
+    )
     index.add(texts)
     hits = index.search(texts)
     assert len(shown(neardup.review(hits, texts, against=texts))) == len(hits.table)
@@ -168,13 +175,13 @@ def test_review__refuses():
     with pytest.raises(InvalidInputError, match="no column 'similarity'"):
         neardup.review(pairs.drop_columns("similarity"))
     with pytest.raises(InvalidInputError, match="no column 'colour'"):
-        neardup.review(pairs, [{"id": "a0"}], with_columns="colour")
+        neardup.review(pairs, [{"id": "a0"}], columns="colour")
     with pytest.raises(InvalidInputError, match="no column 'key', which id_column "):
-        neardup.review(pairs, [{"id": "a0"}], id_column="key")
-    with pytest.raises(InvalidParameterError, match="with_columns has no effect"):
-        neardup.review(pairs, with_columns="colour")
+        neardup.review(pairs, [{"id": "a0"}], read=neardup.ReadOptions(id_column="key"))
+    with pytest.raises(InvalidParameterError, match="columns has no effect"):
+        neardup.review(pairs, columns="colour")
     with pytest.raises(InvalidParameterError, match="against_id_column has no effect"):
-        neardup.review(pairs, against_id_column="key")
+        neardup.review(pairs, read=neardup.ReadOptions(against_id_column="key"))
     passages = neardup.align(["a b c d e f g"], ["a b c d e f g"], min_tokens=5)
     with pytest.raises(InvalidInputError, match="review takes pairs"):
         neardup.review(passages)

@@ -11,6 +11,7 @@ import neardup
 from neardup.errors import InvalidParameterError, ResultLimitError
 from neardup.jobs.estimate import estimate as pipeline
 from neardup.sketches.registry import kind_of
+from tests.calls import grouped
 from tests.each import each_of
 
 
@@ -33,7 +34,9 @@ from tests.each import each_of
 )
 def test_estimate__unlike_schemes(one, other, differences):
     with pytest.raises(neardup.SketchMismatchError) as caught:
-        neardup.estimate(neardup.sketch(["a"], **one), neardup.sketch(["a"], **other))
+        neardup.estimate(
+            neardup.sketch(["a"], **grouped(**one)), neardup.sketch(["a"], **grouped(**other))
+        )
     found = caught.value.differences
     if one.get("kind") == "modulo":
         # With a modulus there is no size.
@@ -50,7 +53,7 @@ TEXTS = ["", "  ...  ", "one two", "One, two!", "one two three"]
 @each_of("kind", ["minhash", "weighted", "smallest", "modulo"])
 def test_estimate__empty_and_short_texts(kind):
     """An empty document is like none; one shorter than a shingle like those of its tokens."""
-    sketches = neardup.sketch(TEXTS, kind=kind, ngram=5)
+    sketches = neardup.sketch(TEXTS, kind=kind, text=neardup.TextOptions(ngram=5))
     assert sketches.rows.sizes.tolist() == [0, 0, 1, 1, 1]
     rows = {
         (int(row["id_a"]), int(row["id_b"])): row

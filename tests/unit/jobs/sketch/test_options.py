@@ -7,6 +7,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError
 from neardup.sketches.registry import KIND_NAMES
+from tests.calls import grouped
 from tests.each import each_of
 
 # For each option the kinds that have it, and a value of it.
@@ -40,13 +41,13 @@ def test_sketch__options_of_each_kind(name, kind):
     having, value = OWN[name]
     more = {"casefold": False} if value == "bytes" else {}
     if kind in having:
-        sketches = neardup.sketch(["some text"], kind=kind, **{name: value}, **more)
+        sketches = neardup.sketch(["some text"], **grouped(kind=kind, **{name: value}, **more))
         assert sketches.scheme[name] == value
         assert sketches.scheme["kind"] == kind
         return
     message = f"^{name} has no effect on sketches of kind {kind}; leave it out, or choose another"
     with pytest.raises(InvalidParameterError, match=message) as caught:
-        neardup.sketch(["some text"], kind=kind, **{name: value})
+        neardup.sketch(["some text"], **grouped(kind=kind, **{name: value}))
     assert caught.value.parameters == (name, "kind")
 
 
@@ -123,7 +124,7 @@ def test_sketch__options_of_each_kind(name, kind):
 )
 def test_sketch__refuses(options, message):
     with pytest.raises(InvalidParameterError) as caught:
-        neardup.sketch(["some text"], **options)
+        neardup.sketch(["some text"], **grouped(**options))
     assert str(caught.value).startswith(message)
 
 
@@ -142,6 +143,6 @@ def test_sketch__refuses(options, message):
     ],
 )
 def test_sketch__ends_of_ranges(kind, options):
-    sketches = neardup.sketch(["some text", "some text "], kind=kind, **options)
+    sketches = neardup.sketch(["some text", "some text "], **grouped(kind=kind, **options))
     assert {name: sketches.scheme[name] for name in options} == options
     assert len(neardup.estimate(sketches).pairs) == 1

@@ -23,7 +23,9 @@ ROWS = [
 
 @pytest.fixture
 def sketches():
-    return neardup.sketch(ROWS, kind="smallest", id_column="id", on_error="skip")
+    return neardup.sketch(
+        ROWS, kind="smallest", read=neardup.ReadOptions(id_column="id", on_error="skip")
+    )
 
 
 def test_sketches__summary(sketches, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
+from tests.calls import grouped
 
 
 def test_sketch__an_id_in_two_files(tmp_path):
@@ -18,7 +19,7 @@ def test_sketch__an_id_in_two_files(tmp_path):
     ):
         (tmp_path / name).write_text("".join(line + "\n" for line in lines))
     with pytest.raises(InvalidInputError) as caught:
-        neardup.sketch(tmp_path, id_column="id", on_error="skip")
+        neardup.sketch(tmp_path, read=neardup.ReadOptions(id_column="id", on_error="skip"))
     name, where = caught.value.path, "was used before, in a.jsonl, row 2; ids must differ"
     assert str(caught.value).startswith(f"{name}, row 2: id 'y' {where}; name another column")
     assert name.endswith("b.jsonl")
@@ -28,21 +29,21 @@ def test_sketch__bad_rows():
     rows = [{"text": "one two"}, {"text": None}, {"text": "three"}]
     with pytest.raises(InvalidInputError):
         neardup.sketch(rows)
-    sketches = neardup.sketch(rows, on_error="skip")
+    sketches = neardup.sketch(rows, read=neardup.ReadOptions(on_error="skip"))
     assert sketches.ids.to_pylist() == ["0", "2"]
     assert [row for _, row, _ in sketches.skipped] == [2]
     named = [row | {"id": name} for row, name in zip(rows, "abc", strict=True)]
-    found = neardup.sketch(named, id_column="id", on_error="skip")
+    found = neardup.sketch(named, read=neardup.ReadOptions(id_column="id", on_error="skip"))
     assert found.ids.to_pylist() == ["a", "c"]
     assert found.rows.sizes.tolist() == [1, 1]
-    assert len(neardup.sketch([{"text": None}], on_error="skip")) == 0
+    assert len(neardup.sketch([{"text": None}], read=neardup.ReadOptions(on_error="skip"))) == 0
 
 
 def test_sketch__idf_from_other_documents():
     texts, reference = ["a b c", "a b d"], ["a", "a b", "c", "d d"]
     options = {"kind": "weighted", "idf": "standard"}
-    own = neardup.sketch(texts, **options)
-    other = neardup.sketch(texts, idf_from=reference, **options)
+    own = neardup.sketch(texts, **grouped(**options))
+    other = neardup.sketch(texts, **grouped(idf_from=reference, **options))
     unit = 2**20
     # Both of two documents have a and b, which weigh 2^-16; of four documents two have a, and one
     # each b, c and d.
@@ -52,5 +53,5 @@ def test_sketch__idf_from_other_documents():
     with pytest.raises(neardup.SketchMismatchError) as caught:
         neardup.estimate(own, other)
     assert list(caught.value.differences) == ["frequencies"]
-    again = neardup.sketch(["a b c"], idf_from=reference, **options)
+    again = neardup.sketch(["a b c"], **grouped(idf_from=reference, **options))
     assert neardup.estimate(other, again).pairs["similarity"][0].as_py() == 1.0

@@ -8,6 +8,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError
+from tests.calls import grouped
 from tests.each import each_of
 
 
@@ -27,7 +28,9 @@ def pairs_of(result):
 
 def test_estimate__containment_finds_parts(texts):
     """Of 6,000 words the 400 of a page have a resemblance of 0.07."""
-    sketches = neardup.sketch(texts, kind="modulo", size=400, id_column="id")
+    sketches = neardup.sketch(
+        texts, kind="modulo", size=400, read=neardup.ReadOptions(id_column="id")
+    )
     assert pairs_of(neardup.estimate(sketches, threshold=0.5)) == []
     found = neardup.estimate(sketches, measure="containment", threshold=0.9)
     assert pairs_of(found) == [("chapter", "book"), ("page", "book"), ("page", "chapter")]
@@ -39,7 +42,9 @@ def test_estimate__containment_finds_parts(texts):
 
 
 def test_estimate__containment_has_a_direction(texts):
-    sketches = neardup.sketch(texts, kind="modulo", size=400, id_column="id")
+    sketches = neardup.sketch(
+        texts, kind="modulo", size=400, read=neardup.ReadOptions(id_column="id")
+    )
     loose = neardup.estimate(sketches, measure="containment", threshold="0.25")
     assert pairs_of(loose) == [
         ("book", "chapter"),
@@ -54,7 +59,10 @@ def test_estimate__containment_has_a_direction(texts):
     assert pairs_of(either) == [("book", "chapter"), ("book", "page"), ("chapter", "page")]
     books, parts = (
         neardup.sketch(
-            [row for row in texts if row["id"] in names], kind="modulo", size=400, id_column="id"
+            [row for row in texts if row["id"] in names],
+            kind="modulo",
+            size=400,
+            read=neardup.ReadOptions(id_column="id"),
         )
         for names in (("book", "other"), ("page", "chapter"))
     )
@@ -88,17 +96,21 @@ def test_estimate__containment_has_a_direction(texts):
             {"super_shingles": 7},
             "^super_shingles must lie between 1 and the 6 bands, got",
         ),
-        ("minhash", {"bands": 7}, "^bands has no effect without super_shingles; leave it out, or"),
         (
             "minhash",
-            {"super_shingles": 1, "rows": 22},
+            {"bands": "7x2"},
+            "^bands has no effect without super_shingles; leave it out, or",
+        ),
+        (
+            "minhash",
+            {"super_shingles": 1, "bands": (6, 22)},
             r"^bands \* rows must be at most the 128 min-hashes of a sketch, got 6 \* 22; make",
         ),
     ],
 )
 def test_estimate__refuses(kind, options, message):
     with pytest.raises(InvalidParameterError, match=message):
-        neardup.estimate(neardup.sketch(["a"], kind=kind), **options)
+        neardup.estimate(neardup.sketch(["a"], kind=kind), **grouped(**options))
 
 
 def test_estimate__super_shingles(texts):
@@ -113,7 +125,9 @@ def test_estimate__super_shingles(texts):
         },
     ]
     for kind in ("minhash", "weighted"):
-        sketches = neardup.sketch(texts, kind=kind, num_perm=96, id_column="id")
+        sketches = neardup.sketch(
+            texts, kind=kind, num_perm=96, read=neardup.ReadOptions(id_column="id")
+        )
         found = neardup.estimate(sketches, super_shingles=2)
         assert pairs_of(found) == [("book", "v1"), ("book", "v5"), ("v1", "v5")]
         assert {"super_shingles": 2, "bands": 6, "rows": 14}.items() <= found.summary.items()
@@ -124,10 +138,10 @@ def test_estimate__super_shingles(texts):
         for row in found.pairs.to_pylist():
             del row["super_shingles"]
             assert row == plain[row["id_a"], row["id_b"]]
-        both = neardup.estimate(sketches, super_shingles=1, bands=8, rows=12, threshold=1)
+        both = neardup.estimate(sketches, super_shingles=1, threshold=1, bands=(8, 12))
         assert pairs_of(both) == [pair for pair, row in plain.items() if row["similarity"] == 1]
         one, others = (
-            neardup.sketch(part, kind=kind, num_perm=96, id_column="id")
+            neardup.sketch(part, kind=kind, num_perm=96, read=neardup.ReadOptions(id_column="id"))
             for part in (texts[:1], texts[1:])
         )
         crossed = neardup.estimate(one, others, super_shingles=2)
