@@ -28,8 +28,7 @@ from neardup.files import sheets
 from neardup.files.arrow import ArrowSource
 from neardup.files.delimited import DelimitedSource
 from neardup.files.extracted import Extract, ExtractedFileSource
-from neardup.files.jsonarray import JsonArraySource
-from neardup.files.jsonlines import JsonLinesSource
+from neardup.files.jsonlines import JsonArraySource, JsonLinesSource
 from neardup.files.memory import MemorySource
 from neardup.files.office import docx, epub, odt, pdf
 from neardup.files.pages import html

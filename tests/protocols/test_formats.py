@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.conversion import converted_name
-from neardup.files.jsonarray import JsonArraySource
+from neardup.files.jsonlines import JsonArraySource
 from neardup.files.pages.warc import WarcSource
 from neardup.files.rawsource import Buffers, RawSource
 from neardup.files.rows import ColumnNames, ParsedRows, Source

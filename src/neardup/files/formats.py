@@ -84,7 +84,7 @@ _TEXT = FileFormat("text", (".txt",), "neardup.files.plain")
 
 FORMATS = (
     FileFormat("jsonl", (".jsonl", ".ndjson"), "neardup.files.jsonlines"),
-    FileFormat("json", (".json",), "neardup.files.jsonarray"),
+    FileFormat("json", (".json",), "neardup.files.jsonlines"),
     FileFormat("csv", (".csv",), "neardup.files.delimited"),
     FileFormat("tsv", (".tsv",), "neardup.files.delimited"),
     _TEXT,
@@ -116,7 +116,7 @@ FORMATS = (
     FileFormat(
         "warc", (".warc", ".wet"), "neardup.files.pages.warc", extra="pages", package="resiliparse"
     ),
-    FileFormat("bytes", (), "neardup.files.bytefile"),
+    FileFormat("bytes", (), "neardup.files.plain"),
 )
 """All formats, in the order in which messages name them."""
 

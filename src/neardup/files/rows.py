@@ -8,9 +8,9 @@ a row is kept or removed, it is written from its original form, so that nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
-    from neardup.files.kept import SourceTexts
     from neardup.files.streams import Destination, OutputStream
 
 Mask = npt.NDArray[np.bool_]
@@ -291,6 +290,18 @@ class RowWriter(ABC):
         self.close()
 
 
+class KeptTexts(Protocol):
+    """Texts that have come out of rows, by the block and the numbers of these."""
+
+    def add(self, block: Hashable, numbers: npt.NDArray[np.int64], texts: Sequence[bytes]) -> None:
+        """Keep the texts of some rows; numbers ascend."""
+        ...
+
+    def take(self, block: Hashable, numbers: npt.NDArray[np.int64]) -> list[bytes | None]:
+        """Return the texts of some rows; None for each that is not there."""
+        ...
+
+
 class Source(ABC):
     """One input file, or one table in memory.
 
@@ -322,7 +333,7 @@ class Source(ABC):
     extracts_text: bool = False
     """Whether the text of a row comes out of it by work that is worth doing once."""
 
-    kept_texts: SourceTexts | None = None
+    kept_texts: KeptTexts | None = None
     """Where texts are kept that have come out of rows, for a job that reads them again."""
 
     @property
@@ -454,12 +465,12 @@ class WrappedSource(Source):
         self.extracts_text = inner.extracts_text
 
     @property
-    def kept_texts(self) -> SourceTexts | None:
+    def kept_texts(self) -> KeptTexts | None:
         """Where the other one keeps texts."""
         return self.inner.kept_texts
 
     @kept_texts.setter
-    def kept_texts(self, texts: SourceTexts | None) -> None:
+    def kept_texts(self, texts: KeptTexts | None) -> None:
         self.inner.kept_texts = texts
 
     @property

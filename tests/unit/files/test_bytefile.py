@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.files import bytefile
-from neardup.files.bytefile import BytesSource
+from neardup.files import plain
 from neardup.files.formats import file_source, format_of
 from neardup.files.inputs import check_effect
+from neardup.files.plain import BytesSource
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions
@@ -41,7 +41,7 @@ def test_file__is_its_bytes(tmp_path, write_rows, content, size, name):
 
 
 def test_file__that_is_too_large(make_file, monkeypatch):
-    monkeypatch.setattr(bytefile, "MAX_ROW_BYTES", 10)
+    monkeypatch.setattr(plain, "MAX_ROW_BYTES", 10)
     path = make_file("a", b"x" * 11)
     message = rf"^{path}: the file has 11 bytes, and a document 10 at most; leave it out, or "
     with pytest.raises(InvalidInputError, match=message):

@@ -28,7 +28,7 @@ from neardup.files.rows import (
 if TYPE_CHECKING:
     from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
-    from neardup.files.kept import SourceTexts
+    from neardup.files.rows import KeptTexts
     from neardup.files.streams import Destination, OutputStream
     from neardup.options.groups import InputOptions
 
@@ -76,7 +76,7 @@ class _HtmlBlock(RowBlock):
     """Rows of a table whose texts are HTML."""
 
     def __init__(
-        self, rows: RowBlock, options: InputOptions, path: str | None, kept: SourceTexts | None
+        self, rows: RowBlock, options: InputOptions, path: str | None, kept: KeptTexts | None
     ) -> None:
         self.rows, self.numbers, self.end = rows, rows.numbers, rows.end
         self._options, self._path, self._kept = options, path, kept

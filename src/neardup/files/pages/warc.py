@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
 
     from neardup.files.cuts import Cuts
-    from neardup.files.kept import SourceTexts
     from neardup.files.rawrows import Cutter
+    from neardup.files.rows import KeptTexts
     from neardup.files.streams import Destination, InputStream
     from neardup.options.groups import InputOptions
 
@@ -283,7 +283,7 @@ class _WarcBlock(RawBlock):
     """Records that are pages."""
 
     def __init__(
-        self, path: str, raw: RawRows, options: InputOptions, kept: SourceTexts | None
+        self, path: str, raw: RawRows, options: InputOptions, kept: KeptTexts | None
     ) -> None:
         super().__init__(path, raw)
         self._options, self._kept = options, kept

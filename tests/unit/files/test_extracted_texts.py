@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files import kept
-from neardup.files.kept import ExtractedTexts
+from neardup.files import extracted as extracted_texts
+from neardup.files.extracted import ExtractedTexts
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
 NUMBERS = np.array([3, 4, 9], np.int64)
@@ -41,7 +41,7 @@ def test_kept__what_comes_back(tmp_path_factory, is_in_file, texts, wanted, piec
     workspace = spilling(tmp_path_factory.mktemp("work")) if is_in_file else IN_MEMORY
     extracted = ExtractedTexts(workspace)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(kept, "_PIECE_BYTES", piece)
+        patched.setattr(extracted_texts, "_PIECE_BYTES", piece)
         for start, stop in pairwise(sorted({0, len(numbers), *cuts})):
             part = numbers[start:stop]
             extracted.add("block", np.array(part, np.int64), [texts[each] for each in part])
@@ -75,7 +75,7 @@ def test_kept__full_disk_ends_no_run(tmp_path, monkeypatch):
 
     extracted = ExtractedTexts(spilling(tmp_path))
     extracted.add(1, NUMBERS, TEXTS)
-    monkeypatch.setattr(kept, "write_all", write)
+    monkeypatch.setattr(extracted_texts, "write_all", write)
     extracted.add(2, NUMBERS, TEXTS)
     monkeypatch.undo()
     extracted.add(3, NUMBERS, TEXTS)
