@@ -168,36 +168,6 @@ def test_similar_units__same_bytes(cut, unit, monkeypatch):
     assert {name.partition("-")[0] for name in mapped} == {"units"}
 
 
-@pytest.mark.slow
-def test_similar_passages__stopped(cut, run, here):
-    """What was found of a batch is not taken for that of another one."""
-    expected = cut(None, *OF_SIMILAR[0].split())
-    n_stopped = 0
-    for n_tasks in (1, 3):
-        shutil.rmtree(here / "out")
-        job = ("cut", "a.jsonl", *OF_SIMILAR[0].split(), "-o", "out", "--workers", 1)
-        with spilling(4_000), stopped_after(n_tasks):
-            n_stopped += run(*job).code == 130
-        with spilling(40_000):
-            assert run(*job, "--overwrite").code == 0
-        assert files_of(here / "out") == expected
-        assert work_folders(here) == []
-    assert n_stopped == 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", [OF_PASSAGES[0], OF_PASSAGES[-1]])
-def test_passages__stopped_after_any_task(cut, options, run, here):
-    expected = cut(None, *options.split())
-    for n_tasks in range(1, 99, 3):
-        shutil.rmtree(here / "out")
-        found = stop_and_finish(run, here, n_tasks, options, [])
-        if found is None:
-            break
-        assert found[1] == expected
-    assert n_tasks > 4
-
-
 def stop_and_finish(run, here, n_tasks, options, again):
     """Stop a cut after some tasks; return what another run says, and its files."""
     job = ("cut", "a.jsonl", "--exact", *options.split(), "-o", "out")
@@ -214,23 +184,6 @@ def stop_and_finish(run, here, n_tasks, options, again):
         found = run(*job, "--workers", 2, *again)
     assert (found.code, work_folders(here)) == (0, [])
     return found.err, files_of(here / "out")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", SOME[:3])
-def test_stopped_after_any_task__goes_on(cut, run, here, options):
-    expected = cut(None, *options.split())
-    n_tasks = 1
-    while True:
-        shutil.rmtree(here / "out")
-        found = stop_and_finish(run, here, n_tasks, options, [])
-        if found is None:
-            break
-        are_done = "1 task is" if n_tasks == 1 else f"{n_tasks} tasks are"
-        first = f"going on with a run that was stopped: {are_done} done; --fresh starts over\n"
-        assert found == (first, expected)
-        n_tasks += 3
-    assert n_tasks >= 7
 
 
 @pytest.mark.slow

@@ -90,7 +90,7 @@ def answer_in_place(output: Path, job: Job) -> list[str]:
 
 @pytest.mark.kills
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
-@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.parametrize("name", ["dedup", "pairs, two"])
 def test_killed(run, collections, tmp_path, capsys, name):
     """The same command gives the same bytes afterwards, and nothing is left over."""
     job, draw = JOBS[name], random.Random(f"{name} {_N_KILLS}")

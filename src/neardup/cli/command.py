@@ -182,7 +182,12 @@ class JobCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the whole description of the options, section by section."""
-        self._write_options(ctx, formatter, is_brief=False)
+        sections = self.option_records(ctx)
+        names = [name for records in sections.values() for name, _ in records]
+        width = min(_NAMES_WIDTH, max(map(len, names)))
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), text) for name, text in records])
 
     def _brief_help(self, _: click.Command, ctx: click.Context) -> str:
         """Return the usage, the first line of the description, and a line per option."""
@@ -190,18 +195,11 @@ class JobCommand(click.Command):
         self.format_usage(ctx, formatter)
         formatter.write_paragraph()
         formatter.write_text((self.help or "").partition("\n")[0])
-        self._write_options(ctx, formatter, is_brief=True)
-        return formatter.getvalue().rstrip("\n")
-
-    def _write_options(
-        self, ctx: click.Context, formatter: click.HelpFormatter, *, is_brief: bool
-    ) -> None:
-        sections = self.option_records(ctx, is_brief=is_brief)
-        names = [name for records in sections.values() for name, _ in records]
-        width = min(_NAMES_WIDTH, max(map(len, names)))
-        for heading, records in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl([(name.ljust(width), text) for name, text in records])
+        lines = [formatter.getvalue().rstrip("\n")]
+        for heading, records in self.option_records(ctx, is_brief=True).items():
+            lines.append(f"{heading}:")
+            lines += [f"  {name:<{_NAMES_WIDTH}}{text}" for name, text in records]
+        return "\n".join(lines)
 
     def option_records(
         self, ctx: click.Context, *, is_brief: bool = False
@@ -220,7 +218,7 @@ class JobCommand(click.Command):
             entry = each.entry
             heading = "Required" if entry.is_required else entry.heading or _LAST_HEADING
             if is_brief:
-                record = (_brief_spelling(entry), entry.help + _default_of(entry))
+                record = (_brief_spelling(entry), entry.help)
             sections[heading].append(record)
         return {heading: records for heading, records in sections.items() if records}
 

@@ -192,8 +192,9 @@ def test_compile__two_processes_at_once(tmp_path):
 
 
 @pytest.mark.damage
-@pytest.mark.parametrize("kind", ["nbc", "nbi"])
-@pytest.mark.parametrize("damage", ["emptied", "cut short", "overwritten"])
+@pytest.mark.parametrize(
+    ("kind", "damage"), [("nbc", "emptied"), ("nbi", "cut short"), ("nbc", "overwritten")]
+)
 def test_compile__again_when_a_file_is_damaged(tmp_path, compiled_cache, damage, kind):
     shutil.copytree(compiled_cache, tmp_path / "cache")
     files = list((tmp_path / "cache").glob(f"*/*.{kind}"))

@@ -65,41 +65,6 @@ def sketch(folder, **language):
     return rows(neardup.estimate(sketches, threshold="0.3").pairs)
 
 
-def document_index(folder, tmp_path, **language):
-    """What an index reads again of its texts is cut by the endings of their ids."""
-    place, read = tmp_path / "index", {"input_format": "text"}
-    index = neardup.DocumentIndex.create(place, **grouped(threshold="0.4", **CODE, **language))
-    index.add(folder, **read)
-    found = [index.search(folder, **read).matches]
-    for path in sorted(folder.iterdir()):
-        index.insert(f"copies/{path.name}", path.read_text())
-        assert index.insert_if_new(f"new/{path.name}", path.read_text()) is not None
-    found.append(index.search(folder, **read).matches)
-    index.commit()
-    for path in sorted(folder.iterdir()):
-        index.replace(f"copies/{path.name}", path.read_text())
-    index.compact()
-    index = neardup.DocumentIndex.open(place)
-    found.append(index.search(folder, **read).matches)
-    # These read all texts of the index.
-    options = {"method": "exact", "threshold": "0.5", **CODE, **language}
-    found.append(neardup.find_pairs(folder, place, **grouped(**options)).pairs)
-    found.append(neardup.deduplicate(folder, **grouped(against=place, **read)).removed)
-    return rows(*found)
-
-
-def passage_index(folder, tmp_path, **language):
-    index = neardup.PassageIndex.create(
-        tmp_path / "index", **grouped(min_tokens=40, **CODE, **language)
-    )
-    index.add(folder, read=neardup.ReadOptions(input_format="text"))
-    return rows(
-        index.search(
-            folder, threshold="0.5", read=neardup.ReadOptions(input_format="text")
-        ).passages
-    )
-
-
 WAYS = {
     "dedup": dedup(),
     "dedup, exact": dedup(method="exact"),
@@ -125,17 +90,6 @@ def test_languages__together_as_each_by_itself(folders, name):
     by_language = [row for each in ENDINGS for row in run(folders[each], language=each)]
     assert len(by_language) > 4
     assert run(folders["all"]) == sorted(by_language)
-
-
-@pytest.mark.slow
-@each_of("run", [document_index, passage_index])
-def test_languages__in_an_index(folders, tmp_path, run):
-    by_language = []
-    for language in ENDINGS:
-        (tmp_path / language).mkdir()
-        by_language += run(folders[language], tmp_path / language, language=language)
-    assert len(by_language) > 4
-    assert run(folders["all"], tmp_path) == sorted(by_language)
 
 
 def test_languages__of_a_folder(folders, tmp_path):
