@@ -183,8 +183,8 @@ def test_align__documents_without_tokens(run, here, write_file):
 @pytest.mark.usefixtures("collections")
 def test_align__output_in_the_index(run, fails, here):
     run("index", "build", "idx", "b.jsonl", "--id-column", "id", *LEAST)
-    error = "idx/segments/s.jsonl is in the index idx; write it somewhere else"
-    output = ("-o", "idx/segments/s.jsonl")
+    error = "idx/s.jsonl is in the index idx; write it somewhere else"
+    output = ("-o", "idx/s.jsonl")
     fails("align", "a.jsonl", "--against", "idx", *output, error=error)
     assert run("index", "info", "idx").code == 0
 

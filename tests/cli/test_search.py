@@ -81,7 +81,7 @@ def test_search__without_min_hashes(run, here):
     assert pyarrow.csv.read_csv(here / "h.csv").to_pylist() == [HIT]
 
 
-@pytest.mark.parametrize("place", ["idx/hits.csv", "idx/segments/hits.csv", "link/hits.csv"])
+@pytest.mark.parametrize("place", ["idx/hits.csv", "link/hits.csv"])
 def test_search__output_in_the_index(fails, here, place):
     (here / "link").symlink_to("idx")
     error = f"{place} is in the index idx; write it somewhere else"

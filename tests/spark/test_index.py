@@ -10,13 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import neardup.spark
 import pyarrow.parquet as pq
 import pytest
 
 import neardup
 from neardup.errors import InvalidInputError, NeardupError
+from neardup.index.store import read_manifest
 from tests.calls import grouped
-from tests.spark import on_session
+from tests.indexes import tree
 from tests.spark.collection import make_rows
 from tests.spark.mishaps import dies_once, replace_stage
 from tests.spark.runs import assert_same, files_of, run_spark, run_threads, summary_of
@@ -82,11 +84,8 @@ def added(run: Any, data: Path, index: Path, tmp_path: Path, name: str, **option
 
 
 def assert_same_index(found: Path, expected: Path) -> None:
-    """Hold all files of two indexes to the same bytes, but for times of changes."""
-    names = sorted(map(str, files_of(expected)))
-    assert sorted(map(str, files_of(found))) == names
-    for name in set(names) - {"history.log"}:
-        assert (found / name).read_bytes() == (expected / name).read_bytes(), name
+    """Hold all files and rows of two indexes to each other, but for times of changes."""
+    assert tree(found) == tree(expected)
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -146,26 +145,27 @@ def test_add__to_an_index_that_weighs_by_its_first_documents(
 
     expected = added(run_threads, data, index, tmp_path, "threads")
     assert_same(added(on_spark, data, index, tmp_path, "spark"), expected)
-    extra = [(tmp_path / f"{name}-index/extra") for name in ("spark", "threads")]
-    assert len(files_of(extra[0])) == 3
-    for path in files_of(extra[0]):
-        assert (extra[0] / path).read_bytes() == (extra[1] / path).read_bytes()
+    counted = [
+        read_manifest(tmp_path / f"{name}-index").frequencies for name in ("spark", "threads")
+    ]
+    assert counted[0].n_documents > 0
+    assert counted[0] == counted[1]
 
 
 @pytest.mark.parametrize("row", [{"id": "x", "text": 5}, {"id": "2-7", "text": "one of a kind"}])
 def test_add__nothing_if_it_fails(in_process, data, tmp_path, row):
     """By a bad row, or by an id that the index has; the error is that of threads."""
     index = make_index(tmp_path / "idx")
-    before = neardup.DocumentIndex.open(index).documents(0, 1000)
+    before = {path: (index / path).read_bytes() for path in files_of(index)}
     (tmp_path / "more").mkdir()
     text = (data / "own/a.jsonl").read_text()
     (tmp_path / "more/a.jsonl").write_text(text + json.dumps(row) + "\n")
     said = []
-    for run in (neardup.deduplicate, partial(on_session.deduplicate, in_process)):
+    for run in (neardup.deduplicate, partial(neardup.spark.deduplicate, in_process)):
         with pytest.raises(NeardupError) as caught:
             run(str(tmp_path / "more"), against=index, add=True)
         said.append((type(caught.value), str(caught.value)))
-        assert neardup.DocumentIndex.open(index).documents(0, 1000) == before
+        assert {path: (index / path).read_bytes() for path in files_of(index)} == before
     assert said[0] == said[1]
     assert said[0][0] is InvalidInputError
 
@@ -176,7 +176,7 @@ def test_index_that_is_not_seen(in_process, data, tmp_path, monkeypatch):
     index = make_index(tmp_path / "idx")
     monkeypatch.setattr(lookup.Path, "absolute", lambda path: path / "elsewhere")
     with pytest.raises(NeardupError, match="executors do not see the index"):
-        on_session.deduplicate(in_process, str(data / "own"), against=index)
+        neardup.spark.deduplicate(in_process, str(data / "own"), against=index)
 
 
 @pytest.mark.kills

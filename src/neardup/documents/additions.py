@@ -553,10 +553,7 @@ def put_away(
             before.n_bytes + len(data),
             before.n_removed,
         )
-        generation = manifest.generation + 1
-        handle.database.commit(
-            replace(manifest, generation=generation, pending=record), packed=data
-        )
+        store_next(handle.database, replace(manifest, pending=record), None, packed=[data])
     return False
 
 

@@ -200,10 +200,18 @@ def take_out(
 def store_next(
     database: Database,
     manifest: Manifest,
-    removed: Sequence[Uint32s],
+    removed: Sequence[Uint32s] | None,
     change: Change | None = None,
+    packed: Sequence[bytes] = (),
 ) -> None:
-    """Commit the manifest that follows another one, within ``Database.writing``."""
+    """Commit the manifest that follows another one, within ``Database.writing``.
+
+    ``packed`` are the last rows of pending documents; without ``removed`` all else stays as it is.
+    """
+    if removed is None:
+        manifest = replace(manifest, generation=manifest.generation + 1)
+        database.commit(manifest, packed=packed, change=change)
+        return
     counts = [len(each) for each in removed]
     segments = tuple(
         replace(record, n_removed=n) for record, n in zip(manifest.segments, counts, strict=False)
@@ -214,4 +222,4 @@ def store_next(
         segments=segments,
         pending=replace(manifest.pending, n_removed=counts[-1]),
     )
-    database.commit(manifest, removed=removed, change=change)
+    database.commit(manifest, removed=removed, change=change, packed=packed)

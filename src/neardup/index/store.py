@@ -338,14 +338,16 @@ class Database:
         self,
         manifest: Manifest,
         *,
-        removed: Sequence[Uint32s] = (),
-        packed: bytes | None = None,
+        removed: Sequence[Uint32s] | None = None,
+        packed: Sequence[bytes] = (),
         change: Change | None = None,
     ) -> None:
         """Store the next state of the index in one durable step, within ``writing``.
 
-        ``packed`` are the next pending documents, behind all else, which stays as it is.
+        ``removed`` are the removed rows of each segment, and of pending documents last. ``packed``
+        are the last rows of pending documents; without ``removed`` all else stays as it is then.
         """
+        is_laid_out = not packed or removed is not None
         self.has_tried = True
         with self._translated(is_writing=True):
             connection = self._open[True][1]
@@ -358,15 +360,15 @@ class Database:
                     )
                     raise WriteError(message)
             execute = connection.execute
-            if packed is None:
+            first = manifest.pending.n_rows - len(packed)
+            execute("DELETE FROM pending WHERE number >= ?", (first,))
+            for number, data in enumerate(packed, first):
+                execute("INSERT INTO pending VALUES (?,?,?)", _with_checksum(number, data))
+            if is_laid_out:
                 manifest = replace(manifest, laid_out=manifest.generation)
                 execute("DELETE FROM segments")
-                for row in _rows_of(manifest, removed):
+                for row in _rows_of(manifest, removed or ()):
                     execute("INSERT INTO segments VALUES (?,?,?,?,?)", _with_checksum(*row))
-                execute("DELETE FROM pending WHERE number >= ?", (manifest.pending.n_rows,))
-            else:
-                row = _with_checksum(manifest.pending.n_rows - 1, packed)
-                execute("INSERT INTO pending VALUES (?,?,?)", row)
             if change is not None:
                 done = _encode(_completed(change, manifest))
                 execute(
@@ -375,7 +377,7 @@ class Database:
             execute("DELETE FROM state")
             execute("INSERT INTO state VALUES (?,?,?)", _state_row(manifest))
             execute("COMMIT")
-        if packed is None:
+        if is_laid_out:
             # The log of the database starts anew, and files of segments that went can go.
             with contextlib.suppress(sqlite3.Error):
                 execute("PRAGMA wal_checkpoint(TRUNCATE)")

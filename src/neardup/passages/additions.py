@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.files.ids import as_text
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, Source
 from neardup.index.changes import (
@@ -19,12 +22,11 @@ from neardup.index.changes import (
     Removal,
     check_all_found,
     store_next,
-    take_out,
     wanted_ids,
     without,
 )
 from neardup.index.handle import OpenFiles, store_frequencies
-from neardup.index.store import Change, Manifest, SegmentRecord, free_name, segment_bytes
+from neardup.index.store import Change, Contents, Manifest, PendingRecord, SegmentRecord, free_name
 from neardup.options.option import no_effect
 from neardup.passages.documents import (
     DocumentBlock,
@@ -33,6 +35,13 @@ from neardup.passages.documents import (
     read_documents,
 )
 from neardup.passages.index import OpenPassages, PassageHandle, open_segments
+from neardup.passages.pending import (
+    MOST_PENDING,
+    MOST_PENDING_TOKENS,
+    PendingSegment,
+    pack_block,
+    unpack_block,
+)
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import (
@@ -43,7 +52,7 @@ from neardup.passages.segment import (
 )
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, TokenLists, TokenSpans, Uint32s, offsets_of
+from neardup.tables import Bools, Int64s, TokenLists, TokenSpans, Uint32s, offsets_of
 from neardup.text.weighting import count_documents
 
 # Documents gathered until they are enough for a segment.
@@ -116,13 +125,11 @@ def replace_document(
 ) -> Removal:
     """Put the one document of some sources in the place of that with its id, in one change."""
     with handle.changing(runner) as opened:
-        index = handle.read(opened)
-        found = index.rows_of_ids(wanted_ids([identifier]))
+        found = _rows_of_ids(opened, wanted_ids([identifier]))
         n_removed = sum(len(rows) for _, rows in found)
-        removed = without(opened.removed, found)
-        left = replace(opened, contents=replace(opened.contents, removed=removed))
+        left = _without(opened, found)
         _add(handle, left, sources, options, runner, n_removed=n_removed)
-        return Removal(n_removed, index.n_documents - n_removed + 1)
+        return Removal(n_removed, opened.manifest.n_documents - n_removed + 1)
 
 
 def _add(
@@ -139,7 +146,6 @@ def _add(
     folder, options = handle.folder, options.for_sources(sources)
     manifest, index = opened.manifest, handle.read(opened)
     scheme, frequencies = index.scheme, index.frequencies
-    records = list(manifest.segments)
     if scheme.weighting.idf != "unary" and frequencies is None:
         counting = ReadingPass("count", sources, runner)
         counted = read_documents(sources, scheme.tokenizer, options, counting)
@@ -153,20 +159,51 @@ def _add(
     ids = NewIds(index, options.columns)
     reading = ReadingPass("read", sources, runner)
     blocks = read_documents(sources, scheme.tokenizer, options, reading)
+    waiting = opened.contents.pending
+    # Removal has written those that wait anew.
+    packed = [*waiting] if n_removed else []
     for block in gather(blocks, segment_tokens):
         ids.check(block.ids, block.places)
         # The windows of a segment take longer than anything else.
         ids.check_repeats()
         sizes = np.diff(block.tokens.offsets)
         addition.count(sizes, block.skipped, scheme.least_shingles, block.n_ignored)
-        if len(block):
-            name = free_name(manifest, len(records))
-            records.append(write_segment(folder, name, block, scheme, frequencies, runner))
+        if not len(block):
+            continue
+        is_last = block.n_tokens < segment_tokens
+        if is_last and manifest == opened.manifest and _may_wait(manifest.pending, block):
+            packed.append(pack_block(block))
+            manifest = replace(manifest, pending=_with_row(manifest.pending, block, packed[-1]))
+            break
+        # Documents that wait come first.
+        block = join_blocks([*map(unpack_block, waiting), block])
+        waiting, packed = (), []
+        name = free_name(manifest, len(manifest.segments))
+        record = write_segment(folder, name, block, scheme, frequencies, runner)
+        segments = (*manifest.segments, record)
+        manifest = replace(manifest, segments=segments, pending=PendingRecord())
     change = Change("add", added=addition.n_documents, removed=n_removed)
-    removed = _with_new(opened.removed[:-1], len(records))
-    manifest = replace(manifest, segments=tuple(records))
-    store_next(handle.database, manifest, removed, change)
+    is_laid_out = n_removed or not packed
+    removed = _with_new(opened.removed[:-1], len(manifest.segments)) if is_laid_out else None
+    store_next(handle.database, manifest, removed, change, packed)
     return addition
+
+
+def _may_wait(pending: PendingRecord, block: DocumentBlock) -> bool:
+    return (
+        pending.n_documents + len(block) <= MOST_PENDING
+        and pending.n_tokens + block.n_tokens <= MOST_PENDING_TOKENS
+    )
+
+
+def _with_row(pending: PendingRecord, block: DocumentBlock, packed: bytes) -> PendingRecord:
+    return replace(
+        pending,
+        n_rows=pending.n_rows + 1,
+        n_documents=pending.n_documents + len(block),
+        n_tokens=pending.n_tokens + block.n_tokens,
+        n_bytes=pending.n_bytes + len(packed),
+    )
 
 
 # Writing an index anew, without what was taken out of it.
@@ -193,34 +230,41 @@ def compact_index(
                 )
                 n_done += len(block)
                 runner.report("compact", n_done, index.n_documents)
-        after = replace(manifest, segments=tuple(records))
+        after = replace(manifest, segments=tuple(records), pending=PendingRecord())
         store_next(handle.database, after, _with_new((), len(records)), Change("compact"))
-        n_freed = segment_bytes(manifest.segments) - segment_bytes(records)
+        # A segment may take more than the documents that waited for it.
+        n_freed = max(0, manifest.n_bytes - after.n_bytes)
         return Compaction(len(records), index.n_documents, n_freed)
 
 
 def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
     """Return the documents of a segment that are still there, as they were read."""
+    if isinstance(segment, PendingSegment):
+        return segment.block
     tokens = segment.token_lists()
     n = len(tokens.values)
     documents = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
     starts, stops = segment.byte_places(np.arange(n, dtype=np.int64), documents)
-    keep: Bools = np.ones(len(tokens), np.bool_)
-    keep[removed] = False
-    of_kept = np.repeat(keep, np.diff(tokens.offsets))
-    sizes = np.diff(tokens.offsets)[keep]
-    offsets = offsets_of(sizes)
     ids = segment.ids.cast(segment.id_type)
-    texts, files = segment.texts, segment.files
-    if not keep.all():
-        ids, texts = ids.filter(pa.array(keep)), texts.filter(pa.array(keep))
-        files = None if files is None else files.filter(pa.array(keep))
+    spans = TokenSpans(starts, stops)
+    return _kept(DocumentBlock(ids, segment.texts, tokens, spans, files=segment.files), removed)
+
+
+def _kept(block: DocumentBlock, removed: npt.NDArray[Any]) -> DocumentBlock:
+    """Return the documents of a block without some of its rows."""
+    if not len(removed):
+        return block
+    keep: Bools = np.ones(len(block), np.bool_)
+    keep[removed] = False
+    tokens, mask = block.tokens, pa.array(keep)
+    sizes = np.diff(tokens.offsets)
+    of_kept = np.repeat(keep, sizes)
     return DocumentBlock(
-        ids,
-        texts,
-        replace(tokens, values=tokens.values[of_kept], offsets=offsets),
-        TokenSpans(starts[of_kept], stops[of_kept]),
-        files=files,
+        block.ids.filter(mask),
+        block.texts.filter(mask),
+        replace(tokens, values=tokens.values[of_kept], offsets=offsets_of(sizes[keep])),
+        TokenSpans(block.spans.starts[of_kept], block.spans.stops[of_kept]),
+        files=None if block.files is None else block.files.filter(mask),
     )
 
 
@@ -235,14 +279,41 @@ def remove_documents(
         raise no_effect("deny", "in an index of passages", "use one of documents")
     wanted = wanted_ids(ids)
     with handle.changing(runner) as files:
-        found = []
-        for segment, before in zip(files.segments, files.removed[:-1], strict=True):
-            column = document_table(segment)["id"]
-            places = pc.index_in(column, value_set=wanted).fill_null(-1).to_numpy()
-            rows = np.setdiff1d(np.flatnonzero(places >= 0), before)
-            found.append((places[rows], rows))
+        found = _rows_of_ids(files, wanted)
         check_all_found(wanted, found)
-        return take_out(handle.database, files.contents, found)
+        left, n_documents = _without(files, found), files.manifest.n_documents - len(wanted)
+        if len(wanted):
+            change, waiting = Change("remove", removed=len(wanted)), left.contents.pending
+            store_next(handle.database, left.manifest, left.removed, change, waiting)
+        return Removal(len(wanted), n_documents)
+
+
+def _without(files: OpenFiles, found: Sequence[tuple[Int64s, Int64s]]) -> OpenFiles:
+    """Return files that have lost some rows; those that wait are written anew without them."""
+    contents, (_, rows) = files.contents, found[-1]
+    manifest, waiting = contents.manifest, contents.pending
+    if len(rows):
+        block = _kept(join_blocks([*map(unpack_block, waiting)]), rows)
+        waiting = (pack_block(block),) if len(block) else ()
+        pending = PendingRecord()
+        for data in waiting:
+            pending = _with_row(pending, block, data)
+        manifest = replace(manifest, pending=pending)
+    removed = (*without(contents.removed[:-1], found[:-1]), contents.removed[-1])
+    return replace(files, contents=Contents(manifest, removed, waiting, contents.file))
+
+
+def _rows_of_ids(files: OpenFiles, wanted: pa.Array) -> list[tuple[Int64s, Int64s]]:
+    """Return of each segment, and of documents that wait, which ids which rows have."""
+    columns = [document_table(segment)["id"] for segment in files.segments]
+    waiting = [as_text(unpack_block(row).ids) for row in files.contents.pending]
+    columns.append(pa.chunked_array(waiting, pa.large_string()))
+    found = []
+    for column, before in zip(columns, files.removed, strict=True):
+        places = pc.index_in(column, value_set=wanted).fill_null(-1).to_numpy()
+        rows = np.setdiff1d(np.flatnonzero(places >= 0), before)
+        found.append((places[rows], rows))
+    return found
 
 
 def _with_new(removed: Sequence[Uint32s], n_segments: int) -> list[Uint32s]:

@@ -15,6 +15,7 @@ from neardup.index.index import OpenIndex
 from neardup.index.segments import Segment, open_segment
 from neardup.index.store import Manifest, SegmentRecord
 from neardup.options.choices import InverseFrequency
+from neardup.passages.pending import PendingDocuments
 from neardup.passages.scheme import PassageScheme, restore_scheme
 from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import PassageSegment, read_segment
@@ -105,7 +106,8 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         return {
             "documents": self.n_documents,
             "removed_documents": sum(map(len, self.removed)),
-            "tokens": sum(record.n_tokens for record in self.manifest.segments),
+            "tokens": self.manifest.pending.n_tokens
+            + sum(record.n_tokens for record in self.manifest.segments),
             "windows": sum(len(segment.windows.starts) for segment in self.segments),
         }
 
@@ -121,12 +123,15 @@ def open_segments(
     scheme: PassageScheme,
     frequencies: DocumentFrequencies | None,
     runner: Runner,
+    pending: Sequence[PassageSegment] = (),
 ) -> OpenPassages:
     """Open some segments of an index whose scheme and frequencies are known, as if it had no more.
 
-    Every byte of them is checked. ``removed`` has the rows that each of them has lost.
+    Every byte of them is checked. ``removed`` has the rows that each of them has lost, ``pending``
+    are segments behind them that are in no file.
     """
     segments = [read_segment(open_segment(folder, record, runner), scheme) for record in records]
+    segments += pending
     searchers = tuple(SegmentSearcher(segment, scheme, frequencies) for segment in segments)
     manifest = Manifest(scheme.describe(), segments=tuple(records))
     return OpenPassages(manifest, scheme, tuple(segments), tuple(removed), frequencies, searchers)
@@ -155,6 +160,14 @@ class PassageHandle(IndexHandle[OpenPassages, _Decided, SegmentSearcher]):
     ) -> OpenPassages:
         """See all segments as an index."""
         scheme, frequencies = restored
-        segments = tuple(searcher.segment for searcher in parts)
-        removed = files.removed[:-1]
-        return OpenPassages(files.manifest, scheme, segments, removed, frequencies, parts)
+        if self._pending is None or self._pending.made_by is not restored:
+            self._pending = PendingDocuments(restored)
+        pending = self._pending.read(files.contents.pending)
+        waiting = tuple(searcher.segment for searcher in pending)
+        segments = (*(searcher.segment for searcher in parts), *waiting)
+        # Those that wait are written anew when one of them is removed.
+        removed = (*files.removed[:-1], *[np.empty(0, np.uint32)] * len(waiting))
+        searchers = (*parts, *pending)
+        return OpenPassages(files.manifest, scheme, segments, removed, frequencies, searchers)
+
+    _pending: PendingDocuments | None = None

@@ -33,6 +33,7 @@ class SharedPassages:
             index.scheme,
             index.frequencies,
         )
+        self._pending = index.segments[len(index.manifest.segments) :]
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is open."""
@@ -46,6 +47,8 @@ class SharedPassages:
                 _opened.clear()
                 assert self._folder is not None
                 with self._folder.open() as folder:
-                    _opened[self._key] = open_segments(folder, *self._parts, Runner(1))
+                    _opened[self._key] = open_segments(
+                        folder, *self._parts, Runner(1), self._pending
+                    )
             self._index = _opened[self._key]
         return self._index

@@ -137,7 +137,7 @@ def test_commit__is_seen_as_a_whole(folder):
     assert [each.tolist() for each in second.removed] == [[2, 5], []]
     with database.writing(0):
         pending = PendingRecord(1, 3, 1, 30, 4)
-        database.commit(replace(second.manifest, generation=2, pending=pending), packed=b"rows")
+        database.commit(replace(second.manifest, generation=2, pending=pending), packed=[b"rows"])
     third = reader.read(second)
     assert (third.pending, third.manifest.n_documents) == ((b"rows",), 8)
     # Rows that are known are not read again.

@@ -1,0 +1,168 @@
+"""Documents of a passage index that wait in its database for a segment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+
+from neardup.files.ids import IdTable, as_text, common_id_type, join_ids
+from neardup.passages.documents import DocumentBlock, join_blocks
+from neardup.passages.scheme import PassageScheme
+from neardup.passages.search import SegmentSearcher
+from neardup.passages.segment import PassageSegment, hold_segment
+from neardup.runs.runner import Runner
+from neardup.tables import Int64s, TokenLists, TokenSpans, Uint64s
+from neardup.text.weighting import DocumentFrequencies
+
+# The most documents that wait, and tokens of these: who opens an index and searches it makes their
+# windows.
+MOST_PENDING, MOST_PENDING_TOKENS = 1 << 10, 1 << 18
+
+
+def pack_block(block: DocumentBlock) -> bytes:
+    """Return documents as a row of the database keeps them."""
+    offsets, spans = pa.array(block.tokens.offsets), block.spans
+    columns = {
+        "id": block.ids,
+        "text": block.texts,
+        **{
+            name: pa.LargeListArray.from_arrays(offsets, pa.array(values))
+            for name, values in (
+                ("token", block.tokens.values), ("start", spans.starts), ("stop", spans.stops)
+            )
+        },
+    }  # fmt: skip
+    if block.files is not None:
+        columns["files"] = block.files
+    table, sink = pa.table(columns), pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return cast(bytes, sink.getvalue().to_pybytes())
+
+
+def unpack_block(data: bytes) -> DocumentBlock:
+    """Return the documents of a row, whose bytes have been checked."""
+    options = pa.ipc.IpcReadOptions(use_threads=False)
+    table = pa.ipc.open_stream(pa.py_buffer(data), options=options).read_all()
+    column = {name: table[name].combine_chunks() for name in table.column_names}
+    tokens, starts, stops = (column[name].values.to_numpy() for name in ("token", "start", "stop"))
+    return DocumentBlock(
+        column["id"],
+        column["text"],
+        TokenLists(tokens, column["token"].offsets.to_numpy()),
+        TokenSpans(starts, stops),
+        files=column.get("files"),
+    )
+
+
+class PendingSegment:
+    """A segment of documents that wait, whose windows are made when it is first searched.
+
+    It has all that ``PassageSegment`` has.
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[DocumentBlock],
+        scheme: PassageScheme,
+        frequencies: DocumentFrequencies | None,
+    ) -> None:
+        self.blocks, self._made_by = tuple(blocks), (scheme, frequencies)
+        self.n_tokens = sum(block.n_tokens for block in blocks)
+        self._n_documents = sum(map(len, blocks))
+        self.id_type = common_id_type(block.ids.type for block in blocks)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether its windows are made."""
+        return "_held" in vars(self)
+
+    def __len__(self) -> int:
+        return self._n_documents
+
+    @cached_property
+    def block(self) -> DocumentBlock:
+        """All documents in one block."""
+        return join_blocks(self.blocks)
+
+    @cached_property
+    def ids(self) -> pa.Array:
+        """The ids, as large strings."""
+        return as_text(join_ids([block.ids for block in self.blocks]))
+
+    @cached_property
+    def _id_table(self) -> IdTable:
+        return IdTable(self.ids)
+
+    def rows_of_ids(self, ids: pa.Array, _: Uint64s) -> tuple[Int64s, Int64s]:
+        """Return which ids which documents have."""
+        rows = self._id_table.find(ids)
+        found = np.flatnonzero(rows >= 0)
+        return found, rows[found]
+
+    def ids_of(self, rows: Int64s) -> pa.Array:
+        """Return the ids of some documents, as large strings."""
+        return self.ids.take(pa.array(rows))
+
+    @property
+    def texts(self) -> pa.Array:
+        """The texts."""
+        return self.block.texts
+
+    @property
+    def offsets(self) -> Int64s:
+        """Where the tokens of each document begin."""
+        return self.block.tokens.offsets
+
+    @cached_property
+    def _held(self) -> PassageSegment:
+        return hold_segment("pending", self.block, *self._made_by, Runner(1))[1]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._held, name)
+
+
+class PendingDocuments:
+    """The documents that wait, in a few segments that grow as rows come.
+
+    A segment that is held stays as it is, until more than half as many tokens have come behind it.
+    """
+
+    def __init__(self, made_by: tuple[PassageScheme, DocumentFrequencies | None]) -> None:
+        self.made_by = made_by
+        self._rows: tuple[bytes, ...] = ()
+        self._blocks: list[DocumentBlock] = []
+        self._searchers: list[SegmentSearcher] = []
+
+    def read(self, rows: tuple[bytes, ...]) -> list[SegmentSearcher]:
+        """Return the segments of some rows; those that were read before are not read again."""
+        n = len(self._rows)
+        if rows[:n] != self._rows:
+            n, self._blocks, self._searchers = 0, [], []
+        self._rows = rows
+        self._blocks += map(unpack_block, rows[n:])
+        if len(rows) > n:
+            kept = list(self._searchers)
+            n_kept = sum(len(_pending_of(searcher).blocks) for searcher in kept)
+            n_new = sum(block.n_tokens for block in self._blocks[n_kept:])
+            while kept:
+                last = _pending_of(kept[-1])
+                if last.is_held and last.n_tokens > 2 * n_new:
+                    break
+                n_new, n_kept = n_new + last.n_tokens, n_kept - len(last.blocks)
+                kept.pop()
+            new = PendingSegment(self._blocks[n_kept:], *self.made_by)
+            self._searchers = [*kept, SegmentSearcher(cast(PassageSegment, new), *self.made_by)]
+        return self._searchers
+
+
+def _pending_of(searcher: SegmentSearcher) -> PendingSegment:
+    return cast(PendingSegment, searcher.segment)
