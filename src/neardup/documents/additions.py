@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents import blocks
-from neardup.documents.blocks import Block
 from neardup.documents.denied import batch_of, known_of, known_of_digests
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_denied
@@ -97,7 +98,6 @@ def merge_segments(
         for number in range(first, stop):
             copying.copy(number)
             runner.report("compact", number - first + 1, stop - first)
-        copying.flush()
         if not first and not manifest.pending.n_removed:
             _add_tail(Adding(index, writer))
             pending = manifest.pending
@@ -111,16 +111,10 @@ def merge_segments(
 
 
 class _Copying:
-    """Copies segments, one behind the other.
-
-    Full blocks of which nothing is lost are copied as they are; rows of others are pooled.
-    """
+    """Copies segments, one behind the other; blocks that lost nothing are copied as they are."""
 
     def __init__(self, index: OpenDocuments, writer: DocumentSegmentWriter) -> None:
         self._index, self._writer = index, writer
-        self._pool: list[tuple[list[Texts], pa.Table | None]] = []
-        self._schema = pa.schema([])
-        self._pooled_bytes = 0
 
     def copy(self, number: int) -> None:
         segment = self._index.segments[number]
@@ -132,17 +126,6 @@ class _Copying:
         self._writer.add_runs(_renumbered(segment, live, first, self._index.scheme.banding.bands))
         self._copy_gone(segment, number)
 
-    def flush(self) -> None:
-        """Pack the pooled rows."""
-        if not self._pool:
-            return
-        columns = zip(*(cells for cells, _ in self._pool), strict=True)
-        cells = [blocks.join_cells(parts) for parts in columns]
-        user = [table for _, table in self._pool if table is not None]
-        more = pa.concat_tables(user, promote_options="default") if user else None
-        self._writer.add_blocks(pack_cells(cells, more))
-        self._pool, self._pooled_bytes, self._schema = [], 0, pa.schema([])
-
     def _copy_blocks(self, segment: DocumentSegment, live: Int64s) -> int:
         """Copy the blocks of live rows; returns how many tokens all of these have."""
         starts = segment.blocks.first_rows
@@ -152,34 +135,14 @@ class _Copying:
             start, n_rows = int(starts[number]), int(starts[number + 1] - starts[number])
             rows = live[bounds[number] : bounds[number + 1]] - start
             data, raw_size = segment.blocks.packed(number)
-            if len(rows) == n_rows and 2 * raw_size >= blocks.BLOCK_BYTES:
-                self.flush()
-                packed = PackedBlocks([data.tobytes()], [n_rows], [raw_size])
-                self._writer.add_blocks(packed)
+            if len(rows) == n_rows:
+                self._writer.add_blocks(PackedBlocks([data.tobytes()], [n_rows], [raw_size]))
                 continue
             block = blocks.unpack(data, raw_size)
             n_lost_tokens += int(block.n_tokens.sum() - block.n_tokens[rows].sum())
             if len(rows):
-                self._add_to_pool(block, rows, raw_size)
+                self._writer.add_blocks(pack_cells(*block.take(rows)))
         return segment.n_tokens - n_lost_tokens
-
-    def _add_to_pool(self, block: Block, rows: Int64s, raw_size: int) -> None:
-        cells, user = block.take(rows)
-        if user is not None and not self._goes_with(user.schema):
-            self.flush()
-            self._schema = user.schema
-        self._pool.append((cells, user))
-        self._pooled_bytes += raw_size
-        if self._pooled_bytes >= 2 * blocks.BLOCK_BYTES:
-            self.flush()
-
-    def _goes_with(self, schema: pa.Schema) -> bool:
-        """Take the schema of the next rows, if no value in the pool changes its type by that."""
-        try:
-            self._schema = pa.unify_schemas([self._schema, schema])
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            return False
-        return True
 
     def _copy_columns(self, segment: DocumentSegment, live: Int64s, n_tokens: int) -> None:
         has_filters = self._index.scheme.has_filters
@@ -294,20 +257,13 @@ def count_to_merge(sizes: Sequence[int]) -> int:
     Only neighbours, because documents keep their order. So a small segment in front of a larger one
     goes with that.
     """
-    tiers = [_tier(size) for size in sizes]
-    for place in range(len(tiers) - 2, -1, -1):
-        tiers[place] = max(tiers[place], tiers[place + 1])
+    # Sizes up to 1,024 are of tier 0, up to 8 times as many of tier 1, and so on.
+    tiers = [max(0, math.ceil(math.log(max(size, 1) / _LEAST, FANOUT))) for size in sizes]
+    tiers = [*accumulate(reversed(tiers), max)][::-1]
     for tier in sorted(set(tiers)):
         if tiers.count(tier) >= FANOUT:
             return len(tiers) - tiers.index(tier)
     return 0
-
-
-def _tier(size: int) -> int:
-    tier = 0
-    while size > _LEAST * FANOUT**tier:
-        tier += 1
-    return tier
 
 
 # Taking documents out of an index.
@@ -366,13 +322,14 @@ def replace_document(
     found = index.rows_of_ids(wanted)
     n_removed = sum(len(rows) for _, rows in found)
     unwritable: list[tuple[Id, str]] = []
-    removed = without(files.removed, found)
-    files = replace(files, contents=replace(files.contents, removed=removed))
-    with adding(handle, files, runner, are_inserted=True, n_removed=n_removed) as new:
-        _add_pending(new, pending, unwritable)
-        if unwritable:
-            message = f"document {identifier!r} cannot be written: {unwritable[0][1]}"
-            raise InvalidInputError(message)
+    pending.pack(unwritable)
+    if unwritable:
+        message = f"document {identifier!r} cannot be written: {unwritable[0][1]}"
+        raise InvalidInputError(message)
+    contents = replace(files.contents, removed=without(files.removed, found))
+    put_away(
+        handle, replace(files, contents=contents), pending, unwritable, runner, n_removed=n_removed
+    )
     return DocumentRemoval(n_removed, index.n_documents - n_removed + 1, orphans)
 
 
@@ -391,9 +348,7 @@ def _deny(
             every = np.arange(len(index.denied), dtype=np.int64)
             known.update(digest.tobytes() for digest in index.denied.digests_of(every))
             before = replace(index, segments=(index.denied,), removed=(_NOTHING,))
-            copying = _Copying(before, writer)
-            copying.copy(0)
-            copying.flush()
+            _Copying(before, writer).copy(0)
         documents = index.documents_of_ids(ids)
         documents = np.sort(documents[documents >= 0])
         orphans = orphan_ids.combine_chunks(), known_of_digests(orphan_digests, scheme)
@@ -530,17 +485,19 @@ def put_away(
     pending: Pending,
     unwritable: list[tuple[Id, str]],
     runner: Runner,
+    *,
+    n_removed: int = 0,
 ) -> bool:
     """Make documents in memory durable; return whether they are in a segment.
 
-    In a block of ``handle.changing``. A few go into the database as one row, where a segment is
-    nine files, which are put together with others later on. Those that cannot be written are
-    listed, with why; the others are.
+    In a block of ``handle.changing``, whose files have lost some documents already. A few go into
+    the database as one row, where a segment is nine files, which are put together with others later
+    on. Those that cannot be written are listed, with why; the others are.
     """
     manifest, before = files.manifest, files.manifest.pending
     n, n_gone = pending.n_documents + before.n_documents, pending.n_gone + before.n_gone
     if n + n_gone > MOST_PENDING or pending.n_bytes + before.n_bytes > _MOST_BYTES_PENDING:
-        with adding(handle, files, runner, are_inserted=True) as new:
+        with adding(handle, files, runner, are_inserted=True, n_removed=n_removed) as new:
             _add_pending(new, pending, unwritable)
         return True
     data = pending.pack(unwritable)
@@ -553,7 +510,10 @@ def put_away(
             before.n_bytes + len(data),
             before.n_removed,
         )
-        store_next(handle.database, replace(manifest, pending=record), None, packed=[data])
+        change = Change("remove", removed=n_removed) if n_removed else None
+        removed = files.removed if n_removed else None
+        manifest = replace(manifest, pending=record)
+        store_next(handle.database, manifest, removed, change, [data])
     return False
 
 

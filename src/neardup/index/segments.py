@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,8 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.ipc
 
-from neardup.errors import IndexFormatError, InvalidParameterError, ReadError
-from neardup.index.store import NAME, SEGMENTS, SegmentRecord
+from neardup.errors import IndexFormatError, ReadError
+from neardup.index.store import SEGMENTS, SegmentRecord
 from neardup.runs.arrays import (
     RESTORE,
     AnyArray,
@@ -31,7 +30,15 @@ from neardup.runs.arrays import (
     map_file,
     stored,
 )
-from neardup.runs.disk import FileRecord, NewFile, make_folder, part_of, sync_folder, translated
+from neardup.runs.disk import (
+    FileRecord,
+    NewFile,
+    finish_file,
+    make_folder,
+    part_of,
+    sync_folder,
+    translated,
+)
 from neardup.runs.runner import Runner
 from neardup.runs.threads import Threads
 
@@ -193,12 +200,10 @@ class SegmentWriter:
     """
 
     def __init__(self, folder: Path, name: str) -> None:
-        _check_name(name)
         self.path = folder / SEGMENTS / name
         self._part = part_of(self.path)
         self._arrays: dict[str, _NewArray] = {}
         self._files: dict[str, FileRecord] = {}
-        self._is_open = False
 
     def __enter__(self) -> Self:
         with translated(self.path):
@@ -208,11 +213,9 @@ class SegmentWriter:
                 if leftover.exists():
                     shutil.rmtree(leftover)
             self._part.mkdir()
-        self._is_open = True
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._is_open = False
         shutil.rmtree(self._part, ignore_errors=True)
 
     def add(self, name: str, array: AnyArray) -> None:
@@ -221,35 +224,31 @@ class SegmentWriter:
 
     def append(self, name: str, array: AnyArray) -> None:
         """Write the next values of an array; all parts have one type and number of columns."""
-        with self._writing():
+        with translated(self.path):
             array = stored(array)
             if name not in self._arrays:
-                file = self._new_file(f"{name}.npy")
+                file = NewFile(self._part / f"{name}.npy")
                 self._arrays[name] = _NewArray(file, array.dtype, array.ndim)
             self._arrays[name].append(array)
 
     def add_table(self, name: str, table: pa.Table) -> None:
         """Write a table, as an uncompressed Arrow file."""
-        with self._writing():
-            sink = _Sink(self._new_file(f"{name}.arrow"))
-            options = pa.ipc.IpcWriteOptions(compression=None)
-            with pa.ipc.new_file(pa.PythonFile(sink, "w"), table.schema, options=options) as writer:
+        path = self._part / f"{name}.arrow"
+        options = pa.ipc.IpcWriteOptions(compression=None)
+        with translated(self.path):
+            with (
+                pa.OSFile(str(path), "wb") as sink,
+                pa.ipc.new_file(sink, table.schema, options=options) as writer,
+            ):
                 writer.write_table(table)
-            if sink.error is not None:
-                raise sink.error
-            self._files[f"{name}.arrow"] = sink.file.finish()
+            self._files[path.name] = finish_file(path)
 
     def commit(self) -> dict[str, FileRecord]:
-        """See that all is on the disk, give the segment its name, and say what it holds."""
-        with self._writing():
+        """Bring all to the disk, give the segment its name, and return its files."""
+        with translated(self.path):
             self._finish_arrays()
             self._part.rename(self.path)
-            self._is_open = False
-            try:
-                sync_folder(self.path.parent)
-            except BaseException:
-                shutil.rmtree(self.path, ignore_errors=True)
-                raise
+            sync_folder(self.path.parent)
         return dict(sorted(self._files.items()))
 
     def _finish_arrays(self) -> None:
@@ -265,33 +264,6 @@ class SegmentWriter:
                 self._files[f"{name}.npy"] = record.result()
             names.result()
 
-    def _new_file(self, name: str) -> NewFile:
-        _check_name(name.rpartition(".")[0])
-        path = self._part / name
-        if path.exists():
-            message = f"the segment has a file {name} already"
-            raise InvalidParameterError(message)
-        return NewFile(path)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        if not self._is_open:
-            message = "a segment is written in its `with` block, before its commit or an error"
-            raise InvalidParameterError(message)
-        try:
-            with translated(self.path):
-                yield
-        except BaseException:
-            # A file may have got a part of what it should.
-            self._is_open = False
-            raise
-
-
-def _check_name(name: str) -> None:
-    if not NAME.fullmatch(name):
-        message = f"a name has small letters, digits, '-' and '_', got {name!r}"
-        raise InvalidParameterError(message)
-
 
 class _NewArray:
     """An array file whose length is known at its end."""
@@ -301,47 +273,8 @@ class _NewArray:
         file.append(header(dtype, 0, ndim))
 
     def append(self, array: AnyArray) -> None:
-        if array.dtype != self._dtype or array.ndim != self._ndim:
-            message = (
-                f"{self._file.path.stem}: {array.dtype} in {array.ndim} dimensions cannot follow "
-                f"{self._dtype} in {self._ndim}"
-            )
-            raise InvalidParameterError(message)
         self._file.append(array.data)
         self._length += len(array)
 
     def finish(self) -> FileRecord:
         return self._file.finish(header(self._dtype, self._length, self._ndim))
-
-
-class _Sink:
-    """What Arrow writes to.
-
-    Arrow's writer cannot be closed after an error, and complains later: it is told of none.
-    """
-
-    closed = False
-
-    def __init__(self, file: NewFile) -> None:
-        self.file = file
-        self.error: OSError | None = None
-        self._position = 0
-
-    def write(self, data: bytes) -> int:
-        n_bytes = memoryview(data).nbytes
-        if self.error is None:
-            try:
-                self.file.append(data)
-            except OSError as error:
-                self.error = error
-        self._position += n_bytes
-        return n_bytes
-
-    def tell(self) -> int:
-        return self._position
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass

@@ -249,6 +249,14 @@ class NewFile:
         return self._checksum.record()
 
 
+def finish_file(path: Path) -> FileRecord:
+    """Bring a file that another library has written to the disk, and return its record."""
+    if not _is_passing(path):
+        with path.open("r+b", buffering=0) as file:
+            os.fsync(file.fileno())
+    return record_of_file(path)
+
+
 def write_all(descriptor: int, data: Buffer) -> None:
     """Write all of some bytes to an open file."""
     view = memoryview(data)
