@@ -197,13 +197,7 @@ class DedupOutput:
         """Where the documents of the input stand, and which went."""
         return DocumentPlaces(self.clusters.batches(*PLACE_COLUMNS))
 
-    def texts(
-        self,
-        side: Side,
-        file: str,
-        rows: Sequence[int] | Int64s,
-        most_bytes: int | None = None,
-    ) -> list[str]:
+    def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
         """Return the texts of some documents of an input file, as they were compared.
 
         Those of several columns are joined as they were; bytes are shown as text.
@@ -215,8 +209,6 @@ class DedupOutput:
         file, rows
             Name of the input file, and row numbers there, in any order. The file is read up to
             the last one.
-        most_bytes
-            Once texts have as many, no more are read, and those of greater rows are left out.
         """
         wanted, inverse = np.unique(np.asarray(rows, np.int64), return_inverse=True)
         found, went = self.documents, side == "removed"
@@ -231,14 +223,13 @@ class DedupOutput:
             return []
         places = found.n_same_before(numbers)
         source, columns = self.source(side, file)
-        read = read_at(source, columns, places, most_bytes=most_bytes)
-        n_read = len(read.texts)
-        if n_read < len(wanted) and not read.are_cut:
+        read = read_at(source, columns, places)
+        if len(read.texts) < len(wanted):
             raise _other_rows(source)
-        if read.ids is not None and not as_text(read.ids).equals(self.ids(numbers[:n_read])):
+        if read.ids is not None and not as_text(read.ids).equals(self.ids(numbers)):
             raise _other_rows(source)
         texts = [as_shown(each) for each in read.texts]
-        return [texts[place] for place in inverse.tolist() if place < n_read]
+        return [texts[place] for place in inverse.tolist()]
 
     def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
         """Yield the numbers and texts of all documents of one side, some at a time."""

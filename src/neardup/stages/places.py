@@ -80,10 +80,6 @@ class DocumentPlaces:
         found: Int64s = np.searchsorted(self._starts, numbers, side="right") - 1
         return found
 
-    def rows_of(self, numbers: Int64s) -> Int64s:
-        """Return the row numbers of some documents in their files."""
-        return self._numbered[numbers]
-
     def find(self, file: str, rows: Int64s) -> Int64s:
         """Return the documents in some rows of a file; -1 for what is none."""
         number = self._numbers.get(file)
@@ -118,17 +114,6 @@ class DocumentPlaces:
         n_gone = self.n_gone_before(numbers) - self.n_gone_before(starts)
         return np.where(self.went(numbers), n_gone, numbers - starts - n_gone)
 
-    def gone(self, ranks: Int64s) -> Int64s:
-        """Return the documents that went, by how many did before each."""
-        found: list[Int64s] = [np.empty(0, np.int64)]
-        for start in range(0, len(ranks), _AT_ONCE):
-            some = ranks[start : start + _AT_ONCE]
-            in_word = np.searchsorted(self._before, some, side="right") - 1
-            bits = _bits_of(self._words[in_word]).reshape(-1, _WORD)
-            is_it = np.cumsum(bits, axis=1) == (some - self._before[in_word] + 1)[:, None]
-            found.append(in_word * _WORD + np.argmax(is_it, axis=1))
-        return np.concatenate(found)
-
     def of_side(self, *, went: bool, file: int | None = None) -> Iterator[Int64s]:
         """Yield all documents that went, or that stay, some at a time; of one file if it is named.
 
@@ -161,7 +146,3 @@ class _Words:
         padded = np.concatenate([packed, np.zeros(-len(packed) % 8, np.uint8)])
         words: Uint64s = padded.view("<u8").astype(np.uint64, copy=False)
         return words
-
-
-def _bits_of(words: Uint64s) -> npt.NDArray[np.uint8]:
-    return np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")

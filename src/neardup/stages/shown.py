@@ -84,13 +84,8 @@ class Outcome(Protocol):
     def documents(self) -> DocumentPlaces:
         """Where the documents of the input stand, and which went."""
 
-    def texts(
-        self, side: Side, file: str, rows: Sequence[int] | Int64s, most_bytes: int | None = None
-    ) -> list[str]:
-        """Return the texts of documents of an input file that are on one side, by their rows.
-
-        Once they have as many bytes as are to be read, the last ones are left out.
-        """
+    def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
+        """Return the texts of documents of an input file that are on one side, by their rows."""
 
     def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
         """Yield the numbers and texts of all documents of one side, some at a time."""
@@ -127,20 +122,13 @@ class ResultOutcome:
         """Where the documents of the input stand, and which went."""
         return DocumentPlaces(self.clusters.batches(*PLACE_COLUMNS))
 
-    def texts(
-        self, side: Side, file: str, rows: Sequence[int] | Int64s, most_bytes: int | None = None
-    ) -> list[str]:
+    def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
         """Return the texts of documents in ascending rows of an input file, on either side."""
         is_wanted = np.zeros(len(self.documents), np.bool_)
         is_wanted[self.documents.find(file, np.asarray(rows, np.int64))] = True
-        texts: list[str] = []
-        n_bytes = 0
-        for _, _, found in self._read(is_wanted):
-            texts += map(as_shown, found.to_pylist())
-            n_bytes += found.nbytes
-            if most_bytes is not None and n_bytes >= most_bytes:
-                break
-        return texts
+        return [
+            as_shown(text) for _, _, found in self._read(is_wanted) for text in found.to_pylist()
+        ]
 
     def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
         """Yield the numbers and texts of all documents of one side, some at a time."""

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import neardup
@@ -62,10 +62,14 @@ SCHEMA = pa.schema(
     ]
 )
 SPAN = st.tuples(st.integers(0, 12), st.integers(1, 6))
-KEPT = st.none() | st.tuples(st.sampled_from("abc"), SPAN, st.sampled_from(["input", "against"]))
+KEPT = st.none() | st.tuples(
+    st.sampled_from(["d0", "a", "b"]), SPAN, st.sampled_from(["input", "against"])
+)
 LINES = st.lists(st.tuples(st.integers(0, 5), SPAN, KEPT), max_size=30)
 
 
+# What nobody kept is no passage of the first document.
+@example([(0, (0, 1), ("d0", (0, 2), "against")), (0, (5, 1), None)], 1)
 @given(LINES, st.integers(1, 9))
 def test_cut_groups__as_put_together_one_by_one(lines, block_rows):
     rows = []

@@ -49,10 +49,8 @@ def test_document_places__as_a_list_of_all(files, size):
         assert (len(found), found.files) == (len(every), names)
         assert found.went(numbers).tolist() == went.tolist()
         assert [names[n] for n in found.files_of(numbers)] == [name for name, _, _ in every]
-        assert found.rows_of(numbers).tolist() == [row for _, row, _ in every]
         before = [int(went[:n].sum()) for n in range(len(every) + 1)]
         assert found.n_gone_before(np.arange(len(every) + 1)).tolist() == before
-        assert found.gone(np.arange(int(went.sum()))).tolist() == np.flatnonzero(went).tolist()
         same = [sum(each[::2] == every[n][::2] for each in every[:n]) for n in range(len(every))]
         assert found.n_same_before(numbers).tolist() == same
         where = {each[:2]: n for n, each in enumerate(every)}

@@ -74,7 +74,9 @@
       if (by >= 0) {
         const sign = falls ? -1 : 1;
         const order = (a, b) => (a === b ? 0 : a === null ? 1 : b === null ? -1 : a < b ? -sign : sign);
-        found.sort((a, b) => order(rows[a][by], rows[b][by]) || a - b);
+        // Percentages are text, and ordered as numbers.
+        const value = (cell) => (/^[\d.]+ %$/.test(cell) ? parseFloat(cell) : cell);
+        found.sort((a, b) => order(value(rows[a][by]), value(rows[b][by])) || a - b);
       }
       n = 0;
       body.replaceChildren();
