@@ -21,11 +21,10 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def rows_of(folder: Path) -> bytes:
-    """Give what the database of an index holds, but for the times of its changes."""
+    """Give what the database of an index holds."""
     database = Database(folder)
     try:
-        history = [replace(each, at="") for each in database.read_history()]
-        return repr((replace(database.read(), file=()), history)).encode()
+        return repr(replace(database.read(), file=())).encode()
     finally:
         database.close()
 

@@ -46,7 +46,7 @@ from neardup.index.changes import (
     without,
 )
 from neardup.index.handle import OpenFiles, store_frequencies
-from neardup.index.store import Change, PendingRecord, SegmentRecord, free_name
+from neardup.index.store import PendingRecord, SegmentRecord, free_name
 from neardup.reading.signed_batches import count_tokens, counted_shingles
 from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
@@ -71,21 +71,19 @@ def compact_index(handle: DocumentHandle, runner: Runner) -> Compaction:
         n_before = files.manifest.n_bytes
         if files.manifest.pending.n_removed:
             # Rows can only be left out of a segment.
-            with adding(handle, files, runner, are_inserted=True):
+            with adding(handle, files, runner):
                 pass
     with handle.changing(runner) as files:
         before = files.manifest
         if before.pending.n_rows or len(before.segments) > 1 or any(map(len, files.removed)):
-            merge_segments(handle, files, 0, runner, Change("compact"))
+            merge_segments(handle, files, 0, runner)
         after = handle.reopen(runner).manifest
         # A segment may take more than the pending documents that it was.
         n_freed = max(0, n_before - after.n_bytes)
         return Compaction(len(after.segments), after.n_documents, n_freed)
 
 
-def merge_segments(
-    handle: DocumentHandle, files: OpenFiles, first: int, runner: Runner, change: Change
-) -> None:
+def merge_segments(handle: DocumentHandle, files: OpenFiles, first: int, runner: Runner) -> None:
     """Put the last segments together, from a number on, in a block of ``handle.changing``.
 
     Pending documents, of which none is removed, come with them if all are put together.
@@ -100,14 +98,12 @@ def merge_segments(
             runner.report("compact", number - first + 1, stop - first)
         if not first and not manifest.pending.n_removed:
             _add_tail(Adding(index, writer))
-            pending = manifest.pending
-            change = replace(change, inserted=pending.n_documents, gone=pending.n_gone)
             manifest = replace(manifest, pending=PendingRecord())
         if writer.n_documents or writer.n_gone:
             merged.append(writer.finish(name))
     manifest = replace(manifest, segments=(*manifest.segments[:first], *merged))
     removed = [*files.removed[:first], *([_NOTHING] * len(merged)), files.removed[-1]]
-    store_next(handle.database, manifest, removed, change)
+    store_next(handle.database, manifest, removed)
 
 
 class _Copying:
@@ -242,7 +238,7 @@ def merge_tiers(handle: DocumentHandle, runner: Runner) -> None:
             with handle.changing(runner) as files:
                 sizes = _sizes(files)
                 if n := count_to_merge(sizes):
-                    merge_segments(handle, files, len(sizes) - n, runner, Change("merge"))
+                    merge_segments(handle, files, len(sizes) - n, runner)
     except NeardupError as error:
         _log.warning("%s: segments were not put together: %s", handle.folder, error)
 
@@ -328,7 +324,12 @@ def replace_document(
         raise InvalidInputError(message)
     contents = replace(files.contents, removed=without(files.removed, found))
     put_away(
-        handle, replace(files, contents=contents), pending, unwritable, runner, n_removed=n_removed
+        handle,
+        replace(files, contents=contents),
+        pending,
+        unwritable,
+        runner,
+        has_lost=n_removed > 0,
     )
     return DocumentRemoval(n_removed, index.n_documents - n_removed + 1, orphans)
 
@@ -394,12 +395,10 @@ class Adding:
     """The next state of an index whose write lock is held; there is nothing of it before it ends.
 
     Made by ``adding``. ``index`` is the state before, with the scheme that documents are signed by.
-    ``n_left_out`` documents are denied, which is for the history.
     """
 
     def __init__(self, index: OpenDocuments, writer: DocumentSegmentWriter) -> None:
         self.index, self._writer = index, writer
-        self.n_left_out = 0
 
     @property
     def scheme(self) -> DocumentScheme:
@@ -425,15 +424,12 @@ def adding(
     runner: Runner,
     *,
     frequencies: DocumentFrequencies | None = None,
-    are_inserted: bool = False,
-    n_removed: int = 0,
 ) -> Iterator[Adding]:
     """Make the next state of an index, within a block of ``handle.changing``.
 
-    What was added is there when the block ends, all of it; nothing, if an error ends it. The
-    documents of the tail come before it into the same segment. ``frequencies`` are those that
-    decide what shingles weigh from now on; the history tells documents that ``are_inserted`` apart,
-    and how many the files have lost already.
+    What was added is there when the block ends, all of it; nothing, if an error ends it. Pending
+    documents come before it into the same segment. ``frequencies`` are those that decide what
+    shingles weigh from now on.
     """
     manifest, index = files.manifest, handle.read(files)
     if frequencies is not None:
@@ -444,7 +440,6 @@ def adding(
     with new_segment(handle.folder, name, index.scheme, runner) as writer:
         new = Adding(index, writer)
         _add_tail(new)
-        n_inserted = writer.n_documents
         yield new
         if writer.n_documents or writer.n_gone:
             segments = (*manifest.segments, writer.finish(name))
@@ -452,17 +447,7 @@ def adding(
             # Pending documents are the first of the segment.
             removed.append(files.removed[-1])
     if manifest != files.manifest:
-        if are_inserted:
-            n_inserted = writer.n_documents
-        change = Change(
-            "insert" if are_inserted else "add",
-            added=writer.n_documents - n_inserted,
-            inserted=n_inserted,
-            gone=writer.n_gone,
-            left_out=new.n_left_out,
-            removed=n_removed,
-        )
-        store_next(handle.database, manifest, [*removed, _NOTHING], change)
+        store_next(handle.database, manifest, [*removed, _NOTHING])
 
 
 def _add_tail(new: Adding) -> None:
@@ -486,18 +471,18 @@ def put_away(
     unwritable: list[tuple[Id, str]],
     runner: Runner,
     *,
-    n_removed: int = 0,
+    has_lost: bool = False,
 ) -> bool:
     """Make documents in memory durable; return whether they are in a segment.
 
-    In a block of ``handle.changing``, whose files have lost some documents already. A few go into
+    In a block of ``handle.changing``, whose files may have lost some documents. A few go into
     the database as one row, where a segment is nine files, which are put together with others later
     on. Those that cannot be written are listed, with why; the others are.
     """
     manifest, before = files.manifest, files.manifest.pending
     n, n_gone = pending.n_documents + before.n_documents, pending.n_gone + before.n_gone
     if n + n_gone > MOST_PENDING or pending.n_bytes + before.n_bytes > _MOST_BYTES_PENDING:
-        with adding(handle, files, runner, are_inserted=True, n_removed=n_removed) as new:
+        with adding(handle, files, runner) as new:
             _add_pending(new, pending, unwritable)
         return True
     data = pending.pack(unwritable)
@@ -510,10 +495,9 @@ def put_away(
             before.n_bytes + len(data),
             before.n_removed,
         )
-        change = Change("remove", removed=n_removed) if n_removed else None
-        removed = files.removed if n_removed else None
+        removed = files.removed if has_lost else None
         manifest = replace(manifest, pending=record)
-        store_next(handle.database, manifest, removed, change, [data])
+        store_next(handle.database, manifest, removed, [data])
     return False
 
 
@@ -560,7 +544,6 @@ def add_documents(
                 sources, columns, new.scheme, reading, skip_bad=skip_bad, deny=deny
             ):
                 addition.denied += documents.denied
-                new.n_left_out += len(documents.denied)
                 ids.check(documents.batch.ids, documents.places)
                 addition.count(documents.batch.n_tokens, documents.skipped, scheme.shingles.ngram)
                 new.add(documents.batch)

@@ -1,7 +1,7 @@
 """Store an index: one SQLite database beside immutable array files.
 
     INDEX/
-      index.sqlite          scheme, segments, removed and pending documents, history
+      index.sqlite          scheme, segments, removed and pending documents
       segments/NAME/        arrays (.npy) and tables (.arrow) of documents, which never change
       write.lock.holder     who writes, while somebody does
 

@@ -13,7 +13,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.ids import FIRST_LOOK, check_unique, other_ids
 from neardup.files.rows import ColumnNames
 from neardup.index.index import OpenIndex
-from neardup.index.store import Change, Contents, Database, Manifest
+from neardup.index.store import Contents, Database, Manifest
 from neardup.tables import Int64s, Uint32s
 
 
@@ -193,7 +193,7 @@ def take_out(
     manifest, n_found = contents.manifest, sum(len(rows) for _, rows in found)
     if n_found:
         removed = without(contents.removed, found)
-        store_next(database, manifest, removed, Change("remove", removed=n_found))
+        store_next(database, manifest, removed)
     return Removal(n_found, manifest.n_documents - n_found)
 
 
@@ -201,7 +201,6 @@ def store_next(
     database: Database,
     manifest: Manifest,
     removed: Sequence[Uint32s] | None,
-    change: Change | None = None,
     packed: Sequence[bytes] = (),
 ) -> None:
     """Commit the manifest that follows another one, within ``Database.writing``.
@@ -210,7 +209,7 @@ def store_next(
     """
     if removed is None:
         manifest = replace(manifest, generation=manifest.generation + 1)
-        database.commit(manifest, packed=packed, change=change)
+        database.commit(manifest, packed=packed)
         return
     counts = [len(each) for each in removed]
     segments = tuple(
@@ -222,4 +221,4 @@ def store_next(
         segments=segments,
         pending=replace(manifest.pending, n_removed=counts[-1]),
     )
-    database.commit(manifest, removed=removed, change=change, packed=packed)
+    database.commit(manifest, removed=removed, packed=packed)

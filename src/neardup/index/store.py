@@ -1,4 +1,4 @@
-"""The database of an index: its state, its history, and the right to change them."""
+"""The database of an index: its state, and the right to change it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from threading import TIMEOUT_MAX, Lock, RLock
 from typing import Any, TypeVar
@@ -68,7 +67,6 @@ CREATE TABLE segments (
     position INTEGER PRIMARY KEY, role TEXT, data TEXT, removed BLOB, checksum INTEGER
 );
 CREATE TABLE pending (number INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
-CREATE TABLE history (generation INTEGER PRIMARY KEY, data TEXT, checksum INTEGER);
 """
 
 _GENERATION = "SELECT max(generation) FROM state"
@@ -186,29 +184,6 @@ class Contents:
     file: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Change:
-    """A change of the kind ``add``, ``insert``, ``remove``, ``compact`` or ``merge``.
-
-    ``added`` documents came with it and stay; ``inserted`` ones came one by one since the change
-    before. ``gone`` documents were duplicates of others, ``left_out`` ones were denied, ``removed``
-    ones were taken out. The other fields describe the index after the change, ``at`` is in UTC.
-    """
-
-    kind: str
-    added: int = 0
-    inserted: int = 0
-    gone: int = 0
-    left_out: int = 0
-    removed: int = 0
-    generation: int = 0
-    at: str = ""
-    documents: int = 0
-    denied: int = 0
-    segments: int = 0
-    bytes: int = 0
-
-
 class Database:
     """The open database of an index, for any number of threads.
 
@@ -262,13 +237,6 @@ class Database:
                 return replace(self._read(connection, known), file=file)
             finally:
                 connection.execute("ROLLBACK")
-
-    def read_history(self) -> list[Change]:
-        """Return all changes of the index, the first one first."""
-        with self._reading, self._translated():
-            connection, _ = self._connect(writes=False)
-            rows = connection.execute("SELECT * FROM history ORDER BY 1").fetchall()
-            return [self._decoded(row[1], Change) for row in map(self._checked, rows)]
 
     def check(self) -> None:
         """Read every page of the database, and raise if one is damaged."""
@@ -340,7 +308,6 @@ class Database:
         *,
         removed: Sequence[Uint32s] | None = None,
         packed: Sequence[bytes] = (),
-        change: Change | None = None,
     ) -> None:
         """Store the next state of the index in one durable step, within ``writing``.
 
@@ -369,11 +336,6 @@ class Database:
                 execute("DELETE FROM segments")
                 for row in _rows_of(manifest, removed or ()):
                     execute("INSERT INTO segments VALUES (?,?,?,?,?)", _with_checksum(*row))
-            if change is not None:
-                done = _encode(_completed(change, manifest))
-                execute(
-                    "INSERT INTO history VALUES (?,?,?)", _with_checksum(manifest.generation, done)
-                )
             execute("DELETE FROM state")
             execute("INSERT INTO state VALUES (?,?,?)", _state_row(manifest))
             execute("COMMIT")
@@ -563,18 +525,6 @@ def _rows_of(
         if record is not None:
             data = _encode(replace(record, n_removed=len(own)))
             yield position, role, data, own.tobytes()
-
-
-def _completed(change: Change, manifest: Manifest) -> Change:
-    return replace(
-        change,
-        generation=manifest.generation,
-        at=datetime.now(UTC).isoformat(timespec="seconds"),
-        documents=manifest.n_documents,
-        denied=0 if manifest.denied is None else manifest.denied.n_documents,
-        segments=len(manifest.segments),
-        bytes=manifest.n_bytes,
-    )
 
 
 # Making an index, and finding one.

@@ -26,7 +26,7 @@ from neardup.index.changes import (
     without,
 )
 from neardup.index.handle import OpenFiles, store_frequencies
-from neardup.index.store import Change, Contents, Manifest, PendingRecord, SegmentRecord, free_name
+from neardup.index.store import Contents, Manifest, PendingRecord, SegmentRecord, free_name
 from neardup.options.option import no_effect
 from neardup.passages.documents import (
     DocumentBlock,
@@ -182,10 +182,9 @@ def _add(
         record = write_segment(folder, name, block, scheme, frequencies, runner)
         segments = (*manifest.segments, record)
         manifest = replace(manifest, segments=segments, pending=PendingRecord())
-    change = Change("add", added=addition.n_documents, removed=n_removed)
     is_laid_out = n_removed or not packed
     removed = _with_new(opened.removed[:-1], len(manifest.segments)) if is_laid_out else None
-    store_next(handle.database, manifest, removed, change, packed)
+    store_next(handle.database, manifest, removed, packed)
     return addition
 
 
@@ -231,7 +230,7 @@ def compact_index(
                 n_done += len(block)
                 runner.report("compact", n_done, index.n_documents)
         after = replace(manifest, segments=tuple(records), pending=PendingRecord())
-        store_next(handle.database, after, _with_new((), len(records)), Change("compact"))
+        store_next(handle.database, after, _with_new((), len(records)))
         # A segment may take more than the documents that waited for it.
         n_freed = max(0, manifest.n_bytes - after.n_bytes)
         return Compaction(len(records), index.n_documents, n_freed)
@@ -283,8 +282,7 @@ def remove_documents(
         check_all_found(wanted, found)
         left, n_documents = _without(files, found), files.manifest.n_documents - len(wanted)
         if len(wanted):
-            change, waiting = Change("remove", removed=len(wanted)), left.contents.pending
-            store_next(handle.database, left.manifest, left.removed, change, waiting)
+            store_next(handle.database, left.manifest, left.removed, left.contents.pending)
         return Removal(len(wanted), n_documents)
 
 

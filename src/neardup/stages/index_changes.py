@@ -264,7 +264,6 @@ def describe(handle: Handle, runner: Runner) -> dict[str, Any]:
     """Return what an index holds, in plain values; every byte of it is checked."""
     view = handle.latest(runner)
     view.check_all(runner)
-    handle.database.read_history()
     handle.database.check()
     described: dict[str, Any] = view.describe(handle.folder)
     return described

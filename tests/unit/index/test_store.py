@@ -28,7 +28,6 @@ from neardup.errors import (
     WriteError,
 )
 from neardup.index.store import (
-    Change,
     Database,
     PendingRecord,
     SegmentRecord,
@@ -130,7 +129,7 @@ def test_commit__is_seen_as_a_whole(folder):
     with database.writing(0):
         manifest = replace(first.manifest, generation=1, segments=(record,))
         assert not reader.has_changed(first)
-        database.commit(manifest, removed=[removed, NOTHING], change=Change("add", added=7))
+        database.commit(manifest, removed=[removed, NOTHING])
     assert reader.has_changed(first)
     second = reader.read(first)
     assert second.manifest.n_documents == 5
@@ -146,9 +145,6 @@ def test_commit__is_seen_as_a_whole(folder):
     with pytest.raises(KeyError), database.writing(0):
         raise KeyError
     assert reader.read(third) is third
-    (change,) = reader.read_history()
-    assert (change.kind, change.added, change.documents, change.generation) == ("add", 7, 5, 1)
-    assert re.fullmatch(r"20\d\d-\d\d-\d\dT.*\+00:00", change.at)
 
 
 def test_commit__when_another_index_has_taken_the_place(folder):

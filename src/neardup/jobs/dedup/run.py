@@ -283,7 +283,6 @@ def _conclude(engine: Engine, read: Read, against: Other, found: _Found) -> Dedu
     added: dict[str, int] = {}
     if (new := against.new) is not None:
         assert sides is not None
-        new.n_left_out = int((sides >= DENIED).sum())
         # The index is told of what went for its own documents, or for one that is added.
         went = ~assignment.stays & ((sides == INPUT) | (sides == INDEX))
         with engine.stage("add") as note:
