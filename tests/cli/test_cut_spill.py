@@ -10,7 +10,7 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from neardup.jobs.cut import equal_passages, equal_units
+from neardup.jobs.cut import equal_units
 from neardup.passages import cutting, growing
 from neardup.reading import token_pass
 from neardup.runs.arrays import GrowingArray
@@ -102,8 +102,8 @@ def test_same_bytes__whatever_the_memory_and_the_workers(cut, options, monkeypat
 )
 def test_passages__same_bytes(cut, options, monkeypatch):
     written, mapped, passes = [], [], set()
-    write, read = Shuffle._write_waiting, equal_passages.samples_in
-    again = equal_passages._TokensAgain.__call__
+    write, read = Shuffle._write_waiting, equal_units.samples_in
+    again = equal_units._TokensAgain.__call__
 
     def read_tokens(*each):
         tokens = again(*each)
@@ -114,9 +114,9 @@ def test_passages__same_bytes(cut, options, monkeypatch):
         Shuffle, "_write_waiting", lambda *each: written.append(each[0]._name) or write(*each)
     )
     monkeypatch.setattr(
-        equal_passages, "samples_in", lambda *each: passes.add(each[-1]) or read(*each)
+        equal_units, "samples_in", lambda *each: passes.add(each[-1]) or read(*each)
     )
-    monkeypatch.setattr(equal_passages._TokensAgain, "__call__", read_tokens)
+    monkeypatch.setattr(equal_units._TokensAgain, "__call__", read_tokens)
     expected = cut(None, *options.split(), "--workers", 1)
     assert json.loads(expected["summary.json"])["spans"] > 5
     assert (written, set(mapped), passes) == ([], {False}, {1})

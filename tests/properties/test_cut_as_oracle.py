@@ -90,7 +90,7 @@ def test_similar_passages__as_oracle(
     if others is not None:
         # Those of one collection go for those of the other.
         others = [*others, *documents[:1]]
-    with patch("neardup.passages.cut_block._MOST_PUT_BACK", most_back):
+    with patch("neardup.passages.cutting._MOST_PUT_BACK", most_back):
         rows = cut_similar(
             documents, min_tokens, threshold, others, min_documents, num_perm, memory, block
         )

@@ -200,6 +200,6 @@ def test_find_pairs__few_strings_as_a_join(few, many, top, options):
         return found.table, found.summary
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("neardup.jobs.pairs.few._FEW", 0)
+        patched.setattr("neardup.jobs.pairs.run._FEW", 0)
         expected = find()
     assert find() == expected, (few, many, top, options)

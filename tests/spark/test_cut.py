@@ -18,7 +18,7 @@ import pytest
 import neardup
 from neardup.engine.spark import cluster
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ReadError
-from neardup.jobs.cut import equal_passages, passages
+from neardup.jobs.cut import equal_units, passages
 from neardup.stages import decide
 from tests.spark import on_session
 from tests.spark.mishaps import dies_once, replace_stage, shuffled
@@ -180,7 +180,7 @@ def test_rows_in_any_order(session, texts, tmp_path, small_tasks, monkeypatch):
 
 # What is done between the first look at texts and the second one.
 BETWEEN = {
-    "passages": (equal_passages, "find_repeats"),
+    "passages": (equal_units, "find_repeats"),
     "similar lines": (decide, "find_components"),
     "similar passages": (passages, "_find_similar"),
 }

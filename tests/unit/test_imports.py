@@ -73,7 +73,7 @@ def test_import__of_a_small_job(tmp_path):
     )
     assert loaded & LIBRARIES == {"click", "filelock", "numpy", "pyarrow"}
     assert loaded.isdisjoint({"pyarrow.csv", "pyarrow.dataset"})
-    assert loaded.isdisjoint({"neardup.jobs.dedup.audit", "neardup.reports", "neardup.service"})
+    assert loaded.isdisjoint({"neardup.reports", "neardup.service"})
 
 
 @pytest.mark.slow

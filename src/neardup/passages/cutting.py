@@ -10,15 +10,264 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from neardup.passages.align import AlignmentPlan
-from neardup.passages.cut_block import CutBlock
-from neardup.passages.cut_forms import Candidate, Form, StayingText
-from neardup.passages.growing import LookUp
-from neardup.passages.lookup import tokens_within
+from neardup.passages.cut_forms import Candidate, Documents, Form, StayingText, choose_passages
+from neardup.passages.growing import LookUp, lists_of
+from neardup.passages.index import OpenPassages
+from neardup.passages.lookup import Later, WindowHits, tokens_within
 from neardup.tables import Bools, Floats, Int64s, Rows, TokenLists
+
+# A block of texts that are cut together, as if one had been cut after the other.
+
+# A text of which so many own repeats were put back keeps all of them.
+_MOST_PUT_BACK = 20
+
+
+class Step:
+    """A form of a text, the passages that go of it, and own repeats that may not go."""
+
+    def __init__(self, form: Form) -> None:
+        self.form = form
+        self.chosen: list[Candidate] = []
+        self.put_back: set[Candidate] = set()
+
+
+class _Known:
+    """What windows of a form are similar to, as far as it was looked up.
+
+    ``staying`` are hits in the text that stays, ``near`` those in each form of the block, by its
+    number, and ``own`` those in the form itself. The first ``n_seen`` indexes of the block were
+    searched. ``number`` is that of the form if it is in one of them, else -1.
+    """
+
+    def __init__(self, staying: WindowHits) -> None:
+        self.staying = staying
+        self.near: dict[int, WindowHits] = {}
+        self.own: WindowHits | None = None
+        self.n_seen, self.number = 0, -1
+        # By the near forms that stay.
+        self.chosen: dict[tuple[int, ...], list[Candidate]] = {}
+        if not len(staying):
+            self.chosen[()] = []
+        self.repeats: list[Candidate] | None = None
+
+
+class _NearIndex:
+    """An index of forms of a block, the last text first, and the number of the first form."""
+
+    def __init__(self, forms: Sequence[Form], index: OpenPassages, first: int) -> None:
+        self.index, self.first = index, first
+        self._texts = np.array([form.text for form in forms], np.int64)
+        self.first_text = int(self._texts[-1])
+
+    def earlier(self, forms: Sequence[Form], numbers: Int64s) -> Later:
+        """Return which documents forms find: those of earlier texts, and themselves.
+
+        ``numbers`` are those of the forms if they are indexed.
+        """
+        texts = np.array([form.text for form in forms], np.int64)
+        firsts = np.searchsorted(-self._texts, -texts)
+        are_own = numbers - self.first == firsts
+        # Another form of a text is no earlier text.
+        inside = np.minimum(firsts, len(self._texts) - 1)
+        firsts += (self._texts[inside] == texts) & ~are_own
+        return Later(firsts, are_own)
+
+
+class CutBlock:
+    """Cuts consecutive texts for the text that stays, for each other, and for themselves.
+
+    Parameters
+    ----------
+    forms
+        The texts as they are, in keep order.
+    staying
+        The text that stays of all texts before them.
+    plan
+        Which passages are similar.
+    look_up
+        How texts are looked up.
+    is_apart
+        Texts go neither for each other nor for themselves.
+    """
+
+    def __init__(
+        self,
+        forms: Sequence[Form],
+        staying: StayingText,
+        plan: AlignmentPlan,
+        look_up: LookUp,
+        *,
+        is_apart: bool,
+    ) -> None:
+        self._forms, self._staying = forms, staying
+        self._look_up, self._is_apart = look_up, is_apart
+        self._near = Documents(
+            plan,
+            look_up.scheme,
+            lambda number: self._indexed[number].shingles,
+            lambda number: self._indexed[number].text,
+            lambda number: self._indexed[number].places,
+            lambda number: self._indexed[number].heads,
+        )
+        self._known: dict[Form, _Known] = {}
+        self._indexes: list[_NearIndex] = []
+        self._indexed: list[Form] = []
+
+    def cut(self) -> list[list[Step]]:
+        """Return the steps of each text; the form of the last step stays."""
+        self._find(self._forms)
+        while True:
+            self._stays: dict[int, Form] = {}
+            cuts = [self._cut_text(form) for form in self._forms]
+            forms = [step.form for steps in cuts for step in steps]
+            asked = [form for form in forms if not self._is_known(form)]
+            if not asked:
+                if not self._index_new():
+                    return cuts
+                asked = forms
+            self._find(asked)
+
+    def add_to(self, staying: StayingText, cuts: Sequence[Sequence[Step]]) -> None:
+        """Add the forms that stay to the text that stays."""
+        forms = [steps[-1].form for steps in cuts][::-1]
+        is_indexed = len(self._indexes) == 1 and forms == self._indexed
+        staying.add(forms, self._indexes[0].index if is_indexed else None)
+
+    def _cut_text(self, whole: Form) -> list[Step]:
+        """Cut a text by what is known; in the last step nothing goes, or its form is not known."""
+        steps, n_put_back = [Step(whole)], 0
+        while True:
+            step = steps[-1]
+            if not self._is_known(step.form):
+                return steps
+            step.chosen = self._choose(step, has_own=n_put_back < _MOST_PUT_BACK)
+            if not step.chosen:
+                self._stays[whole.text] = step.form
+                return steps
+            removal = _first_hit(steps)
+            if removal is None:
+                steps.append(Step(step.form.without(step.chosen)))
+                continue
+            # A passage that was to stay goes itself.
+            number, repeat = removal
+            n_put_back += 1
+            if n_put_back == _MOST_PUT_BACK:
+                number = _first_of_own(steps)
+            del steps[number + 1 :]
+            steps[number].put_back.add(repeat)
+
+    def _is_known(self, form: Form) -> bool:
+        known = self._known.get(form)
+        return known is not None and known.n_seen == len(self._indexes)
+
+    def _choose(self, step: Step, *, has_own: bool) -> list[Candidate]:
+        """Return the passages that go of a form: for other texts, else for the text itself."""
+        form, known = step.form, self._known[step.form]
+        near = tuple(
+            number
+            for number in known.near
+            if self._stays.get(self._indexed[number].text) is self._indexed[number]
+        )
+        if near not in known.chosen:
+            hits = WindowHits.joined([known.near[number] for number in near])
+            known.chosen[near] = choose_passages(
+                form, [(self._staying.documents, known.staying), (self._near, hits)]
+            )
+        if known.chosen[near] or not has_own:
+            return known.chosen[near]
+        if known.repeats is None and known.own is not None:
+            known.repeats = self._near.candidates(form, known.own, known.number)
+        allowed = [each for each in known.repeats or () if each not in step.put_back]
+        return _pick_repeats(form, allowed) if allowed else allowed
+
+    def _index_new(self) -> bool:
+        """Index the forms that stay and are not indexed; return whether there are some."""
+        if self._is_apart:
+            return False
+        stays = [form for form in self._stays.values() if self._known[form].number < 0]
+        new = sorted(stays, key=lambda form: -form.text)
+        if not new:
+            return False
+        first = len(self._indexed)
+        for number, form in enumerate(new, first):
+            self._known[form].number = number
+        index = self._look_up.index(lists_of([form.shingles for form in new]))
+        self._indexes.append(_NearIndex(new, index, first))
+        self._indexed += new
+        return True
+
+    def _find(self, forms: Sequence[Form]) -> None:
+        """Look forms up wherever they have not been looked up."""
+        new = [form for form in forms if form not in self._known]
+        for form, hits in zip(new, self._staying.find(new), strict=True):
+            self._known[form] = _Known(hits)
+        for number, near in enumerate(self._indexes):
+            asked = [
+                form
+                for form in forms
+                if self._known[form].n_seen <= number and form.text >= near.first_text
+            ]
+            numbers = np.array([self._known[form].number for form in asked], np.int64)
+            queries = lists_of([form.shingles for form in asked])
+            found = self._look_up.find(near.index, queries, near.earlier(asked, numbers))
+            for form, hits in zip(asked, found, strict=True):
+                if len(hits):
+                    self._note(form, replace(hits, documents=hits.documents + near.first))
+        for form in forms:
+            self._known[form].n_seen = len(self._indexes)
+
+    def _note(self, form: Form, hits: WindowHits) -> None:
+        """Note the forms of the block in which windows of a form were found."""
+        known = self._known[form]
+        order = np.argsort(hits.documents, kind="stable")
+        firsts = np.flatnonzero(np.diff(hits.documents[order], prepend=-1)).tolist()
+        for first, stop in pairwise([*firsts, len(order)]):
+            number = int(hits.documents[order[first]])
+            of_one = hits.take(order[first:stop])
+            if number == known.number:
+                known.own = of_one
+            else:
+                known.near[number] = of_one
+
+
+def _pick_repeats(form: Form, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Pick passages that a form has before, from its beginning on, but those that others need."""
+    chosen: list[Candidate] = []
+    size = int(form.places[-1]) + 1 if len(form.places) else 0
+    goes, stays = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    for each in sorted(candidates, key=lambda each: (each.first, *each.order())):
+        gone, kept = slice(each.start, each.stop), slice(each.kept_start, each.kept_stop)
+        if not (goes[gone].any() or stays[gone].any() or goes[kept].any()):
+            goes[gone], stays[kept] = True, True
+            chosen.append(each)
+    return chosen
+
+
+def _first_hit(steps: Sequence[Step]) -> tuple[int, Candidate] | None:
+    """Return the first own repeat, and its step, of which the last step takes what was to stay."""
+    *before, last = steps
+    gone = [last.form.places[each.first : each.last] for each in last.chosen]
+    places = np.concatenate(gone)
+    for number, step in enumerate(before):
+        for each in step.chosen:
+            if (
+                each.kept_text == step.form.text
+                and ((places >= each.kept_start) & (places < each.kept_stop)).any()
+            ):
+                return number, each
+    return None
+
+
+def _first_of_own(steps: Sequence[Step]) -> int:
+    """Return the first step in which own repeats go."""
+    text = steps[0].form.text
+    return next(k for k, step in enumerate(steps) if step.chosen[0].kept_text == text)
+
 
 # Tokens of texts that are looked up together: a share of those that stay, within bounds. Repeats
 # within a block cost more than those of texts before it, and each block costs a look at all

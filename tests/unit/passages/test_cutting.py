@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from neardup.passages import cut_block
+from neardup.passages import cutting
 from tests.cutting import cut_similar, dense_case
 
 
@@ -114,7 +114,7 @@ def test_cutter__blocks_and_memory_do_not_matter(seed):
 @pytest.mark.parametrize("period", [1, 3, 8])
 def test_cutter__periodic_text(monkeypatch, most_back, period):
     """A passage that stays for one that went is not taken itself."""
-    monkeypatch.setattr(cut_block, "_MOST_PUT_BACK", most_back)
+    monkeypatch.setattr(cutting, "_MOST_PUT_BACK", most_back)
     for _, start, stop, _, kept_start, kept_stop, similarity in (
         rows := cut_similar([list(range(period)) * (48 // period)], 4, "0.5")
     ):

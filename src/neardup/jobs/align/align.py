@@ -6,16 +6,16 @@ From documents to shared passages: windows are looked up, chained, and their end
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.documents.other import resolve_other
-from neardup.engine.engine import Engine
+from neardup.engine.engine import Engine, Means
 from neardup.engine.opening import open_engine
 from neardup.engine.workspaces import key_of, key_with_index
 from neardup.errors import InvalidParameterError
@@ -24,7 +24,6 @@ from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.align.found import Found, both_ways
 from neardup.jobs.align.other import NewDocuments, Other, choose_other, no_other, open_other
 from neardup.jobs.align.plan import (
     choose_options,
@@ -34,7 +33,6 @@ from neardup.jobs.align.plan import (
     recalls_of,
     usual_of,
 )
-from neardup.jobs.align.queries import Aligned, Queries
 from neardup.options.choices import (
     AlignMeasure,
     AlignmentSummary,
@@ -46,10 +44,13 @@ from neardup.options.choices import (
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.options.passages import AlignOptions, AlignSchemeOptions
-from neardup.passages.align import AlignmentPlan, certain_length, make_window_scheme
-from neardup.passages.document_pairs import Extents, HiddenText
+from neardup.passages.additions import gather
+from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
+from neardup.passages.chains import Hit
+from neardup.passages.document_pairs import Extents, HiddenText, extents_of, pair_table
 from neardup.passages.documents import (
     NO_RUNS,
+    DocumentBlock,
     PassageReading,
     least_run,
     read_document_block,
@@ -57,19 +58,220 @@ from neardup.passages.documents import (
     runs_of,
 )
 from neardup.passages.index import PassageHandle
-from neardup.passages.lookup import WindowCounts
-from neardup.passages.matches import schema_of, with_id_types
+from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
+from neardup.passages.matches import match_table, schema_of, with_id_types
 from neardup.passages.places import Placer, count_marked
 from neardup.passages.scheme import PassageScheme
+from neardup.passages.shared import SharedPassages
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
-from neardup.runs.runner import Runner
+from neardup.runs.runner import Runner, release_memory
 from neardup.stages.hints import has_chosen, hints_of_letters, with_warning
 from neardup.stages.options import columns_of
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
-    from neardup.outputs.summary_records import Hint
+    from neardup.outputs.summary_records import Hint, PassageSummary
+
+# Queries of an alignment: looked up in an index, some at a time, by each task.
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Some queries in the order of the input, and what they share with the other collection.
+
+    ``sizes`` are their numbers of tokens, beside which ``n_ignored`` were left out. ``places`` are
+    rows of query, its first token, document, its first token; queries are counted among these,
+    documents through the collection. There are ``extents`` where somebody wants pairs of documents.
+    """
+
+    sizes: Int64s
+    id_type: pa.DataType
+    passages: pa.Table
+    places: Int64s
+    extents: Extents | None
+    n_ignored: int
+    skipped: Sequence[SkippedRow]
+    counts: WindowCounts
+
+
+@dataclass(frozen=True)
+class Queries:
+    """How queries are aligned with the documents of an index.
+
+    With ``is_one`` they are these documents themselves. ``hidden`` text counts nowhere. ``placer``
+    names the beginnings of passages, if they are wanted.
+    """
+
+    shared: SharedPassages
+    plan: AlignmentPlan
+    options: AlignOptions
+    hidden: HiddenText | None
+    placer: Placer | None
+    is_one: bool
+
+    def align(self, blocks: Iterator[DocumentBlock], means: Means) -> Iterator[Aligned]:
+        """Yield the passages of queries, as many queries at a time as are best."""
+        workspace, runner, options = means.workspace, means.runner, self.options
+        index = within_memory(self.shared.opened, workspace)
+        aligner = Aligner(index, self.plan, workspace, runner)
+        for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
+            later = None
+            if self.is_one:
+                later = later_than(index.documents_of_ids(block.ids), options)
+            matches = aligner.align(block.tokens, means.report, later)
+            passages = match_table(
+                matches, block, index, with_text=options.with_text, placer=self.placer
+            )
+            columns = (matches.queries, matches.query_starts, matches.documents, matches.starts)
+            extents = None
+            if options.summary is not None:
+                extents = extents_of(matches, passages, block, index, self.hidden)
+            yield Aligned(
+                np.diff(block.tokens.offsets),
+                block.ids.type,
+                passages,
+                np.stack(columns, axis=1),
+                extents,
+                block.n_ignored,
+                block.skipped,
+                aligner.take_counts(),
+            )
+            # Before the next ones are put together.
+            del block, matches, passages, columns, extents
+            if index.gives_back:
+                release_memory()
+
+
+def later_than(own: Int64s, options: AlignOptions) -> Later:
+    """Return what documents of a collection find in it: later ones, themselves, too, or others.
+
+    ``own`` are their numbers.
+    """
+    nobody = np.zeros(len(own), np.bool_)
+    if options.most_times:
+        # That one is contained in another does not say that this is in it.
+        return Later(own, nobody, finds_before=True)
+    return Later(own, ~nobody) if options.within else Later(own + 1, nobody)
+
+
+# What an alignment has found, before it is a result: it can be turned round and put together.
+
+
+@dataclass(frozen=True)
+class Found:
+    """Passages, what the summary says of them, and their numbers.
+
+    ``places`` are rows of query, its first token, document, its first token. ``extents`` are those
+    of ``extents_of``, None if nobody wants pairs of documents. ``n_ignored`` tokens of the queries
+    and of the documents were ignored, because they are of ``hidden`` text.
+    """
+
+    passages: pa.Table
+    summary: dict[str, Any]
+    places: Int64s
+    extents: Extents | None
+    n_ignored: tuple[int, int]
+    hidden: HiddenText
+
+    def result(self) -> PassageResult:
+        """Return what is reported, with pairs of documents where they are wanted."""
+        pairs = None
+        if self.extents is not None:
+            pairs = pair_table(self.passages, self._pairs(), self.extents)
+        summary = cast("PassageSummary", self.summary)
+        return PassageResult(self.passages, summary, pairs, self.hidden)
+
+    def counts(self, *, is_one: bool) -> dict[str, int]:
+        """Count passages and documents, of one collection or of the first of two."""
+        aligned = self.places[:, [0, 2]] if is_one else self.places[:, 0]
+        return {
+            "aligned_documents": len(np.unique(aligned)),
+            "passages": len(self.passages),
+            "document_pairs": len(np.unique(self._pairs())),
+        }
+
+    def take(self, rows: Int64s) -> Found:
+        """Return some of the passages."""
+        return replace(
+            self,
+            passages=self.passages.take(pa.array(rows)),
+            places=self.places[rows],
+            extents=None if self.extents is None else self.extents[rows],
+        )
+
+    def exchanged(self) -> Found:
+        """Take queries for documents, and documents for queries."""
+        names = [
+            f"doc_{name.removeprefix('query_')}"
+            if name.startswith("query_")
+            else f"query_{name.removeprefix('doc_')}"
+            if name.startswith("doc_")
+            else name
+            for name in self.passages.column_names
+        ]
+        passages = self.passages.rename_columns(names).select(self.passages.column_names)
+        summary = dict(self.summary, ignored_tokens=self.n_ignored[1])
+        for name in ("documents", "empty_documents", "short_documents"):
+            summary[name] = summary[name][::-1]
+        for name in ("id_column", "id_column_by_default"):
+            if f"against_{name}" in summary:
+                of_queries, of_documents = summary[name], summary[f"against_{name}"]
+                summary[name], summary[f"against_{name}"] = of_documents, of_queries
+        places = self.places[:, [2, 3, 0, 1]]
+        extents = None if self.extents is None else self.extents[:, [3, 4, 5, 0, 1, 2]]
+        return Found(passages, summary, places, extents, self.n_ignored[::-1], self.hidden)
+
+    def earlier_first(self) -> Found:
+        """Take the earlier one of two documents of a collection for the query."""
+        is_later = self.places[:, 0] > self.places[:, 2]
+        turned = self.exchanged().take(np.flatnonzero(is_later))
+        return _joined([self.take(np.flatnonzero(~is_later)), turned])
+
+    def _pairs(self) -> Int64s:
+        """Return a number for the pair of each passage, in the order of queries and documents."""
+        n_documents = int(self.places[:, 2].max(initial=0)) + 1
+        numbers: Int64s = self.places[:, 0] * n_documents + self.places[:, 2]
+        return numbers
+
+
+def both_ways(found: Sequence[Found], *, is_one: bool) -> Found:
+    """Put passages together that were found either way, each once, in the order of the queries."""
+    joined = _joined(found)
+    spans = [
+        joined.passages[name].to_numpy()
+        for name in ("query_start", "query_end", "doc_start", "doc_end")
+    ]
+    hits = [Hit(*row) for row in zip(*(span.tolist() for span in spans), strict=True)]
+    kept = []
+    pairs = joined.places[:, [0, 2]]
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    heads = np.flatnonzero((np.diff(pairs[order], axis=0, prepend=-1) != 0).any(axis=1))
+    for rows in np.split(order, heads[1:]):
+        # What was found both ways, and what is mostly part of something longer.
+        longest: list[int] = []
+        for row in sorted(rows.tolist(), key=lambda row: (-hits[row].size, row)):
+            if all(hits[other].common_share(hits[row]) < 0.5 for other in longest):
+                longest.append(row)
+        kept += longest
+    chosen = np.array(kept, np.int64)
+    chosen = chosen[np.lexsort(joined.places[chosen][:, [3, 2, 1, 0]].T)]
+    merged = joined.take(chosen)
+    counts = merged.counts(is_one=is_one)
+    for name in ("windows", "frequent_windows", "hits", "seconds"):
+        counts[name] = sum(each.summary[name] for each in found)
+    return replace(merged, summary=merged.summary | counts)
+
+
+def _joined(found: Sequence[Found]) -> Found:
+    """Put the passages of several together; the last one's summary speaks for all."""
+    extents = [each.extents for each in found if each.extents is not None]
+    return replace(
+        found[-1],
+        passages=pa.concat_tables([each.passages for each in found]),
+        places=np.concatenate([each.places for each in found]),
+        extents=np.concatenate(extents) if extents else None,
+    )
 
 
 def read_templates(

@@ -15,8 +15,7 @@ from neardup.files.inputs import check_effect, passed_over
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut_result import CutResult
-from neardup.jobs.cut.equal_passages import cut_equal_passages
-from neardup.jobs.cut.equal_units import cut_equal_units
+from neardup.jobs.cut.equal_units import cut_equal_passages, cut_equal_units
 from neardup.jobs.cut.named import ReadKeepers, cut_named, read_named_spans
 from neardup.jobs.cut.passages import FoundSpans, cut_passages, describe_repeated, most_repeated
 from neardup.jobs.cut.plan import CutJobPlan, plan_cut
