@@ -8,7 +8,7 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +20,8 @@ from neardup.outputs.targets import Target, target_of
 from neardup.reports.charts import Chart
 from neardup.reports.examples import Example, example_lines
 from neardup.reports.text import (
-    MOST_OF_NAME,
     escape_text,
     is_figure,
-    percent,
-    shortened,
     well_formed,
     written,
 )
@@ -259,37 +256,31 @@ def options_section(summary: Mapping[str, Any], names: Sequence[str]) -> Section
     return Section("options", "How it was done", tables=tables)
 
 
-# Templates of this package and of the service.
+# Templates.
 
-_PACKAGE = "neardup.reports"
 # Characters that would end a block of data, or a line of a script.
 _IN_DATA = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def render(template: str, **values: Any) -> str:
     """Fill in a template of this package; text is escaped, ``Markup`` is not."""
-    return templates_of(_PACKAGE).get_template(template).render(**values)
+    return _templates().get_template(template).render(**values)
 
 
 @cache
-def templates_of(package: str) -> Environment:
-    """Return the templates of a package, which escape every value."""
+def _templates() -> Environment:
+    """Return the templates of this package, which escape every value."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader(package),
+        loader=PackageLoader("neardup.reports"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=lambda value: Markup(escape_text(value)) if type(value) is str else value,
     )
-    environment.filters["counted"] = "{:,}".format
-    environment.filters["similarity"] = "{:.4f}".format
-    # A line must not end before the sign.
-    environment.filters["percent"] = lambda share: percent(share).replace(" %", "\u00a0%")
-    environment.filters["shortened"] = partial(shortened, most=MOST_OF_NAME)
-    environment.filters["prose"] = prose
+    environment.filters |= {"counted": "{:,}".format, "prose": prose}
     environment.tests["figure"] = is_figure
     return environment
 
@@ -307,9 +298,9 @@ def prose(text: str) -> Markup:
 
 
 @cache
-def source_of(name: str, package: str = _PACKAGE) -> str:
-    """Return a style sheet or a script of the templates of a package."""
-    environment = templates_of(package)
+def source_of(name: str) -> str:
+    """Return a style sheet or a script of the templates."""
+    environment = _templates()
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]
 
