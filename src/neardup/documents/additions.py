@@ -97,7 +97,7 @@ def merge_segments(handle: DocumentHandle, files: OpenFiles, first: int, runner:
             copying.copy(number)
             runner.report("compact", number - first + 1, stop - first)
         if not first and not manifest.pending.n_removed:
-            _add_tail(Adding(index, writer))
+            _add_waiting(Adding(index, writer))
             manifest = replace(manifest, pending=PendingRecord())
         if writer.n_documents or writer.n_gone:
             merged.append(writer.finish(name))
@@ -439,7 +439,7 @@ def adding(
     name, removed = free_name(manifest, 0), [*files.removed[:-1]]
     with new_segment(handle.folder, name, index.scheme, runner) as writer:
         new = Adding(index, writer)
-        _add_tail(new)
+        _add_waiting(new)
         yield new
         if writer.n_documents or writer.n_gone:
             segments = (*manifest.segments, writer.finish(name))
@@ -450,7 +450,7 @@ def adding(
         store_next(handle.database, manifest, [*removed, _NOTHING])
 
 
-def _add_tail(new: Adding) -> None:
+def _add_waiting(new: Adding) -> None:
     """Add the documents that are pending, if there are any."""
     if new.index.segments and isinstance(new.index.segments[-1], Pending):
         _add_pending(new, new.index.segments[-1], [])

@@ -34,7 +34,7 @@ _NOTHING: Uint32s = np.empty(0, np.uint32)
 class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
     """An index of documents; the last segments may be documents in memory.
 
-    These are those of the tail, and those that are not written yet. ``denied`` is what is known of
+    These are pending ones, and those that are not written yet. ``denied`` is what is known of
     documents that must not come back, which are not found; where a text goes for one, its number is
     behind those of all documents.
     """
@@ -65,9 +65,9 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         for _ in runner.map(CheckedPages.check_all, pages):
             pass
 
-    def with_tail(self, tail: Searchable, removed: Uint32s = _NOTHING) -> OpenDocuments:
+    def with_pending(self, pending: Searchable, removed: Uint32s = _NOTHING) -> OpenDocuments:
         """Return the index with documents in memory behind the others."""
-        return replace(self, segments=(*self.segments, tail), removed=(*self.removed, removed))
+        return replace(self, segments=(*self.segments, pending), removed=(*self.removed, removed))
 
     def has_id(self, identifier: str) -> bool:
         """Return whether there is a document of an id."""
@@ -194,7 +194,7 @@ class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]
     def view_of(
         self, files: OpenFiles, restored: DocumentScheme, parts: tuple[DocumentSegment, ...]
     ) -> OpenDocuments:
-        """See all segments, and the tail, as an index."""
+        """See all segments, and pending documents, as an index."""
         denied = self._open_denied(files.denied, restored)
         removed, parts_pending = files.removed, files.contents.pending
         index = OpenDocuments(files.manifest, restored, parts, removed[:-1], denied, files.contents)
@@ -208,7 +208,7 @@ class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]
         if (len(pending), pending.n_gone) != (record.n_documents, record.n_gone):
             message = "pending documents are not those of the state; build the index again"
             raise IndexFormatError(message, path=str(self.database.path))
-        return index.with_tail(pending, removed[-1])
+        return index.with_pending(pending, removed[-1])
 
     _pending: _PendingParts | None = None
     _denied: tuple[Segment, DocumentSegment] | None = None

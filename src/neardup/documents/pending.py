@@ -1,6 +1,6 @@
-"""Documents in memory: those that wait for a commit, and those that wait for a segment in a tail.
+"""Documents in memory: those that wait for a commit, and those that wait for a segment.
 
-A tail is what commits of a few documents have written one behind the other: each packed as a block,
+A commit of a few documents writes a row of the database: the documents packed as a block,
 with what was signed of it. Who opens the index takes them into memory again.
 """
 
@@ -252,7 +252,7 @@ class Pending(Searchable):
         )
 
     def pack(self, unwritable: list[tuple[Id, str]]) -> bytes:
-        """Return all documents as a tail keeps them; see ``batches``."""
+        """Return all documents as a row of the database keeps them; see ``batches``."""
         made = self._made(self._packed_rows, unwritable)
         parts = [_packed(_OF_DOCUMENTS, *packed) for packed in made]
         gone = self.gone()

@@ -74,7 +74,7 @@ class InsertSession:
         if base is None or pending is None:
             return self._handle.latest(self._runner)
         pending.prepare()
-        return base.with_tail(pending) if len(pending) else base
+        return base.with_pending(pending) if len(pending) else base
 
     def insert(
         self,

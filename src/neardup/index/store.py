@@ -446,6 +446,8 @@ class Database:
         """Turn errors of SQLite into one line that names the file."""
         try:
             yield
+        except UnicodeDecodeError as error:
+            raise self._damaged(error) from error
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):

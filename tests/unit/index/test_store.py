@@ -147,6 +147,15 @@ def test_commit__is_seen_as_a_whole(folder):
     assert reader.read(third) is third
 
 
+def test_damage__of_text(folder):
+    """SQLite hands out text that is no UTF-8 as an error of Python."""
+    with contextlib.closing(sqlite3.connect(folder / "index.sqlite")) as connection:
+        connection.execute("UPDATE segments SET role = CAST(X'70EF' AS TEXT)")
+        connection.commit()
+    with pytest.raises(IndexFormatError, match=r"index\.sqlite: the database is damaged"):
+        read_manifest(folder)
+
+
 def test_commit__when_another_index_has_taken_the_place(folder):
     database = Database(folder)
     before = database.read()

@@ -21,6 +21,11 @@ def texts(n: int, seed: int = 0) -> list[dict[str, str]]:
     ]
 
 
+@pytest.fixture(autouse=True)
+def _all_get_segments(monkeypatch):
+    monkeypatch.setattr("neardup.passages.additions.MOST_PENDING", 0)
+
+
 @pytest.fixture(params=[("binary", "unary"), ("log", "smooth")])
 def index(tmp_path, request) -> PassageIndex:
     """Make an index of several segments, some documents of which are removed."""
