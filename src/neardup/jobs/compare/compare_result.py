@@ -372,30 +372,6 @@ class CompareResult(Comparison, Result):
         """Return the page of ``report`` as HTML."""
         return self.report().html
 
-    @classmethod
-    def from_dict(cls, values: dict[str, Any], texts: tuple[str, str]) -> CompareResult:
-        """Return the result of which ``to_dict`` made plain values, for the same texts."""
-        a, b = (TextSize(**values["sizes"][side]) for side in "ab")
-        differences = {name: _as_tuples(value) for name, value in values["differences"].items()}
-        return cls(
-            (values["names"][0], values["names"][1]),
-            texts,
-            (a, b),
-            tuple(
-                Measured(
-                    **measured
-                    | {"estimates": tuple(Estimated(**each) for each in measured["estimates"])}
-                )
-                for measured in values["measures"]
-            ),
-            tuple(
-                SharedPassage(**{name: _as_tuples(value) for name, value in passage.items()})
-                for passage in values["passages"]
-            ),
-            Differences(**differences),
-            values["options"],
-        )
-
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the page (.html) or the plain values (.json), by the file's ending.
 
@@ -411,11 +387,6 @@ class CompareResult(Comparison, Result):
         else:
             content = self.html()
         write_file(target, lambda new: new.write_text(content))
-
-
-def _as_tuples(value: Any) -> Any:
-    """Turn lists into tuples again."""
-    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
 def _plain(value: Any) -> Any:
