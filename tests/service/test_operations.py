@@ -155,6 +155,9 @@ def test_changes__of_documents(running):
     new = {"id": "new", "text": "words that are nowhere else in this whole index of ours"}
     in_columns = {"columns": {"source": None}}
     assert ask(running, "docs/insert", new) == {"inserted": 1}
+    # Durable, so that others see it.
+    folder = running.service.indexes["docs"].folder
+    assert "new" in neardup.DocumentIndex.open(folder)
     for operation in ("insert", "insert-if-new"):
         again = {**new, "text": "of other words than those before"}
         refused = ask(running, f"docs/{operation}", again, 409)
@@ -166,8 +169,6 @@ def test_changes__of_documents(running):
     assert ask(running, "docs/insert-if-new", other)["inserted"]
     again = {"documents": [new | in_columns]}
     assert ask(running, "docs/add", again, 409)["error"] == "InvalidInputError"
-    # Durable, so that others see it.
-    folder = running.service.indexes["docs"].folder
     assert 12 in neardup.DocumentIndex.open(folder)
     wrong = ask(running, "docs/insert", {**new, "id": "x", "columns": {"other": 1}}, 422)
     assert "other" in wrong["detail"]

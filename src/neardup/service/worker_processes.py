@@ -167,12 +167,10 @@ def _given(asked: msgspec.Struct, *without: str) -> dict[str, Any]:
 
 def _rows(texts: list[str | m.NamedText]) -> list[Any]:
     """Return texts as an index takes them; where some have ids, numbers are ids of the others."""
-    ids = [None if isinstance(text, str) else text.id for text in texts]
-    if not any(identifier is not None for identifier in ids):
+    if all(isinstance(text, str) for text in texts):
         return texts
-    kind = str if any(isinstance(identifier, str) for identifier in ids) else int
     return [
-        {"id": kind(number), "text": text} if isinstance(text, str) else msgspec.to_builtins(text)
+        {"id": number, "text": text} if isinstance(text, str) else msgspec.to_builtins(text)
         for number, text in enumerate(texts)
     ]
 
