@@ -51,7 +51,9 @@ def test_deduplicate__good_rows_are_documents(rows):
         if not isinstance(row["text"], str) or not all(map(is_unicode, row.values()))
     ]
     for data in (rows, pd.DataFrame(rows, dtype=object)):
-        result = neardup.deduplicate(data, on_error="skip", ngram=1)
+        result = neardup.deduplicate(
+            data, text=neardup.TextOptions(ngram=1), read=neardup.ReadOptions(on_error="skip")
+        )
         assert result.skipped["row"].to_pylist() == bad
         assert result.summary["documents_in"] == len(rows) - len(bad)
         assert len(result.kept) == result.summary["documents_kept"]

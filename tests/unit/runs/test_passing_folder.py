@@ -32,6 +32,6 @@ def test_index__that_stays_is_synced(synced, tmp_path):
     with WorkFolder.temporary(tmp_path).passing_folder() as folder:
         assert folder.is_dir()
         neardup.PassageIndex.create(tmp_path / "index").add(TEXTS)
-    assert len(synced) > 9
+    assert synced
     assert not folder.exists()
     assert not disk._PASSING
