@@ -152,7 +152,16 @@ def test_token(browse, tmp_path):
         assert seen.value["ids"] == ["a"]
 
 
-@pytest.mark.parametrize("steps", [[], submit("look-up", text=PASTED)], ids=["form", "result"])
+# All is there, and the tabulator starts at the top.
+FROM_THE_TOP = [
+    waiting("document.querySelectorAll('#result article').length === 3"),
+    "(document.querySelector('nav a').focus(), 1)",
+]
+
+
+@pytest.mark.parametrize(
+    "steps", [[], [*submit("look-up", text=PASTED), *FROM_THE_TOP]], ids=["form", "result"]
+)
 def test_page__by_the_tabulator(browse, url, steps):
     def look(*more, **window):
         seen = browse(f"{url}/", READY, *steps, *more, **window)
