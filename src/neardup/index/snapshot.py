@@ -64,18 +64,16 @@ def open_snapshot(folder: Path) -> Snapshot:
     database = Database(folder)
     try:
         while True:
-            contents, data = database.read(), database.copy()
+            contents, data = database.copy()
             try:
                 files = _open_files(folder, contents)
             except (IndexFormatError, ReadError):
+                # A writer may have removed files meanwhile.
                 if not database.has_changed(contents):
                     raise
-                continue
-            if not database.has_changed(contents):
+            else:
                 # Last, so that a tar file that was cut off has no index.
                 return Snapshot(contents, [*files, (FILE, io.BytesIO(data), len(data))])
-            for _, file, _ in files:
-                file.close()
     finally:
         database.close()
 

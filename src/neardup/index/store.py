@@ -245,11 +245,12 @@ class Database:
             if found != "ok":
                 raise self._damaged(found)
 
-    def copy(self) -> bytes:
-        """Return a copy of the committed database as the bytes of a file."""
+    def copy(self) -> tuple[Contents, bytes]:
+        """Return what is committed, and a copy of the database as the bytes of a file."""
         with self._reading, self._translated(), contextlib.closing(_new()) as target:
-            self._connect(writes=False)[0].backup(target)
-            return target.serialize()
+            connection, file = self._connect(writes=False)
+            connection.backup(target)
+            return replace(self._read(target, None), file=file), target.serialize()
 
     @contextmanager
     def writing(self, timeout: float) -> Iterator[None]:
