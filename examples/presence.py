@@ -106,7 +106,7 @@ def _read(asked: bytes) -> neardup.Sketches:
         table = file.read()
     except (pa.ArrowException, OSError):
         message = "not a file of sketches"
-        raise neardup.SketchFormatError(message) from None
+        raise neardup.errors.SketchFormatError(message) from None
     questions = neardup.Sketches.from_arrow(table)
     numbers = pa.array(range(len(questions)), pa.int64())
     return neardup.Sketches(questions.scheme, numbers, questions.rows)

@@ -6,11 +6,6 @@ import importlib
 from typing import Any
 
 
-def homes_of(modules: dict[str, str]) -> dict[str, str]:
-    """Return the module of each name, given the names of each module, with spaces between."""
-    return {name: module for module, names in modules.items() for name in names.split()}
-
-
 def load_name(namespace: dict[str, Any], name: str) -> Any:
     """Return a name of a module, which its ``_HOMES`` says where to find, and keep it there.
 

@@ -18,7 +18,7 @@ RECORDS = [
 ]
 
 
-def record_pairs() -> neardup.PairResult:
+def record_pairs() -> neardup.types.PairResult:
     return neardup.find_pairs(
         RECORDS,
         threshold="0.4",

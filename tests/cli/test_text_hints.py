@@ -136,7 +136,7 @@ def test_warning__once_a_call_at_its_line(name, call, hint, tmp_path):
         warnings.simplefilter("always")
         result = call(TEXTS[name])
     [warning] = caught
-    assert issubclass(warning.category, neardup.NeardupHint)
+    assert issubclass(warning.category, neardup.errors.NeardupHint)
     assert Path(warning.filename) == Path(__file__)
     [found] = result.summary["hints"]
     assert (found["name"], found["index"]) == (hint, is_of_index)

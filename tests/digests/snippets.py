@@ -116,7 +116,7 @@ _PASSAGES = [
     "import filelock\ni = make_index()\n"
     "with filelock.FileLock('idx/write.lock'):\n"
     "    try:\n        i.remove(['forum-1']); said = 'nothing'\n"
-    "    except neardup.IndexLockedError as error:\n        said = str(error)\nsaid",
+    "    except neardup.errors.IndexLockedError as error:\n        said = str(error)\nsaid",
     "make_index()\nneardup.align('questions.jsonl', neardup.PassageIndex('idx'), seed=3)",
 ]  # fmt: skip
 

@@ -263,7 +263,7 @@ def test_estimate__of_files_in_parts_is_the_same(options, texts, others, more, n
         assert counts_of(found) == counts_of(expected)
         n_pairs = len(expected.pairs)
         if n_pairs > 1:
-            with pytest.raises(neardup.ResultLimitError):
+            with pytest.raises(neardup.errors.ResultLimitError):
                 neardup.estimate(*paths, **grouped(memory=LEAST_MEMORY, limit=n_pairs - 1, **more))
 
 
@@ -285,7 +285,7 @@ def test_estimate__of_parts_notices_an_id_that_comes_twice():
     twice = pa.concat_tables([table, table.slice(0, 1)])
     with in_parts(5, [own]) as (path,):
         pq.write_table(twice, path)
-        with pytest.raises(neardup.SketchFormatError, match="an id comes twice"):
+        with pytest.raises(neardup.errors.SketchFormatError, match="an id comes twice"):
             neardup.estimate(path, threshold=0.5, run=neardup.RunOptions(memory=LEAST_MEMORY))
 
 

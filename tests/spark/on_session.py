@@ -9,29 +9,29 @@ import neardup
 from tests.calls import grouped
 
 
-def deduplicate(session: Any, data: Any, **options: Any) -> neardup.DeduplicationResult:
+def deduplicate(session: Any, data: Any, **options: Any) -> neardup.types.DeduplicationResult:
     """Deduplicate on a session."""
     return neardup.deduplicate(data, **grouped(spark=session, **options))
 
 
-def find_pairs(session: Any, *data: Any, **options: Any) -> neardup.PairResult:
+def find_pairs(session: Any, *data: Any, **options: Any) -> neardup.types.PairResult:
     """Find pairs on a session."""
     return neardup.find_pairs(*data, **grouped(spark=session, **options))
 
 
-def align(session: Any, *data: Any, **options: Any) -> neardup.PassageResult:
+def align(session: Any, *data: Any, **options: Any) -> neardup.types.PassageResult:
     """Align on a session."""
     return neardup.align(*data, **grouped(spark=session, **options))
 
 
-def cut(session: Any, data: Any, **options: Any) -> neardup.CutResult:
+def cut(session: Any, data: Any, **options: Any) -> neardup.types.CutResult:
     """Cut on a session."""
     return neardup.cut(data, **grouped(spark=session, **options))
 
 
 def search_documents(
     session: Any, index: Any, queries: Any, **options: Any
-) -> neardup.DocumentSearchResult:
+) -> neardup.types.DocumentSearchResult:
     """Search an index of documents on a session."""
     if not isinstance(index, neardup.DocumentIndex):
         index = neardup.DocumentIndex.open(index)
@@ -42,7 +42,7 @@ def search_documents(
 
 def search_passages(
     session: Any, index: Any, queries: Any, **options: Any
-) -> neardup.PassageResult:
+) -> neardup.types.PassageResult:
     """Search an index of passages on a session."""
     if not isinstance(index, neardup.PassageIndex):
         index = neardup.PassageIndex.open(index)

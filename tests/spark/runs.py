@@ -50,7 +50,7 @@ def summary_of(output: Path) -> dict[str, Any]:
     return {name: value for name, value in summary.items() if name not in _OF_THE_RUN}
 
 
-def summary_of_pairs(result: neardup.PairResult) -> dict[str, Any]:
+def summary_of_pairs(result: neardup.types.PairResult) -> dict[str, Any]:
     """Return the summary of pairs, without what the run took, and what filters did in blocks."""
     left_out = {*_OF_THE_RUN, "filters"}
     return {name: value for name, value in result.summary.items() if name not in left_out}

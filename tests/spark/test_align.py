@@ -113,7 +113,7 @@ def few_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
 def check(session: Any, texts: Path, names: tuple[str, ...], options: dict[str, Any]) -> Any:
     """Hold passages of Spark to those of threads."""
 
-    def on_spark(*data: str, **more: Any) -> neardup.PassageResult:
+    def on_spark(*data: str, **more: Any) -> neardup.types.PassageResult:
         found = on_session.align(session, *data, **more)
         assert (found.summary["engine"], found.summary["workers"]) == ("spark", 2)
         return found

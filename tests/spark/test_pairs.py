@@ -101,7 +101,7 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def check(session: Any, records: Path, *more: str, **options: Any) -> neardup.PairResult:
+def check(session: Any, records: Path, *more: str, **options: Any) -> neardup.types.PairResult:
     """Hold pairs of Spark to those of threads, and return these."""
     named = [str(records / name) for name in ("own", *more)]
     expected = neardup.find_pairs(*named, **grouped(workers=2, **options))

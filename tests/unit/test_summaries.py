@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import neardup
-from neardup.types import (
+from neardup.outputs.summary_records import (
     ClusterSummary,
     CompareSummary,
     CutSummary,
@@ -137,7 +137,7 @@ def check_keys(values: Any, record: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::neardup.NeardupHint")
+@pytest.mark.filterwarnings("ignore::neardup.errors.NeardupHint")
 @pytest.mark.parametrize("record", CASES)
 def test_summary__is_as_its_type_says(record: type, tmp_path: Path) -> None:
     for result in CASES[record](tmp_path):

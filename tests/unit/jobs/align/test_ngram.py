@@ -15,7 +15,7 @@ TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
 SHUFFLED = "weary and weak, pondered I while dreary midnight a upon once"
 
 
-def places(found: neardup.PassageResult) -> list[tuple[str, int, int, float]]:
+def places(found: neardup.types.PassageResult) -> list[tuple[str, int, int, float]]:
     names = ("doc_id", "doc_start", "doc_end", "similarity")
     return [tuple(row[name] for name in names) for row in found.passages.to_pylist()]
 

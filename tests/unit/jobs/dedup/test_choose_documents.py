@@ -199,7 +199,7 @@ AGAIN = "find pairs of one collection by a threshold"
 )
 def test_choose__refuses_pairs(pairs, message):
     table = pairs()
-    is_marked = isinstance(table, neardup.PairResult)
+    is_marked = isinstance(table, neardup.types.PairResult)
     with pytest.raises(InvalidInputError) as caught:
         neardup.choose(table, ROWS, measure=None if is_marked else "jaccard")
     assert str(caught.value).startswith(message)

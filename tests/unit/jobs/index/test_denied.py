@@ -10,14 +10,9 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup import (
-    DeniedError,
-    DocumentIndex,
-    InvalidParameterError,
-    PassageIndex,
-    WriteError,
-)
+from neardup import DocumentIndex, InvalidParameterError, PassageIndex, WriteError
 from neardup.documents.reading import queries_of_texts
+from neardup.errors import DeniedError
 from neardup.index.store import read_manifest
 from neardup.tables import Texts
 from tests.calls import grouped

@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from neardup import DocumentIndex, IndexLockedError, PassageIndex, ReadOptions, find_pairs
+from neardup import DocumentIndex, PassageIndex, ReadOptions, find_pairs
+from neardup.errors import IndexLockedError
 from tests.calls import grouped
 from tests.document_indexes import OPTIONS, WEIGHTED
 

@@ -16,7 +16,6 @@ from neardup import (
     InvalidParameterError,
     OutputExistsError,
     PassageIndex,
-    PassageResult,
     ReadError,
     ReadOptions,
     RunOptions,
@@ -25,6 +24,7 @@ from neardup import (
 )
 from neardup.index.store import Database
 from neardup.runs.runner import Runner
+from neardup.types import PassageResult
 from tests.indexes import tree
 
 TEXT = "Once upon a midnight dreary, while I pondered, weak and weary"
