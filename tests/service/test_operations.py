@@ -243,7 +243,9 @@ def test_compact_and_snapshot(running, tmp_path):
     assert tar.headers["content-type"] == "application/x-tar"
     assert int(tar.headers["content-length"]) == len(tar.content)
     with tarfile.open(fileobj=io.BytesIO(tar.content)) as archive:
-        archive.extractall(tmp_path, filter="data")
+        archive.extractall(
+            tmp_path, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {})
+        )
     copy = neardup.DocumentIndex.open(tmp_path)
     copy.info()
     ids = list(copy)

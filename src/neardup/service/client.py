@@ -18,7 +18,7 @@ import pyarrow.ipc
 
 from neardup import errors
 from neardup.documents.one_text import Tokens
-from neardup.errors import InvalidInputError, InvalidParameterError, ServiceError
+from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ServiceError
 from neardup.jobs.index.index import Page
 from neardup.options.choices import IndexKind
 from neardup.options.kinds import Seconds
@@ -332,7 +332,7 @@ def _send(
         message = f"{url} does not answer as `neardup serve` does (status {status})"
         raise ServiceError(message, status=status) from None
     kind = getattr(errors, str(name), ServiceError)
-    if kind is ServiceError or not issubclass(kind, errors.NeardupError):
+    if kind in (ServiceError, errors.MissingExtraError) or not issubclass(kind, NeardupError):
         raise ServiceError(detail, status=answer.status_code)
     raise kind(url if kind is errors.IndexLockedError else detail)
 

@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cache, partial
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -90,6 +91,8 @@ def _prepare(parent: int) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     warnings.simplefilter("ignore", NeardupHint)
+    # anyio leaves none where the server's main module has no file, and DuckDB looks for it.
+    sys.modules.setdefault("__main__", ModuleType("__main__"))
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
