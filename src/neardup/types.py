@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from neardup.lazy import load_name
 
 if TYPE_CHECKING:
+    from neardup.index.changes import CompactionResult, RemovalResult
     from neardup.jobs.compare.compare_result import CompareResult
     from neardup.jobs.cut.cut_result import CutResult
     from neardup.jobs.dedup.deduplication_result import DeduplicationResult
     from neardup.jobs.estimate.clusters import ClusterResult
     from neardup.jobs.estimate.estimate import EstimateResult
-    from neardup.jobs.index.index import Page
+    from neardup.jobs.index.index import AdditionResult, Page
     from neardup.jobs.pairs.find_pairs import Pair
     from neardup.jobs.pairs.pair_result import PairResult
     from neardup.jobs.similarity import Extracted
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         PassageResult,
     )
     from neardup.service.client import RemoteIndex
-    from neardup.stages.index_changes import AdditionResult, CompactionResult, RemovalResult
 
 __all__ = [
     "AdditionResult",
@@ -52,9 +52,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "AdditionResult": "neardup.stages.index_changes",
+    "AdditionResult": "neardup.jobs.index.index",
     "ClusterResult": "neardup.jobs.estimate.clusters",
-    "CompactionResult": "neardup.stages.index_changes",
+    "CompactionResult": "neardup.index.changes",
     "CompareResult": "neardup.jobs.compare.compare_result",
     "CutResult": "neardup.jobs.cut.cut_result",
     "Data": "neardup.options.choices",
@@ -70,7 +70,7 @@ _HOMES = {
     "PairResult": "neardup.jobs.pairs.pair_result",
     "PassageResult": "neardup.results",
     "RemoteIndex": "neardup.service.client",
-    "RemovalResult": "neardup.stages.index_changes",
+    "RemovalResult": "neardup.index.changes",
     "Report": "neardup.reports.page",
 }
 

@@ -40,7 +40,8 @@ from neardup.options.presets import preset_option
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
-    from neardup.stages.index_changes import AdditionResult, RemovalResult
+    from neardup.index.changes import RemovalResult
+    from neardup.jobs.index.index import AdditionResult
 
 # Documents that are named one by one.
 _ORPHANS_SHOWN = 10
@@ -185,10 +186,10 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     from neardup.files.inputs import Inputs, check_effect, origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.index.store import Database, index_named
+    from neardup.jobs.index import index
     from neardup.options.groups import TextReadingOptions
     from neardup.outputs.folder import INDEX, check_apart, new_folder
     from neardup.reading.where import rows_where
-    from neardup.stages import index_changes
 
     given: _BuildOptions = call.options
     reading = given.part(TextReadingOptions)
@@ -210,7 +211,7 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
                 # What others add to the index that is replaced would be lost.
                 stack.enter_context(Database(folder).writing(0))
             handle = _handle(scratch, given.tokenizer, given.kind)
-            addition = index_changes.build(handle, scheme, sources, _how(reading), call.runner)
+            addition = index.build(handle, scheme, sources, _how(reading), call.runner)
     said = [f"{folder} is an index of {given.kind}, of which there are none yet"]
     said = _say_added(addition, folder) if inputs else said
     call.tell(addition.summary | preset, *wording.say_preset(preset), *said)
@@ -264,9 +265,9 @@ def add(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     """
     from neardup.files.inputs import check_effect
     from neardup.files.resolve import resolve_paths
+    from neardup.jobs.index import index
     from neardup.options.groups import TextReadingOptions
     from neardup.reading.where import rows_where
-    from neardup.stages import index_changes
 
     given: _AddOptions = call.options
     reading = given.part(TextReadingOptions)
@@ -274,7 +275,7 @@ def add(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     with call.display:
         sources = rows_where(resolve_paths(inputs, reading), given.where)
         check_effect(reading, sources)
-        addition = index_changes.add(handle, sources, _how(reading), call.runner)
+        addition = index.add(handle, sources, _how(reading), call.runner)
     call.tell(addition.summary, *_say_added(addition, folder))
 
 
@@ -291,8 +292,8 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
     leave out a document with the same tokens, and one that is next to certainly similar, by
     estimate, for no text is kept of it.
     """
+    from neardup.jobs.index import index
     from neardup.runs.runner import Runner
-    from neardup.stages import index_changes
 
     given: _RemoveOptions = call.options
     wanted = [*ids, *_read_ids(given.id_file)]
@@ -301,7 +302,7 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
         if given.id_file is not None:
             message = f"{given.id_file} names no ids; give one id a line"
         raise click.UsageError(message)
-    removal = index_changes.remove(_handle(folder), wanted, Runner(), deny=given.deny)
+    removal = index.remove(_handle(folder), wanted, Runner(), deny=given.deny)
     removed = counted(removal.n_removed, "document")
     said = [f"{removed} removed; `neardup index compact` frees their room"]
     if given.deny:
@@ -318,11 +319,11 @@ def compact(call: Call, folder: Path) -> None:
 
     Answers stay the same. Needs room for both versions while it runs.
     """
-    from neardup.stages import index_changes
+    from neardup.jobs.index import index
 
     handle = _handle(folder, call.options.tokenizer)
     with call.display:
-        compaction = index_changes.compact(handle, call.runner)
+        compaction = index.compact(handle, call.runner)
     segments = counted(compaction.n_segments, "segment")
     call.tell(compaction.summary, f"{folder} now has {segments}")
 
@@ -330,11 +331,11 @@ def compact(call: Call, folder: Path) -> None:
 @_subcommand("info", _InfoOptions, _FOLDER)
 def info(call: Call, folder: Path) -> None:
     """Check every byte of an index and say what it holds."""
+    from neardup.jobs.index import index
     from neardup.runs.runner import Runner
-    from neardup.stages import index_changes
 
     handle = _handle(folder, call.options.tokenizer)
-    found = index_changes.describe(handle, Runner())
+    found = index.describe(handle, Runner())
     n_bytes, removed = found["bytes"], found["removed_documents"]
     n_bytes_of_look_up = n_bytes - found["bytes_of_texts"]
     contents = (

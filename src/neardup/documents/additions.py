@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +17,8 @@ from neardup.documents import blocks
 from neardup.documents.denied import batch_of, known_of, known_of_digests
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_denied
-from neardup.documents.pending import Pending
-from neardup.documents.queries import Queries, Searchable
+from neardup.documents.pending import Pending, Searchable
+from neardup.documents.queries import Queries
 from neardup.documents.reading import (
     Deny,
     DocumentBatch,
@@ -26,7 +27,7 @@ from neardup.documents.reading import (
     read_documents,
 )
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.segment import DocumentSegment, Gone
+from neardup.documents.segment import DocumentSegment, columns_of_gone
 from neardup.documents.segment_writer import DocumentSegmentWriter, new_segment
 from neardup.documents.values import Id
 from neardup.errors import InvalidInputError, NeardupError
@@ -35,20 +36,19 @@ from neardup.files.passes import ReadingPass
 from neardup.files.rows import Source
 from neardup.index.changes import (
     Addition,
-    Compaction,
+    CompactionResult,
     NewIds,
-    Reading,
-    Removal,
+    RemovalResult,
     check_all_found,
     store_next,
-    take_out,
     wanted_ids,
     without,
 )
 from neardup.index.handle import OpenFiles, store_frequencies
 from neardup.index.store import PendingRecord, SegmentRecord, free_name
+from neardup.passages.documents import PassageReading
 from neardup.reading.signed_batches import count_tokens, counted_shingles
-from neardup.runs.progress import job_logger
+from neardup.runs.progress import counted, job_logger
 from neardup.runs.runner import Runner
 from neardup.tables import Floats, Int64s, Texts, Uint32s, Uint64s
 from neardup.text.weighting import DocumentFrequencies
@@ -62,7 +62,7 @@ _LOW32 = np.uint64(0xFFFFFFFF)
 _NOTHING: Uint32s = np.empty(0, np.uint32)
 
 
-def compact_index(handle: DocumentHandle, runner: Runner) -> Compaction:
+def compact_index(handle: DocumentHandle, runner: Runner) -> CompactionResult:
     """Write an index anew as one segment, without removed documents; answers stay the same.
 
     Texts are not tokenised again. Memory does not grow with them.
@@ -80,7 +80,7 @@ def compact_index(handle: DocumentHandle, runner: Runner) -> Compaction:
         after = handle.reopen(runner).manifest
         # A segment may take more than the pending documents that it was.
         n_freed = max(0, n_before - after.n_bytes)
-        return Compaction(len(after.segments), after.n_documents, n_freed)
+        return CompactionResult(len(after.segments), after.n_documents, n_freed)
 
 
 def merge_segments(handle: DocumentHandle, files: OpenFiles, first: int, runner: Runner) -> None:
@@ -178,14 +178,7 @@ def gone_of(segment: Searchable) -> Iterator[tuple[pa.Array, pa.Array, Uint64s, 
     if segment.gone is None:
         return
     for number in range(segment.gone.n_blocks):
-        block = segment.gone.read(number)
-        rows = [Gone(block, row) for row in range(len(block))]
-        yield (
-            pa.array([each.id for each in rows], pa.large_string()),
-            pa.array([each.kept_id for each in rows], pa.large_string()),
-            np.frombuffer(b"".join(each.digest for each in rows), np.uint64).reshape(-1, 2),
-            np.array([each.similarity for each in rows]),
-        )
+        yield columns_of_gone(segment.gone.read(number))
 
 
 def _renumbered(
@@ -269,29 +262,43 @@ _ORPHANS = pa.schema(
 )
 
 
-@dataclass(frozen=True)
-class DocumentRemoval(Removal):
-    """What a removal did, and what had gone for documents that were taken out.
+@dataclass(frozen=True, repr=False, kw_only=True)
+class DocumentRemovalResult(RemovalResult):
+    """What was taken out of an index of documents, with what had gone for that.
 
-    ``orphans`` has the columns ``id``, ``kept_id`` and ``similarity``: documents that are not in
-    the index because they went for one that now is not, either. ``n_denied`` are those of both that
-    must not come back from now on.
+    ``orphans`` lists documents that are not in the index because they went for one that was taken
+    out now: ``id``, ``kept_id`` and ``similarity``. Who wants them has to add them again, unless
+    they were denied: ``n_denied`` documents, those of them that have tokens, are left out from now
+    on.
     """
 
     orphans: pa.Table
     n_denied: int = 0
 
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts, orphans and seconds, as plain values."""
+        return {
+            **super().summary,
+            "denied": self.n_denied,
+            "orphans": self.orphans.to_pylist(),
+        }
+
+    def __repr__(self) -> str:
+        """Return the class and the counts."""
+        return f"{super().__repr__()[:-1]}, {counted(len(self.orphans), 'orphan')})"
+
 
 def remove_documents(
     handle: DocumentHandle, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
-) -> DocumentRemoval:
+) -> DocumentRemovalResult:
     """Take documents out; all of them or none.
 
     ``deny``: they are left out where they come again, and so is what had gone for them.
     """
     wanted = wanted_ids(ids)
     with handle.changing(runner) as files:
-        index, contents = handle.read(files), files.contents
+        index, manifest = handle.read(files), files.manifest
         found = index.rows_of_ids(wanted)
         check_all_found(wanted, found)
         orphans, digests = find_orphans(index, wanted)
@@ -300,14 +307,17 @@ def remove_documents(
             n_before = 0 if index.denied is None else len(index.denied)
             record = _deny(handle, index, wanted, orphans["id"], digests, runner)
             n_denied = (0 if record is None else record.n_documents) - n_before
-            contents = replace(contents, manifest=replace(contents.manifest, denied=record))
-        removal = take_out(handle.database, contents, found)
-        return DocumentRemoval(**vars(removal), orphans=orphans, n_denied=n_denied)
+            manifest = replace(manifest, denied=record)
+        # Their rows stay on the disk until their segments are written anew.
+        if len(wanted):
+            store_next(handle.database, manifest, without(files.removed, found))
+        n_left = manifest.n_documents - len(wanted)
+        return DocumentRemovalResult(len(wanted), n_left, orphans=orphans, n_denied=n_denied)
 
 
 def replace_document(
     handle: DocumentHandle, files: OpenFiles, pending: Pending, identifier: Id, runner: Runner
-) -> DocumentRemoval:
+) -> DocumentRemovalResult:
     """Put one document in the place of that with its id, if there is one, in one change.
 
     In a block of ``handle.changing``.
@@ -331,7 +341,7 @@ def replace_document(
         runner,
         has_lost=n_removed > 0,
     )
-    return DocumentRemoval(n_removed, index.n_documents - n_removed + 1, orphans)
+    return DocumentRemovalResult(n_removed, index.n_documents - n_removed + 1, orphans=orphans)
 
 
 def _deny(
@@ -517,7 +527,7 @@ def _denying(index: OpenDocuments) -> Deny | None:
 
 
 def add_documents(
-    handle: DocumentHandle, sources: Sequence[Source], how: Reading, runner: Runner
+    handle: DocumentHandle, sources: Sequence[Source], how: PassageReading, runner: Runner
 ) -> Addition:
     """Add documents, all of them or none.
 

@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 
 from neardup.documents import blocks
 from neardup.documents.blocks import Block
-from neardup.documents.pending import Pending
-from neardup.documents.queries import Searchable
+from neardup.documents.pending import Pending, Searchable
 from neardup.documents.scheme import KIND, DocumentScheme, restore_document_scheme
 from neardup.documents.segment import UNREAD, DocumentSegment
 from neardup.errors import IndexFormatError

@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from neardup.documents.denied import can_estimate, estimate_pairs
 from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.documents.queries import Found, Queries, Searchable, Sought, join_sets, lists_of_sets
+from neardup.documents.pending import Searchable
+from neardup.documents.queries import Found, Queries, Sought, join_sets, lists_of_sets
 from neardup.documents.reading import queries_of_texts
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import UNREAD

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,6 @@ from neardup.documents.blocks import Block
 from neardup.documents.queries import (
     Found,
     Queries,
-    Searchable,
     Sought,
     interleave,
     join_queries,
@@ -39,7 +38,7 @@ from neardup.documents.reading import (
     queries_of_texts,
 )
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.segment import Gone, cells_of_gone
+from neardup.documents.segment import DocumentSegment, cells_of_gone, columns_of_gone
 from neardup.documents.values import (
     Cells,
     Id,
@@ -90,7 +89,7 @@ class _Went:
     places: dict[bytes, list[int]] = field(default_factory=lambda: defaultdict(list))
 
 
-class Pending(Searchable):
+class Pending:
     """Documents in memory, which are found as those of a segment are; for one thread at a time.
 
     More are only ever put behind those that are there, so that what is ``fixed`` of them stays
@@ -115,6 +114,9 @@ class Pending(Searchable):
         self._rows_of_keys: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._rows_of_digests: dict[bytes, list[int]] = defaultdict(list)
         self._gone = _Went()
+
+    id_keys: ClassVar[None] = None
+    """A segment has the keys of its ids here; ``may_have_id`` takes no longer."""
 
     @property
     def id_type(self) -> pa.DataType:
@@ -271,10 +273,10 @@ class Pending(Searchable):
             if kind == _OF_DOCUMENTS:
                 self._take_block(block)
                 continue
-            for row in range(len(block)):
-                gone = Gone(block, row)
-                digest: Uint64s = np.frombuffer(gone.digest, np.uint64)
-                self.went(gone.id, gone.kept_id, digest, gone.similarity)
+            ids, kept_ids, digests, similarities = columns_of_gone(block)
+            names = ids.to_pylist(), kept_ids.to_pylist()
+            for gone in zip(*names, digests, similarities.tolist(), strict=True):
+                self.went(*gone)
 
     def _made(self, make: Callable[[int, int], T], unwritable: list[tuple[Id, str]]) -> Iterator[T]:
         """Make something of all rows: of many at once, unless one is in the way of the others."""
@@ -448,6 +450,10 @@ class Pending(Searchable):
     def _user_columns(self, start: int, stop: int) -> pa.Table | None:
         names = self._scheme.columns
         return join_cells(self._cells[start:stop], names) if names else None
+
+
+Searchable = DocumentSegment | Pending
+"""Some documents that are looked up by their rows, which are numbered from 0."""
 
 
 def _packed(kind: int, data: bytes, raw_size: int) -> bytes:

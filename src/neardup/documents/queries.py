@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,71 +29,6 @@ from neardup.tables import (
 )
 from neardup.text.shingles import digest_token_lists, shingle_lists, sorted_in_place
 from neardup.text.weighting import weighted_sets
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from neardup.documents.blocks import Block
-
-
-# What an index looks up in: segments, and documents that are not written yet.
-
-
-class Searchable(ABC):
-    """Some documents, by their rows, which are numbered from 0."""
-
-    id_type: pa.DataType
-    """What their ids were read as."""
-
-    @property
-    @abstractmethod
-    def n_gone(self) -> int:
-        """Count the documents that went for others."""
-
-    @property
-    def id_keys(self) -> frozenset[int] | None:
-        """The higher halves of the hashes of its ids; None where ``may_have_id`` is to be asked."""
-        return None
-
-    @abstractmethod
-    def __len__(self) -> int:
-        """Count the documents."""
-
-    @abstractmethod
-    def find(self, sought: Sought) -> Found:
-        """Find what texts share a band key with, and what is here, or went, with their digests."""
-
-    @abstractmethod
-    def rows_of_ids(self, ids: pa.Array, hashes: Uint64s) -> tuple[Int64s, Int64s]:
-        """Return which ids, large strings of these hashes, which rows have."""
-
-    @abstractmethod
-    def may_have_id(self, identifier: str, digest: int) -> bool:
-        """Return whether it may have an id, of this hash: a quick look that rules most out."""
-
-    @abstractmethod
-    def digests_of(self, rows: Int64s) -> Uint64s:
-        """Return the digests of some rows, of shape (n, 2)."""
-
-    @abstractmethod
-    def filters_of(self, rows: Int64s) -> Filters:
-        """Return the filters of some rows."""
-
-    @abstractmethod
-    def sets_of(self, rows: Int64s) -> ShingleSets | WeightedSets:
-        """Return what the measure compares of some rows, which ascend."""
-
-    @abstractmethod
-    def ids_of(self, rows: Int64s) -> pa.Array:
-        """Return the ids of some rows, in any order, as large strings."""
-
-    @abstractmethod
-    def id_of(self, row: int) -> str:
-        """Return the id of one row, as text."""
-
-    @abstractmethod
-    def block_of(self, row: int) -> tuple[Block, int]:
-        """Return the block of a row, and its place there."""
 
 
 def interleave(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from neardup.documents.queries import (
     N_OTHER_LISTS,
     OF_IDS,
     Found,
-    Searchable,
     Sought,
     interleave,
     sets_of_cells,
@@ -220,34 +218,6 @@ class StoredBlocks:
             yield self.read(number), place
 
 
-@dataclass(frozen=True)
-class Gone:
-    """A document that went for another one: a row of a block of those."""
-
-    block: Block
-    row: int
-
-    @property
-    def id(self) -> str:
-        """Its id, as text."""
-        return self.block.cell(GONE_IDS, self.row).tobytes().decode()
-
-    @property
-    def kept_id(self) -> str:
-        """The id of the document that stayed for it."""
-        return self.block.cell(GONE_KEPT, self.row).tobytes().decode()
-
-    @property
-    def digest(self) -> bytes:
-        """The digest of its tokens."""
-        return self.block.cell(GONE_DIGESTS, self.row).tobytes()
-
-    @property
-    def similarity(self) -> float:
-        """How similar the two are."""
-        return float(self.block.cell(GONE_SIMILARITIES, self.row).view(np.float64)[0])
-
-
 def cells_of_gone(
     ids: pa.Array, kept_ids: pa.Array, digests: Uint64s, similarities: Floats
 ) -> list[Texts]:
@@ -255,6 +225,14 @@ def cells_of_gone(
     n = len(ids)
     cells = [Texts.from_arrow(as_text(ids)), Texts.from_arrow(as_text(kept_ids))]
     return [*cells, blocks.cells_of(digests, n), blocks.cells_of(similarities, n)]
+
+
+def columns_of_gone(block: Block) -> tuple[pa.Array, pa.Array, Uint64s, Floats]:
+    """Return what ``cells_of_gone`` has put into a block; ids are large strings."""
+    digests: Uint64s = block.column(GONE_DIGESTS).data.view(np.uint64).reshape(-1, 2)
+    similarities: Floats = block.column(GONE_SIMILARITIES).data.view(np.float64)
+    ids, kept_ids = (block.column(each).to_arrow() for each in (GONE_IDS, GONE_KEPT))
+    return ids, kept_ids, digests, similarities
 
 
 class SegmentSums:
@@ -301,7 +279,7 @@ HEAD_OF_LAYOUT = 1
 _NOTHING = Found()
 
 
-class DocumentSegment(Searchable):
+class DocumentSegment:
     """An open segment; rows are numbered from 0."""
 
     def __init__(self, stored: Segment, scheme: DocumentScheme) -> None:
@@ -378,21 +356,14 @@ class DocumentSegment(Searchable):
         digests = sought.queries.digests
         copies, own = owners[bounds[0] : bounds[1]] - n, rows[bounds[0] : bounds[1]]
         is_same = (self.digests_of(own) == digests[copies]).all(axis=1)
-        went = zip((owners[bounds[1] :] - 2 * n).tolist(), rows[bounds[1] :], strict=True)
-        gone = ((query, self._gone_of(row)) for query, row in went)
-        return Found(
-            candidates,
-            (copies[is_same], own[is_same]),
-            [
-                (query, each.kept_id, each.similarity)
-                for query, each in gone
-                if each.digest == digests[query].tobytes()
-            ],
-        )
-
-    def _gone_of(self, row: np.int64) -> Gone:
-        assert self.gone is not None
-        return Gone(*next(self.gone.places_of(np.array([row]))))
+        queries = (owners[bounds[1] :] - 2 * n).tolist()
+        places = () if self.gone is None else self.gone.places_of(rows[bounds[1] :])
+        gone = []
+        for query, (block, row) in zip(queries, places, strict=True):
+            if block.cell(GONE_DIGESTS, row).tobytes() == digests[query].tobytes():
+                similarity = float(block.cell(GONE_SIMILARITIES, row).view(np.float64)[0])
+                gone.append((query, block.cell(GONE_KEPT, row).tobytes().decode(), similarity))
+        return Found(candidates, (copies[is_same], own[is_same]), gone)
 
     def rows_of_ids(self, ids: pa.Array, hashes: Uint64s) -> tuple[Int64s, Int64s]:
         """Return which ids, large strings of these hashes, which rows have."""

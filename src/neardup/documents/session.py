@@ -9,7 +9,7 @@ from threading import RLock
 from typing import Any, TypeVar
 
 from neardup.documents.additions import (
-    DocumentRemoval,
+    DocumentRemovalResult,
     merge_tiers,
     put_away,
     replace_document,
@@ -101,7 +101,7 @@ class InsertSession:
         text: str | None,
         make: Callable[[DocumentScheme], Queries | None],
         columns: dict[str, Any],
-    ) -> DocumentRemoval:
+    ) -> DocumentRemovalResult:
         """Take a document instead of the one with its id, if there is one, as ``insert``.
 
         Both happen at once, for readers and if the machine fails, and are durable; so is what was

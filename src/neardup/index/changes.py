@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,8 @@ from neardup.errors import InvalidInputError
 from neardup.files.ids import FIRST_LOOK, check_unique, other_ids
 from neardup.files.rows import ColumnNames
 from neardup.index.index import OpenIndex
-from neardup.index.store import Contents, Database, Manifest
+from neardup.index.store import Database, Manifest
+from neardup.runs.progress import counted
 from neardup.tables import Int64s, Uint32s
 
 
@@ -29,18 +30,6 @@ class RowPlaces:
         stops = np.cumsum([n_documents for _, n_documents in self.sources])
         source = int(np.searchsorted(stops, document, side="right"))
         return self.sources[source][0], int(self.numbers[document])
-
-
-class Reading(Protocol):
-    """How documents are read that are added."""
-
-    @property
-    def columns(self) -> ColumnNames:
-        """Where text and id are."""
-
-    @property
-    def skip_bad(self) -> bool:
-        """Whether bad rows are listed, and no errors."""
 
 
 @dataclass
@@ -134,21 +123,59 @@ def check_unknown(
         raise InvalidInputError(message, path=source, row=row, is_known_id=True)
 
 
-@dataclass(frozen=True)
-class Compaction:
-    """How many segments and documents an index has now, and how many bytes less."""
+@dataclass(frozen=True, repr=False)
+class CompactionResult:
+    """What an index is once it was written anew.
+
+    It has ``n_segments`` segments with ``n_documents`` documents, and takes ``n_freed_bytes`` bytes
+    less than before.
+    """
 
     n_segments: int
     n_documents: int
     n_freed_bytes: int
+    seconds: float = 0.0
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts and seconds, as plain values."""
+        return {
+            "segments": self.n_segments,
+            "documents": self.n_documents,
+            "freed_bytes": self.n_freed_bytes,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __repr__(self) -> str:
+        """Return the class and the counts."""
+        return (
+            f"CompactionResult({counted(self.n_documents, 'document')}: "
+            f"{counted(self.n_segments, 'segment')}, "
+            f"{self.n_freed_bytes:,} bytes freed)"
+        )
 
 
-@dataclass(frozen=True)
-class Removal:
-    """How many documents were taken out, and how many are left."""
+@dataclass(frozen=True, repr=False)
+class RemovalResult:
+    """What was taken out of an index: ``n_removed`` documents, so that ``n_documents`` are left."""
 
     n_removed: int
     n_documents: int
+    seconds: float = 0.0
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts and seconds, as plain values."""
+        return {
+            "removed": self.n_removed,
+            "documents": self.n_documents,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __repr__(self) -> str:
+        """Return the class and the counts."""
+        removed = counted(self.n_removed, "document")
+        return f"{type(self).__name__}({removed} removed: {self.n_documents:,} left)"
 
 
 def wanted_ids(ids: Iterable[str | int]) -> pa.Array:
@@ -181,20 +208,6 @@ def check_all_found(wanted: pa.Array, found: Sequence[tuple[Int64s, Int64s]]) ->
         )
         message = f"the index has no document {missing[0].as_py()!r}{others}; nothing was removed"
         raise InvalidInputError(message)
-
-
-def take_out(
-    database: Database, contents: Contents, found: Sequence[tuple[Int64s, Int64s]]
-) -> Removal:
-    """Take documents out of an index, within ``Database.writing``.
-
-    Their rows stay on the disk until their segments are written anew.
-    """
-    manifest, n_found = contents.manifest, sum(len(rows) for _, rows in found)
-    if n_found:
-        removed = without(contents.removed, found)
-        store_next(database, manifest, removed)
-    return Removal(n_found, manifest.n_documents - n_found)
 
 
 def store_next(

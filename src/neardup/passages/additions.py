@@ -17,9 +17,9 @@ from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, Source
 from neardup.index.changes import (
     Addition,
-    Compaction,
+    CompactionResult,
     NewIds,
-    Removal,
+    RemovalResult,
     check_all_found,
     store_next,
     wanted_ids,
@@ -122,14 +122,14 @@ def replace_document(
     sources: Sequence[Source],
     options: PassageReading,
     runner: Runner,
-) -> Removal:
+) -> RemovalResult:
     """Put the one document of some sources in the place of that with its id, in one change."""
     with handle.changing(runner) as opened:
         found = _rows_of_ids(opened, wanted_ids([identifier]))
         n_removed = sum(len(rows) for _, rows in found)
         left = _without(opened, found)
         _add(handle, left, sources, options, runner, n_removed=n_removed)
-        return Removal(n_removed, opened.manifest.n_documents - n_removed + 1)
+        return RemovalResult(n_removed, opened.manifest.n_documents - n_removed + 1)
 
 
 def _add(
@@ -210,7 +210,7 @@ def _with_row(pending: PendingRecord, block: DocumentBlock, packed: bytes) -> Pe
 
 def compact_index(
     handle: PassageHandle, runner: Runner, *, segment_tokens: int = SEGMENT_TOKENS
-) -> Compaction:
+) -> CompactionResult:
     """Write all segments anew, without removed documents and as few as possible.
 
     The answers stay the same. Documents are not tokenised again.
@@ -233,7 +233,7 @@ def compact_index(
         store_next(handle.database, after, _with_new((), len(records)))
         # A segment may take more than the documents that waited for it.
         n_freed = max(0, manifest.n_bytes - after.n_bytes)
-        return Compaction(len(records), index.n_documents, n_freed)
+        return CompactionResult(len(records), index.n_documents, n_freed)
 
 
 def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
@@ -272,7 +272,7 @@ def _kept(block: DocumentBlock, removed: npt.NDArray[Any]) -> DocumentBlock:
 
 def remove_documents(
     handle: PassageHandle, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
-) -> Removal:
+) -> RemovalResult:
     """Take documents out; all of them or none. No tokenizer is needed for it."""
     if deny:
         raise no_effect("deny", "in an index of passages", "use one of documents")
@@ -283,7 +283,7 @@ def remove_documents(
         left, n_documents = _without(files, found), files.manifest.n_documents - len(wanted)
         if len(wanted):
             store_next(handle.database, left.manifest, left.removed, left.contents.pending)
-        return Removal(len(wanted), n_documents)
+        return RemovalResult(len(wanted), n_documents)
 
 
 def _without(files: OpenFiles, found: Sequence[tuple[Int64s, Int64s]]) -> OpenFiles:

@@ -17,13 +17,14 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from neardup import errors
+from neardup.documents.additions import DocumentRemovalResult
 from neardup.documents.one_text import Tokens
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ServiceError
+from neardup.index.changes import CompactionResult, RemovalResult
 from neardup.jobs.index.index import Page
 from neardup.options.choices import IndexKind
 from neardup.options.kinds import Seconds
 from neardup.results import DocumentSearchResult, Match, Matches, MatchWithColumns, PassageResult
-from neardup.stages.index_changes import CompactionResult, DocumentRemovalResult, RemovalResult
 from neardup.stages.selection import as_list_of_ids
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -14,13 +15,14 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 
+from neardup.documents.additions import DocumentRemovalResult
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import SharedIndex, find_estimated, find_hits, in_rank_order
 from neardup.documents.one_text import Tokens, make_query
 from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.session import InsertSession
-from neardup.documents.values import Id, checked_id, ids_of_values
+from neardup.documents.values import Id, checked_id
 from neardup.engine.opening import is_on_spark, open_engine, open_runner
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import as_documents, resolve_inputs
@@ -49,18 +51,14 @@ from neardup.options.documents import (
     MostOptions,
 )
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
-from neardup.options.kinds import Whole
 from neardup.options.option import merge
 from neardup.reading.where import Condition, rows_where
 from neardup.results import DocumentSearchResult, Match, Matches, MatchWithColumns
 from neardup.runs.runner import Runner
 from neardup.stages.hints import with_warning
-from neardup.stages.index_changes import DocumentRemovalResult
 from neardup.stages.options import make_document_scheme
 from neardup.stages.sketches import Sketches
 from neardup.text.tokenizers import named_tokenizer
-
-_LIMIT = DocumentSearchOptions.known["limit"]
 
 
 class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
@@ -257,7 +255,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         start = time.perf_counter()
         make = self._maker(id, text, tokens, columns)
         removal = self._session.replace(id, text, make, columns)
-        return DocumentRemovalResult(**vars(removal), seconds=time.perf_counter() - start)
+        return dataclasses.replace(removal, seconds=time.perf_counter() - start)
 
     def _maker(
         self, identifier: Id, text: str | None, tokens: Tokens | None, columns: dict[str, Any]
@@ -432,25 +430,6 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         """
         scheme = self._session.scheme
         return scheme.predicted_recall(type(scheme.measure).parse(similarity))
-
-    def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002
-        """Return the document of an id, None if there is none.
-
-        Its ``id``, its ``text`` (None where the index keeps none) and the user's columns.
-        """
-        with self._session.shared() as view:
-            document = view.documents_of_ids(ids_of_values([checked_id(id)]))
-            return next(view.read_each(document)) if document[0] >= 0 else None
-
-    def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
-        """Return some documents as ``get`` does, in the order in which they were added.
-
-        ``start`` counts the documents that are there, from 0.
-        """
-        limit = _LIMIT.given(limit)
-        start = Whole(0).checked("start", start)
-        with self._session.shared() as view:
-            return list(view.read_each(view.live(start, limit)))
 
     def __contains__(self, id: Id) -> bool:  # noqa: A002
         """Return whether there is a document of this id."""

@@ -2,36 +2,99 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from neardup.documents.values import Id, checked_id, ids_of_values
 from neardup.engine.opening import open_runner
 from neardup.errors import InvalidParameterError
-from neardup.files.inputs import check_effect
+from neardup.files.inputs import check_effect, passed_over
 from neardup.files.resolve import resolve_inputs
+from neardup.files.rows import ColumnNames, Source
+from neardup.index.changes import Addition, CompactionResult, RemovalResult
 from neardup.index.handle import IndexHandle
-from neardup.index.index import OpenIndex
+from neardup.index.index import OpenIndex, Scheme
+from neardup.index.store import create_index
 from neardup.options.choices import Data
 from neardup.options.groups import ReadOptions, RunOptions, TextReadingOptions, WhereOptions
 from neardup.options.kinds import Whole
 from neardup.options.option import merge
 from neardup.passages.documents import PassageReading
-from neardup.reading.where import Condition, rows_where
+from neardup.reading.where import Condition, describe_filtered, rows_where
+from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
-from neardup.stages import index_changes
-from neardup.stages.hints import with_warning
-from neardup.stages.index_changes import AdditionResult, CompactionResult, RemovalResult
+from neardup.stages.hints import hints_of_letters, hints_of_short, with_warning
 from neardup.stages.options import columns_of
 from neardup.stages.selection import as_list_of_ids
 
+if TYPE_CHECKING:
+    from neardup.documents.reading import DeniedDocument
+    from neardup.outputs.summary_records import Filtered, Hint
+
 H = TypeVar("H", bound=IndexHandle[Any, Any, Any])
 R = TypeVar("R", bound=RemovalResult)
+
+AnyHandle = IndexHandle[Any, Any, Any]
+
+
+@dataclass(frozen=True, repr=False)
+class AdditionResult:
+    """What was added to an index.
+
+    ``n_empty`` of the documents have no token, and are never found; nor are ``n_short``, which have
+    fewer than the ``min_tokens`` of an index of passages (None for other kinds). ``skipped`` rows
+    (file, row, reason) were left out; ``passed_over`` counts files of folders that were not read,
+    by ending; ``filtered`` is the condition ``where``, if there was one, and how many rows did not
+    meet it. ``hints`` are about the first documents of an index: where what it was made with does
+    not suit them. ``denied`` lists the documents that were left out because they are, or by
+    estimate are like, what was removed from the index and denied.
+    """
+
+    n_documents: int
+    n_tokens: int
+    n_empty: int
+    n_short: int | None = None
+    skipped: list[SkippedRow] = field(default_factory=list)
+    passed_over: dict[str, int] = field(default_factory=dict)
+    filtered: Filtered | None = None
+    seconds: float = 0.0
+    _columns: ColumnNames = field(default_factory=ColumnNames)
+    hints: list[Hint] = field(default_factory=list)
+    denied: list[DeniedDocument] = field(default_factory=list)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts, skipped rows, files passed over and seconds, as plain values."""
+        short = {} if self.n_short is None else {"short_documents": self.n_short}
+        return {
+            "documents": self.n_documents,
+            "tokens": self.n_tokens,
+            "empty_documents": self.n_empty,
+            **short,
+            **describe_ids(self._columns),
+            **describe_skipped(self.skipped),
+            **(self.filtered or {}),
+            **({"denied": [each._asdict() for each in self.denied]} if self.denied else {}),
+            "passed_over": self.passed_over,
+            "hints": self.hints,
+            "seconds": round(self.seconds, 3),
+        }
+
+    def __repr__(self) -> str:
+        """Return the class and the counts."""
+        return (
+            f"AdditionResult({counted(self.n_documents, 'document')}: "
+            f"{counted(self.n_tokens, 'token')})"
+        )
 
 
 class _AddOptions(WhereOptions, TextReadingOptions):
@@ -53,7 +116,7 @@ class Page(NamedTuple):
     cursor: str | None
 
 
-class AnyIndex(ABC, Generic[H, R]):
+class AnyIndex(Generic[H, R]):
     """A folder in which something is found by similarity; the kinds say what, and how."""
 
     _workers: ClassVar[int | None] = None
@@ -61,9 +124,9 @@ class AnyIndex(ABC, Generic[H, R]):
     def __init__(self, folder: Path, handle: H) -> None:
         self.folder, self._handle = folder, handle
 
-    @abstractmethod
     def _shared(self) -> AbstractContextManager[OpenIndex[Any, Any]]:
         """Give what readers see."""
+        return nullcontext(self._handle.latest(Runner(self._workers)))
 
     def _settle(self, runner: Runner) -> None:
         """Make durable what waits for a commit, before the index is changed."""
@@ -80,9 +143,24 @@ class AnyIndex(ABC, Generic[H, R]):
         """
         self._handle.refresh(Runner(self._workers))
 
-    @abstractmethod
-    def get(self, id: str | int) -> dict[str, Any] | None:  # noqa: A002 - the name of the column
-        """Return the document of an id, None if there is none."""
+    def get(self, id: Id) -> dict[str, Any] | None:  # noqa: A002 - the name of the column
+        """Return the document of an id, None if there is none.
+
+        Its ``id``, its ``text`` (None where the index keeps none) and the user's columns.
+        """
+        with self._shared() as view:
+            document = view.documents_of_ids(ids_of_values([checked_id(id)]))
+            return next(view.read_each(document)) if document[0] >= 0 else None
+
+    def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
+        """Return some documents as ``get`` does, in the order in which they were added.
+
+        ``start`` counts the documents that are there, from 0.
+        """
+        least = Whole(0)
+        start, limit = least.checked("start", start), least.checked("limit", limit)
+        with self._shared() as view:
+            return list(view.read_each(view.live(start, limit)))
 
     def __getitem__(self, id: str | int) -> dict[str, Any]:  # noqa: A002
         """Return the document of an id, as ``get`` does.
@@ -207,7 +285,7 @@ class AnyIndex(ABC, Generic[H, R]):
         IndexFormatError
             If anything is damaged.
         """
-        return index_changes.describe(self._handle, Runner(self._workers))
+        return describe(self._handle, Runner(self._workers))
 
     def add(
         self, data: Data, *, read: ReadOptions | None = None, run: RunOptions | None = None
@@ -243,7 +321,7 @@ class AnyIndex(ABC, Generic[H, R]):
             check_effect(reading, sources)
             self._settle(runner)
             how = PassageReading(columns_of(reading), reading.skip_bad)
-            result = index_changes.add(self._handle, sources, how, runner)
+            result = add(self._handle, sources, how, runner)
         return with_warning(result)
 
     def remove(self, ids: Iterable[str | int], *, deny: bool = False) -> R:
@@ -276,7 +354,7 @@ class AnyIndex(ABC, Generic[H, R]):
         """
         wanted, runner = as_list_of_ids(ids), Runner(self._workers)
         self._settle(runner)
-        return cast(R, index_changes.remove(self._handle, wanted, runner, deny=deny))
+        return cast(R, remove(self._handle, wanted, runner, deny=deny))
 
     def compact(self, *, run: RunOptions | None = None) -> CompactionResult:
         """Write the index anew, without what was removed, in as few segments as possible.
@@ -289,4 +367,90 @@ class AnyIndex(ABC, Generic[H, R]):
         """
         with open_runner(run, "index-compact") as runner:
             self._settle(runner)
-            return index_changes.compact(self._handle, runner)
+            return compact(self._handle, runner)
+
+
+# What is done to an index of either kind through its handle, as the command line does it.
+
+
+def _changes_of(handle: AnyHandle) -> ModuleType:
+    return import_module(f"neardup.{handle.kind}.additions")
+
+
+def build(
+    handle: AnyHandle,
+    scheme: Scheme,
+    sources: Sequence[Source],
+    how: PassageReading,
+    runner: Runner,
+) -> AdditionResult:
+    """Make an index of documents, where the handle will have it."""
+    create_index(handle.folder, scheme.describe())
+    result = add(handle, sources, how, runner)
+    # Its folder may be moved to its place.
+    handle.database.close()
+    return result
+
+
+def add(
+    handle: AnyHandle,
+    sources: Sequence[Source],
+    how: PassageReading,
+    runner: Runner,
+) -> AdditionResult:
+    """Add documents, all of them or none."""
+    start = time.perf_counter()
+    with runner.stage("read") as note:
+        added: Addition = _changes_of(handle).add_documents(handle, sources, how, runner)
+        note(documents=added.n_documents, tokens=added.n_tokens)
+    return AdditionResult(
+        added.n_documents,
+        added.n_tokens,
+        added.n_empty,
+        added.n_short if handle.kind == "passages" else None,
+        added.skipped,
+        passed_over(sources),
+        describe_filtered(sources),
+        time.perf_counter() - start,
+        added.columns,
+        _hints(handle.kind, added, sources) if added.was_empty else [],
+        added.denied,
+    )
+
+
+def _hints(kind: str, added: Addition, sources: Sequence[Source]) -> list[Hint]:
+    """Make the hints about the first documents of an index."""
+    shingles = added.scheme.shingles
+    if kind == "documents":
+        return hints_of_short(added.n_documents, added.n_short, shingles, is_of_index=True)
+    return hints_of_letters(shingles, sources, added.columns, is_of_index=True)
+
+
+def remove(
+    handle: AnyHandle, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
+) -> RemovalResult:
+    """Take documents out, all of them or none; of documents, with the orphans.
+
+    ``deny``: they are left out where they come again.
+    """
+    start = time.perf_counter()
+    removal: RemovalResult = _changes_of(handle).remove_documents(handle, ids, runner, deny=deny)
+    return replace(removal, seconds=time.perf_counter() - start)
+
+
+def compact(handle: AnyHandle, runner: Runner) -> CompactionResult:
+    """Write an index anew without what was removed."""
+    start = time.perf_counter()
+    with runner.stage("compact") as note:
+        compaction: CompactionResult = _changes_of(handle).compact_index(handle, runner)
+        note(segments=compaction.n_segments)
+    return replace(compaction, seconds=time.perf_counter() - start)
+
+
+def describe(handle: AnyHandle, runner: Runner) -> dict[str, Any]:
+    """Return what an index holds, in plain values; every byte of it is checked."""
+    view = handle.latest(runner)
+    view.check_all(runner)
+    handle.database.check()
+    described: dict[str, Any] = view.describe(handle.folder)
+    return described

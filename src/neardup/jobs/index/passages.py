@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
 
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import as_documents, resolve_inputs
+from neardup.index.changes import RemovalResult
 from neardup.index.handle import SeenFolder
 from neardup.index.store import create_index
 from neardup.jobs.index.index import AnyIndex
@@ -32,19 +29,17 @@ from neardup.options.groups import (
     TextOptions,
     TextReadingOptions,
 )
-from neardup.options.kinds import Whole
 from neardup.options.option import merge
 from neardup.options.passages import PassageOptions, SearchOptions
 from neardup.passages.additions import replace_document
 from neardup.passages.documents import PassageReading
-from neardup.passages.index import OpenPassages, PassageHandle
+from neardup.passages.index import PassageHandle
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.shared import SharedPassages
 from neardup.reading.where import rows_where
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
 from neardup.stages.hints import with_warning
-from neardup.stages.index_changes import RemovalResult
 from neardup.stages.options import columns_of
 from neardup.text.tokenizers import KNOWN_NAMES
 
@@ -139,60 +134,10 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         timeout: float = 5.0,
         refresh: Refresh = "auto",
     ) -> PassageIndex:
-        """Open an index and check every byte of it.
-
-        Parameters
-        ----------
-        folder
-            Folder of the index.
-        tokenizer
-            The ``tokenizer.json`` file of the index, if it has one.
-        timeout
-            Seconds to wait for another writer; 0 does not wait.
-        refresh
-            ``auto``: each lookup sees the commits of others. ``manual``: call ``refresh``.
-
-        Raises
-        ------
-        ReadError, IndexFormatError
-            If there is none; if it is damaged, or of a newer version.
-        """
+        """Open an index and check every byte of it; options are those of ``DocumentIndex.open``."""
         opened = cls(folder, tokenizer=tokenizer, timeout=timeout, refresh=refresh)
         opened.refresh()
         return opened
-
-    @contextmanager
-    def _shared(self) -> Iterator[OpenPassages]:
-        yield self._handle.latest(Runner())
-
-    def get(self, id: str | int) -> dict[str, Any] | None:  # noqa: A002
-        """Return a document as ``{"id": ..., "text": ...}``, or None if no document has that id."""
-        view = self._handle.latest(Runner())
-        # The first look makes a table of all ids, which is kept as long as the segments are open.
-        document = view.documents_of_ids(pa.array([str(id)], pa.large_string()))
-        found: list[dict[str, Any]] = view.read_rows(document[document >= 0]).to_pylist()
-        return found[0] if found else None
-
-    def documents(self, start: int = 0, limit: int = 50) -> list[dict[str, Any]]:
-        """Return some documents in the order in which they were added, each as ``get`` does.
-
-        Parameters
-        ----------
-        start
-            How many documents to pass over.
-        limit
-            How many to return at most.
-
-        Raises
-        ------
-        InvalidParameterError
-            If one of them is no whole number, or negative.
-        """
-        least = Whole(0)
-        start, limit = least.checked("start", start), least.checked("limit", limit)
-        view = self._handle.latest(Runner())
-        documents: list[dict[str, Any]] = view.read_rows(view.live(start, limit)).to_pylist()
-        return documents
 
     def replace(self, id: str | int, text: str) -> RemovalResult:  # noqa: A002
         """Put a document in the place of the one with its id, or add it if there is none.
@@ -208,7 +153,7 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         sources = resolve_inputs([{"id": id, "text": text}], reading)
         how = PassageReading(columns_of(reading), reading.skip_bad)
         removal = replace_document(self._handle, id, sources, how, Runner())
-        return RemovalResult(**vars(removal), seconds=time.perf_counter() - start)
+        return dataclasses.replace(removal, seconds=time.perf_counter() - start)
 
     def search(
         self,
