@@ -76,7 +76,7 @@ def test_bad_rows_are_left_out(run, inputs, write_file):
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        (["--tables-only"], "--tables-only has no effect with - as --output"),
+        (["--format", "none"], "--output - gets JSON lines"),
         (["--with-text"], "--with-text has no effect with - as --output"),
         (["--format", "parquet"], "--output - gets JSON lines"),
         (["--engine", "spark"], "with --engine spark --output is a folder"),

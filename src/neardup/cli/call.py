@@ -423,11 +423,10 @@ class FolderOutput(_Output):
     def _check_stream(options: Any) -> None:
         """Raise for options that a stream of rows cannot carry out."""
         where = "with - as output, which gets rows alone"
-        for name in ("tables_only", "with_text"):
-            if getattr(options, name, None):
-                raise no_effect(name, where, "name a folder as output", "output")
-        if options.format == "parquet":
-            message = "output - gets JSON lines, as format jsonl; name a folder for Parquet"
+        if getattr(options, "with_text", None):
+            raise no_effect("with_text", where, "name a folder as output", "output")
+        if options.format not in ("same", "jsonl"):
+            message = f"output - gets JSON lines; name a folder for format {options.format}"
             raise InvalidParameterError(message, "format", "output")
 
     def __str__(self) -> str:
@@ -454,7 +453,7 @@ class FolderOutput(_Output):
         """
         from neardup.files.conversion import check_conversion, check_types
         from neardup.files.inputs import origins_of
-        from neardup.outputs.folder import check_apart, check_outside, check_row_format
+        from neardup.outputs.folder import check_apart, check_outside
         from neardup.outputs.targets import check_room
 
         output, format_ = self._options.output, self._options.format
@@ -468,8 +467,7 @@ class FolderOutput(_Output):
                 check_outside(output, index)
             check_apart(output, origins)
         self._check_page_apart(origins)
-        check_row_format("format", format_, tables_only=self._options.tables_only)
-        if self._options.tables_only:
+        if format_ == "none":
             return
         if self._is_streamed:
             # Files that would have one name do not meet there.
@@ -508,11 +506,10 @@ class FolderOutput(_Output):
             given.output,
             overwrite=given.overwrite,
             format=given.format,
-            tables_only=given.tables_only,
             progress=call.display,
             **more,
         )
-        if given.tables_only and inputs is None:
+        if given.format == "none" and inputs is None:
             # The page would show rows that are written.
             return self._write_page(result, None, None, None)
         return self._write_page(str(given.output), options, inputs, against)

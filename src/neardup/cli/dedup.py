@@ -261,7 +261,7 @@ def _hint(summary: Mapping[str, Any]) -> str:
 # With --pairs: documents decided by pairs that were found before.
 
 # Options of the command that do not concern the choice.
-_OF_THE_COMMAND = {"output", "report", "format", "tables_only", "with_text", "overwrite"}
+_OF_THE_COMMAND = {"output", "report", "format", "with_text", "overwrite"}
 _OF_THE_COMMAND |= {"pairs", "workers", "quiet", "json"}
 
 

@@ -561,8 +561,11 @@ class TableOptions(PageOptions, OutputOptions):
 class FolderOptions(OutputOptions):
     """Options of a command that writes rows into a folder."""
 
-    format: OutputFormat = option("Format of the rows written.", default="same")
-    tables_only: bool = option("Write tables and the summary, no rows.", default=False)
+    format: OutputFormat = option(
+        "Format of the rows written; none writes no rows.",
+        default="same",
+        more="none writes the tables and the summary; drop applies them later.",
+    )
     differs = but(
         output={
             "help": "Folder or URL to create; - writes the kept rows.",

@@ -20,7 +20,6 @@ from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.index import store
 from neardup.options.choices import OutputFormat
-from neardup.options.option import no_effect
 from neardup.outputs.targets import Target, Url, is_standard_output, output_exists
 from neardup.runs.scratch import recover, scratch_beside, take_place
 from neardup.runs.threads import map_ordered
@@ -217,13 +216,6 @@ T = TypeVar("T")
 
 SKIPPED = "skipped"
 """The folder of bad rows, which are no documents."""
-
-
-def check_row_format(option_name: str, output_format: OutputFormat, *, tables_only: bool) -> None:
-    """Raise if a format is chosen where no rows are written; ``option_name`` is the option's."""
-    if tables_only and output_format != "same":
-        where = "with tables_only, by which no rows are written"
-        raise no_effect(option_name, where, "leave that out", "tables_only")
 
 
 def write_rows(

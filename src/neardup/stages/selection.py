@@ -18,7 +18,7 @@ from neardup.files.rows import RowBlock
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.options.groups import FolderOptions
-from neardup.outputs.folder import check_apart, check_row_format, new_output
+from neardup.outputs.folder import check_apart, new_output
 from neardup.outputs.summary_file import write_summary
 from neardup.outputs.targets import target_of
 from neardup.reading.catalogue import Catalogue
@@ -148,7 +148,6 @@ class Selection(Result):
         *,
         overwrite: bool = False,
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
-        tables_only: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
@@ -164,9 +163,8 @@ class Selection(Result):
         overwrite
             Replace the folder if it exists.
         format
-            ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted.
-        tables_only
-            Write no rows, but tables and summary alone.
+            ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted. ``none``:
+            no rows, only tables and summary.
         progress
             As for ``deduplicate``; the stage is ``write``, and its work is rows.
         """
@@ -175,7 +173,6 @@ class Selection(Result):
             self._write_tables,
             format,
             overwrite=overwrite,
-            tables_only=tables_only,
             progress=progress,
         )
 
@@ -196,7 +193,6 @@ class Selection(Result):
         output_format: OutputFormat,
         *,
         overwrite: bool,
-        tables_only: bool,
         progress: Progress | None,
     ) -> None:
         """Write the folder; arguments as of ``write``.
@@ -204,8 +200,8 @@ class Selection(Result):
         ``write_own`` writes the tables of the job, and returns their digests by their names.
         """
         FolderOptions.known["format"].given(output_format)
-        check_row_format("format", output_format, tables_only=tables_only)
-        if output_format != "same":
+        has_rows = output_format != "none"
+        if output_format in ("jsonl", "parquet"):
             check_conversion(self._documents.sources, output_format)
         folder = target_of(path)
         check_apart(folder, self._origins())
@@ -222,13 +218,13 @@ class Selection(Result):
                     digests.update(write_tables(skipped, new))
 
             with runner.stage("write") as note:
-                if tables_only:
-                    write_others()
-                else:
+                if has_rows:
                     self._write_documents(new, output_format, runner, write_others)
-                note(rows=0 if tables_only else len(self._stays), folder=folder)
+                else:
+                    write_others()
+                note(rows=len(self._stays) if has_rows else 0, folder=folder)
             complete_summary(self.summary, runner)
-            self.summary["output_format"] = None if tables_only else output_format
+            self.summary["output_format"] = output_format if has_rows else None
             write_summary(new, self.summary, digests)
 
 

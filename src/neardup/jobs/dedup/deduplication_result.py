@@ -101,7 +101,6 @@ class DeduplicationResult(TwoCollections):
         overwrite: bool = False,
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
         with_text: bool = False,
-        tables_only: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
@@ -117,21 +116,20 @@ class DeduplicationResult(TwoCollections):
         overwrite
             Replace the folder if it exists.
         format
-            ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted.
+            ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted. ``none``:
+            no rows, only tables and summary; ``drop`` removes the documents later, and ``explain``
+            and ``report`` need the rows.
         with_text
             ``removed.parquet`` has the texts, too: ``text``, and ``kept_text`` of the one that
             stays, null if that is in an index. The files are read once more, and so much room is
             needed for a while as these texts have.
-        tables_only
-            Write no rows, but tables and summary alone. ``drop`` takes out later what
-            ``removed.parquet`` names; ``explain`` and ``report`` need the rows.
         progress
             As for ``deduplicate``; the stage is ``write``, and its work is rows.
 
         Raises
         ------
         InvalidParameterError
-            If texts are asked for where only ids are known, or a format for no rows.
+            If texts are asked for and only ids are known.
         OutputExistsError
             If the folder exists and ``overwrite`` is not set, or if it holds an input.
         WriteError
@@ -145,7 +143,6 @@ class DeduplicationResult(TwoCollections):
             self._write_tables_with_text if with_text else self._write_tables,
             format,
             overwrite=overwrite,
-            tables_only=tables_only,
             progress=progress,
         )
 

@@ -1,4 +1,4 @@
-"""``--tables-only``: the tables of a run without its rows, and ``drop`` that applies them later."""
+"""``--format none``: the tables of a run without its rows, and ``drop`` that applies them later."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def summary_of(folder):
 @pytest.mark.parametrize("name", RUNS)
 def test_tables(run, collection, name):
     assert run(*RUNS[name], "-o", "all").code == 0
-    outcome = run(*RUNS[name], "-o", "tables", "--tables-only")
+    outcome = run(*RUNS[name], "-o", "tables", "--format", "none")
     assert (outcome.code, outcome.err) == (0, "")
     tables = sorted(path.name for path in (collection / "all").glob("*.parquet"))
     assert "removed.parquet" in tables
@@ -60,7 +60,7 @@ def test_tables(run, collection, name):
 @pytest.mark.parametrize("job", ["dedup", "drop"])
 def test_drop__applies_what_was_decided(run, collection, read_tree, job):
     assert run(*RUNS[job], "-o", "all").code == 0
-    assert run(*RUNS[job], "-o", "tables", "--tables-only").code == 0
+    assert run(*RUNS[job], "-o", "tables", "--format", "none").code == 0
     outcome = run("drop", "a.jsonl", "--named-in", "tables", "-o", "dropped")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("3 documents: 2 kept, 1 removed\n")
@@ -71,7 +71,7 @@ def test_drop__applies_what_was_decided(run, collection, read_tree, job):
 
 def test_cut__applies_what_was_found(run, collection, read_tree):
     assert run(*RUNS["cut"], "-o", "all").code == 0
-    assert run(*RUNS["cut"], "-o", "tables", "--tables-only").code == 0
+    assert run(*RUNS["cut"], "-o", "tables", "--format", "none").code == 0
     assert run("cut", "a.jsonl", "--named-in", "tables/removed.parquet", "-o", "cut").code == 0
     assert read_tree(collection / "cut/kept") == read_tree(collection / "all/kept")
     outcome = run("drop", "a.jsonl", "--named-in", "tables", "-o", "dropped")
@@ -83,10 +83,10 @@ def test_cut__applies_what_was_found(run, collection, read_tree):
     "command", [["explain", "tables", "a.jsonl:2"], ["report", "tables", "-o", "p.html"]]
 )
 def test_what_needs_rows(run, collection, command):
-    assert run(*RUNS["dedup"], "-o", "tables", "--tables-only").code == 0
+    assert run(*RUNS["dedup"], "-o", "tables", "--format", "none").code == 0
     outcome = run(*command)
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err == (
         "error: tables: it has tables only, and this needs its rows; run `neardup dedup` without "
-        "--tables-only\n"
+        "--format none\n"
     )
