@@ -18,7 +18,7 @@ from neardup.version import __version__
 
 # New objects after which garbage is collected.
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
-# What errors of outputs end with.
+# The end of errors of outputs.
 _NOTHING = "; nothing was written"
 
 COMMANDS = {
@@ -144,13 +144,13 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
         result: Any = cli.main(arguments, prog_name="neardup", standalone_mode=False)
     except NeardupError as error:
         said = _one_line(on_command_line(error.in_both))
-        # Nothing of what failed, but of what came before, as a result before its page.
+        # The output that failed was not written, but an earlier one was, as a result before its page.
         if said.endswith(_NOTHING) and journal.written():
             said = said.removesuffix(_NOTHING) + _fate(journal)
         click.echo(f"error: {said}{_way_on(journal, str(error))}", err=True)
         return 1
     except ImportError as error:
-        # Of kernels that were not compiled for this machine: the one that is said in a line.
+        # Kernels that were not compiled for this machine: this one is named.
         if error.name != "neardup.kernels":
             raise
         click.echo(f"error: {_one_line(str(error))}", err=True)
@@ -169,7 +169,7 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
     except (KeyboardInterrupt, click.Abort):
         return _interrupted(journal)
     except RuntimeError as error:
-        # As Python 3.11 tells of an interrupt while it makes a class, when a module is loaded.
+        # Python 3.11 raises this for an interrupt while it makes a class, when a module is loaded.
         if not isinstance(error.__cause__, KeyboardInterrupt):
             raise
         return _interrupted(journal)
@@ -192,7 +192,7 @@ def _interrupted(journal: Journal) -> int:
 
 
 def _fate(journal: Journal) -> str:
-    """Say whether the output of a run that ended early was written."""
+    """Describe the output of a run that ended early."""
     if journal.partial:
         return f" while the table was written to {journal.partial}; it is incomplete there"
     written = journal.written()
@@ -202,7 +202,7 @@ def _fate(journal: Journal) -> str:
 
 
 def _way_on(journal: Journal, message: str = "") -> str:
-    """Say how a run that ended early goes on, if it does and the message does not say so."""
+    """Describe how to resume a run that ended early, unless the message does."""
     if journal.unfinished is None or GOES_ON in message:
         return ""
     return (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import INPUTS, job_command
-from neardup.cli.wording import list_passed_over, say_ids, say_recall
+from neardup.cli.wording import list_passed_over, describe_ids, describe_recall
 from neardup.options.groups import (
     AgainstDataOptions,
     CommandOptions,
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from neardup.files.rows import Source
     from neardup.jobs.align.other import Other
 
-# What finds shorter passages. --min-tokens reports none that are shorter than those of an index.
+# Options that find shorter passages. --min-tokens reports none below the least of an index.
 _SMALLER = "a smaller --min-tokens"
 _SMALLER_INDEX = f"an index of {_SMALLER}"
 _SMALLER_EITHER = f"{_SMALLER}, for the index too,"
-# Where fewer are found, it is said how to find more.
+# Below this number of passages a line names options that find more.
 _FEW = 0.9
 _EPILOG = """\b
 Examples:
@@ -63,20 +63,19 @@ class AlignCommandOptions(
 
 @job_command("align", AlignCommandOptions, INPUTS, epilog=_EPILOG)
 def command(call: Call, inputs: tuple[str, ...]) -> None:
-    """Find all passages that documents of INPUT and OTHER share, or those of INPUT alone.
+    """Find all passages that documents share.
 
     INPUT and OTHER are files, folders, globs or URLs, as for `neardup dedup`. The documents of
     OTHER are indexed in a temporary folder, unless OTHER is an index. Without OTHER each pair of
     documents of INPUT is compared once; the earlier one is the query.
 
-    Windows of every document of INPUT are looked up; what is found for neighbouring ones is put
-    together, and its ends are moved to where the texts begin and cease to agree. Moved passages
-    are told one by one.
+    Every window of INPUT's documents is looked up. Matches of neighbouring windows are joined, and
+    their ends are moved to the first and last place where the texts agree.
 
-    Writes query_id, query_start, query_end, doc_id, doc_start, doc_end and similarity, the true
-    one of the two whole passages; places are characters of the original texts, ends exclusive.
-    JSON lines and spreadsheets also carry query_text and doc_text. With --summary documents it
-    writes how much each pair of documents shares instead, who has most first.
+    Writes query_id, query_start, query_end, doc_id, doc_start, doc_end and similarity, that of the
+    two whole passages. Starts and ends count characters of the original texts, ends exclusive. JSON
+    lines and spreadsheets also have query_text and doc_text. With --summary documents it writes how
+    much each pair of documents shares, the largest share first.
     """
     from neardup.documents.other import resolve_other
     from neardup.files.inputs import origins_of
@@ -139,7 +138,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
         shares = plural(summary["document_pairs"], "shares", "share")
         lines.append(f"{counted(summary['document_pairs'], 'pair')} of documents {shares} text")
     report = _report(given, summary, smaller, output, duration)
-    output.tell(summary, *lines, report, *lines_of_page)
+    output.print_result(summary, *lines, report, *lines_of_page)
 
 
 def _has_texts(given: AlignCommandOptions, output: TableOutput) -> bool:
@@ -154,7 +153,7 @@ def _has_texts(given: AlignCommandOptions, output: TableOutput) -> bool:
 
 
 def _describe_preset(summary: Mapping[str, Any], index: Path | None) -> str:
-    """Say which options are those of a preset, and which an index has decided."""
+    """Describe the options of a preset, and those of an index."""
     preset, chosen = summary["preset"]["name"], summary["preset"]["chosen"]
     gap = "" if summary["gap"] is None else f", {counted(summary['gap'], 'token')} between parts"
     tokens = f", {chosen['tokenizer']} as tokens" if "tokenizer" in chosen else ""
@@ -181,7 +180,7 @@ def _report(
         f"{counted(summary['aligned_documents'], 'document')}",
         f"{counted(summary['windows'], 'window')} of {counted(summary['window_tokens'], 'token')} "
         f"looked up at {summary['window_threshold']:.2f}; a passage of {summary['min_tokens']} "
-        f"tokens at the threshold is found{say_recall(summary)}{_say_moved(summary)}"
+        f"tokens at the threshold is found{describe_recall(summary)}{_say_moved(summary)}"
         f"{'; --recall 0.9 finds more' if can_find_more else ''}",
     ]
     if summary["frequent_windows"]:
@@ -191,7 +190,7 @@ def _report(
         )
     if summary["ignored_tokens"]:
         lines.append(f"{counted(summary['ignored_tokens'], 'token')} of INPUT ignored")
-    lines += say_ids(summary)
+    lines += describe_ids(summary)
     if sum(summary["short_documents"]):
         short = counted(summary["short_documents"][0], "document")
         if len(summary["short_documents"]) > 1:
@@ -211,7 +210,7 @@ def _report(
 
 
 def _say_moved(summary: Mapping[str, Any]) -> str:
-    """Say how surely it is found if order was changed, to those who look for what was changed."""
+    """Describe the recall of passages with changed order, for presets that need it."""
     recall = summary.get("predicted_recall_moved", 1)
     if round(recall, 4) == 1 or summary["window_threshold"] == summary["threshold"]:
         return ""
@@ -219,7 +218,7 @@ def _say_moved(summary: Mapping[str, Any]) -> str:
 
 
 def _hint(summary: Mapping[str, Any], smaller: str, *, is_alone: bool) -> str:
-    """Say what to try where no passage is shared; ``smaller`` is what finds shorter ones."""
+    """Suggest options if no passage is shared; ``smaller`` names those for shorter ones."""
     if not summary["documents"][0] and not summary["skipped_rows"]:
         return wording.note_no_rows(summary)
     if not summary["documents"][-1] and not summary["skipped_rows"]:

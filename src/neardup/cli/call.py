@@ -1,4 +1,4 @@
-"""One call of a command: its options, what the user sees of it, and where its results go.
+"""One call of a command: its options, its messages, and its outputs.
 
 Progress is on standard error, results on standard output.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from neardup.runs.runner import Runner
     from neardup.runs.work import LastingWork, Workspace
 
-# Formats of which the texts of passages are read, by people or by programs, rather than columns.
+# Formats whose texts of passages are read by people or programs, unlike columns.
 _WITH_TEXTS = ("jsonl", "xlsx")
 # As the shell reports a command that a closed pipe has ended: 128 and the number of SIGPIPE.
 _CLOSED_PIPE = 141
@@ -107,13 +107,13 @@ class Call:
         check_pyspark()
 
     def cluster(self) -> Cluster:
-        """Return the executors, which keep what they work out where ``working`` has found it."""
+        """Return the executors, which keep their results in the folder of ``working``."""
         from neardup.engine.spark.session import current_cluster
 
         return current_cluster(self._shared)
 
     def engine_within(self, workspace: Workspace) -> Engine:
-        """Return the engine that is asked for, with what it may use of this machine."""
+        """Return the engine of --engine, with its workspace."""
         if self.is_on_spark:
             from neardup.engine.spark.engine import SparkEngine
 
@@ -124,22 +124,22 @@ class Call:
 
     @contextmanager
     def working(self, output: Target | None, key: Mapping[str, Any] | None) -> Iterator[Workspace]:
-        """Give what the job may use, and say what there is of earlier runs.
+        """Open the workspace of a job, and list results of earlier runs.
 
-        ``output`` and ``key`` are as of ``open_workspace``. Of a job on Spark executors keep what
-        they work out, if ``--work`` says where, and the driver nothing.
+        ``output`` and ``key`` are as of ``open_workspace``. On Spark the executors keep results
+        in the folder of ``--work``, the driver none.
         """
         from neardup.engine.workspaces import open_workspace
 
         with ExitStack() as stack:
             memory, work = self.options.memory, self.options.work
             fresh = getattr(self.options, "fresh", False)
-            # What standard output has got of a run that was stopped, it would get again.
+            # A run that goes on would write rows to standard output twice.
             key = None if output is None else key
             lasting: LastingWork | None
             if not self.is_on_spark:
                 workspace = open_workspace(memory, work, fresh=fresh, output=output, key=key)
-                # What is done of other questions concerns no run that goes on with nothing.
+                # Results of other jobs do not matter to a run that resumes nothing.
                 lasting = None if key is None else workspace.work
             elif work is None or output is None or key is None:
                 workspace = open_workspace(memory, work, output=output)
@@ -187,7 +187,7 @@ class Call:
         n_bytes = len(page.html.encode())
         facts = {"headline": page.headline, "page": str(output), "bytes": n_bytes}
         written = f"written to {output}, {n_bytes / 1e6:.1f} MB"
-        self.tell(facts, page.headline, *page.notes, written)
+        self.print_result(facts, page.headline, *page.notes, written)
 
     def print_page(
         self,
@@ -199,7 +199,7 @@ class Call:
         """Print the headline and the examples of such a page."""
         page = self._make_page(table, inputs, options, make)
         text = page.to_text()
-        self.tell({"headline": page.headline, "text": text}, text)
+        self.print_result({"headline": page.headline, "text": text}, text)
 
     def _make_page(
         self,
@@ -215,10 +215,10 @@ class Call:
         with self.display:
             return make(table, own, other, self.options.labels, options, self.runner)
 
-    def tell(
-        self, facts: Mapping[str, Any], *lines: str, say: Callable[[str], None] | None = None
+    def print_result(
+        self, facts: Mapping[str, Any], *lines: str, print_text: Callable[[str], None] | None = None
     ) -> None:
-        """Print a result: as JSON if that was asked for, else as lines, unless it shall be quiet.
+        """Print a result as JSON or as lines, or nothing if quiet.
 
         JSON has the options that were not on the command line.
         """
@@ -228,7 +228,7 @@ class Call:
 
             print_output(json.dumps({**facts, **configuration()}, ensure_ascii=False))
         elif not self.is_quiet:
-            (say or print_output)("\n".join(lines))
+            (print_text or print_output)("\n".join(lines))
 
 
 def print_output(text: str) -> None:
@@ -252,10 +252,10 @@ def discard_standard_output() -> None:
 
 @contextmanager
 def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
-    """Say what there is of earlier runs, and remove it when the block has ended without an error.
+    """List results of earlier runs, and remove them after a block without errors.
 
-    Standard error has a line for each thing that a run goes on with, or that was damaged in the
-    work folder; nothing with ``quiet``.
+    Standard error gets a line for each result that the run reuses or that is damaged, none with
+    ``quiet``.
     """
     if work is None:
         yield
@@ -266,13 +266,13 @@ def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
         for line in [] if quiet else lines:
             click.echo(on_command_line(line), err=True)
 
-    n_told = len(work.problems)
+    n_printed = len(work.problems)
     print_lines(account_of_earlier(work))
     try:
         yield
         work.remove_stale()
     finally:
-        print_lines(work.problems[n_told:])
+        print_lines(work.problems[n_printed:])
 
 
 def hold(target: Target, *, overwrite: bool) -> None:
@@ -283,10 +283,10 @@ def hold(target: Target, *, overwrite: bool) -> None:
 
 
 class _Output:
-    """What a command writes, and beside it the page that ``--report`` asks for.
+    """The output of a command, and its page of ``--report``.
 
-    ``of_bytes`` says that the documents which the page would show are bytes, and no text;
-    ``is_streamed`` that what is written goes to standard output.
+    With ``of_bytes`` documents are bytes, which a page cannot show. With ``is_streamed`` the output
+    goes to standard output.
     """
 
     _what: str
@@ -338,10 +338,10 @@ class _Output:
         inputs: Sequence[Source] | None,
         against: Sequence[Source] | None,
     ) -> list[str]:
-        """Make the page of a result, and write it; return the line that says where it is, if any.
+        """Write the page of a result, and return a line that names its file.
 
-        ``result`` is what the job has returned, or the folder that it has written; ``options``
-        say how ``inputs`` and ``against`` are read, the documents that it names.
+        ``result`` is the result of the job, or the folder that it wrote. ``options`` are those of
+        reading ``inputs`` and ``against``. Without --report the list is empty.
         """
         if self._page is None:
             return []
@@ -359,12 +359,12 @@ class _Output:
         page.write(self._page, overwrite=self._options.overwrite)
         return [f"report in {self._page}"]
 
-    def tell(self, facts: Mapping[str, Any], *lines: str) -> None:
-        """Print what was done: on standard error, if standard output has what was written."""
-        self._call.tell(facts, *lines, say=self.say)
+    def print_result(self, facts: Mapping[str, Any], *lines: str) -> None:
+        """Print a result: on standard error, if the output is standard output."""
+        self._call.print_result(facts, *lines, print_text=self.print_text)
 
-    def say(self, text: str) -> None:
-        """Print a text likewise."""
+    def print_text(self, text: str) -> None:
+        """Print a text on the same stream."""
         if self._is_streamed:
             click.echo(text, err=True)
         else:
@@ -430,7 +430,7 @@ class FolderOutput(_Output):
             raise InvalidParameterError(message, "format", "output")
 
     def __str__(self) -> str:
-        """Return what users call it."""
+        """Return the name for messages."""
         return "standard output" if self._is_streamed else str(self._options.output)
 
     @property
@@ -446,10 +446,10 @@ class FolderOutput(_Output):
         index: Path | None = None,
         is_copy: bool = False,
     ) -> None:
-        """Make sure that no input is replaced, and that the rows of ``sources`` can be written.
+        """Raise if an input would be replaced, or rows of ``sources`` cannot be written.
 
-        ``others`` is what else is read, ``index`` a folder that the output is no file of; of a
-        copy it is known beforehand what room it takes.
+        ``others`` are paths of other inputs; the output must be outside the folder ``index``. With
+        ``is_copy`` the rows take as much room as the inputs, which is checked.
         """
         from neardup.files.conversion import check_conversion, check_types
         from neardup.files.inputs import origins_of
@@ -486,10 +486,10 @@ class FolderOutput(_Output):
         against: Sequence[Source] | None = None,
         **more: Any,
     ) -> list[str]:
-        """Write a result, and its page; return the line that says where that is, if there is one.
+        """Write a result and its page, and return a line that names the page's file.
 
-        ``options`` say how the page reads ``inputs`` and ``against``; ``more`` is what else the
-        result takes.
+        ``options`` are those of reading ``inputs`` and ``against`` for the page; ``more`` are other
+        arguments of ``result.write``.
         """
         call = self._call
         result.summary |= configuration()
@@ -529,7 +529,7 @@ class TableOutput(_Output):
         self._hold(self.place)
 
     def __str__(self) -> str:
-        """Return what users call it."""
+        """Return the name for messages."""
         return str(self._target)
 
     def takes_texts(self) -> bool:
@@ -564,7 +564,7 @@ class TableOutput(_Output):
         inputs: Sequence[Source] | None = None,
         against: Sequence[Source] | None = None,
     ) -> list[str]:
-        """Write a table, and its page; arguments and what is returned as of a folder."""
+        """Write a table and its page; arguments and result as of a folder."""
         with _closed_by_reader():
             self._target.write(result.rows(), overwrite=self._options.overwrite)
         return self._write_page(result, options, inputs, against)

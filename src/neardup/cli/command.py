@@ -129,7 +129,7 @@ class JobCommand(click.Command):
         return rest
 
     def _check_given_once(self, ctx: click.Context, args: list[str]) -> None:
-        """Raise if an option that takes one value has two, of which one would be dropped."""
+        """Raise if an option of one value is given twice."""
         _, _, order = self.make_parser(ctx).parse_args(list(args))
         given = set[str]()
         for each in order:
@@ -161,7 +161,7 @@ class JobCommand(click.Command):
         return taken
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Print what was taken from ``neardup.toml``, and run the command."""
+        """Print the options from ``neardup.toml``, and run the command."""
         taken = settings_taken(ctx)
         is_quiet = ctx.params.get("quiet")
         if taken and not is_quiet:
@@ -276,18 +276,18 @@ def _help_option(
 
 @contextmanager
 def _showing_logs() -> Iterator[None]:
-    """Show on standard error what is logged for users while a job runs.
+    """Show logged messages on standard error while a job runs.
 
-    That is of kernels that they are compiled as they are called, and of hints those that may spare
-    the rest of the job. They are logged, so that nothing has to be loaded before they are.
+    Kernels log when they are compiled on call, and jobs log hints that may make the rest of the run
+    unnecessary.
     """
     # Help need not wait for it.
     import logging
 
     class Formatter(logging.Formatter):
         def format(self, record: logging.LogRecord) -> str:
-            said = getattr(record, "in_both", None)
-            return super().format(record) if said is None else on_command_line(said)
+            message = getattr(record, "in_both", None)
+            return super().format(record) if message is None else on_command_line(message)
 
     handler = logging.StreamHandler()
     handler.setFormatter(Formatter())
@@ -323,7 +323,7 @@ def spell_options(error: InvalidParameterError, command: click.Command) -> str:
     known |= {option: option for parameter in command.params for option in parameter.opts}
     # An option may be written otherwise than it is called in Python.
     known |= {parameter.name: parameter.opts[-1] for parameter in command.params if parameter.name}
-    # What functions call data are the inputs of a command.
+    # The parameter ``data`` of functions is INPUT on the command line.
     known["data"] = "INPUT"
     named = {name: ("--" + name.replace("_", "-"), name) for name in error.parameters}
     options = {
@@ -339,7 +339,7 @@ def spell_options(error: InvalidParameterError, command: click.Command) -> str:
     return re.sub(pattern, lambda found: options[found[0]], message)
 
 
-# What the shell offers for a value, where click does not know it by itself.
+# Completions of values that click does not know.
 
 
 def complete_paths(
@@ -357,7 +357,7 @@ def complete_tokenizers(
     """Offer the names of tokenizers, and paths."""
     from click.shell_completion import CompletionItem
 
-    # Paths come first: bash forgets for them what it was offered before.
+    # Paths come first: bash drops earlier completions for them.
     return [
         *complete_paths(ctx, param, incomplete),
         *(CompletionItem(name) for name in Tokenizer.names if name.startswith(incomplete)),
@@ -388,13 +388,13 @@ ANY_INPUTS = argument("inputs", "[INPUT...]", nargs=-1, required=False)
 
 
 class TargetType(click.Path):
-    """A path or a URL, of which a path would take a slash away."""
+    """A path or a URL; as a path a URL would lose a slash."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Return what was named."""
+        """Return the path or URL."""
         named = target_of(value)
         return named if isinstance(named, Url) else super().convert(str(named), param, ctx)
 

@@ -15,11 +15,11 @@ from neardup.options.sketches import CompareOptions
 _STANDARD_INPUT = "-"
 _READ_BYTES = 1 << 24
 _OF_ROWS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
-# Formats of files of which one document's text is extracted, by what their names end in.
+# Formats of files with one document, by the endings of their names.
 _OF_DOCUMENTS = ("docx", "odt", "epub", "pdf")
-# What such files begin with.
+# The first bytes of such files.
 _DOCUMENT_BEGINNINGS = (b"%PDF-", b"PK\x03\x04")
-# What decides measures and estimates that are shown with --all only, in JSON and on the page.
+# Options of measures and estimates that only --all prints, in JSON and on the page.
 _OF_ESTIMATES = ("tf", "idf", "num_perm", "size", "compression")
 if TYPE_CHECKING:
     from neardup.files.formats import FileFormat
@@ -57,14 +57,14 @@ class CompareCommandOptions(CompareOptions, CommandOptions):
     "compare", CompareCommandOptions, argument("a", "A"), argument("b", "B"), epilog=_EPILOG
 )
 def command(call: Call, a: str, b: str) -> None:
-    """Compare two texts: how similar they are, what they share, and where they differ.
+    """Compare two texts: similarity, common passages and differences.
 
     A and B are text files with any ending, or documents (.docx, .odt, .epub, .pdf), each one text,
     also .gz, .zst, .xz and .bz2, or URLs; one of them may be - for standard input, which is text.
     Files of rows (.jsonl, .csv, .tsv, .parquet) are refused.
 
-    Prints how alike the texts are, exactly; the passages that both have, and the rest, by places in
-    characters. With --all every measure follows, with what sketches would have estimated.
+    Prints the exact similarity, the common passages and the differences, with their characters.
+    With --all it also prints every measure, and the estimates that sketches would have given.
     """
     from neardup.errors import InvalidInputError
     from neardup.jobs.compare.compare import compare_texts, plan_comparison
@@ -97,14 +97,14 @@ def command(call: Call, a: str, b: str) -> None:
     if page is not None:
         result.report().write(page, overwrite=given.overwrite)
     if given.json:
-        call.tell(result.to_dict())
+        call.print_result(result.to_dict())
         return
     lines = [result.to_text(full=given.show_all)]
     if not given.show_all:
         lines += ["", "--all shows every measure, and what sketches would have estimated"]
     if page is not None:
         lines.append(f"written to {page}")
-    call.tell({}, *lines)
+    call.print_result({}, *lines)
 
 
 def _language_of(a: str, b: str) -> str:

@@ -29,7 +29,7 @@ Commands = Mapping[str, Mapping[str, Option]]
 
 
 class ConfigurationFile(NamedTuple):
-    """A file with options: its path from the working directory, and what it has."""
+    """A file with options: its path from the working directory, and its content."""
 
     path: str
     table: dict[str, Any]
@@ -96,18 +96,18 @@ def _parse(path: Path, shown: str) -> dict[str, Any]:
 
 
 def key_of(option: Option) -> str:
-    """Return what an option is called in a file: as on the command line, without hyphens before."""
+    """Return the name of an option in a file: without the leading hyphens."""
     return option.spelling[-1].removeprefix("--")
 
 
-# Flags of one run, by which it replaces something.
+# Flags of one run that replace a file or folder.
 _OF_A_RUN = ("overwrite", "fresh")
 
 
 def is_configurable(option: Option) -> bool:
-    """Whether an option may stand elsewhere than on the command line.
+    """Whether an option may be set in a file.
 
-    What a run reads, writes and replaces, whoever starts it names; temporary files are no output.
+    Inputs, outputs and replacements are named on the command line; --work is not an output.
     """
     reads_or_writes = isinstance(option.kind, Address | Documents | Location)
     return option.name == "work" or not (reads_or_writes or option.name in _OF_A_RUN)

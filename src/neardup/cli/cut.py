@@ -1,4 +1,4 @@
-"""``neardup cut``: what texts repeat, taken out of them."""
+"""``neardup cut``: remove repeated passages from texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, job_command
-from neardup.cli.wording import say_ids
+from neardup.cli.wording import describe_ids
 from neardup.options.groups import (
     AgainstDataOptions,
     CommandOptions,
@@ -25,7 +25,7 @@ from neardup.options.option import but
 from neardup.options.passages import CutOptions
 from neardup.runs.progress import counted
 
-# Of what was repeated most, as much as fits on a line.
+# Characters of the most repeated text that fit on a line.
 _SHOWN = 60
 
 _EPILOG = """\b
@@ -62,14 +62,14 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`.
 
-    Documents are taken in the order of --keep. What one has stays; what a later one, or the same
-    one further on, has of it goes there, if it is verified similar to what stays, or equal.
+    Documents are processed in the order of --keep. A passage stays at its first occurrence. Later
+    ones are removed, if they are equal or verified similar.
 
-    Writes to the output folder: kept/ with the input's documents, texts shortened and all else as
-    it was; removed.parquet with id, start, end, kept_id, kept_start, kept_end, similarity, file,
-    row and kept_in of each span that went, places in characters of the texts as they came in; and
-    summary.json, which lists what was repeated most. With --on-error skip also skipped/ with the
-    bad rows as they came in, and skipped.parquet with file, row and reason of each.
+    Writes to the output folder: kept/ with the input's documents, whose texts are shorter;
+    removed.parquet with id, start, end, kept_id, kept_start, kept_end, similarity, file, row and
+    kept_in of each removed span, in characters of the original texts; and summary.json, which lists
+    the most repeated texts. With --on-error skip also skipped/ with the bad rows, and
+    skipped.parquet with file, row and reason of each.
     """
     from neardup.engine.workspaces import key_of
     from neardup.errors import InvalidParameterError
@@ -113,7 +113,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
         else:
             result = cut_sources(call.engine_within(workspace), sources, others, plan)
         lines = output.write(result, options, sources, others)
-    output.tell(result.summary, _report(result.summary, output), *lines)
+    output.print_result(result.summary, _report(result.summary, output), *lines)
 
 
 def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
@@ -133,24 +133,24 @@ def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
     if not summary.get("exact", True):
         lines.append(
             f"what is similar at the threshold of {summary['threshold']:g} is found"
-            f"{wording.say_recall(summary)}"
+            f"{wording.describe_recall(summary)}"
         )
-    lines += wording.say_preset(summary)
-    lines += say_ids(summary)
+    lines += wording.describe_preset(summary)
+    lines += describe_ids(summary)
     skipped = wording.note_skipped(summary, has_folder=True)
     said = (skipped, _hint(summary), *wording.hints(summary))
     return "\n".join(lines + wording.ending(summary, output, *said))
 
 
 def _excerpt(text: str) -> str:
-    """Return the start of a text on one line, without what a terminal would take for commands."""
+    """Return the start of a text on one line, without terminal commands."""
     words = "".join(mark if mark.isprintable() else " " for mark in text).split()
     line = " ".join(words)
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
 
 def _hint(summary: Mapping[str, Any]) -> str:
-    """Say what to try where nothing was repeated."""
+    """Suggest options if nothing was repeated."""
     if not summary["documents_in"]:
         return "" if summary["skipped_rows"] else wording.note_no_rows(summary)
     if summary["spans"] or "min_tokens" not in summary:

@@ -21,8 +21,8 @@ from neardup.cli.wording import (
     describe_bands,
     describe_weights,
     list_passed_over,
-    say_few_tokens,
-    say_ids,
+    describe_few_tokens,
+    describe_ids,
     table_by_file,
     took,
     warn_of_recall,
@@ -85,14 +85,14 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     Parquet or text, also compressed (.gz .zst .xz .bz2); office documents and PDF; and zip and tar
     archives of these.
 
-    OTHER is the same, or the folder of an index of documents, alone or beside files, in which what
-    is similar is looked up: memory and time do not grow with it. --add adds what stays to it, so
-    that batches which come one after the other give what one run over all of them gives.
+    OTHER is the same, or the folder of an index of documents, or both. Documents are looked up in
+    an index, so that memory and time do not grow with it. --add adds the kept documents to it:
+    batches one after the other then give the same result as one run over all of them.
 
     Writes to the output folder: kept/ and removed/ with the input's rows, removed.parquet with the
-    document that each removed one gives way to and their similarity, clusters.parquet, and
-    summary.json. With --on-error skip also skipped/ with the bad rows as they came in, and
-    skipped.parquet with file, row and reason of each.
+    kept document and the similarity for each removed one, clusters.parquet, and summary.json. With
+    --on-error skip also skipped/ with the bad rows, and skipped.parquet with file, row and reason
+    of each.
     """
     given: DedupCommandOptions = call.options
     if given.pairs is not None:
@@ -115,7 +115,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     job = DedupJob(options, resolve_paths, inputs, files, index=index, on_spark=on_spark)
     if on_spark:
         call.check_spark()
-    # Those of the output folder are shown as text.
+    # A page shows documents of the output folder as text.
     of_bytes = options.reads_bytes and files is not None
     output = FolderOutput(call, of_bytes=of_bytes)
     sources, folder = job.sources, None if index is None else index.folder
@@ -130,7 +130,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
             )
     is_against = given.against is not None
     said = _report(result.summary, output, is_against=is_against, index=folder, is_new=is_new)
-    output.tell(result.summary, said, *lines)
+    output.print_result(result.summary, said, *lines)
 
 
 def _report(
@@ -141,7 +141,7 @@ def _report(
     index: Path | None,
     is_new: bool,
 ) -> str:
-    """Say in a few lines what happened."""
+    """Describe a result in a few lines."""
     found = "joined exactly, none is missed"
     if summary["method"] != "exact":
         found = describe_bands(summary)
@@ -160,7 +160,7 @@ def _report(
         f"({counted(copies, 'exact copy', 'exact copies')}, {counted(near, 'near-duplicate')})",
         similar,
         *warn_of_recall(summary),
-        *wording.say_preset(summary),
+        *wording.describe_preset(summary),
     ]
     if is_against:
         lines.insert(
@@ -188,7 +188,7 @@ def _report(
     if "audit" in summary:
         lines.append(_audit(summary["audit"]))
     lines += table_by_file(summary)
-    lines += say_ids(summary)
+    lines += describe_ids(summary)
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")
         lines.append(f"components remove {more} more than survivors")
@@ -196,7 +196,7 @@ def _report(
         wording.note_empty(summary["empty_documents"], "kept"),
         wording.note_short(summary["short_documents"], scheme["ngram"]),
         wording.note_skipped(summary, has_folder=True),
-        # An index has decided what hints would name.
+        # Hints name options that an index has decided.
         _hint(summary) if index is None else "",
         *wording.hints(summary),
     )
@@ -232,7 +232,7 @@ def _audit(audit: dict[str, Any]) -> str:
 
 
 def _hint(summary: Mapping[str, Any]) -> str:
-    """Say what to try where nothing was removed, or nothing but copies of short texts."""
+    """Suggest options if nothing was removed, or only copies of short texts."""
     if not summary["documents_in"] and not summary["skipped_rows"]:
         return wording.note_no_rows(summary)
     n_filled = summary["documents_in"] - summary["empty_documents"]
@@ -245,7 +245,7 @@ def _hint(summary: Mapping[str, Any]) -> str:
     # Copies have one content, and shorter texts their own note.
     n_unlike = summary["documents_kept"] - summary["short_documents"] - summary["empty_documents"]
     if are_of_few_tokens(summary, n_filled) and n_unlike + summary["against_documents"] > 1:
-        return say_few_tokens(summary, SHORTER_SHINGLES)
+        return describe_few_tokens(summary, SHORTER_SHINGLES)
     if summary["documents_removed"]:
         return ""
     remedies = []
@@ -281,7 +281,7 @@ def _decide_by_pairs(call: Call, inputs: tuple[str, ...]) -> None:
     if pairs == STANDARD_INPUT and STANDARD_INPUT in inputs:
         message = "INPUT and --pairs cannot both be standard input"
         raise click.UsageError(message)
-    # What a file sets for all runs may be there: pairs were found with it.
+    # Options from a file may be set: the pairs were found with them.
     known = {*ChooseOptions.known, *WorkspaceOptions.known} | _OF_THE_COMMAND
     context = click.get_current_context()
     for name in given.known:
@@ -298,7 +298,7 @@ def _decide_by_pairs(call: Call, inputs: tuple[str, ...]) -> None:
     with workspace, call.display:
         result = choose_documents(sources, table, options, call.runner, workspace)
         lines = output.write(result, options, with_text=given.with_text)
-    output.tell(result.summary, _report_by_pairs(result.summary, pairs, output), *lines)
+    output.print_result(result.summary, _report_by_pairs(result.summary, pairs, output), *lines)
 
 
 def _report_by_pairs(summary: Mapping[str, Any], pairs: str, output: FolderOutput) -> str:
@@ -323,7 +323,7 @@ def _report_by_pairs(summary: Mapping[str, Any], pairs: str, output: FolderOutpu
             f"is taken for that, {summary['least_threshold']:g}"
         )
     lines += table_by_file(summary)
-    lines += say_ids(summary)
+    lines += describe_ids(summary)
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")
         lines.append(f"components remove {more} more than survivors")

@@ -1,4 +1,4 @@
-"""``neardup drop``: a collection without the documents that a table names."""
+"""``neardup drop``: remove the documents that a table names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, job_command
-from neardup.cli.wording import say_ids, table_by_file
+from neardup.cli.wording import describe_ids, table_by_file
 from neardup.options.documents import DropOptions
 from neardup.options.groups import CommandOptions, FolderOptions, WorkspaceOptions
 from neardup.options.kinds import Address
@@ -70,7 +70,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     with workspace, call.display:
         result = drop_documents(sources, named_in, options, call.runner, workspace)
         output.write(result, options)
-    output.tell(result.summary, _report(result.summary, output))
+    output.print_result(result.summary, _report(result.summary, output))
 
 
 def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
@@ -79,7 +79,7 @@ def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
         f"{summary['documents_removed']:,} removed"
     ]
     lines += table_by_file(summary)
-    lines += say_ids(summary)
+    lines += describe_ids(summary)
     if summary["missing_documents"]:
         named = counted(summary["missing_documents"], "named document")
         lines.append(f"{named} not there")
@@ -88,7 +88,7 @@ def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
 
 
 def _hint(summary: Mapping[str, Any]) -> str:
-    """Say what to try where no document goes."""
+    """Suggest options if no document is removed."""
     if summary["documents_removed"]:
         return ""
     if not summary["named_documents"]:

@@ -1,4 +1,4 @@
-"""``neardup estimate``: how similar documents are, told from sketches alone."""
+"""``neardup estimate``: similarities of documents from sketches alone."""
 
 from __future__ import annotations
 
@@ -43,17 +43,16 @@ class EstimateCommandOptions(EstimateOptions, TableOptions, CommandOptions):
     epilog=_EPILOG,
 )
 def command(call: Call, sketches: Any, other: Any) -> None:
-    """Estimate how similar documents are, from their sketches.
+    """Estimate the similarity of documents from their sketches.
 
-    A and B are files that `neardup sketch` has made with the same options; without B all pairs
-    within A are told. Writes id_a, id_b, similarity with its standard error and 95 % interval
-    (low, high), for modulo sketches both containments likewise, for edit sketches the distance with
-    its interval and significance. Estimates are empty where a sketch has less than 20 samples.
-    With --threshold no pair whose estimate reaches it is missed. For --measure containment a is the
-    document that lies in b.
+    A and B are files of `neardup sketch`, made with the same options; without B the pairs are those
+    within A. Writes id_a, id_b, similarity with its standard error and 95 % interval (low, high);
+    for modulo sketches both containments; for edit sketches the distance with its interval and
+    significance. An estimate is empty if a sketch has fewer than 20 samples. With --threshold every
+    pair whose estimate reaches it is written. For --measure containment a is contained in b.
 
-    With --clusters it writes id, cluster_id, cluster_size and representative_id, the first member;
-    the order of the documents decides, and nothing is verified.
+    With --clusters it writes id, cluster_id, cluster_size and representative_id, the first member.
+    The order of the documents decides; no pair is verified.
     """
     from neardup.engine.workspaces import memory_budget
     from neardup.jobs.estimate.clusters import cluster_files
@@ -67,7 +66,7 @@ def command(call: Call, sketches: Any, other: Any) -> None:
             options = given.part(EstimateOptions)
             result = estimate_files(sketches, other, options, call.runner, budget)
         lines = output.write(result)
-        output.tell(result.summary, _report(result.summary, output), *lines)
+        output.print_result(result.summary, _report(result.summary, output), *lines)
         return
     if other is not None:
         raise no_effect("B", "with clusters", "leave out clusters", "clusters")
@@ -79,7 +78,7 @@ def command(call: Call, sketches: Any, other: Any) -> None:
             sketches, given.threshold or "0.5", given.clusters, call.runner, budget
         )
     output.write(found)
-    output.tell(found.summary, _report_clusters(found.summary, output))
+    output.print_result(found.summary, _report_clusters(found.summary, output))
 
 
 def _report_clusters(summary: Mapping[str, Any], output: TableOutput) -> str:
@@ -125,7 +124,7 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
 
 
 def _hint(summary: Mapping[str, Any]) -> str:
-    """Say what to try where no estimate reaches the threshold."""
+    """Suggest options if no estimate reaches the threshold."""
     if (
         summary["pairs"]
         or summary["threshold"] is None

@@ -43,11 +43,10 @@ class ExplainCommandOptions(AgainstDataOptions, CommandOptions):
 def command(call: Call, folder: str, identifier: str) -> None:
     """Explain why a document was removed or kept.
 
-    FOLDER is one that `neardup dedup` has written, ID that of a document in its tables.
+    FOLDER is the output of `neardup dedup`, ID the id of a document in its tables.
 
-    A removed document is compared again with the one that is kept in its place, a kept one with all
-    that are kept, for its nearest neighbour: how similar they are, which buckets they share, what
-    differs.
+    A removed document is compared with the one that is kept in its place, a kept one with all kept
+    ones, to find the nearest. Prints their similarity, common buckets and differences.
     """
     from neardup.errors import InvalidParameterError
     from neardup.jobs.explain import explain_document
@@ -76,4 +75,4 @@ def command(call: Call, folder: str, identifier: str) -> None:
         found = explain_document(
             output, identifier, call.runner, against=others, tokenizer=given.tokenizer
         )
-    call.tell(found.to_dict(), found.to_text())
+    call.print_result(found.to_dict(), found.to_text())

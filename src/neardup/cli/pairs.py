@@ -17,8 +17,8 @@ from neardup.cli.wording import (
     are_of_few_tokens,
     describe_bands,
     describe_weights,
-    say_few_tokens,
-    say_ids,
+    describe_few_tokens,
+    describe_ids,
     warn_of_recall,
 )
 from neardup.options.documents import PairOptions
@@ -51,13 +51,12 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     """Find all pairs of similar documents, or the most similar.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. OTHER is
-    the same, or the folder of an index of documents, in which what is similar is looked up.
+    the same, or the folder of an index of documents.
 
-    Writes id_a, id_b, similarity and overlap, the number of common shingles, or distance, that of
-    edits, or for hamming of shingles that one lacks, or neither for weighted-jaccard; in the order
-    of the input, a before b within one collection, with --top the most similar first. For
-    containment a is the document that lies in b. No pair is missed unless --method minhash is
-    chosen.
+    Writes id_a, id_b, similarity, and overlap (common shingles) or distance (edits; for hamming the
+    shingles that one of them lacks); weighted-jaccard has neither. Pairs are in the order of the
+    input, a before b within one collection; with --top the most similar is first. For containment a
+    is contained in b. Every pair is found unless --method is minhash.
     """
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
@@ -93,7 +92,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
         with call.display:
             result = job.run(call.engine_within(workspace))
         lines = output.write(result, options, *([left, right] if folder is None else []))
-    output.tell(result.summary, _report(result.summary, output), *lines)
+    output.print_result(result.summary, _report(result.summary, output), *lines)
 
 
 def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
@@ -101,8 +100,8 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
     lines = [f"{documents}: {counted(summary['pairs'], 'pair')}{_condition(summary)}"]
     if summary["method"] == "minhash":
         lines += [describe_bands(summary), *warn_of_recall(summary)]
-    lines += wording.say_preset(summary)
-    lines += say_ids(summary)
+    lines += wording.describe_preset(summary)
+    lines += describe_ids(summary)
     ngram = summary["scheme"].get("ngram", 1)
     # Two of one shingle each are at a Hamming distance of 2.
     n_short = 0 if summary["measure"] == "hamming" else summary["short_documents"]
@@ -120,7 +119,7 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
 
 
 def _condition(summary: Mapping[str, Any]) -> str:
-    """Say what all pairs fulfil."""
+    """Describe the condition of all pairs."""
     if summary.get("max_distance") is not None:
         distance = f"a Hamming distance of {summary['max_distance']:,}"
         if summary["measure"] != "hamming":
@@ -147,7 +146,7 @@ def _condition(summary: Mapping[str, Any]) -> str:
 
 
 def _hint(summary: Mapping[str, Any]) -> str:
-    """Say what to try where there is no pair."""
+    """Suggest options if there is no pair."""
     if not summary["documents"][0] and not summary["skipped_rows"]:
         return wording.note_no_rows(summary)
     n_documents = sum(summary["documents"])
@@ -166,7 +165,7 @@ def _hint(summary: Mapping[str, Any]) -> str:
     if summary["measure"] in ("containment", "max-containment", "edit", "overlap"):
         return "--top 20 without a threshold lists the pairs that come nearest"
     if are_of_few_tokens(summary, n_filled):
-        return say_few_tokens(summary, SHORT_TEXTS_OF_PAIRS)
+        return describe_few_tokens(summary, SHORT_TEXTS_OF_PAIRS)
     if summary["tokens"] < LONG_TEXT * n_filled:
         return "--top 20 lists the most similar pairs, whatever their similarity"
     return (
@@ -176,7 +175,7 @@ def _hint(summary: Mapping[str, Any]) -> str:
 
 
 def _hint_for_top(summary: Mapping[str, Any]) -> str:
-    """Say what to try where even the most similar pair is none."""
+    """Suggest options if even the most similar pair shares no shingle."""
     if summary["measure"] == "hamming":
         return "a larger --max-distance finds pairs that are further apart"
     if summary["threshold"] is not None or summary.get("max_distance") is not None:

@@ -79,7 +79,7 @@ def command(call: Call) -> None:
         *_draw_curve(measure, curve),
         *_list_choices(measure, choices, num_perm),
     ]
-    call.tell(facts, *lines)
+    call.print_result(facts, *lines)
 
 
 def _predicted_recall(measure: Measure, banding: Banding) -> float:

@@ -1,4 +1,4 @@
-"""``neardup report``: a page that shows what a job has found, and why."""
+"""``neardup report``: a page that shows a result."""
 
 from __future__ import annotations
 
@@ -40,16 +40,15 @@ class ReportCommandOptions(ReportOptions, AgainstDataOptions, OutputOptions, Com
     "report", ReportCommandOptions, argument("result", "RESULT"), ANY_INPUTS, epilog=_EPILOG
 )
 def command(call: Call, result: str, inputs: tuple[str, ...]) -> None:
-    """Show what a job has found, and why, as one page that can be passed on.
+    """Show a result and its reasons as one HTML page.
 
-    RESULT is the output folder of `neardup dedup` or `neardup cut`, or the table that `neardup
-    pairs`, `estimate`, `align` or `search` has written. INPUT is the documents of that table, as
-    they were named when it was made, or of what was cut: the page shows their texts. Folders of
-    dedup have them, and need none.
+    RESULT is the output folder of `neardup dedup` or `neardup cut`, or the table of `neardup
+    pairs`, `estimate`, `align` or `search`. INPUT is the documents of that table or cut, as named
+    in that run; the page shows their texts. A folder of dedup has them, and needs no INPUT.
 
-    The page is one file of HTML that needs nothing else. It loads nothing from anywhere, and shows
-    texts as text, whatever they hold; the same result gives the same page. With -o - its headline,
-    figures and examples are printed instead, with marks around the words that differ.
+    The page is one file of HTML that loads nothing. It shows texts as text, and the same result
+    gives the same page. With -o - headline, figures and examples are printed instead, with marks
+    around different words.
     """
     from neardup.jobs.report import make_report
     from neardup.outputs.targets import is_standard_output

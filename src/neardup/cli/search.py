@@ -12,7 +12,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import argument, job_command
-from neardup.cli.wording import are_most, list_passed_over, say_ids, say_recall
+from neardup.cli.wording import are_most, list_passed_over, describe_ids, describe_recall
 from neardup.options.choices import Number, PassageMeasure, PassagePresetName
 from neardup.options.documents import DocumentSearchOptions, MostOptions
 from neardup.options.groups import (
@@ -55,7 +55,7 @@ class SearchCommandOptions(
     EngineOptions,
     CommandOptions,
 ):
-    """Options of ``neardup search``, of which an index takes those of its kind."""
+    """Options of ``neardup search``; each kind of index uses its own."""
 
     heading = "Matching"
 
@@ -89,13 +89,13 @@ class SearchCommandOptions(
 def command(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     """Find the passages or documents in the index DIR that are similar to queries.
 
-    QUERY is files, folders, globs, URLs or - for standard input, as for `neardup dedup`; every
-    document of theirs is a query, and is looked for as a whole.
+    QUERY is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. Every
+    document is one query as a whole.
 
-    Of an index of passages it writes query_id, query_start, query_end, doc_id, doc_start, doc_end
-    and similarity; places are characters of the original texts, ends exclusive. JSON lines and
-    spreadsheets also carry query_text and doc_text. Of an index of documents it writes query_id,
-    doc_id and similarity, the most similar first.
+    For an index of passages it writes query_id, query_start, query_end, doc_id, doc_start, doc_end
+    and similarity. Starts and ends count characters of the original texts, ends exclusive. JSON
+    lines and spreadsheets also have query_text and doc_text. For an index of documents it writes
+    query_id, doc_id and similarity, the most similar first.
     """
     from neardup.engine.workspaces import key_with_index
     from neardup.files.inputs import origins_of
@@ -156,7 +156,7 @@ def command(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
         # An index of documents need not have texts.
         read = () if is_of_documents else (options, sources, [IndexSource(index, folder)])
         lines = output.write(result, *read)
-    output.tell(result.summary, *said, *lines)
+    output.print_result(result.summary, *said, *lines)
 
 
 def _search_documents(
@@ -195,7 +195,7 @@ def _report_documents(summary: Mapping[str, Any], n_documents: int) -> list[str]
             f"{counted(n, 'query has', 'queries have')} fewer than {summary['top']:,}: other "
             f"documents {or_below}share no band, and how similar those are is not known"
         )
-    lines += say_ids(summary)
+    lines += describe_ids(summary)
     lines += wording.lines(
         wording.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries"),
         wording.note_skipped(summary),
@@ -217,10 +217,10 @@ def _report(summary: Mapping[str, Any], min_tokens: int, n_documents: int) -> li
     lines = [
         f"{counted(summary['passages'], 'passage')} for {summary['found_queries']:,} of "
         f"{counted(summary['queries'], 'query', 'queries')}",
-        f"a passage at the threshold is found{say_recall(summary)}",
-        *wording.say_preset(summary),
+        f"a passage at the threshold is found{describe_recall(summary)}",
+        *wording.describe_preset(summary),
     ]
-    lines += say_ids(summary)
+    lines += describe_ids(summary)
     if n_short:
         lines.append(
             f"{counted(n_short, 'query', 'queries')} shorter than {min_tokens} tokens, for which "
@@ -238,7 +238,7 @@ def _report(summary: Mapping[str, Any], min_tokens: int, n_documents: int) -> li
 
 
 def _hint(summary: Mapping[str, Any], n_documents: int) -> str:
-    """Say what to try where no query is found in an index of so many documents."""
+    """Suggest options if no query is found in an index of ``n_documents``."""
     n_queries = summary["queries"]
     n_short = summary["short_queries"] + summary["empty_queries"]
     if not n_queries or not n_documents:
@@ -252,12 +252,12 @@ def _hint(summary: Mapping[str, Any], n_documents: int) -> str:
 
 
 def _note_no_rows(summary: Mapping[str, Any]) -> str:
-    """Say that there was no query; nothing where there was one, or only bad rows."""
+    """Describe missing queries; empty if there was one, or only bad rows."""
     if summary["queries"] or summary["skipped_rows"]:
         return ""
     return "QUERY has no rows, so there was nothing to look for"
 
 
 def _note_no_documents(n_documents: int) -> str:
-    """Say that nothing can be found in an index, if it has no documents."""
+    """Describe an index without documents; empty if it has some."""
     return "" if n_documents else "DIR has no documents; `neardup index add` adds some"

@@ -50,13 +50,13 @@ def command(call: Call, folders: tuple[str, ...]) -> None:
         for served in service.indexes.values():
             # Reads and verifies every file.
             served.index.info()
-        call.tell({**facts, "url": None}, f"read and verified {listed}")
+        call.print_result({**facts, "url": None}, f"read and verified {listed}")
         return
 
     def announce(url: str) -> None:
         needed = "; a token is needed" if options.token_file else ""
-        call.tell({**facts, "url": url}, f"serving {listed} at {url}{needed}; Control-C ends it")
+        call.print_result({**facts, "url": url}, f"serving {listed} at {url}{needed}; Control-C ends it")
 
     run(service, options, announce)
     if not options.json:
-        call.tell({}, "ended")
+        call.print_result({}, "ended")

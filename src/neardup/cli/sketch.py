@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.cli import wording
 from neardup.cli.call import Call, hold
 from neardup.cli.command import INPUTS, job_command
-from neardup.cli.wording import list_passed_over, say_ids
+from neardup.cli.wording import list_passed_over, describe_ids
 from neardup.options.groups import CommandOptions, OutputOptions
 from neardup.options.option import but
 from neardup.options.sketches import SketchOptions
@@ -32,12 +32,12 @@ class SketchCommandOptions(SketchOptions, OutputOptions, CommandOptions):
 
 @job_command("sketch", SketchCommandOptions, INPUTS, epilog=_EPILOG)
 def command(call: Call, inputs: tuple[str, ...]) -> None:
-    """Make sketches: a few bytes a document, from which similarities are estimated.
+    """Make sketches: a few bytes per document that estimate similarities.
 
-    INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. The file
-    written has a row a document, its id and its sketch, and no text. `neardup estimate` compares
-    sketches of one scheme; who has them learns how similar documents are, and can tell whether a
-    document that he has himself is among them.
+    INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. The output
+    has one row per document with its id and its sketch, and no text. `neardup estimate` compares
+    sketches of one scheme. Sketches reveal similarities, and the presence of a document that the
+    reader owns.
     """
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
@@ -82,7 +82,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
         "id_column_by_default": summary["id_column_by_default"],
         "scheme": summary["scheme"],
     }
-    call.tell(facts, *_report(summary, output, size))
+    call.print_result(facts, *_report(summary, output, size))
 
 
 def _report(summary: Mapping[str, Any], output: Target, size: int) -> list[str]:
@@ -90,7 +90,7 @@ def _report(summary: Mapping[str, Any], output: Target, size: int) -> list[str]:
     each = f", {size / n:,.0f} a document" if n else ""
     lines = [f"{counted(n, 'sketch', 'sketches')} of kind {summary['kind']}"]
     ngram = summary["scheme"].get("ngram", 1)
-    lines += say_ids(summary)
+    lines += describe_ids(summary)
     lines += wording.lines(
         wording.note_empty(summary["empty_documents"], "similar to nothing"),
         wording.note_single(summary["single_shingle_documents"], ngram),

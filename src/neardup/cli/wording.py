@@ -12,7 +12,7 @@ from neardup.runs.progress import counted, plural
 
 
 def printable(text: str) -> str:
-    """Return text of others so that a terminal obeys none of it: what is not shown is spelled."""
+    """Return text with control characters spelled out, which a terminal would obey."""
     if text.isprintable():
         return text
     return "".join(
@@ -24,7 +24,7 @@ def printable(text: str) -> str:
 
 
 def took(stages: Mapping[str, float]) -> str:
-    """Say how long the stages of a job took."""
+    """Describe the time of the stages of a job."""
     return f"{sum(stages.values()):.1f} s"
 
 
@@ -39,8 +39,8 @@ def list_passed_over(counts: Mapping[str, int]) -> list[str]:
     return [line, *missing_extras(counts)]
 
 
-def say_ids(summary: Mapping[str, Any]) -> list[str]:
-    """Say where ids are from that nobody has named a column for, unless from files and rows."""
+def describe_ids(summary: Mapping[str, Any]) -> list[str]:
+    """Describe the column of ids that the user did not name."""
     collections = (("", "", "all inputs"), ("against_", "of OTHER ", "all files of OTHER"))
     return [
         f"ids {of_whom}are from column {summary[f'{prefix}id_column']!r}, which {who} have; "
@@ -50,8 +50,8 @@ def say_ids(summary: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def say_preset(summary: Mapping[str, Any]) -> list[str]:
-    """Say what a preset has chosen, if there is one."""
+def describe_preset(summary: Mapping[str, Any]) -> list[str]:
+    """List the options that a preset has chosen."""
     found = summary.get("preset")
     if found is None:
         return []
@@ -63,7 +63,7 @@ def say_preset(summary: Mapping[str, Any]) -> list[str]:
 
 
 def describe_bands(summary: Mapping[str, Any]) -> str:
-    """Say how surely the bands of a run find a pair at the threshold."""
+    """Describe the probability that bands find a pair at the threshold."""
     bands = counted(summary["bands"], "band")
     return (
         f"{bands} of {counted(summary['rows'], 'row')} {plural(summary['bands'], 'finds', 'find')} "
@@ -72,14 +72,14 @@ def describe_bands(summary: Mapping[str, Any]) -> str:
 
 
 def describe_weights(scheme: Mapping[str, Any]) -> str:
-    """Say what shingles weigh, if they do."""
+    """Describe the weights of shingles."""
     if "tf" not in scheme:
         return ""
     return f", weighted by tf {scheme['tf']} and idf {scheme['idf']}"
 
 
-def say_recall(summary: Mapping[str, Any]) -> str:
-    """Say how surely something is found."""
+def describe_recall(summary: Mapping[str, Any]) -> str:
+    """Describe the predicted recall."""
     recall = summary["predicted_recall"]
     return " for certain" if recall == 1 else f" with probability {recall:.4f}"
 
@@ -144,7 +144,7 @@ def _shown(name: str | None) -> str:
 #
 # Each is one line, and there only if it concerns a document.
 
-# What compares texts that have fewer tokens than a shingle.
+# Options that compare texts with fewer tokens than a shingle.
 SHORTER_SHINGLES = "a smaller --ngram or --tokenizer characters compares short texts"
 SHORT_TEXTS_OF_PAIRS = (
     "a smaller --ngram, --tokenizer characters or --max-distance compares short texts"
@@ -152,19 +152,19 @@ SHORT_TEXTS_OF_PAIRS = (
 
 
 def note_empty(n_documents: int, fate: str, one: str = "document", many: str | None = None) -> str:
-    """Say how many documents have no token, and what that means; empty if none has."""
+    """Describe documents without tokens, and their ``fate``; empty if there are none."""
     return f"{counted(n_documents, one, many)} without tokens, {fate}" if n_documents else ""
 
 
 def note_short(n_short: int, ngram: int) -> str:
-    """Say how many documents are shorter than a shingle."""
+    """Describe documents that are shorter than a shingle."""
     if not n_short:
         return ""
     return f"{counted(n_short, 'document')} shorter than {ngram} tokens, similar only to equal ones"
 
 
 def note_single(n_single: int, ngram: int) -> str:
-    """Say how many sketches are of a single shingle."""
+    """Describe sketches of a single shingle."""
     if not n_single:
         return ""
     return (
@@ -179,7 +179,7 @@ def hints(summary: Mapping[str, Any]) -> list[str]:
 
     command = click.get_current_context().command
     spelled = {str(option.name): option.opts[-1] for option in command.params}
-    said = []
+    notes = []
     for hint in summary["hints"]:
         where, names = "", spelled
         if hint["index"]:
@@ -195,12 +195,12 @@ def hints(summary: Mapping[str, Any]) -> list[str]:
             )
             for way in hint["try"]
         )
-        said.append(f"hint: {hint['message']}; try {where}{' or '.join(ways)}")
-    return said
+        notes.append(f"hint: {hint['message']}; try {where}{' or '.join(ways)}")
+    return notes
 
 
 def note_marked(summary: Mapping[str, Any]) -> str:
-    """Say for how many places the marker was not found, if there are some."""
+    """Describe places without a marker; empty if there are none."""
     counts, n = summary.get("marked_places", ()), summary["passages"]
     if all(count == n for count in counts):
         return ""
@@ -212,7 +212,7 @@ def note_marked(summary: Mapping[str, Any]) -> str:
 
 
 def note_outside(n_documents: int, columns: Sequence[str]) -> str:
-    """Say how many documents lack a value in the columns that limit pairs to blocks."""
+    """Describe documents without a value in the blocking columns."""
     if not n_documents:
         return ""
     named = " or ".join(columns)
@@ -225,46 +225,46 @@ def are_most(n_some: int, n_all: int) -> bool:
 
 
 def note_no_rows(summary: Mapping[str, Any]) -> str:
-    """Say that there are no documents, unless a condition has left them out."""
+    """Describe inputs without rows; empty if a condition left rows out."""
     if summary.get("filtered_rows"):
         return ""
     return "INPUT has no rows, so there was nothing to compare"
 
 
 def note_skipped(summary: Mapping[str, Any], *, has_folder: bool = False) -> str:
-    """Say how many rows were left out: those that --where did, and bad ones with what names them.
+    """Describe rows that were left out: by --where, and bad ones.
 
-    That is files of a folder, or the JSON.
+    The lines name the place that lists bad rows: files of the folder, or the JSON.
     """
     n_own, n_against = summary["skipped_rows"], summary.get("against_skipped_rows", 0)
-    said = []
+    notes = []
     if "filtered_rows" in summary:
         n_rows = summary["filtered_rows"]
         meet = "does not meet" if n_rows == 1 else "do not meet"
-        said.append(f"{counted(n_rows, 'row')} {meet} --where")
+        notes.append(f"{counted(n_rows, 'row')} {meet} --where")
     if n_own:
         where = "skipped/ has them, skipped.parquet says why" if has_folder else "--json lists them"
-        said.append(f"{counted(n_own, 'bad row')} skipped; {where}")
+        notes.append(f"{counted(n_own, 'bad row')} skipped; {where}")
     if n_against:
-        said.append(
+        notes.append(
             f"{counted(n_against, 'bad row')} of --against skipped; summary.json lists them"
         )
-    return "\n".join(said)
+    return "\n".join(notes)
 
 
 def lines(*notes: str) -> list[str]:
-    """Return the notes that say something."""
+    """Return the notes that are not empty."""
     return [note for note in notes if note]
 
 
 def ending(summary: Mapping[str, Any], output: object, *notes: str) -> list[str]:
-    """Return the last lines of a report: notes, what was passed over, and what was written."""
+    """Return the last lines of a report: notes, files passed over, output."""
     written = f"written to {output} in {took(summary['seconds'])}"
     return [*lines(*notes), *list_passed_over(summary["passed_over"]), written]
 
 
-# What to try where a result is empty for a likely reason, by counts that the job has anyway: a line
-# that names an option; empty where there is something to see, or where a note says what is wrong.
+# Suggestions for an empty result, by counts of the job: a line that names an option; empty if the
+# result is not, or if a note has the reason.
 
 # From so many tokens on, texts may well share a passage without being alike as a whole.
 LONG_TEXT = 100
@@ -278,8 +278,8 @@ def are_of_few_tokens(summary: Mapping[str, Any], n_filled: int) -> bool:
     return ngram > 1 and summary["tokens"] < 2 * ngram * n_filled
 
 
-def say_few_tokens(summary: Mapping[str, Any], remedy: str) -> str:
-    """Say so, and what to do."""
+def describe_few_tokens(summary: Mapping[str, Any], remedy: str) -> str:
+    """Describe texts of few tokens, and a remedy."""
     ngram = summary["scheme"]["ngram"]
     return (
         f"texts have fewer than {2 * ngram} tokens in the mean, where one other token can change "
