@@ -143,11 +143,11 @@ def _run(arguments: list[str] | None, journal: Journal) -> int:
     try:
         result: Any = cli.main(arguments, prog_name="neardup", standalone_mode=False)
     except NeardupError as error:
-        said = _one_line(on_command_line(error.in_both))
-        # The output that failed was not written, but an earlier one was, as a result before its page.
-        if said.endswith(_NOTHING) and journal.written():
-            said = said.removesuffix(_NOTHING) + _fate(journal)
-        click.echo(f"error: {said}{_way_on(journal, str(error))}", err=True)
+        message = _one_line(on_command_line(error.in_both))
+        # The output that failed is missing; an earlier one, such as the result of a page, is there.
+        if message.endswith(_NOTHING) and journal.written():
+            message = message.removesuffix(_NOTHING) + _fate(journal)
+        click.echo(f"error: {message}{_way_on(journal, str(error))}", err=True)
         return 1
     except ImportError as error:
         # Kernels that were not compiled for this machine: this one is named.

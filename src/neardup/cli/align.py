@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import INPUTS, job_command
-from neardup.cli.wording import list_passed_over, describe_ids, describe_recall
+from neardup.cli.wording import describe_ids, describe_recall, list_passed_over
 from neardup.options.groups import (
     AgainstDataOptions,
     CommandOptions,

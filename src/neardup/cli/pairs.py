@@ -16,9 +16,9 @@ from neardup.cli.wording import (
     are_most,
     are_of_few_tokens,
     describe_bands,
-    describe_weights,
     describe_few_tokens,
     describe_ids,
+    describe_weights,
     warn_of_recall,
 )
 from neardup.options.documents import PairOptions

@@ -12,7 +12,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import argument, job_command
-from neardup.cli.wording import are_most, list_passed_over, describe_ids, describe_recall
+from neardup.cli.wording import are_most, describe_ids, describe_recall, list_passed_over
 from neardup.options.choices import Number, PassageMeasure, PassagePresetName
 from neardup.options.documents import DocumentSearchOptions, MostOptions
 from neardup.options.groups import (

@@ -55,7 +55,9 @@ def command(call: Call, folders: tuple[str, ...]) -> None:
 
     def announce(url: str) -> None:
         needed = "; a token is needed" if options.token_file else ""
-        call.print_result({**facts, "url": url}, f"serving {listed} at {url}{needed}; Control-C ends it")
+        call.print_result(
+            {**facts, "url": url}, f"serving {listed} at {url}{needed}; Control-C ends it"
+        )
 
     run(service, options, announce)
     if not options.json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.cli import wording
 from neardup.cli.call import Call, hold
 from neardup.cli.command import INPUTS, job_command
-from neardup.cli.wording import list_passed_over, describe_ids
+from neardup.cli.wording import describe_ids, list_passed_over
 from neardup.options.groups import CommandOptions, OutputOptions
 from neardup.options.option import but
 from neardup.options.sketches import SketchOptions

@@ -62,7 +62,7 @@ class DocumentPresetOptions(PresetOptions):
         return row
 
     def check_no_preset(self) -> None:
-        """Raise if a preset is given beside an index, which has its own options."""
+        """Raise if a preset is given with an index, which has its own options."""
         if self.preset is not None:
             where = "with an index, which was made for its documents"
             raise no_effect("preset", where, "name files with against", "against")

@@ -535,7 +535,7 @@ class OutputOptions(Options):
 
 
 class PageOptions(Options):
-    """A page that a command writes beside its result."""
+    """The page of a result."""
 
     heading = "Output"
 
@@ -583,7 +583,7 @@ class PassageTextOptions(Options):
 
 
 class PrintOptions(Options):
-    """Options of what a command prints."""
+    """Options of printed lines and JSON."""
 
     heading = "Running"
 

@@ -27,7 +27,7 @@ _PERCENT = r"[0-9]{1,30}(?:\.[0-9]{1,30})?%"
 _HOST = r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+|\[[0-9A-Fa-f:.]+\]"
 _TOO_FINE = Fraction(1, 10**_MOST_DIGITS)
 _TOO_LARGE = Fraction(10**_MOST_DIGITS)
-# Python's own notations of strings, and what only host names are written in.
+# Python's own notations of strings, and encodings of host names.
 _NO_TEXTS = frozenset({"idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined"})
 _ASCII = bytes(range(128))
 
@@ -37,7 +37,7 @@ def _unlike(name: str, expected: str, value: Any) -> InvalidParameterError:
 
 
 class Kind(ABC):
-    """What values of an option are like."""
+    """The type and range of an option's values."""
 
     @abstractmethod
     def checked(self, name: str, value: Any) -> Any:
@@ -189,7 +189,7 @@ class ShareOrCount(Kind):
 class Choice(Kind):
     """One of the values of a ``Literal``; messages list them as ``listed``.
 
-    ``elsewhere`` says of values that other jobs have why this one lacks them.
+    ``elsewhere`` explains values that only other jobs have.
     """
 
     def __init__(self, literal: Any, listed: str = "", **elsewhere: str) -> None:
@@ -208,7 +208,7 @@ class Choice(Kind):
         return value
 
     def advice(self, value: str) -> str:
-        """Return what else to say of a value that is none; empty if nothing."""
+        """Return advice on an invalid value; empty if there is none."""
         return self.elsewhere.get(value, "")
 
 
@@ -343,7 +343,7 @@ class PathOrUrl(Location):
 
 
 class Documents(Kind):
-    """Documents in any form, or files of them: whoever reads them finds what else is wrong."""
+    """Documents in any form, or files of them; readers check the rest."""
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the value, which has an order."""
@@ -385,7 +385,7 @@ def _codec_of(value: Any) -> str | None:
         return None
     try:
         found = codecs.lookup(value)
-        # Some codecs are from bytes to bytes, which looking them up does not say.
+        # Some codecs that lookup finds decode bytes to bytes.
         "".encode(found.name)
     except (LookupError, ValueError):
         return None
@@ -403,7 +403,7 @@ def _has_ascii(codec: str) -> bool:
 
 
 class Delimiter(Kind):
-    r"""What separates the fields of CSV: one ASCII character; ``\t`` and ``tab`` are a tab."""
+    r"""The separator of CSV fields: one ASCII character; ``\t`` and ``tab`` are a tab."""
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the character."""
@@ -419,7 +419,7 @@ class Delimiter(Kind):
 
 
 def percent_of(value: str) -> Fraction:
-    """Return what a percentage, such as 10%, is of one."""
+    """Return the fraction of a percentage such as 10%."""
     return Fraction(value.removesuffix("%")) / 100
 
 
@@ -447,7 +447,7 @@ def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fracti
 
 
 def as_fraction(what: str, value: str | float | Decimal | Fraction) -> Fraction | None:
-    """Read a number exactly, None if it is none.
+    """Read a number exactly; None if it is not a number.
 
     One of more than 30 places before or behind the point is a number of 30, not all its zeros.
 
@@ -460,7 +460,7 @@ def as_fraction(what: str, value: str | float | Decimal | Fraction) -> Fraction 
     if isinstance(value, Fraction):
         return value
     try:
-        # str() gives the shortest decimal that means this float, that is, what was typed.
+        # str() returns the shortest decimal of this float: the digits that were typed.
         number = Decimal(str(value))
         if number.is_finite() and abs(number.adjusted()) > _MOST_DIGITS:
             large = -_TOO_LARGE if number < 0 else _TOO_LARGE

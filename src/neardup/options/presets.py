@@ -1,8 +1,8 @@
 """Presets: for each kind of text, or of likeness, the options that suit it.
 
 ``PRESETS`` is the one table of them. Classes of options whose jobs take presets extend
-``PresetOptions``: what a user does not give himself is filled from the table as their values are
-made, in one place. How the values were chosen, and what they find, docs/presets.md says.
+``PresetOptions``, which fills options that the user leaves out from the table. docs/presets.md has
+the reasons for the values and their results.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Preset(NamedTuple):
     Parameters
     ----------
     purpose
-        What it is for, in a few words.
+        Its purpose, in a few words.
     documents
         Options of jobs that compare whole documents; None: it is not for these.
     passages
@@ -87,7 +87,7 @@ PRESETS: dict[str, Preset] = {
         passages=PassagePreset(threshold="0.6", min_tokens=100, scheme=_CODE),
         cuts=True,
     ),
-    # Long texts in few pieces; what is shorter is mostly phrases that recur. Where a page was
+    # Long texts in few pieces; shorter passages are mostly phrases that recur. If a page was
     # written anew, windows are far less similar than the whole.
     "editions": Preset(
         "long texts that were revised",
@@ -113,17 +113,17 @@ def passages_for(preset: str | None) -> PassagePreset:
 
 
 class PresetChoice(Choice):
-    """The name of a preset that a job takes; messages say what each is for."""
+    """The name of a preset of a job; messages list the purpose of each."""
 
     @property
     def described(self) -> str:
-        """The names, with what each is for."""
+        """The names and purposes."""
         return "; ".join(
             f"{name}: {preset.purpose}" for name, preset in PRESETS.items() if name in self.values
         )
 
     def advice(self, value: str) -> str:
-        """Return what there is instead."""
+        """Return the presets of this job."""
         return (
             f"{value} is for other jobs; {self.described}" if value in PRESETS else self.described
         )
@@ -152,12 +152,12 @@ class PresetOptions(Options):
 
     @classmethod
     def row(cls, preset: Preset, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the options that a preset chooses beside those that are given."""
+        """Return the options that a preset adds to the given ones."""
         raise NotImplementedError
 
     @classmethod
     def usual(cls, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what the preset chooses, if one is given that the job takes."""
+        """Return the options of the given preset; empty without one."""
         name, kind = given.get("preset"), cls.known["preset"].kind
         if not (isinstance(name, str) and isinstance(kind, PresetChoice) and name in kind.values):
             return {}
@@ -165,7 +165,7 @@ class PresetOptions(Options):
         return {key: value for key, value in row.items() if key in cls.known}
 
     def describe_preset(self) -> dict[str, Any]:
-        """Return for a summary what the preset has chosen; nothing without one."""
+        """Return the chosen options for a summary; empty without a preset."""
         return describe_preset(self.preset, self.usual(vars(self)), vars(self))
 
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FolderKind:
-    """What a folder is, as messages call it, and the file by which one is known.
+    """A kind of output folder: its name in messages, and the file that identifies it.
 
-    ``start`` is what that file starts with.
+    ``start`` is the first bytes of that file.
     """
 
     name: str
@@ -118,7 +118,7 @@ def check_outside(target: Target, folder: str | Path, kind: str = "index") -> No
     folder
         The folder, or the URL of one.
     kind
-        What the folder is, for the message.
+        Name of the kind of folder, for the message.
     """
     inner, outer = (str(each).removeprefix("file://") for each in (target, folder))
     if is_url(inner) or is_url(outer):
@@ -148,7 +148,7 @@ def new_output(target: Target, *, overwrite: bool = False) -> Iterator[Destinati
 def new_folder(
     target: Path, *, overwrite: bool = False, kind: FolderKind = OUTPUT
 ) -> Iterator[Path]:
-    """Give a temporary folder beside ``target``; on success it takes that name, else it goes."""
+    """Yield a temporary folder, renamed to ``target`` on success, else removed."""
     check_output(target, overwrite=overwrite, kind=kind)
     with holding(target, overwrite=overwrite) as content, translated(target):
         content.mkdir()
@@ -196,7 +196,7 @@ def _remove_empty(folders: list[Path]) -> None:
 def translated(target: Target) -> Iterator[None]:
     """Turn the operating system's errors into one that names the output.
 
-    Also those that a writer has translated already: they name a file in the temporary folder.
+    Errors that a writer has translated are included: they name a file in the temporary folder.
     """
     try:
         yield
@@ -210,12 +210,12 @@ def translated(target: Target) -> Iterator[None]:
         raise WriteError(message) from None
 
 
-# Writing rows: those that stay, those that go, and bad ones apart.
+# Writing rows: kept, removed and bad ones.
 
 T = TypeVar("T")
 
 SKIPPED = "skipped"
-"""The folder of bad rows, which are no documents."""
+"""The folder of bad rows."""
 
 
 def write_rows(
@@ -229,13 +229,12 @@ def write_rows(
 ) -> None:
     """Write one source's rows to folders in ``folder``.
 
-    ``sides`` has, by the name of a folder, which rows of the source go there. Those of ``skipped``
-    are written as they came in, whatever the format, and get a file only if there are any.
-    ``blocks`` gives what ``read`` makes the source's blocks of, with the range of their rows;
-    ``report`` is called with the number of rows of each block. Where that is work of a map, idle
-    threads of it help, and files are the same whether they do or not.
+    ``sides`` maps the name of a folder to a mask of the rows that it gets. Rows of ``skipped`` are
+    written unchanged in any format, and get a file only if there are some. ``blocks`` yields the
+    arguments of ``read`` with the range of their rows; ``report`` is called with the number of rows
+    of each block. Idle threads of a map may help; the files are the same without them.
     """
-    # It loads all that writes, and results that are tables need none of it.
+    # Loads all writers, which results that are tables do not need.
     from neardup.files.conversion import Conversion
 
     documents = ~sides[SKIPPED]
@@ -267,7 +266,7 @@ def write_rows(
 
 
 class StandardOutput(Destination):
-    """Standard output as the place of files, one behind the other, of which each ends its line."""
+    """Standard output as a destination of files, one after the other, each ending its line."""
 
     def __truediv__(self, name: str) -> StandardOutput:
         return self
@@ -279,12 +278,12 @@ class StandardOutput(Destination):
         """Do nothing: all goes to one place."""
 
     def create(self) -> BinaryIO:
-        """Begin a file behind what was written."""
+        """Begin a file after the earlier ones."""
         return cast("BinaryIO", _Lines())
 
     def into_folder(self, name: str) -> None:
-        """Raise: what was written stays."""
-        message = f"{self} is no folder; name one"
+        """Raise, since written bytes cannot be moved."""
+        message = f"{self} is not a folder; name one"
         raise WriteError(message)
 
 

@@ -1,8 +1,8 @@
 """Output files and folders at URLs, where nothing can be exchanged in one step.
 
-Files appear in the folder one by one, and nothing is staged on the local disk. ``_STARTED`` says
-who writes; ``_SUCCESS``, written last of all, that it is complete, and which files it has. An
-output that is replaced loses its marker first.
+Files appear in the folder one by one, and nothing is staged on the local disk. ``_STARTED`` names
+the writer. ``_SUCCESS``, written last, marks a complete output and lists its files. An output that
+is replaced loses its marker first.
 """
 
 from __future__ import annotations
@@ -56,10 +56,9 @@ def check_remote_file(url: Url, *, overwrite: bool) -> None:
 
 @contextmanager
 def new_remote_file(url: Url) -> Iterator[Destination]:
-    """Give a place for one file to be created, which is at the URL when the block ends.
+    """Yield the destination of one file, which is at the URL when the block ends.
 
-    Object stores show a file when it is closed. Elsewhere it is written beside its place and moved
-    there.
+    Object stores show a file when it is closed. Other systems get a temporary file that is renamed.
     """
     system, path = open_system(url)
     is_moved = has_folders(path)
@@ -94,7 +93,7 @@ def remote_size(url: Url) -> int:
 
 
 def _beside(system: Any, path: str) -> str:
-    """Return a name that is free, beside a path."""
+    """Return a free name in the folder of a path."""
     parent, _, name = path.rpartition("/")
     return f"{parent}/.{name}.neardup-{uuid.uuid4().hex[:8]}"
 
@@ -126,9 +125,9 @@ def check_apart_remote(url: Url, inputs: Iterable[str]) -> None:
 
 @contextmanager
 def new_remote_folder(url: Url, *, overwrite: bool = False) -> Iterator[Destination]:
-    """Give the folder for files to be written to; at the end it gets its marker.
+    """Yield the folder for files; at the end it gets its marker.
 
-    After an error what was written is removed, as far as that can be done.
+    After an error the written files are removed, if they can be.
     """
     folder = _RemoteFolder(url)
     folder.check(overwrite=overwrite)
@@ -197,7 +196,7 @@ class _RemoteFolder:
             self._remove_if_empty()
 
     def start(self) -> None:
-        """Say who writes, then clear the folder, the marker of an earlier output first."""
+        """Write who writes, then clear the folder, the marker of an earlier output first."""
         start = {
             "neardup": __version__,
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -227,7 +226,7 @@ class _RemoteFolder:
             self._put(SUCCESS, {"neardup": __version__, "files": listed})
 
     def undo(self, files: list[RemoteFile | WrittenFile]) -> str:
-        """Remove what was written; return what has become of it."""
+        """Remove the written files, and return a description of their fate."""
         for file in files:
             file.abandon()
         if not self._is_started:
@@ -245,7 +244,7 @@ class _RemoteFolder:
         return f"nothing was written{lost}"
 
     def forget_start(self) -> None:
-        """Remove the file that says who writes; the output is complete with it, too."""
+        """Remove the file that names the writer; the output is complete without it."""
         with contextlib.suppress(Exception):
             self._remove([STARTED])
 
@@ -286,6 +285,6 @@ class _RemoteFolder:
 
 
 def _who(started: dict[str, Any] | None) -> str:
-    """Say who began an output, as far as its marker says it."""
+    """Describe who began an output, by its marker."""
     found = started or {}
     return f"{found.get('at')} by process {found.get('process')} on {found.get('host')}"

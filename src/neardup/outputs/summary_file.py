@@ -1,8 +1,8 @@
-"""``summary.json`` of an output folder, and the digests by which its tables are known again.
+"""``summary.json`` of an output folder, and the digests of its tables.
 
-A digest is SHA-256, as ``sha256sum`` gives it: of a table that of its file, or of its parts one
-behind the other; of the summary that of all its other values, however they are laid out. Digests
-are against damage, and against edits that nobody remembers; they are no signature.
+A digest is SHA-256, as ``sha256sum`` prints it: of the file of a table, or of its parts one after
+the other; of the other values of the summary in a canonical form. Digests detect damage and
+forgotten edits; they are not a signature.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.json"
 
-# Keys under which the digests are: those of the tables by their names, and the summary's own.
+# Keys of the digests: one of the tables by name, one of the summary.
 _OF_TABLES, _OF_SUMMARY = "tables", "digest"
 
 _A_DOCUMENT = "a file of this kind is a document, and no table that neardup has written"
@@ -36,7 +36,7 @@ _A_DOCUMENT = "a file of this kind is a document, and no table that neardup has 
 _PARQUET = InputOptions(input_format="parquet")
 _BLOCK_BYTES = 1 << 20
 
-# Summaries have some hundred rows; what is larger is none.
+# Summaries have some hundred rows; a larger file is not a summary.
 _MOST_BYTES = 64 << 20
 
 
@@ -49,9 +49,9 @@ def write_summary(folder: Destination, summary: dict[str, Any], tables: Mapping[
 
 
 def read_summary(folder: str) -> tuple[Job, dict[str, Any]]:
-    """Read the summary of a folder, or of the URL of one; return which job it is of, too.
+    """Read the summary of a folder or URL, and return its job and its values.
 
-    It is as the record of the job in ``summary_records`` says.
+    It has the keys and types of the job's record in ``summary_records``.
     """
     from neardup.outputs.summary_records import check_record, job_by_keys
 
@@ -87,10 +87,10 @@ def _parse(content: bytes, folder: str) -> dict[str, Any]:
 
 
 def resolve_tables(data: Any, *, options: InputOptions | None = None) -> Inputs:
-    """Find the sources of tables, as ``resolve_inputs`` finds those of documents.
+    """Find the sources of tables, as ``resolve_inputs`` does for documents.
 
-    A table that lies in an output folder is compared with the digest that the summary there has of
-    it; one in parts as a whole, even if a part alone is named.
+    A table in an output folder is compared with its digest in the summary there; a table in parts
+    as a whole, even if only a part is named.
     """
     try:
         found = resolve_inputs(data, options or InputOptions())
@@ -128,7 +128,7 @@ def _check_tables(sources: Iterable[Source]) -> None:
 
 
 def _place_of(origin: str) -> tuple[str, str] | None:
-    """Return the folder in which a file's table would be, and the name of it there."""
+    """Return the output folder of a file's table, and the table's name there."""
     folder, _, name = path_of(origin).rpartition("/")
     above, _, table = folder.rpartition("/")
     if table.endswith(".parquet"):
@@ -138,7 +138,7 @@ def _place_of(origin: str) -> tuple[str, str] | None:
 
 
 def _tables_of(folder: str) -> Mapping[str, Any]:
-    """Return the digests of the tables of a folder; none where no summary of ours says them."""
+    """Return the digests of the tables of a folder; empty without a summary of neardup."""
     if not is_url(folder) and not Path(folder, SUMMARY).is_file():
         return {}
     try:

@@ -1,8 +1,7 @@
-"""What the summary of each job holds: names and types; of ``summary.json``, which is read, ranges.
+"""Keys and types of the summary of each job, and ranges of values in ``summary.json``.
 
-Summaries are plain dictionaries in memory. One that comes from a file is held to the ``Record`` of
-its job when it is read, so that no reader meets a key that is missing or a value of another type.
-Keys that are not listed there are taken as they are.
+Summaries are plain dictionaries in memory. A summary from a file is checked against the ``Record``
+of its job, so that readers find every key with a value of its type. Other keys stay as they are.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _Threshold = Annotated[float, msgspec.Meta(gt=0, le=1)]
 
 
 class Versions(TypedDict):
-    """Versions of what made a result."""
+    """Versions of the software that made a result."""
 
     neardup: str
     python: NotRequired[str]
@@ -31,14 +30,14 @@ class Versions(TypedDict):
 
 
 class File(TypedDict):
-    """A file that was read, and where it is; None for data in memory."""
+    """An input file and its path or URL; None for data in memory."""
 
     name: str
     origin: NotRequired[str | None]
 
 
 class Skipped(TypedDict):
-    """A bad row that was left out: its file, its number there, and what is wrong with it."""
+    """A bad row: its file, its number there, and the reason."""
 
     file: str
     row: int
@@ -47,7 +46,7 @@ class Skipped(TypedDict):
 
 # ``try`` is no name in Python.
 Hint = TypedDict("Hint", {"name": str, "message": str, "try": list[dict[str, Any]], "index": bool})
-Hint.__doc__ = "What does not suit the documents, and the options to try: of an index, or of a job."
+Hint.__doc__ = "A property that does not suit the documents, and options of a job or index to try."
 
 
 class Preset(TypedDict):
@@ -58,7 +57,7 @@ class Preset(TypedDict):
 
 
 class MethodChoice(TypedDict):
-    """Which method was chosen, and the seconds that each was expected to take."""
+    """The chosen method, and the seconds expected of each."""
 
     chosen: str
     exact: float
@@ -66,21 +65,21 @@ class MethodChoice(TypedDict):
 
 
 class Filtered(TypedDict, total=False):
-    """The condition that rows had to meet, and how many did not; nothing without one."""
+    """The condition of --where and the number of rows left out; empty without one."""
 
     where: str
     filtered_rows: int
 
 
 class _Ids(TypedDict):
-    """Where ids are from; None: they are of file and row. And whether nobody has said so."""
+    """The column of ids, None for file and row, and whether it is the default."""
 
     id_column: str | None
     id_column_by_default: bool
 
 
 class _Read(_Ids, Filtered):
-    """What every job that reads documents says of that."""
+    """Keys of every job that reads documents."""
 
     skipped_rows: _Count
     skipped: NotRequired[list[Skipped]]
@@ -89,7 +88,7 @@ class _Read(_Ids, Filtered):
 
 
 class Reading(TypedDict):
-    """Options that read the same texts again; those of files beside."""
+    """Options that read the same texts again."""
 
     text_column: str | _Names
     id_column: str | None
@@ -104,7 +103,7 @@ class Reading(TypedDict):
 
 
 class Scheme(TypedDict):
-    """What decided shingles and signatures."""
+    """Options of shingles and signatures."""
 
     tokenizer: str
     language: NotRequired[str]
@@ -119,7 +118,7 @@ class Scheme(TypedDict):
     frequencies: NotRequired[str | None]
     hash_version: NotRequired[int]
     unicode_version: NotRequired[str]
-    # Of the sketches by which documents were found.
+    # Sketches that found the documents.
     kind: NotRequired[str]
     num_perm: NotRequired[int]
 
@@ -135,7 +134,7 @@ class Counts(TypedDict):
 
 
 class FileCounts(Counts):
-    """Those of a file; null for documents of none."""
+    """Counts of a file; its name is null for documents in memory."""
 
     file: str | None
 
@@ -155,7 +154,7 @@ class Pair(TypedDict):
 
 
 class FilePair(Pair):
-    """Those of two files."""
+    """Counts of removed documents of a file for documents of another."""
 
     file: str | None
     kept_file: str | None
@@ -171,7 +170,7 @@ class ByFile(TypedDict):
 
 
 class Audit(TypedDict):
-    """What an audit has found."""
+    """Result of an audit."""
 
     documents: _Count
     similar_pairs: _Count
@@ -184,7 +183,7 @@ class Audit(TypedDict):
 
 
 class _Dedup(TypedDict):
-    """What ``dedup`` says in memory as in a file; decided by pairs if ``method`` says so."""
+    """Keys of ``dedup`` in memory and in a file."""
 
     documents_in: _Count
     documents_kept: _Count
@@ -220,19 +219,19 @@ class _Dedup(TypedDict):
 class DedupRecord(_Dedup):
     """The summary of ``dedup`` as it is written."""
 
-    # None where rows were not written.
+    # None if rows were not written.
     output_format: OutputFormat | None
 
 
 class DeniedCounts(TypedDict):
-    """Documents that went for ones that an index denies: with the same tokens, or by estimate."""
+    """Documents removed for denied ones: with the same tokens, or by estimate."""
 
     exact: int
     estimated: int
 
 
 class DedupSummary(_Dedup, _Read):
-    """What a deduplication says of its run."""
+    """The summary of a deduplication."""
 
     workers: int
     seconds: dict[str, float]
@@ -263,7 +262,7 @@ class DedupSummary(_Dedup, _Read):
 
 
 class RepeatedText(TypedDict):
-    """What a cut found several times."""
+    """A text that a cut found several times."""
 
     text: str
     copies: _Count
@@ -290,7 +289,7 @@ class CutRecord(TypedDict):
 
 
 class CutSummary(CutRecord, _Read):
-    """What a cut says of its run."""
+    """The summary of a cut."""
 
     against_id_column: str | None
     against_id_column_by_default: bool
@@ -318,7 +317,7 @@ class DropRecord(TypedDict):
 
 
 class PairSummary(_Read):
-    """What a search for pairs says of its run."""
+    """The summary of a search for pairs."""
 
     documents: list[int]
     empty_documents: int
@@ -359,7 +358,7 @@ class PairSummary(_Read):
 
 
 class DocumentSearchSummary(_Read):
-    """What a search for documents says of its run; not all of it, if a service has answered."""
+    """The summary of a search for documents; a service has fewer keys."""
 
     queries: int
     found_queries: int
@@ -381,7 +380,7 @@ class DocumentSearchSummary(_Read):
 
 
 class PassageSummary(_Read):
-    """What a search for passages, or an alignment, says of its run."""
+    """The summary of an alignment or a search for passages."""
 
     passages: int
     predicted_recall: float
@@ -421,7 +420,7 @@ class PassageSummary(_Read):
 
 
 class SketchSummary(Filtered):
-    """What sketches are of; what was read, if they were made just now."""
+    """The summary of sketches; with keys of reading in the run that made them."""
 
     kind: str
     documents: int
@@ -438,7 +437,7 @@ class SketchSummary(Filtered):
 
 
 class EstimateSummary(TypedDict):
-    """What estimates are of, of each collection, and how many there are."""
+    """The summary of estimates."""
 
     kind: str
     documents: list[int]
@@ -458,7 +457,7 @@ class EstimateSummary(TypedDict):
 
 
 class ClusterSummary(TypedDict):
-    """How many clusters there are, and how large they are."""
+    """The summary of clusters of sketches."""
 
     kind: str
     documents: list[int]
@@ -472,7 +471,7 @@ class ClusterSummary(TypedDict):
 
 
 class CompareSummary(TypedDict):
-    """How much two texts share, by which options, and how long that took to find."""
+    """The summary of a comparison of two texts."""
 
     passages: int
     share_a: float
@@ -486,7 +485,7 @@ Job = Literal["dedup", "cut", "drop"]
 
 
 def check_record(job: Job, summary: dict[str, Any], folder: str) -> None:
-    """Raise if a summary has other keys or values than the record of its job says."""
+    """Raise if a summary lacks a key of its job's record, or has a value of another type."""
     record: Any = {"dedup": DedupRecord, "cut": CutRecord, "drop": DropRecord}[job]
     try:
         msgspec.convert(summary, record)
@@ -499,7 +498,7 @@ def check_record(job: Job, summary: dict[str, Any], folder: str) -> None:
 
 
 def job_by_keys(summary: dict[str, Any], folder: str) -> Job:
-    """Return which job has written a summary."""
+    """Return the job that wrote a summary."""
     if "spans" in summary:
         return "cut"
     if "named_documents" in summary:

@@ -1,4 +1,4 @@
-"""Result tables as single files: where one goes, and what it is, by its ending."""
+"""Result tables as single files, in the format of their ending."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from neardup.runs.scratch import take_place
 
 # Long tables as Parquet: one file, or beyond a number of rows a folder of parts.
 #
-# Rows come in batches of any size, and are regrouped: a file's bytes depend on its rows, never on
-# how these were cut. So a task that has the rows of one part writes what a run over all rows would.
+# Rows come in batches of any size, and are regrouped: a file's bytes depend on its rows alone. So a
+# task with the rows of one part writes the same bytes as a run over all rows.
 
 PART_ROWS = 10_000_000
 """Rows of a part; a table that has no more is one file."""
@@ -49,7 +49,7 @@ def write_parquet_parts(
 ) -> str:
     """Write rows, as they come, to a file, or to a folder of parts if they are many.
 
-    Returns the SHA-256 of the file, or of its parts one behind the other, in hex.
+    Returns the SHA-256 of the file, or of its parts one after the other, in hex.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def part_name(number: int) -> str:
 def _write_groups(
     groups: Iterable[pa.Table], schema: pa.Schema, destination: Destination, digest: Any = None
 ) -> None:
-    # Texts need not load what writes Parquet.
+    # Tables as text do not load the Parquet writer.
     from neardup.files.parquetwriter import TableWriter
 
     with TableWriter(destination, _without_dictionaries(schema), digest=digest) as writer:
@@ -151,7 +151,7 @@ def _next_size(n_in_part: int, part_rows: int | None) -> int:
 
 
 def _join(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
-    """Put tables one behind the other, each column in one piece.
+    """Concatenate tables, each column in one piece.
 
     Parquet's pages end where a column's pieces do.
     """
@@ -171,9 +171,9 @@ TABLE_SUFFIXES = (".parquet", ".csv", ".jsonl", ".xlsx")
 
 
 def format_of(target: Target, table_format: str | None = None) -> str:
-    """Return the format of a table's file: that of its ending, or the one that was asked for.
+    """Return the format of a table's file, by its ending or ``table_format``.
 
-    Empty if neither says it.
+    Empty if both are missing.
     """
     found = target.suffix[1:] if target.suffix in TABLE_SUFFIXES else ""
     if table_format is not None and found and found != table_format:
@@ -306,7 +306,7 @@ class TableTarget:
         return is_standard_output(self.path)
 
     def __str__(self) -> str:
-        """Return what users call it."""
+        """Return the name for messages."""
         return "standard output" if self.is_standard_output else str(self.path)
 
     def write(self, table: pa.Table | pa.RecordBatchReader, *, overwrite: bool) -> None:
@@ -337,7 +337,7 @@ class TableTarget:
 
 
 def plan_table(target: Target, table_format: TableFormat | None, *, overwrite: bool) -> TableTarget:
-    """Decide, before work starts, where a table goes and how; JSON lines if nothing says so."""
+    """Plan the file and format of a table before work starts; JSON lines by default."""
     if not _is_stream(target):
         check_table_file(target, overwrite=overwrite, table_format=table_format)
         return TableTarget(target, format_of(target, table_format), is_stream=False)

@@ -20,7 +20,7 @@ _BLOCK_ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class TableRows:
-    """The rows of a table, of which only some are in memory.
+    """The rows of a table, a part of which is in memory at a time.
 
     Parameters
     ----------

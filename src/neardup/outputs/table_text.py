@@ -50,7 +50,7 @@ def batches_of(table: pa.Table | pa.RecordBatchReader) -> Iterator[pa.RecordBatc
 
 
 def _put(stream: BinaryIO, text: str | pa.Array) -> None:
-    """Write all of a text, or of some, one behind the other.
+    """Write all of a text, or of several texts one after the other.
 
     An unbuffered stream may take a part at a time.
     """
@@ -64,7 +64,7 @@ def _put(stream: BinaryIO, text: str | pa.Array) -> None:
 
 
 def _spelled(column: pa.Array) -> list[pa.Array | str]:
-    """Return what CSV has of each value of a column, in pieces that follow each other."""
+    """Return the text of each value of a column in CSV, in consecutive pieces."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     text = column.cast(pa.large_string())

@@ -23,8 +23,8 @@ _log = job_logger("neardup.hints")
 def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
     """Write a header and the rows, in as many sheets as they need.
 
-    A text that is longer than a cell may be is cut, and says so at its end. What no number of a
-    spreadsheet can be is a text: whole numbers of more than 15 digits, floats that are not finite.
+    A text longer than a cell is cut, with a note at its end. Whole numbers of more than 15 digits
+    and floats that are not finite become text.
     """
     n_cut = 0
     with Spreadsheet() as spreadsheet:

@@ -1,4 +1,4 @@
-"""What users name as an output: a path, a URL, or standard output."""
+"""Targets of outputs: a path, a URL, or standard output."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def target_of(output: str | os.PathLike[str]) -> Target:
 
 
 def output_exists(target: Path) -> OutputExistsError:
-    """Return the error of an output that is there, which names what runs have left beside it."""
+    """Return the error of an existing output, which names work folders left beside it."""
     error = OutputExistsError.at(target)
     left = work_folders_of(target)
     if not left:
@@ -58,22 +58,22 @@ _NAMES_OF_STANDARD_OUTPUT = (Path("-"), Path("/dev/stdout"))
 
 
 def is_standard_output(target: Target) -> bool:
-    """Return whether a target is standard output, to which nothing else may be written."""
+    """Return whether a target is standard output."""
     return target in _NAMES_OF_STANDARD_OUTPUT
 
 
-# Whether a disk has room for an output, before the work is done that it is the result of.
+# Check for room on the disk before the work is done.
 
 
 def check_room(target: Target, sizes: Iterable[int | None]) -> None:
-    """Make sure that a disk has room for an output of all rows of its inputs.
+    """Raise if a disk has no room for an output of all rows of its inputs.
 
     Parameters
     ----------
     target
-        The output; of a URL nobody knows what is free there.
+        The output; free room at a URL is unknown.
     sizes
-        Of the inputs in bytes; where one is None nothing is known, and nothing checked.
+        Bytes of the inputs; if one is None, nothing is checked.
     """
     known = list(sizes)
     needed = sum(n_bytes or 0 for n_bytes in known)
