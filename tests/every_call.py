@@ -184,9 +184,7 @@ def _contents_of_index(folder: Path) -> Any:
     import neardup
 
     texts = [row["text"] for row in make_rows(1, 8)] + [row["text"] for row in make_rows(4, 4)]
-    is_documents = '"kind": "documents"' in (folder / "manifest.json").read_text()
-    kind: Any = neardup.DocumentIndex if is_documents else neardup.PassageIndex
-    index = kind.open(folder)
+    index: Any = neardup.open_index(folder)
     found = index.search(texts, threshold=0.8).table
     return [len(index), sorted(map(str, found.to_pylist()))]
 

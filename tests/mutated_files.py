@@ -217,7 +217,7 @@ def _read(path: Path, number: int) -> tuple[Any, set[bytes]]:
             ngram=2,
             on_error=on_error,
             workers=1,
-            **{"lines": True} if path.suffix == ".txt" else {},
+            **{"document": "line"} if path.suffix == ".txt" else {},
         ),
     )
     result.write(out, format=output)

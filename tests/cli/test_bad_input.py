@@ -311,7 +311,10 @@ def test_dedup__converted_names_meet(fails, write_file):
         (b'{"text": "a"}\n{"text": 5}\n', (), ", row 2: column 'text' holds a number, not text"),
         (
             b"a\n\xff\n",
-            ("--lines",),
+            (
+                "--document",
+                "line",
+            ),
             f", row 2: not valid UTF-8 at byte 1 of column 'text'{CP1252}",
         ),
     ],

@@ -114,7 +114,15 @@ def test_dedup__same_bytes_for_any_workers_and_blocks(
                 for source in SOURCES:
                     patch.setitem(source.__init__.__kwdefaults__, "block_bytes", block_bytes)
             target = f"out-{workers}-{block_bytes}"
-            options = ("--workers", workers, "--lines", "--clusters", clusters, "--quiet")
+            options = (
+                "--workers",
+                workers,
+                "--document",
+                "line",
+                "--clusters",
+                clusters,
+                "--quiet",
+            )
             arguments = ("in", "--against", "other.jsonl", "-o", target, "--measure", measure)
             assert run("dedup", *arguments, *options).code == 0
         files = read_tree(here / target)

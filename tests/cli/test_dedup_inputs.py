@@ -50,7 +50,7 @@ def test_dedup__one_document_a_line(run, here, texts, write_texts, read_content,
     name = f"a.txt{suffix}"
     lines = [" ".join(text.split()) for text in texts if text.strip()]
     rows = write_texts(name, lines)
-    assert run("dedup", "--lines", name, "-o", "out", "--quiet").code == 0
+    assert run("dedup", "--document", "line", name, "-o", "out", "--quiet").code == 0
     stays = verify(here / "out", numbered(name, lines))
     assert read_content(here / "out/kept" / name) == rows.content(stays)
     assert read_content(here / "out/removed" / name) == rows.content([not s for s in stays])
@@ -110,7 +110,7 @@ def test_dedup__standard_input(
     rows = write_texts(f"source/{name}", texts)
     data = (here / "source" / name).read_bytes()
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
-    assert run("dedup", "-", *["--lines"][:lines], "-o", "out").code == 0
+    assert run("dedup", "-", *["--document", "line"][:lines], "-o", "out").code == 0
     stays = verify(here / "out", numbered(name, texts))
     assert read_content(here / "out/kept" / name) == rows.content(stays)
     assert read_content(here / "out/removed" / name) == rows.content([not s for s in stays])
@@ -141,7 +141,7 @@ def test_dedup__format_parquet(run, here, texts, write_texts, verify, name):
         pq.write_table(pa.table({"text": texts}), name)
     else:
         write_texts(name, texts)
-    lines = ["--lines"] if name == "a.txt" else []
+    lines = ["--document", "line"] if name == "a.txt" else []
     assert run("dedup", name, *lines, "-o", "out", "--format", "parquet").code == 0
     stays = verify(here / "out", numbered(name, texts))
     kept, removed = pq.read_table("out/kept/a.parquet"), pq.read_table("out/removed/a.parquet")

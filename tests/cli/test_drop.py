@@ -64,7 +64,7 @@ def test_drop__tables_of_all_kinds(run, here, write_file, name):
 def test_drop__rows_byte_for_byte(run, here, texts, write_texts, read_content, name):
     rows = write_texts(name, [text for text in texts if text.strip()])
     id_column = [] if ".txt" in name else ["--id-column", "key"]
-    lines = ["--lines"] if ".txt" in name else []
+    lines = ["--document", "line"] if ".txt" in name else []
     run("index", "build", "idx", name, *lines, *id_column)
     ids = index_ids(here / "idx")
     assert len(ids) == len(rows.rows)

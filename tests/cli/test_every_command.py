@@ -1,4 +1,4 @@
-"""What every command does alike: what it prints, --quiet, --json and --lines."""
+"""What every command does alike: what it prints, --quiet, --json and --document line."""
 
 from __future__ import annotations
 
@@ -128,12 +128,13 @@ def test_json__keys_are_in_the_page(run_anew, command):
 
 # These count rows of a result, or nothing; texts are looked at in their own tests.
 @pytest.mark.parametrize(
-    "command", sorted({*having(InputOptions.known["lines"])} - {"report", "review"})
+    "command", sorted({*having(InputOptions.known["document"])} - {"report", "review"})
 )
 def test_lines__are_a_document_each(run_anew, command):
     arguments = [*ARGUMENTS[command].replace("in.jsonl", "lines.txt").split(), "--json"]
     of_file, of_lines = (
-        dict(numbers(json.loads(run_anew(*arguments, *more)[0]))) for more in ([], ["--lines"])
+        dict(numbers(json.loads(run_anew(*arguments, *more)[0])))
+        for more in ([], ["--document", "line"])
     )
     assert any(of_file.get(place) == 1 and n == N_LINES for place, n in of_lines.items())
 

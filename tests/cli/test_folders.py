@@ -343,12 +343,8 @@ def test_errors(run, students, here, write_file, fails):
     )
     fails(
         *("dedup", "subs/bob/rows.jsonl", "--document", "folder", "-o", "out"),
-        error="--document has no effect where no input is a folder of texts; leave it out, or name "
-        "folders",
-    )
-    fails(
-        *("dedup", students, *PROGRAM, "--lines", "-o", "out"),
-        error="--lines splits a file, and --document joins files; leave out one of the two",
+        error="--document folder has no effect where no input is a folder of texts; leave it out, "
+        "or name folders",
     )
     write_file("subs/alice/src/a.csv", "a text")
     fails(

@@ -79,7 +79,14 @@ def test_build__without_input(run, fails, write_file, kind):
     write_file("rows.jsonl", lines_of([{"id": "a", "text": "one two three " * 30}]))
     assert run("index", "add", "idx", "rows.jsonl").code == 0
     assert info(run)["documents"] == 1
-    for option in (("--text-column", "body"), ("--lines",), ("--on-error", "skip")):
+    for option in (
+        ("--text-column", "body"),
+        (
+            "--document",
+            "line",
+        ),
+        ("--on-error", "skip"),
+    ):
         remedy = "leave it out, or name files, or give it to index add"
         error = f"{option[0]} has no effect without INPUT; {remedy}"
         fails("index", "build", "new", "--kind", kind, *option, error=error)

@@ -35,9 +35,9 @@ def index(here, write_file, once):
 @every_command
 def test_lines__without_text(run, index, write_file, command):
     write_file("a.jsonl", GOOD)
-    outcome = run(*command.format("a.jsonl", "a.jsonl").split(), "--lines")
+    outcome = run(*command.format("a.jsonl", "a.jsonl").split(), "--document", "line")
     assert (outcome.code, outcome.out) == (1, "")
-    error = "error: --lines has no effect where no input is text; leave it out, or "
+    error = "error: --document line has no effect where no input is text; leave it out, or "
     assert outcome.err.startswith(error)
 
 

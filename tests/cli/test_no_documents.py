@@ -22,7 +22,7 @@ import pytest
 @pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
 def test_dedup__no_documents(run, here, write_file, verify, name, content, output_format):
     write_file(name, content)
-    lines = ["--lines"] if name == "a.txt" else []
+    lines = ["--document", "line"] if name == "a.txt" else []
     outcome = run("dedup", name, *lines, "-o", "out", "--format", output_format)
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("0 documents: 0 kept, 0 removed (0 exact copies, 0 near-dup")

@@ -147,7 +147,7 @@ def test_row_of_more_than_the_budget(run, here, command, ending):
     """It is taken, and named once: on standard error, and in the summary of a folder."""
     write_long_row(here, ending)
     Path("ids.txt").write_text(f"long.{ending}:1\n")
-    options = ["--lines"] if ending == "txt" else []
+    options = ["--document", "line"] if ending == "txt" else []
     output = "out.csv" if command == "pairs" else "out"
     arguments = [*command.split(), f"long.{ending}", *options, "-o", output]
     found = run(*arguments, "--memory", "24MB")

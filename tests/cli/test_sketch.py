@@ -133,7 +133,7 @@ def save(here, name):
 def test_sketch__idf_from(run, here, rows, write_file):
     write_file("more.txt", "one two\nthree\nfour\n")
     write_file("rest.txt", "five\n")
-    weights = ("--kind", "weighted", "--idf", "standard", "--lines")
+    weights = ("--kind", "weighted", "--idf", "standard", "--document", "line")
     others = ("--idf-from", "more.txt", "--idf-from", "rest.txt")
     assert run("sketch", "rows.jsonl", *weights, *others, "-o", "a.parquet").code == 0
     expected = neardup.sketch(

@@ -19,7 +19,7 @@ FORMATS = [
         "docs.jsonl.gz", "docs.jsonl.zst", "docs.jsonl.xz", "docs.jsonl.bz2", "docs.ndjson.zst",
         "docs.json.xz", "docs.csv.bz2", "docs.tsv.gz",
     )),
-    *(f"dedup {name} -o out --lines" for name in ("lines.txt", "lines.txt.zst", "lines.txt docs.csv")),
+    *(f"dedup {name} -o out --document line" for name in ("lines.txt", "lines.txt.zst", "lines.txt docs.csv")),
     "dedup lines.txt -o out",
     "dedup 1818 1831 -o out --threshold 0.2",
     "dedup tree -o out",
@@ -27,9 +27,9 @@ FORMATS = [
     "dedup tree/**/*.* -o out",
     "dedup tree/**/*.[jt]s* -o out",
     "dedup tree/**/*.tsv tree/**/*.bz2 tree/a.jsonl -o out --id-column id --keep longest",
-    "dedup tree/*.jsonl tree/deep/* -o out --lines",
+    "dedup tree/*.jsonl tree/deep/* -o out --document line",
     "dedup - -o out < docs.jsonl",
-    "dedup - -o out --lines < lines.txt",
+    "dedup - -o out --document line < lines.txt",
     "dedup - few.jsonl -o out --format parquet < others.jsonl",
     "dedup empty.jsonl -o out",
     *(f"dedup {name} --id-column id -o out --format {form}"
@@ -37,7 +37,7 @@ FORMATS = [
       for form in ("jsonl", "parquet")),
     "dedup tree -o out --format parquet",
     "dedup tree -o out --format jsonl --json",
-    "dedup lines.txt.zst -o out --lines --format parquet",
+    "dedup lines.txt.zst -o out --document line --format parquet",
     "dedup docs.jsonl -o out --format same",
 ]  # fmt: skip
 
@@ -88,7 +88,7 @@ DEDUP = [
     f"dedup {DOCS} ; dedup others.jsonl -o out --overwrite",
     f"dedup {DOCS} ; dedup out/kept -o again --id-column id",
     *(f"dedup bad.{name} -o out --on-error skip" for name in ("jsonl", "csv", "json", "parquet", "txt")),
-    "dedup bad.txt -o out --on-error skip --lines",
+    "dedup bad.txt -o out --on-error skip --document line",
     "dedup bad.jsonl docs.csv -o out --on-error skip --format jsonl --id-column id --json",
     "dedup bad.jsonl bad.parquet -o out --on-error skip --format parquet --json",
     "dedup docs.jsonl -o out --against bad.jsonl --on-error skip --json",
@@ -134,7 +134,7 @@ JOIN = [
     f"pairs {PAIRS}.csv --limit 100000",
     f"pairs {PAIRS}.csv ; pairs few.jsonl -o pairs.csv --overwrite",
     "pairs tree -o pairs.csv --threshold 0.6",
-    "pairs lines.txt --lines -o pairs.csv",
+    "pairs lines.txt --document line -o pairs.csv",
     "pairs - -o pairs.jsonl < docs.jsonl",
     "pairs empty.jsonl -o pairs.csv",
     "pairs empty.jsonl -o pairs.parquet --against docs.jsonl",
@@ -161,7 +161,7 @@ EXPLAIN = [
     f"dedup {DOCS} --against others.jsonl ; explain out d000 --against others.jsonl --json",
     f"dedup {DOCS} --tokenizer tokenizer.json ; explain out d001 --tokenizer tokenizer.json",
     "dedup bad.jsonl few.jsonl -o out --on-error skip --id-column id ; explain out d200 --json",
-    "dedup lines.txt -o out --lines ; explain out lines.txt:47",
+    "dedup lines.txt -o out --document line ; explain out lines.txt:47",
 ]  # fmt: skip
 
 PLAN = [

@@ -26,7 +26,7 @@ INDEX = [
     f"{BUILD} ; index remove idx --ids - --quiet < ids.txt ; index remove idx forum-1 --quiet ; index compact idx --quiet",
     "index build idx docs.jsonl ; search idx few.jsonl -o hits.csv --threshold 0.6",
     "index build idx tree --min-tokens 10 --num-perm 32 ; index info idx",
-    "index build idx lines.txt --lines --min-tokens 8 ; search idx lines.txt --lines -o hits.csv",
+    "index build idx lines.txt --document line --min-tokens 8 ; search idx lines.txt --document line -o hits.csv",
     "index build idx - --min-tokens 5 < questions.jsonl ; search idx - -o hits.csv < pages.jsonl",
     "index build idx empty.jsonl ; index info idx ; index compact idx",
     "index build idx bad.jsonl --on-error skip --json ; index add idx bad.csv --on-error skip --json",
@@ -43,7 +43,7 @@ INDEX = [
     " ; index compact idx --tokenizer tokenizer.json",
     f"{BUILD} --no-casefold --unicode-form NFKC --strip-accents ; {SEARCH} -o hits.csv",
     f"{BUILD} ; index add idx docs.parquet --id-column id ; index add idx docs.tsv"
-    " ; index add idx tree --lines ; search idx few.jsonl -o hits.parquet --threshold 0.9",
+    " ; index add idx tree --document line ; search idx few.jsonl -o hits.parquet --threshold 0.9",
 ]  # fmt: skip
 
 # Searches of one index.
@@ -63,7 +63,7 @@ FIND = [
         f"{SEARCH} -o c.csv --threshold 0.3 --recall 0.9 --json",
         "search idx bad.jsonl short.txt -o d.csv --on-error skip --json",
         "search idx empty.jsonl -o e.jsonl",
-        "search idx lines.txt --lines -o f.csv",
+        "search idx lines.txt --document line -o f.csv",
         f"{SEARCH} -o f.csv --overwrite",
     ]),
 ]  # fmt: skip

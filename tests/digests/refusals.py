@@ -49,7 +49,7 @@ DEDUP = [
                              for suffix in ("gz", "zst", "xz", "bz2")),
     )),
     "dedup bad.txt -o out",
-    "dedup bad.txt -o out --lines",
+    "dedup bad.txt -o out --document line",
     "dedup body.csv -o out --on-error skip",
     "dedup bad.jsonl -o out --on-error skip --id-column key",
     "dedup docs.jsonl -o out --id-column key --on-error skip",
@@ -115,7 +115,7 @@ PASSAGES = [
     )),
     *(f"{BUILD} --quiet ; @{way} idx/{name} ; index info idx ; search idx questions.jsonl -o h.csv"
       for way in ("flip", "cut")
-      for name in ("manifest.json", "segments/g000001-0000/keys.npy", "segments/g000001-0000/documents.arrow")),
+      for name in ("index.sqlite",)),
     *(f"align 1818.jsonl --against 1831.jsonl -o s.csv {options}" for options in (
         "--threshold 80", "--min-tokens 0", "--max-documents 0", "--num-perm 4",
         "--recall 0", "--text-column t", "--tokenizer nothing", "--id-column key",

@@ -43,7 +43,7 @@ MAKE = [
       for name in ("whitespace", "characters", "bytes", "tokenizer.json")),
     f"{SKETCH} -o s.parquet --no-casefold --unicode-form NFC --strip-accents",
     "sketch tree -o s.parquet --ngram 2",
-    "sketch - -o s.parquet --lines < lines.txt",
+    "sketch - -o s.parquet --document line < lines.txt",
     "sketch empty.jsonl -o s.parquet --kind modulo ; estimate s.parquet -o e.csv",
     "sketch bad.jsonl -o s.parquet --on-error skip --json",
     "sketch bad.csv -o s.parquet --on-error skip",

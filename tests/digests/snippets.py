@@ -112,7 +112,7 @@ _PASSAGES = [
     "neardup.PassageIndex.create('idx', min_tokens=3, ngram=4)",
     "neardup.PassageIndex.create('idx', tokenizer=str.split)",
     "make_index().search(quote, 0.5, hits=9, recall=0.5)",
-    "make_index()\npath = pathlib.Path('idx/manifest.json')\npath.write_bytes(path.read_bytes() + b' ')\nneardup.PassageIndex.open('idx')",
+    "make_index()\npath = pathlib.Path('idx/index.sqlite')\npath.write_bytes(path.read_bytes() + b' ')\nneardup.PassageIndex.open('idx')",
     "import filelock\ni = make_index()\n"
     "with filelock.FileLock('idx/write.lock'):\n"
     "    try:\n        i.remove(['forum-1']); said = 'nothing'\n"

@@ -107,7 +107,7 @@ class Case:
     is_copied: bool = False
 
     def __str__(self) -> str:
-        return f"{self.name}{'-lines' * self.lines}"
+        return f"{self.name}{'-lines' * (self.document == 'line')}"
 
     @property
     def suffix(self) -> str | None:
@@ -458,7 +458,7 @@ CASES = [
         half=(b"\xef\xbb\xbfone\n\n two \r\nthree", b"one\nthree"),
         texts=LINE_TEXT,
         has_columns=False,
-        lines=True,
+        document="line",
     ),
     SheetCase("a.xlsx", make_sheet, office_sheet, has_bad_rows=False, is_copied=True),
     document("a.docx", docx.extract, word_document, (b"to be spoilt", b"to be changed")),

@@ -51,7 +51,7 @@ def test_source__of_a_url(case):
     url = f"memory://formats/{case}/{case.name}"
     with fsspec.open(url, "wb") as file:
         file.write(case.encode(rows))
-    source = file_source(url, case.name, InputOptions(lines=case.lines))
+    source = file_source(url, case.name, InputOptions(document=case.document))
     assert type(source) is type(case.make(url, case.name))
     assert source.origin == url
     assert source.size is None or case.is_copied
@@ -64,7 +64,7 @@ def test_writer__byte_for_byte(case, tmp_path, suffix):
     content, half = case.half
     name = case.name + suffix
     (tmp_path / name).write_bytes(compress(name, content))
-    source = file_source(str(tmp_path / name), name, InputOptions(lines=case.lines))
+    source = file_source(str(tmp_path / name), name, InputOptions(document=case.document))
     path = write(source, tmp_path / "out", [True, False, True])
     assert path.name == name
     assert decompress(path) == half
@@ -75,13 +75,16 @@ def test_writer__byte_for_byte(case, tmp_path, suffix):
 def test_compressed__as_plain(case, tmp_path, suffix):
     rows, name = case.some_rows(5), case.name + suffix
     (tmp_path / name).write_bytes(compress(name, case.encode(rows)))
-    source = file_source(str(tmp_path / name), name, InputOptions(lines=case.lines))
+    source = file_source(str(tmp_path / name), name, InputOptions(document=case.document))
     assert read(source, case) == expected(rows, case)
     nothing = write(source, tmp_path / "none", [False] * len(rows))
     if case.is_one_row:
         assert not nothing.exists()
     else:
-        assert list(file_source(str(nothing), name, InputOptions(lines=case.lines)).blocks()) == []
+        assert (
+            list(file_source(str(nothing), name, InputOptions(document=case.document)).blocks())
+            == []
+        )
 
 
 @each_of("suffix", COMPRESSIONS)
@@ -92,7 +95,9 @@ def test_compressed__damaged(case, tmp_path, suffix):
     for content in (whole[:-10], whole[:5], b"", case.encode(case.some_rows(1))):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(ReadError) as caught:
-            read(file_source(str(tmp_path / name), name, InputOptions(lines=case.lines)), case)
+            read(
+                file_source(str(tmp_path / name), name, InputOptions(document=case.document)), case
+            )
         assert caught.value.path == str(tmp_path / name)
 
 
@@ -104,7 +109,7 @@ def broken_files() -> list[bytes]:
 
 def use(case: Case, path: Path) -> list[tuple[object, ...]]:
     """Read a file in all ways and write it; return its rows."""
-    source = file_source(str(path), case.name, InputOptions(lines=case.lines))
+    source = file_source(str(path), case.name, InputOptions(document=case.document))
     rows = read(source, case)
     for block in source.blocks():
         block.to_table()
@@ -163,7 +168,7 @@ def test_content__that_is_gone(case, tmp_path):
         with pytest.raises(ReadError, match=rf"^{re.escape(str(path))}: no such file$"):
             read(source, case)
     with pytest.raises(ReadError, match=rf"^{re.escape(str(path))}: no such file$"):
-        file_source(str(path), case.name, InputOptions(lines=case.lines))
+        file_source(str(path), case.name, InputOptions(document=case.document))
 
 
 @every_case
@@ -175,7 +180,7 @@ def test_conversion__has_the_same_rows(case, tmp_path, output_format):
     with Conversion(source, output_format).writer(LocalDestination(tmp_path / "out")) as writer:
         copy_rows(source, writer.write, keep.__getitem__)
     name = converted_name(source.written_name, output_format)
-    again = file_source(str(tmp_path / "out" / name), name, InputOptions(lines=case.lines))
+    again = file_source(str(tmp_path / "out" / name), name, InputOptions(document=case.document))
     texts = [text for _, _, text in read(again, case)]
     assert texts == [row["text"] for row in chosen_of(rows, keep)]
     if output_format == "parquet":

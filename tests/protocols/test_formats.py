@@ -133,7 +133,7 @@ def test_block_at__the_rows_of_the_block(case, tmp_path, block):
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in BY_BYTES if case.name in ("a.jsonl", "a.json") or case.lines],
+    [case for case in BY_BYTES if case.name in ("a.jsonl", "a.json") or case.document],
     ids=str,
 )
 def test_block_at__file_has_changed(case, tmp_path):

@@ -61,7 +61,7 @@ def test_skipped_rows__are_apart_and_the_others_are_converted(case, tmp_path):
     (tmp_path / "in").mkdir()
     data, name, [alone, *others] = put(case, tmp_path / "in")
     result = neardup.deduplicate(
-        data, threshold=1, read=neardup.ReadOptions(on_error="skip", lines=case.lines)
+        data, threshold=1, read=neardup.ReadOptions(on_error="skip", document=case.document)
     )
     counts = result.summary
     rows_in = counts["documents_kept"] + counts["documents_removed"] + counts["skipped_rows"]
@@ -97,7 +97,9 @@ def test_skipped_rows__where_all_are_bad(case, tmp_path):
         data = pq.read_table(pa.BufferReader(content))
     else:
         (tmp_path / case.name).write_bytes(content)
-    result = neardup.deduplicate(data, read=neardup.ReadOptions(on_error="skip", lines=case.lines))
+    result = neardup.deduplicate(
+        data, read=neardup.ReadOptions(on_error="skip", document=case.document)
+    )
     for output_format in FORMATS:
         result.write(tmp_path / output_format, format=output_format)
         [skipped] = [p for p in (tmp_path / output_format / "skipped").rglob("*") if p.is_file()]

@@ -65,7 +65,7 @@ def cut_rows(rows: list[Row], spans: list[Span], replacement: str = "") -> list[
 
 
 def put_in(case: Case, replacement: str) -> str:
-    return replacement.replace("\n", " ") if case.lines else replacement
+    return replacement.replace("\n", " ") if case.document else replacement
 
 
 @every_cuttable
@@ -183,7 +183,7 @@ def test_with_cuts__converted(case, tmp_path):
     rows = case.some_rows(5)
     source = case.open(tmp_path / "in", case.encode(rows))
     shorter = cut_rows(rows, [(0, 0, 2)], "\n")
-    if case.lines:
+    if case.document:
         shorter = cut_rows(rows, [(0, 0, 2)], " ")
     for output_format in ("jsonl", "parquet"):
         out = tmp_path / output_format

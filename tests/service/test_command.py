@@ -139,7 +139,11 @@ def test_serve__check_reads_every_file(run, folder):
         content = path.read_bytes() if path.is_file() else b""
         if not content or path.name.endswith("lock"):
             continue
-        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        # A page of the database may end in bytes that nothing uses; its rows are JSON.
+        place = content.index(b"{") if path.suffix == ".sqlite" else len(content) - 1
+        damaged = bytearray(content)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
         code, _, err = run("idx", "--check")
         assert (code, err.startswith("error: "), err.count("\n")) == (1, True, 1), path
         path.write_bytes(content)

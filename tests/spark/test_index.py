@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import neardup.spark
 import pyarrow.parquet as pq
 import pytest
 
@@ -19,6 +18,7 @@ from neardup.errors import InvalidInputError, NeardupError
 from neardup.index.store import read_manifest
 from tests.calls import grouped
 from tests.indexes import tree
+from tests.spark import on_session
 from tests.spark.collection import make_rows
 from tests.spark.mishaps import dies_once, replace_stage
 from tests.spark.runs import assert_same, files_of, run_spark, run_threads, summary_of
@@ -161,7 +161,7 @@ def test_add__nothing_if_it_fails(in_process, data, tmp_path, row):
     text = (data / "own/a.jsonl").read_text()
     (tmp_path / "more/a.jsonl").write_text(text + json.dumps(row) + "\n")
     said = []
-    for run in (neardup.deduplicate, partial(neardup.spark.deduplicate, in_process)):
+    for run in (neardup.deduplicate, partial(on_session.deduplicate, in_process)):
         with pytest.raises(NeardupError) as caught:
             run(str(tmp_path / "more"), against=index, add=True)
         said.append((type(caught.value), str(caught.value)))
@@ -176,7 +176,7 @@ def test_index_that_is_not_seen(in_process, data, tmp_path, monkeypatch):
     index = make_index(tmp_path / "idx")
     monkeypatch.setattr(lookup.Path, "absolute", lambda path: path / "elsewhere")
     with pytest.raises(NeardupError, match="executors do not see the index"):
-        neardup.spark.deduplicate(in_process, str(data / "own"), against=index)
+        on_session.deduplicate(in_process, str(data / "own"), against=index)
 
 
 @pytest.mark.kills

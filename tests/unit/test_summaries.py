@@ -57,7 +57,7 @@ def of_pairs(_: Path) -> Iterator[Any]:
         {"top": 1, **WHERE},
         {"preset": "titles"},
         {"measure": "weighted-jaccard", "idf": "unary"},
-        {"blocking": "kind", "one_to_one": True, "with_columns": "kind", "also": "kind"},
+        {"blocking": "kind", "one_to_one": True, "columns": "kind", "also": "kind"},
     ):
         yield neardup.find_pairs(GOOD, **grouped(**options))
     yield neardup.find_pairs(ROWS, ROWS, **grouped(**SKIP))
@@ -75,7 +75,7 @@ def of_cut(_: Path) -> Iterator[Any]:
 def of_passages(folder: Path) -> Iterator[Any]:
     index = neardup.PassageIndex.create(folder / "index", min_tokens=5)
     index.add(GOOD)
-    yield index.search(ROWS, **SKIP)
+    yield index.search(ROWS, **grouped(**SKIP))
     yield neardup.align(GOOD, index)
     yield neardup.align(GOOD, **grouped(preset="editions", **WHERE))
     yield neardup.align(ROWS, GOOD, **grouped(min_tokens=5, summary="documents", **SKIP))
@@ -85,7 +85,7 @@ def of_passages(folder: Path) -> Iterator[Any]:
 def of_documents(folder: Path) -> Iterator[Any]:
     index = neardup.DocumentIndex.create(folder / "index")
     index.add(GOOD)
-    yield index.search(ROWS, limit=1, **SKIP, **WHERE)
+    yield index.search(ROWS, limit=1, **grouped(**SKIP, **WHERE))
 
 
 def of_sketches(_: Path) -> Iterator[Any]:

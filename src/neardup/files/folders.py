@@ -53,7 +53,9 @@ class FolderSource(Source):
         self._files, self._names = tuple(files), tuple(names)
         sizes = [file.size for file in files]
         self.size = None if None in sizes else sum(size or 0 for size in sizes)
-        self.input_options = frozenset({"document"}).union(*(each.input_options for each in files))
+        self.input_options = frozenset({"document folder"}).union(
+            *(each.input_options for each in files)
+        )
 
     @property
     def files(self) -> Sequence[Source]:

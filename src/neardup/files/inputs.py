@@ -93,7 +93,8 @@ _NO_PAGE = (
     ("input_format",),
 )
 
-# For each option where it has no effect, what to do about it, and the options that this names.
+# For each option, or value of one, the inputs on which it has no effect, a remedy, and the options
+# that the remedy names.
 _WITHOUT_EFFECT = {
     "input_format": ("on data in memory", "name files", ()),
     "encoding": ("where no input is text, CSV, JSON or a web page", "name one", ()),
@@ -103,13 +104,13 @@ _WITHOUT_EFFECT = {
         ("input_format",),
     ),
     "sheet": ("where no input is a spreadsheet", "name one", ()),
-    "lines": (
+    "document line": (
         "where no input is text",
         "read files as text with input_format text",
         ("input_format",),
     ),
     "main_text": _NO_PAGE,
-    "document": ("where no input is a folder of texts", "name folders", ()),
+    "document folder": ("where no input is a folder of texts", "name folders", ()),
 }
 
 
@@ -118,6 +119,9 @@ def check_effect(options: InputOptions, *collections: Sequence[Source]) -> None:
     concerned = {
         name for sources in collections for source in sources for name in source.input_options
     }
-    for name, (where, remedy, others) in _WITHOUT_EFFECT.items():
-        if getattr(options, name) != InputOptions.known[name].default and name not in concerned:
-            raise no_effect(name, where, remedy, *others)
+    for key, (where, remedy, others) in _WITHOUT_EFFECT.items():
+        name, _, value = key.partition(" ")
+        given = getattr(options, name)
+        is_given = given == value if value else given != InputOptions.known[name].default
+        if is_given and key not in concerned:
+            raise no_effect(key, where, remedy, *others)

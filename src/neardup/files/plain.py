@@ -48,11 +48,11 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 def open_source(
     location: str, name: str, options: InputOptions
 ) -> BytesSource | TextFileSource | TextLinesSource:
-    """Return the source of a file that is one document, or with ``lines`` has one a line."""
+    """Return the source of a file of one document, or of one per line."""
     if options.input_format == "bytes":
         return BytesSource(location, name)
     is_text_by_name = suffix_below(name) == ".txt"
-    source = TextLinesSource if options.lines else TextFileSource
+    source = TextLinesSource if options.document == "line" else TextFileSource
     return source(location, name, is_text_by_name=is_text_by_name, encoding=options.encoding)
 
 
@@ -67,7 +67,7 @@ class _TextSource(RawSource):
         Whether the name says that this is text; else its first bytes are looked at.
     """
 
-    input_options = RawSource.input_options | {"lines"}
+    input_options = RawSource.input_options | {"document line"}
 
     def __init__(
         self,

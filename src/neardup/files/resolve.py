@@ -48,7 +48,7 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
         are taken, others are passed over; nothing hidden and no output of neardup is looked at. An
         archive is a folder with its members.
     options
-        What files hold. Standard input is JSON lines, or with ``lines`` a text, unless they
+        What files hold. Standard input is JSON lines, or with ``document`` line a text, unless they
         choose a format.
 
     Returns
@@ -78,7 +78,7 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
     passed_over = [path_of(others[place]) for place in others.keys() - unique.keys()]
     for location in locations:
         _check_name(location)
-    folders = {} if options.document is None else _document_folders(named, options)
+    folders = _document_folders(named, options) if options.document == "folder" else {}
     roots = [
         _root(location, named[location], folders.get(location))
         for location in locations
@@ -92,7 +92,7 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
         else file_source(location, name, options)
         for location, name in zip(locations, names, strict=True)
     ]
-    if options.document is not None:
+    if options.document == "folder":
         located = dict(zip(locations, sources, strict=True))
         binary = _binary_files(located, named) if options.input_format == "text" else []
         passed_over += map(path_of, binary)
@@ -200,7 +200,7 @@ def _unique(locations: Iterable[str]) -> dict[str, str]:
 
 
 def _name_of_standard_input(options: InputOptions) -> str:
-    is_text = options.lines and options.input_format == "auto"
+    is_text = options.document == "line" and options.input_format == "auto"
     return "stdin" + first_suffix("text" if is_text else options.input_format)
 
 

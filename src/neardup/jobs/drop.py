@@ -85,8 +85,10 @@ class NamedIds:
     """
 
     def __init__(self, named_in: str, column: str | None) -> None:
-        sources = resolve_tables(named_in, options=InputOptions(lines=True))
-        if column is not None and all("lines" in source.input_options for source in sources):
+        sources = resolve_tables(named_in, options=InputOptions(document="line"))
+        if column is not None and all(
+            "document line" in source.input_options for source in sources
+        ):
             message = (
                 f"column has no effect with {named_in}, a text with one id a line; leave it out"
             )

@@ -77,7 +77,7 @@ PresetName = Literal["ocr", "titles", "code", "editions", "quotations", "rewordi
 CutUnit = Literal["passages", "paragraphs", "lines", "sentences"]
 Side = Literal["query", "doc"]
 
-DocumentUnit = Literal["folder"]
+DocumentUnit = Literal["line", "folder"]
 DocumentFormat = Literal["docx", "odt", "epub", "pdf"]
 TextFormat = (
     Literal["auto", "text", "jsonl", "json", "csv", "tsv", "parquet", "arrow", "html", "warc"]

@@ -102,26 +102,20 @@ class InputOptions(Options):
         default=None,
         usual="the first with rows",
     )
-    lines: bool = option("Read each line of a text file as a document.", default=False)
     document: DocumentUnit | None = option(
-        "folder: join the files of each folder into one document.",
-        Choice(DocumentUnit, "folder or None"),
+        "One document per line of text files, or per folder.",
+        Choice(DocumentUnit, "line, folder or None"),
         default=None,
         usual="one document per file or row",
-        more="Files are joined in the order of their names, such as a program or a book of "
-        "several files. Passages name the file in which they begin.",
+        more="folder joins the files of each folder in the order of their names, such as a program "
+        "or a book of several files. Passages name the file in which they begin.",
     )
     main_text: bool = option("Extract only the main text of web pages.", default=False)
 
     def check_together(self) -> None:
-        """Raise if files that are not one text each are to be joined by folder."""
+        """Raise if files of bytes are to be joined by folder."""
         super().check_together()
-        if self.document is None:
-            return
-        if self.lines:
-            message = "lines splits a file, and document joins files; leave out one of the two"
-            raise InvalidParameterError(message, "lines", "document")
-        if self.input_format == "bytes":
+        if self.document == "folder" and self.input_format == "bytes":
             message = (
                 "document folder joins texts, and input_format bytes reads no texts; leave out "
                 "one of the two"
@@ -695,11 +689,9 @@ class ReadOptions(WhereOptions, AgainstOptions):
         Field separator of CSV, one ASCII character. None: a comma, or a tab for TSV.
     sheet
         Sheet of a spreadsheet, by name or by number from 1. None: the first with rows.
-    lines
-        Each line of a text file is a document.
     document
-        ``folder``: the files of a folder are one document, in the order of their names. None: each
-        file or row.
+        ``line``: each line of a text file is a document. ``folder``: the files of a folder are one
+        document, in the order of their names. None: each file or row.
     main_text
         Extract only the main text of web pages.
 

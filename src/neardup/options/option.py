@@ -309,7 +309,8 @@ def but(**changes: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 def no_effect(parameter: str, where: str, remedy: str, *others: str) -> InvalidParameterError:
     """Make the error for an option that is given but can have no effect.
 
-    ``others`` are parameters that ``where`` and ``remedy`` name.
+    ``parameter`` is its name, or name and value; ``others`` are parameters that ``where`` and
+    ``remedy`` name.
     """
     message = f"{parameter} has no effect {where}; leave it out, or {remedy}"
-    return InvalidParameterError(message, parameter, *others)
+    return InvalidParameterError(message, parameter.split()[0], *others)

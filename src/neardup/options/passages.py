@@ -158,7 +158,7 @@ class PlaceOptions(Options):
     @property
     def has_places(self) -> bool:
         """Whether the places where passages begin are reported."""
-        return self.places or self.place_marker is not None or self.document is not None
+        return self.places or self.place_marker is not None or self.document == "folder"
 
 
 class AlignOptions(WhereOptions, ContainedOptions, HitsOptions, PlaceOptions, TextAgainstOptions):

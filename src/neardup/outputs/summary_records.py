@@ -96,7 +96,6 @@ class Reading(TypedDict):
     encoding: str | None
     delimiter: str | None
     sheet: NotRequired[str | int | None]
-    lines: bool
     document: NotRequired[DocumentUnit | None]
     main_text: bool
     against_text_column: NotRequired[str | _Names | None]

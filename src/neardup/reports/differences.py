@@ -127,7 +127,7 @@ def side_by_side(
     n_common = sum(size for _, _, size in blocks)
     n_before = len(find_words(text_a[:start]))
     # Beginnings and ends are equal only if they are so in both.
-    is_start = [block[0] == block[1] == 0 and not n_before for block in blocks]
+    is_start = [block[0] == block[1] == 0 for block in blocks]
     ends = len(sides[0].words), len(sides[1].words)
     is_end = [(a + size, b + size) == ends for a, b, size in blocks]
     edges = list(zip(is_start, is_end, strict=True))

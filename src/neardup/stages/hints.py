@@ -143,8 +143,8 @@ def with_warning(result: ResultT) -> ResultT:
     """
     hints = result.summary["hints"]
     if hints:
-        # Above are the function, and the wrapper that checks its options.
-        warnings.warn("; ".join(map(_in_python, hints)), NeardupHint, stacklevel=4)
+        # The frames: this function, the public one, its caller.
+        warnings.warn("; ".join(map(_in_python, hints)), NeardupHint, stacklevel=3)
     return result
 
 

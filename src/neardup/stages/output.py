@@ -283,7 +283,7 @@ class DedupOutput:
         path = _below(self.folder, f"{side}/{name}")
         if not is_url(path) and not Path(path).exists():
             raise self._incomplete(f"{side}/{name}")
-        if options.document is not None and output_format == "same":
+        if options.document == "folder" and output_format == "same":
             return written_document(path, name, self.documents.files, options), columns_there
         return file_source(path, name, options), columns_there
 

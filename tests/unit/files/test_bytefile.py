@@ -61,7 +61,9 @@ def test_format__is_read_only_where_it_is_chosen(tmp_path):
     assert [f.name for f in resolve_paths([str(tmp_path / "b.txt")])] == ["b.txt"]
 
 
-@pytest.mark.parametrize("option", [{"lines": True}, {"encoding": "latin-1"}, {"delimiter": ";"}])
+@pytest.mark.parametrize(
+    "option", [{"document": "line"}, {"encoding": "latin-1"}, {"delimiter": ";"}]
+)
 def test_options__without_effect(make_file, option):
     path = str(make_file("a.txt", b"x"))
     chosen = InputOptions(input_format="bytes", **option)

@@ -15,7 +15,6 @@ from neardup.files.folders import SEPARATOR, FolderSource
 from neardup.files.resolve import resolve_inputs, resolve_paths
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import LocalDestination
-from neardup.options.documents import DocumentSearchOptions
 from neardup.options.groups import InputOptions, ReadingOptions
 from neardup.options.passages import AlignOptions
 
@@ -202,20 +201,13 @@ def test_no_text__in_any_folder(tree):
 
 @pytest.mark.parametrize("kind", [InputOptions, ReadingOptions, AlignOptions])
 def test_options__that_exclude_each_other(kind):
-    with pytest.raises(InvalidParameterError, match=r"^lines splits a file, and document joins "):
-        kind(document="folder", lines=True)
     with pytest.raises(
-        InvalidParameterError, match=r"^document must be folder or None, got 'page'$"
+        InvalidParameterError, match=r"^document must be line, folder or None, got 'page'$"
     ):
         kind(document="page")
     if kind is not AlignOptions:
         with pytest.raises(InvalidParameterError, match=r"^document folder joins texts"):
             kind(document="folder", input_format="bytes")
-
-
-def test_options__of_searches():
-    with pytest.raises(InvalidParameterError, match=r"^lines splits a file"):
-        DocumentSearchOptions(document="folder", lines=True, threshold="0.5")
 
 
 def test_resolve_inputs__folder_as_a_path(tree):

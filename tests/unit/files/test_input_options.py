@@ -56,10 +56,10 @@ def parquet_bytes() -> bytes:
 
 
 def test_check_effect__lines(sources):
-    lines = InputOptions(lines=True)
-    text = sources("a.txt", lines=True)
+    lines = InputOptions(document="line")
+    text = sources("a.txt", document="line")
     check_effect(lines, text)
     check_effect(lines, sources("a.jsonl"), text)
     for others in (sources("a.jsonl"), resolve_inputs(["a text"]), []):
-        with pytest.raises(InvalidParameterError, match=r"^lines has no effect where no input is "):
+        with pytest.raises(InvalidParameterError, match=r"^document line has no effect where "):
             check_effect(lines, others)

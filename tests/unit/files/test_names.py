@@ -74,7 +74,7 @@ def test_names__in_archives_and_at_urls(files):
 def test_ids__with_the_row_where_there_may_be_several(files):
     files("in/a.txt", "in/b.jsonl", "in/c.dat")
     assert ids("in") == ["a.txt", "b.jsonl:1", "b.jsonl:2"]
-    assert ids("in/a.txt", lines=True) == ["a.txt:1", "a.txt:2"]
+    assert ids("in/a.txt", document="line") == ["a.txt:1", "a.txt:2"]
     assert ids("in", input_format="bytes") == ["a.txt", "b.jsonl", "c.dat"]
 
 

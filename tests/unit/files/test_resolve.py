@@ -152,7 +152,7 @@ def test_resolve_paths__unmatched_glob(corpus):
 def test_resolve_paths__unknown_suffix_is_text_if_it_is_named(corpus):
     [source] = resolve_paths(["corpus/README.md"])
     assert (source.name, type(source)) == ("README.md", TextFileSource)
-    [source] = resolve_paths(["corpus/README.md"], InputOptions(lines=True))
+    [source] = resolve_paths(["corpus/README.md"], InputOptions(document="line"))
     assert type(source) is TextLinesSource
     assert names("corpus/*") == ["README.md", "a.jsonl.gz", "b.jsonl", "sub/c.csv"]
 
@@ -321,10 +321,10 @@ def test_resolve_paths__file_of_two_names(corpus):
     assert names("corpus/latest.jsonl", "corpus/b.jsonl") == ["latest.jsonl"]
 
 
-@pytest.mark.parametrize(("lines", "name"), [(False, "stdin.jsonl"), (True, "stdin.txt")])
-def test_resolve_paths__standard_input(monkeypatch, lines, name):
+@pytest.mark.parametrize(("document", "name"), [(None, "stdin.jsonl"), ("line", "stdin.txt")])
+def test_resolve_paths__standard_input(monkeypatch, document, name):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(LINE)))
-    [source] = resolve_paths(["-", "-"], InputOptions(lines=lines))
+    [source] = resolve_paths(["-", "-"], InputOptions(document=document))
     assert source.name == name
     assert [sum(len(block) for block in source.blocks()) for _ in range(2)] == [1, 1]
     assert (source.origin, source.size) == ("standard input", len(LINE))

@@ -127,7 +127,7 @@ def test_text_file__keeps_its_mark(tmp_path):
     ],
 )
 def test_lines__each_stays_one(tmp_path, content, spans, replacement, expected):
-    options = InputOptions(lines=True)
+    options = InputOptions(document="line")
     assert cut(tmp_path, "a.txt", content, spans, replacement, options=options) == expected
 
 

@@ -55,7 +55,6 @@ def test_summary__inputs_and_reading(tmp_path, monkeypatch):
             "encoding": "utf-16",
             "delimiter": None,
             "sheet": None,
-            "lines": False,
             "document": None,
             "main_text": False,
         },

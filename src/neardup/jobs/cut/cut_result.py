@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def _is_folder(source: Source) -> bool:
-    return "document" in source.input_options
+    return "document folder" in source.input_options
 
 
 class CutResult(TwoCollections):

@@ -19,7 +19,7 @@ TEXTS = [f"one two three four five {number % 40} {number // 40}" for number in r
     "options",
     [
         {"ngram": 1, "threshold": "0.7"},
-        {"ngram": 1, "threshold": "0.7", "right": TEXTS[::3]},
+        {"ngram": 1, "threshold": "0.7", "against": TEXTS[::3]},
         {"max_distance": 2},
         {"ngram": 1, "top": 50},
         {"ngram": 1, "method": "minhash", "measure": "containment"},
