@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 from zipfile import ZIP_STORED, ZipFile
@@ -82,7 +82,7 @@ class Case:
         Whether rows have columns by name, or are texts and nothing else.
     is_one_row
         Whether a file is always one row.
-    lines
+    document
         As for ``file_source``.
     can_be_cut
         Whether spans can be cut out of its texts.
@@ -101,7 +101,7 @@ class Case:
     texts: st.SearchStrategy[str] = ANY_TEXT
     has_columns: bool = True
     is_one_row: bool = False
-    lines: bool = False
+    document: Literal["line"] | None = None
     can_be_cut: bool = True
     has_bad_rows: bool = True
     is_copied: bool = False

@@ -13,7 +13,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call
 from neardup.cli.command import ANY_INPUTS, INPUTS, JobCommand, argument, job_command
-from neardup.cli.wording import list_passed_over, say_ids
+from neardup.cli.wording import describe_ids, list_passed_over
 from neardup.options.choices import (
     ColumnNames,
     DocumentMeasure,
@@ -68,7 +68,7 @@ class _BuildOptions(
     TextReadingOptions,
     CommandOptions,
 ):
-    """Options of ``neardup index build``, of which an index takes those of its kind."""
+    """Options of ``neardup index build``; each kind of index uses its own."""
 
     heading = "Matching"
 
@@ -145,7 +145,7 @@ class _InfoOptions(Options):
 
 
 class _IndexGroup(click.Group):
-    """The commands of an index; help lists them in the order in which they are defined."""
+    """The commands of an index, in the order of their definition."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -208,13 +208,13 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
             made = new_folder(folder, overwrite=given.overwrite, kind=INDEX)
             scratch = stack.enter_context(made)
             if index_named(folder) is not None:
-                # What others add to the index that is replaced would be lost.
+                # Additions by other processes to the replaced index would be lost.
                 stack.enter_context(Database(folder).writing(0))
             handle = _handle(scratch, given.tokenizer, given.kind)
             addition = index.build(handle, scheme, sources, _how(reading), call.runner)
     said = [f"{folder} is an index of {given.kind}, of which there are none yet"]
     said = _say_added(addition, folder) if inputs else said
-    call.tell(addition.summary | preset, *wording.say_preset(preset), *said)
+    call.print_result(addition.summary | preset, *wording.describe_preset(preset), *said)
 
 
 def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
@@ -276,7 +276,7 @@ def add(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
         sources = rows_where(resolve_paths(inputs, reading), given.where)
         check_effect(reading, sources)
         addition = index.add(handle, sources, _how(reading), call.runner)
-    call.tell(addition.summary, *_say_added(addition, folder))
+    call.print_result(addition.summary, *_say_added(addition, folder))
 
 
 @_subcommand(
@@ -310,7 +310,7 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
         said.append(f"{denied} denied from now on, those that had gone for them included")
     else:
         said += _list_orphans(removal)
-    call.tell(removal.summary, *said)
+    call.print_result(removal.summary, *said)
 
 
 @_subcommand("compact", _CompactOptions, _FOLDER)
@@ -325,12 +325,12 @@ def compact(call: Call, folder: Path) -> None:
     with call.display:
         compaction = index.compact(handle, call.runner)
     segments = counted(compaction.n_segments, "segment")
-    call.tell(compaction.summary, f"{folder} now has {segments}")
+    call.print_result(compaction.summary, f"{folder} now has {segments}")
 
 
 @_subcommand("info", _InfoOptions, _FOLDER)
 def info(call: Call, folder: Path) -> None:
-    """Check every byte of an index and say what it holds."""
+    """Check every byte of an index and describe it."""
     from neardup.jobs.index import index
     from neardup.runs.runner import Runner
 
@@ -359,7 +359,7 @@ def info(call: Call, folder: Path) -> None:
             # A share is kept as a fraction, and shown as it was given.
             value = f"{float(Fraction(str(value))):g}"
         lines.append(f"{name}: {value}")
-    call.tell(found, contents, *lines)
+    call.print_result(found, contents, *lines)
 
 
 def _read_ids(file: Path | None) -> list[str]:
@@ -376,7 +376,7 @@ def _read_ids(file: Path | None) -> list[str]:
 
 
 def _list_orphans(removal: RemovalResult) -> list[str]:
-    """Say which documents had gone for removed ones."""
+    """List the documents that were removed as similar to one that is gone."""
     orphans = getattr(removal, "orphans", None)
     if orphans is None or not len(orphans):
         return []
@@ -392,7 +392,7 @@ def _list_orphans(removal: RemovalResult) -> list[str]:
 
 
 def _list_denied(addition: AdditionResult) -> list[str]:
-    """Say which documents were left out because the index denies them."""
+    """List the documents that the index denies."""
     denied = addition.denied
     if not denied:
         return []
@@ -410,7 +410,7 @@ def _say_added(addition: AdditionResult, folder: Path) -> list[str]:
         f"{counted(addition.n_documents, 'document')} with "
         f"{counted(addition.n_tokens, 'token')} added to {folder} in {addition.seconds:.1f} s"
     ]
-    lines += say_ids(addition.summary)
+    lines += describe_ids(addition.summary)
     if not (addition.n_documents or addition.skipped or addition.denied):
         lines.append("INPUT has no rows, so there was nothing to add")
     lines += wording.lines(wording.note_empty(addition.n_empty, "never found"))

@@ -39,6 +39,7 @@ from neardup.runs.disk import (
     HOLDER,
     FileRecord,
     find_holder,
+    note_written,
     part_of,
     store_holder,
     sync_folder,
@@ -340,6 +341,7 @@ class Database:
             execute("DELETE FROM state")
             execute("INSERT INTO state VALUES (?,?,?)", _state_row(manifest))
             execute("COMMIT")
+        note_written(str(self.folder))
         if is_laid_out:
             # The log of the database starts anew, and files of segments that went can go.
             with contextlib.suppress(sqlite3.Error):

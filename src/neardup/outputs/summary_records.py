@@ -353,7 +353,7 @@ class PairSummary(_Read):
     pairs_before_also: NotRequired[int]
     one_to_one: NotRequired[bool]
     similar_pairs: NotRequired[int]
-    with_columns: NotRequired[list[str]]
+    columns: NotRequired[list[str]]
 
 
 class DocumentSearchSummary(_Read):
