@@ -21,12 +21,10 @@ from neardup.documents.pending import Pending, Searchable
 from neardup.documents.queries import Queries
 from neardup.documents.reading import (
     Deny,
-    DocumentBatch,
     PackedBlocks,
     pack_cells,
     read_documents,
 )
-from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import DocumentSegment, columns_of_gone
 from neardup.documents.segment_writer import DocumentSegmentWriter, new_segment
 from neardup.documents.values import Id
@@ -157,14 +155,8 @@ class _Copying:
             keepers = self._index.documents_of_ids(kept_ids)
             end = self._index.first_documents[number + 1]
             is_there = (keepers >= 0) & (keepers < end)
-            if is_there.any():
-                mask = pa.array(is_there)
-                self._writer.add_gone(
-                    ids.filter(mask),
-                    kept_ids.filter(mask),
-                    digests[is_there],
-                    similarities[is_there],
-                )
+            ids, kept_ids = (each.filter(pa.array(is_there)) for each in (ids, kept_ids))
+            self._writer.add_gone(ids, kept_ids, digests[is_there], similarities[is_there])
 
 
 def gone_of(segment: Searchable) -> Iterator[tuple[pa.Array, pa.Array, Uint64s, Floats]]:
@@ -185,29 +177,22 @@ def _renumbered(
     segment: DocumentSegment, live: Int64s, first: int, n_bands: int
 ) -> Callable[[int], Uint64s]:
     """Return what reads a list of a segment with the numbers that its rows have now."""
-    n_lists = n_bands + 2
-    if len(live) == len(segment):
+    are_all = len(live) == len(segment)
+    now: Int64s = np.full(0 if are_all else len(segment), -1, np.int64)
+    if not are_all:
+        now[live] = np.arange(first, first + len(live))
 
-        def shifted(number: int) -> Uint64s:
-            if number >= n_lists:
-                return np.empty(0, np.uint64)
-            run: Uint64s = segment.lists.read(number) + np.uint64(first)
-            return run
-
-        return shifted
-    now: Int64s = np.full(len(segment), -1, np.int64)
-    now[live] = np.arange(first, first + len(live))
-
-    def mapped(number: int) -> Uint64s:
-        if number >= n_lists:
-            return np.empty(0, np.uint64)
-        entries = segment.lists.read(number)
+    def read(number: int) -> Uint64s:
+        # Behind these is the list of those that went, which is made anew.
+        entries = segment.lists.read(number) if number < n_bands + 2 else np.empty(0, np.uint64)
+        if are_all:
+            return entries + np.uint64(first)
         rows = now[(entries & _LOW32).astype(np.int64)]
         is_live = rows >= 0
         run: Uint64s = (entries[is_live] & ~_LOW32) | rows[is_live].astype(np.uint64)
         return run
 
-    return mapped
+    return read
 
 
 # Which segments are put together after an addition, so that there are never many.
@@ -401,30 +386,16 @@ MOST_PENDING = 256
 _MOST_BYTES_PENDING = 1 << 22
 
 
+@dataclass(frozen=True)
 class Adding:
     """The next state of an index whose write lock is held; there is nothing of it before it ends.
 
-    Made by ``adding``. ``index`` is the state before, with the scheme that documents are signed by.
+    ``index`` is the state before, with the scheme that documents are signed by. The ``writer``
+    takes documents whose ids are new, and those that went for others.
     """
 
-    def __init__(self, index: OpenDocuments, writer: DocumentSegmentWriter) -> None:
-        self.index, self._writer = index, writer
-
-    @property
-    def scheme(self) -> DocumentScheme:
-        """How documents are signed."""
-        return self.index.scheme
-
-    def add(self, batch: DocumentBatch) -> None:
-        """Add the next documents, whose ids are new."""
-        self._writer.add(batch)
-
-    def went(
-        self, ids: pa.Array, kept_ids: pa.Array, digests: Uint64s, similarities: Floats
-    ) -> None:
-        """Note documents that went for others, which are there or are being added."""
-        if len(ids):
-            self._writer.add_gone(ids, kept_ids, digests, similarities)
+    index: OpenDocuments
+    writer: DocumentSegmentWriter
 
 
 @contextmanager
@@ -468,10 +439,10 @@ def _add_waiting(new: Adding) -> None:
 
 def _add_pending(new: Adding, pending: Pending, unwritable: list[tuple[Id, str]]) -> None:
     for batch in pending.batches(unwritable):
-        new.add(batch)
+        new.writer.add(batch)
     gone = pending.gone()
     if gone is not None:
-        new.went(*gone)
+        new.writer.add_gone(*gone)
 
 
 def put_away(
@@ -489,25 +460,18 @@ def put_away(
     the database as one row, where a segment is nine files, which are put together with others later
     on. Those that cannot be written are listed, with why; the others are.
     """
-    manifest, before = files.manifest, files.manifest.pending
-    n, n_gone = pending.n_documents + before.n_documents, pending.n_gone + before.n_gone
-    if n + n_gone > MOST_PENDING or pending.n_bytes + before.n_bytes > _MOST_BYTES_PENDING:
+    before = files.manifest.pending
+    n = sum(each.n_documents + each.n_gone for each in (pending, before))
+    if n > MOST_PENDING or pending.n_bytes + before.n_bytes > _MOST_BYTES_PENDING:
         with adding(handle, files, runner) as new:
             _add_pending(new, pending, unwritable)
         return True
     data = pending.pack(unwritable)
     if data:
-        record = PendingRecord(
-            before.n_rows + 1,
-            n - len(unwritable),
-            n_gone,
-            before.n_tokens + pending.n_tokens,
-            before.n_bytes + len(data),
-            before.n_removed,
-        )
+        n_written = pending.n_documents - len(unwritable)
+        record = before.with_row(data, n_written, pending.n_tokens, pending.n_gone)
         removed = files.removed if has_lost else None
-        manifest = replace(manifest, pending=record)
-        store_next(handle.database, manifest, removed, [data])
+        store_next(handle.database, replace(files.manifest, pending=record), removed, [data])
     return False
 
 
@@ -551,12 +515,12 @@ def add_documents(
             reading = ReadingPass("read", sources, runner)
             deny = _denying(new.index)
             for documents in read_documents(
-                sources, columns, new.scheme, reading, skip_bad=skip_bad, deny=deny
+                sources, columns, new.index.scheme, reading, skip_bad=skip_bad, deny=deny
             ):
                 addition.denied += documents.denied
                 ids.check(documents.batch.ids, documents.places)
                 addition.count(documents.batch.n_tokens, documents.skipped, scheme.shingles.ngram)
-                new.add(documents.batch)
+                new.writer.add(documents.batch)
             ids.check_repeats()
     merge_tiers(handle, runner)
     return addition

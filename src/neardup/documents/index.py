@@ -195,21 +195,25 @@ class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]
     ) -> OpenDocuments:
         """See all segments, and pending documents, as an index."""
         denied = self._open_denied(files.denied, restored)
-        removed, parts_pending = files.removed, files.contents.pending
+        removed, rows, record = files.removed, files.contents.pending, files.manifest.pending
         index = OpenDocuments(files.manifest, restored, parts, removed[:-1], denied, files.contents)
-        if not parts_pending:
+        if not rows:
             self._pending = None
             return index
-        known = self._pending
-        if known is None or not known.goes_on_with(parts_pending, restored):
-            known = self._pending = _PendingParts(restored)
-        pending, record = known.read(parts_pending), files.manifest.pending
-        if (len(pending), pending.n_gone) != (record.n_documents, record.n_gone):
+        scheme, known, pending = self._pending or (restored, (), Pending(restored))
+        if scheme is not restored or rows[: len(known)] != known:
+            known, pending = (), Pending(restored)
+        # Only rows that are new are unpacked.
+        for row in rows[len(known) :]:
+            pending.take_packed(row)
+        self._pending = restored, rows, pending
+        fixed = pending.fixed()
+        if (len(fixed), fixed.n_gone) != (record.n_documents, record.n_gone):
             message = "pending documents are not those of the state; build the index again"
             raise IndexFormatError(message, path=str(self.database.path))
-        return index.with_pending(pending, removed[-1])
+        return index.with_pending(fixed, removed[-1])
 
-    _pending: _PendingParts | None = None
+    _pending: tuple[DocumentScheme, tuple[bytes, ...], Pending] | None = None
     _denied: tuple[Segment, DocumentSegment] | None = None
 
     def _open_denied(
@@ -221,22 +225,3 @@ class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]
         if known is None or known[0] is not segment or known[1].scheme is not scheme:
             known = self._denied = segment, self.open_part(segment, scheme)
         return known[1]
-
-
-class _PendingParts:
-    """Pending documents in memory; only parts that are new are unpacked."""
-
-    def __init__(self, scheme: DocumentScheme) -> None:
-        self._scheme, self._pending = scheme, Pending(scheme)
-        self._parts: tuple[bytes, ...] = ()
-
-    def goes_on_with(self, parts: tuple[bytes, ...], scheme: DocumentScheme) -> bool:
-        """Return whether the parts begin with those that were read."""
-        return parts[: len(self._parts)] == self._parts and scheme is self._scheme
-
-    def read(self, parts: tuple[bytes, ...]) -> Pending:
-        """Return the documents of all parts, of which the first ones were read."""
-        for part in parts[len(self._parts) :]:
-            self._pending.take_packed(part)
-        self._parts = parts
-        return self._pending.fixed()

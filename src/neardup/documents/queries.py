@@ -182,15 +182,22 @@ def make_queries(
         weighted = weighted_sets(token_lists, scheme.shingles, scheme.weighted)
         return queries_of_weighted_sets(n_tokens, digests, weighted, scheme)
     lists = shingle_lists(token_lists, scheme.shingles)
-    sets = sort_lists(lists) if with_sets else None
-    return _queries(n_tokens, digests, lists, sets, scheme)
+    return queries_of_sets(n_tokens, digests, lists, scheme, with_sets=with_sets)
 
 
 def queries_of_sets(
-    n_tokens: Int64s, digests: Uint64s, lists: ShingleLists, scheme: DocumentScheme
+    n_tokens: Int64s,
+    digests: Uint64s,
+    lists: ShingleLists,
+    scheme: DocumentScheme,
+    *,
+    with_sets: bool = True,
 ) -> Queries:
     """Work out the same for sets whose elements are given themselves, not their tokens."""
-    return _queries(n_tokens, digests, lists, sort_lists(lists), scheme)
+    sets = sort_lists(lists) if with_sets else None
+    signatures = minhash_signatures(lists, scheme.minhash)
+    keys = band_keys(signatures, scheme.banding.bands, scheme.banding.rows)
+    return Queries(n_tokens, digests, keys, make_filters(lists, scheme.measure), sets)
 
 
 def queries_of_weighted_sets(
@@ -249,15 +256,3 @@ def join_queries(parts: Sequence[Queries]) -> Queries:
         join_filters(filters) if filters else None,
         join_sets(*sets) if sets else None,
     )
-
-
-def _queries(
-    n_tokens: Int64s,
-    digests: Uint64s,
-    lists: ShingleLists,
-    sets: ShingleSets | None,
-    scheme: DocumentScheme,
-) -> Queries:
-    signatures = minhash_signatures(lists, scheme.minhash)
-    keys = band_keys(signatures, scheme.banding.bands, scheme.banding.rows)
-    return Queries(n_tokens, digests, keys, make_filters(lists, scheme.measure), sets)

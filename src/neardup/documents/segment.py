@@ -424,8 +424,7 @@ class DocumentSegment:
         self._check_ids(not len(rows) or int(stop.max()) <= len(self._ids.array))
         filled = first < stop
         self._ids.check_ranges(first[filled], stop[filled])
-        offsets: Int64s = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(stop - first, out=offsets[1:])
+        offsets = offsets_of(stop - first)
         places = np.repeat(first - offsets[:-1], stop - first) + np.arange(offsets[-1])
         return Texts(self._ids.array[places], offsets).to_arrow()
 
@@ -472,6 +471,4 @@ def _join(cells: list[tuple[Block, int]], column: int) -> Texts:
     parts = [block.cell(column, row) for block, row in cells]
     if len(parts) == 1:
         return Texts(parts[0], np.array([0, len(parts[0])], np.int64))
-    offsets: Int64s = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum([len(part) for part in parts], out=offsets[1:])
-    return Texts(np.concatenate([np.empty(0, np.uint8), *parts]), offsets)
+    return Texts(np.concatenate([np.empty(0, np.uint8), *parts]), offsets_of(list(map(len, parts))))

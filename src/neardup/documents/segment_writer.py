@@ -122,6 +122,8 @@ class DocumentSegmentWriter:
         self, ids: pa.Array, kept_ids: pa.Array, digests: Uint64s, similarities: Floats
     ) -> None:
         """Write which documents went for which; they are no documents of the index."""
+        if not len(ids):
+            return
         rows = np.arange(len(ids), dtype=np.int64) + self._gone.n_rows
         number = self._scheme.banding.bands + N_OTHER_LISTS - 1
         self._lists.add(number, segment.sorted_entries(digests[:, 0] >> np.uint64(32), rows))

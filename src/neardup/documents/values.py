@@ -92,14 +92,6 @@ def as_texts(texts: Sequence[str | None]) -> pa.Array:
         raise _no_text(error) from None
 
 
-def as_column(values: Sequence[Any]) -> pa.Array:
-    """Return values as an array; those that have no type in common become text."""
-    try:
-        return pa.array(values)
-    except (pa.ArrowException, OverflowError):
-        return words_of_values(values)
-
-
 def words_of_values(values: Sequence[Any]) -> pa.Array:
     """Return values of several types as text, which all of them can be."""
     return as_texts([None if value is None else str(value) for value in values])

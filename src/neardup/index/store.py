@@ -102,6 +102,19 @@ class PendingRecord:
     n_bytes: int = 0
     n_removed: int = 0
 
+    def with_row(
+        self, packed: bytes, n_documents: int, n_tokens: int, n_gone: int = 0
+    ) -> PendingRecord:
+        """Return the counts with one more row of packed documents."""
+        return PendingRecord(
+            self.n_rows + 1,
+            self.n_documents + n_documents,
+            self.n_gone + n_gone,
+            self.n_tokens + n_tokens,
+            self.n_bytes + len(packed),
+            self.n_removed,
+        )
+
 
 @dataclass(frozen=True)
 class Manifest:

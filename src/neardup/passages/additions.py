@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -83,20 +84,17 @@ def gather(blocks: Iterable[DocumentBlock], n_tokens: int) -> Iterator[DocumentB
     """
     gathered: list[DocumentBlock] = []
     n_gathered = 0
-    for block in blocks:
-        gathered.append(block)
-        n_gathered += block.n_tokens
-        del block
-        if n_gathered >= n_tokens:
+    for block in chain(blocks, [None]):
+        if block is not None:
+            gathered.append(block)
+            n_gathered += block.n_tokens
+        if gathered and (block is None or n_gathered >= n_tokens):
+            del block
             joined = join_blocks(gathered)
             gathered.clear()
             yield joined
             del joined
             n_gathered = 0
-    if gathered:
-        joined = join_blocks(gathered)
-        gathered.clear()
-        yield joined
 
 
 def add_documents(
@@ -173,7 +171,8 @@ def _add(
         is_last = block.n_tokens < segment_tokens
         if is_last and manifest == opened.manifest and _may_wait(manifest.pending, block):
             packed.append(pack_block(block))
-            manifest = replace(manifest, pending=_with_row(manifest.pending, block, packed[-1]))
+            pending = manifest.pending.with_row(packed[-1], len(block), block.n_tokens)
+            manifest = replace(manifest, pending=pending)
             break
         # Documents that wait come first.
         block = join_blocks([*map(unpack_block, waiting), block])
@@ -192,16 +191,6 @@ def _may_wait(pending: PendingRecord, block: DocumentBlock) -> bool:
     return (
         pending.n_documents + len(block) <= MOST_PENDING
         and pending.n_tokens + block.n_tokens <= MOST_PENDING_TOKENS
-    )
-
-
-def _with_row(pending: PendingRecord, block: DocumentBlock, packed: bytes) -> PendingRecord:
-    return replace(
-        pending,
-        n_rows=pending.n_rows + 1,
-        n_documents=pending.n_documents + len(block),
-        n_tokens=pending.n_tokens + block.n_tokens,
-        n_bytes=pending.n_bytes + len(packed),
     )
 
 
@@ -295,7 +284,7 @@ def _without(files: OpenFiles, found: Sequence[tuple[Int64s, Int64s]]) -> OpenFi
         waiting = (pack_block(block),) if len(block) else ()
         pending = PendingRecord()
         for data in waiting:
-            pending = _with_row(pending, block, data)
+            pending = pending.with_row(data, len(block), block.n_tokens)
         manifest = replace(manifest, pending=pending)
     removed = (*without(contents.removed[:-1], found[:-1]), contents.removed[-1])
     return replace(files, contents=Contents(manifest, removed, waiting, contents.file))

@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, cast
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.ipc
 
-from neardup.files.ids import IdTable, as_text, common_id_type, join_ids
+from neardup.files.ids import as_text, common_id_type, join_ids
 from neardup.passages.documents import DocumentBlock, join_blocks
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import SegmentSearcher
-from neardup.passages.segment import PassageSegment, hold_segment
+from neardup.passages.segment import DocumentsById, PassageSegment, hold_segment
 from neardup.runs.runner import Runner
-from neardup.tables import Int64s, TokenLists, TokenSpans, Uint64s
+from neardup.tables import Int64s, TokenLists, TokenSpans
 from neardup.text.weighting import DocumentFrequencies
 
 # The most documents that wait, and tokens of these: who opens an index and searches it makes their
@@ -61,7 +60,7 @@ def unpack_block(data: bytes) -> DocumentBlock:
     )
 
 
-class PendingSegment:
+class PendingSegment(DocumentsById):
     """A segment of documents that wait, whose windows are made when it is first searched.
 
     It has all that ``PassageSegment`` has.
@@ -95,20 +94,6 @@ class PendingSegment:
     def ids(self) -> pa.Array:
         """The ids, as large strings."""
         return as_text(join_ids([block.ids for block in self.blocks]))
-
-    @cached_property
-    def _id_table(self) -> IdTable:
-        return IdTable(self.ids)
-
-    def rows_of_ids(self, ids: pa.Array, _: Uint64s) -> tuple[Int64s, Int64s]:
-        """Return which ids which documents have."""
-        rows = self._id_table.find(ids)
-        found = np.flatnonzero(rows >= 0)
-        return found, rows[found]
-
-    def ids_of(self, rows: Int64s) -> pa.Array:
-        """Return the ids of some documents, as large strings."""
-        return self.ids.take(pa.array(rows))
 
     @property
     def texts(self) -> pa.Array:

@@ -96,8 +96,31 @@ class WindowIndex:
     wide_spans: Uint32s
 
 
+class DocumentsById:
+    """Documents of a segment, which are found by ``ids``: large strings, in the order of rows."""
+
+    ids: pa.Array
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def _id_table(self) -> IdTable:
+        return IdTable(self.ids)
+
+    def rows_of_ids(self, ids: pa.Array, _: Uint64s) -> tuple[Int64s, Int64s]:
+        """Return which ids which documents have; a table is made when it is first asked for."""
+        rows = self._id_table.find(ids)
+        found = np.flatnonzero(rows >= 0)
+        return found, rows[found]
+
+    def ids_of(self, rows: Int64s) -> pa.Array:
+        """Return the ids of some documents, as large strings."""
+        return self.ids.take(pa.array(rows))
+
+
 @dataclass(frozen=True)
-class PassageSegment:
+class PassageSegment(DocumentsById):
     """An open segment.
 
     ``tokens`` are numbers of entries of ``vocabulary``, which are token hashes, ascending; document
@@ -123,23 +146,6 @@ class PassageSegment:
     files: pa.Array | None
     let_go: Callable[[], None]
     """Gives back the memory that files take, which are read again where they are touched."""
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @cached_property
-    def _id_table(self) -> IdTable:
-        return IdTable(self.ids)
-
-    def rows_of_ids(self, ids: pa.Array, _: Uint64s) -> tuple[Int64s, Int64s]:
-        """Return which ids which documents have; a table is made when it is first asked for."""
-        rows = self._id_table.find(ids)
-        found = np.flatnonzero(rows >= 0)
-        return found, rows[found]
-
-    def ids_of(self, rows: Int64s) -> pa.Array:
-        """Return the ids of some documents, as large strings."""
-        return self.ids.take(pa.array(rows))
 
     def token_lists(self) -> TokenLists:
         """Give the token hashes of all documents again."""

@@ -295,18 +295,18 @@ def add_survivors(
     own = read.catalogues[-1]
     count = engine.runner.counter("add", int(added.stay.sum()))
     n_added = 0
-    reading = partial(_read_signed, own.columns, new.scheme)
+    reading = partial(_read_signed, own.columns, new.index.scheme)
     for documents in engine.revisit(read, added.stay, reading):
         ids = documents.batch.ids
         check_unknown(new.index, ids, documents.places, own.columns)
-        new.add(documents.batch)
+        new.writer.add(documents.batch)
         n_added += len(ids)
         count(len(ids))
     own_ids = IdLookup(own)
     kept_ids = KeeperIds(own, other, assignment.keepers, shares_ids=True)
     for start, digests in read.known.of_last.digests():
         gone = start + np.flatnonzero(added.went[start : start + len(digests)])
-        new.went(
+        new.writer.add_gone(
             own_ids.take(gone),
             kept_ids.take(assignment.keepers[gone]),
             digests.values[gone - start],
