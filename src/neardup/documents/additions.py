@@ -35,7 +35,6 @@ from neardup.files.rows import Source
 from neardup.index.changes import (
     Addition,
     CompactionResult,
-    NewIds,
     RemovalResult,
     check_all_found,
     store_next,
@@ -500,9 +499,7 @@ def add_documents(
     """
     columns, skip_bad = choose_id_column(how.columns, sources), how.skip_bad
     with handle.changing(runner) as files:
-        index = handle.read(files)
-        scheme = index.scheme
-        addition = Addition(columns, scheme, was_empty=not index.n_documents)
+        scheme = handle.read(files).scheme
         frequencies = None
         if scheme.needs_frequencies:
             plan = scheme.reading_plan(columns, skip_bad=skip_bad)
@@ -511,16 +508,16 @@ def add_documents(
             # No documents decide nothing.
             frequencies = frequencies if frequencies.n_documents else None
         with adding(handle, files, runner, frequencies=frequencies) as new:
-            ids = NewIds(new.index, columns)
+            addition = Addition(new.index, columns, scheme.shingles.ngram)
             reading = ReadingPass("read", sources, runner)
             deny = _denying(new.index)
             for documents in read_documents(
                 sources, columns, new.index.scheme, reading, skip_bad=skip_bad, deny=deny
             ):
                 addition.denied += documents.denied
-                ids.check(documents.batch.ids, documents.places)
-                addition.count(documents.batch.n_tokens, documents.skipped, scheme.shingles.ngram)
-                new.writer.add(documents.batch)
-            ids.check_repeats()
+                batch = documents.batch
+                addition.take(batch.ids, documents.places, batch.n_tokens, documents.skipped)
+                new.writer.add(batch)
+            addition.check_repeats()
     merge_tiers(handle, runner)
     return addition

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,69 +32,49 @@ class RowPlaces:
         return self.sources[source][0], int(self.numbers[document])
 
 
-@dataclass
 class Addition:
-    """What an addition did, and where text and ids were; see ``AdditionResult``.
+    """Count what is added to an index, and refuse ids that it has or that come twice.
 
-    ``n_short`` documents have fewer tokens than a passage that is found, or a shingle, and
-    ``n_ignored`` tokens were taken out of texts before they were counted. ``scheme`` is that of the
-    index, of which they are the first documents if it ``was_empty``. ``denied`` documents were left
-    out.
-    """
-
-    columns: ColumnNames
-    scheme: Any
-    was_empty: bool
-    n_documents: int = 0
-    n_tokens: int = 0
-    n_empty: int = 0
-    n_short: int = 0
-    n_ignored: int = 0
-    skipped: list[tuple[str, int, str]] = field(default_factory=list)
-    denied: list[Any] = field(default_factory=list)
-
-    def count(
-        self,
-        n_tokens: Int64s,
-        skipped: Sequence[tuple[str, int, str]],
-        least: int,
-        n_ignored: int = 0,
-    ) -> None:
-        """Count the next documents, which have so many tokens each, and what was left out.
-
-        Those that have some, and fewer than ``least``, are short.
-        """
-        self.n_documents += len(n_tokens)
-        self.n_tokens += int(n_tokens.sum())
-        self.n_empty += int((n_tokens == 0).sum())
-        self.n_short += int(((n_tokens > 0) & (n_tokens < least)).sum())
-        self.n_ignored += n_ignored
-        self.skipped += skipped
-
-
-class NewIds:
-    """Refuses ids that are in an index, or that come twice in what is added to it.
+    Of the documents ``n_short`` have some tokens and fewer than ``least``, which are those of a
+    passage that is found, or of a shingle; ``n_ignored`` tokens were taken out of texts before they
+    were counted. ``scheme`` is that of the index, of which they are the first documents if it
+    ``was_empty``. ``denied`` documents were left out.
 
     Memory: the ids, and while they are compared with each other 16 bytes for each.
     """
 
-    def __init__(self, index: OpenIndex[Any, Any], columns: ColumnNames) -> None:
-        self._index, self._columns = index, columns
+    def __init__(self, index: OpenIndex[Any, Any], columns: ColumnNames, least: int) -> None:
+        self.columns, self.scheme, self.was_empty = columns, index.scheme, not index.n_documents
+        self.n_documents = self.n_tokens = self.n_empty = self.n_short = self.n_ignored = 0
+        self.skipped: list[tuple[str, int, str]] = []
+        self.denied: list[Any] = []
+        self._index, self._least, self._next_look = index, least, FIRST_LOOK
         self._ids: list[pa.Array] = []
         self._places: list[RowPlaces] = []
-        self._n, self._next_look = 0, FIRST_LOOK
 
-    def check(self, ids: pa.Array, places: RowPlaces) -> None:
-        """Make sure that the index has none of the next documents.
+    def take(
+        self,
+        ids: pa.Array,
+        places: RowPlaces,
+        n_tokens: Int64s,
+        skipped: Sequence[tuple[str, int, str]],
+        n_ignored: int = 0,
+    ) -> None:
+        """Count the next documents, which have so many tokens each and are not in the index.
 
-        Those that are added are compared with each other when their number has doubled.
+        They are compared with each other when their number has doubled.
         """
-        check_unknown(self._index, ids, places, self._columns)
+        check_unknown(self._index, ids, places, self.columns)
         self._ids.append(ids)
         self._places.append(places)
-        self._n += len(ids)
-        if self._n >= self._next_look:
-            self._next_look = 2 * self._n
+        self.n_documents += len(n_tokens)
+        self.n_tokens += int(n_tokens.sum())
+        self.n_empty += int((n_tokens == 0).sum())
+        self.n_short += int(((n_tokens > 0) & (n_tokens < self._least)).sum())
+        self.n_ignored += n_ignored
+        self.skipped += skipped
+        if self.n_documents >= self._next_look:
+            self._next_look = 2 * self.n_documents
             self.check_repeats()
 
     def check_repeats(self) -> None:
@@ -105,7 +85,7 @@ class NewIds:
             part = int(np.searchsorted(starts, document, side="right")) - 1
             return self._places[part].place(document - int(starts[part]))
 
-        check_unique(self._ids, place, self._columns)
+        check_unique(self._ids, place, self.columns)
 
 
 def check_unknown(

@@ -19,7 +19,6 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.index.changes import (
     Addition,
     CompactionResult,
-    NewIds,
     RemovalResult,
     check_all_found,
     store_next,
@@ -153,19 +152,17 @@ def _add(
             name = free_name(manifest, 9999)
             counted_in = store_frequencies(folder, name, frequencies)
             manifest = replace(manifest, frequencies=counted_in)
-    addition = Addition(options.columns, scheme, was_empty=not index.n_documents)
-    ids = NewIds(index, options.columns)
+    addition = Addition(index, options.columns, scheme.least_shingles)
     reading = ReadingPass("read", sources, runner)
     blocks = read_documents(sources, scheme.tokenizer, options, reading)
     waiting = opened.contents.pending
     # Removal has written those that wait anew.
     packed = [*waiting] if n_removed else []
     for block in gather(blocks, segment_tokens):
-        ids.check(block.ids, block.places)
-        # The windows of a segment take longer than anything else.
-        ids.check_repeats()
         sizes = np.diff(block.tokens.offsets)
-        addition.count(sizes, block.skipped, scheme.least_shingles, block.n_ignored)
+        addition.take(block.ids, block.places, sizes, block.skipped, block.n_ignored)
+        # The windows of a segment take longer than anything else.
+        addition.check_repeats()
         if not len(block):
             continue
         is_last = block.n_tokens < segment_tokens
@@ -323,13 +320,11 @@ def index_in_memory(
         frequencies = count_documents(block.tokens for block in blocks)
     manifest = Manifest(scheme.describe())
     index = OpenPassages(manifest, scheme, (), (), frequencies, ())
-    addition = Addition(columns, scheme, was_empty=True)
-    ids = NewIds(index, columns)
+    addition = Addition(index, columns, scheme.least_shingles)
     for block in blocks:
-        ids.check(block.ids, block.places)
         sizes = np.diff(block.tokens.offsets)
-        addition.count(sizes, block.skipped, scheme.least_shingles, block.n_ignored)
-    ids.check_repeats()
+        addition.take(block.ids, block.places, sizes, block.skipped, block.n_ignored)
+    addition.check_repeats()
     for block in gather(blocks, addition.n_tokens + 1):
         if len(block):
             name = free_name(manifest, 0)

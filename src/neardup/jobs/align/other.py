@@ -17,7 +17,7 @@ from neardup.engine.workspaces import are_short
 from neardup.errors import InvalidParameterError
 from neardup.files.resolve import told_apart
 from neardup.files.rows import RowBlock, Source
-from neardup.index.changes import Addition, NewIds, RowPlaces
+from neardup.index.changes import Addition, RowPlaces
 from neardup.index.handle import SeenFolder
 from neardup.index.store import SEGMENTS, Manifest, SegmentRecord, free_name, index_named, kind_of
 from neardup.jobs.align.plan import usual_of
@@ -165,6 +165,8 @@ def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedPassages, M
             index, addition = _index_in_folder(engine, other, scheme, folder)
             note(documents=addition.n_documents, tokens=addition.n_tokens)
         made = Made(addition.skipped, addition.n_ignored)
+        # It has all ids.
+        del addition
         with engine.share(folder) as shared:
             yield SharedPassages(other.weighed(index), shared), made
 
@@ -178,16 +180,15 @@ def _index_in_folder(
     if scheme.weighting.idf != "unary":
         listed = partial(_list_tokens, scheme.tokenizer, other.read)
         frequencies = engine.count("count", [(other.sources, listed)])
-    addition = Addition(other.read.columns, scheme, was_empty=True)
     manifest = Manifest(scheme.describe())
-    ids = NewIds(OpenPassages(manifest, scheme, (), (), frequencies, ()), other.read.columns)
+    empty = OpenPassages(manifest, scheme, (), (), frequencies, ())
+    addition = Addition(empty, other.read.columns, scheme.least_shingles)
     records: list[SegmentRecord] = []
     make = partial(_make_segments, scheme, frequencies)
     (folder / SEGMENTS).mkdir()
     for made in engine.stream("read", other.sources, read, make):
-        ids.check(made.ids, made.places)
-        ids.check_repeats()
-        addition.count(made.sizes, made.skipped, scheme.least_shingles, made.n_ignored)
+        addition.take(made.ids, made.places, made.sizes, made.skipped, made.n_ignored)
+        addition.check_repeats()
         if made.record is not None:
             record = replace(made.record, name=free_name(manifest, len(records)))
             made.files.move(folder / SEGMENTS / record.name)
