@@ -110,7 +110,7 @@ def test_dedup__standard_input(
     rows = write_texts(f"source/{name}", texts)
     data = (here / "source" / name).read_bytes()
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
-    assert run("dedup", "-", *["--document", "line"][:lines], "-o", "out").code == 0
+    assert run("dedup", "-", *["--document", "line"][: 2 * lines], "-o", "out").code == 0
     stays = verify(here / "out", numbered(name, texts))
     assert read_content(here / "out/kept" / name) == rows.content(stays)
     assert read_content(here / "out/removed" / name) == rows.content([not s for s in stays])

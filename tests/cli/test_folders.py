@@ -367,5 +367,5 @@ def test_functions(students, here):
         ("alice", "src/b.py, line 1, column 1"),
         ("bob", "main.py, line 12, column 1"),
     }
-    with pytest.raises(neardup.InvalidParameterError, match=r"^document has no effect where "):
+    with pytest.raises(neardup.InvalidParameterError, match=r"^document folder has no effect "):
         neardup.deduplicate(["a text"], read=neardup.ReadOptions(document="folder"))

@@ -118,15 +118,6 @@ def test_file__damaged_ones_count_byte_by_byte(tmp_path):
     assert canonical_file(path) == '{"a": '
 
 
-def test_history__times_do_not_count(tmp_path):
-    path = tmp_path / "history.log"
-    found = []
-    for checksum, time, n in (("ab", "10:15", 1), ("cd", "10:16", 1), ("ab", "10:15", 2)):
-        path.write_text(f'{checksum} {{"at": "{time}", "added": {n}}}\n')
-        found.append(canonical_file(path))
-    assert found[0] == found[1] != found[2]
-
-
 def test_value__table_alone_or_in_a_result():
     class Result:
         def __init__(self, **parts):

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from itertools import compress as chosen_of
 from pathlib import Path
-from typing import get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,7 +17,6 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.conversion import Conversion, converted_name
 from neardup.files.formats import FORMATS, KNOWN_SUFFIXES, file_source, format_of
 from neardup.files.streams import COMPRESSIONS, LocalDestination
-from neardup.options.choices import OutputFormat
 from neardup.options.groups import InputOptions
 from tests.each import each_of
 from tests.files import compress, copy_rows, decompress
@@ -172,7 +170,7 @@ def test_content__that_is_gone(case, tmp_path):
 
 
 @every_case
-@pytest.mark.parametrize("output_format", get_args(OutputFormat))
+@pytest.mark.parametrize("output_format", ["same", "jsonl", "parquet"])
 def test_conversion__has_the_same_rows(case, tmp_path, output_format):
     rows = case.some_rows(5)
     source = case.open(tmp_path / "in", case.encode(rows))

@@ -77,6 +77,8 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for k in range(4):
         rows = enumerate(make_texts(5, 10 + k))
         index.add([{"id": f"{k}-{number}", "text": text} for number, text in rows])
+    # As segments; the database alone goes to executors with the task.
+    index.compact()
     index.remove(["1-3", "2-0"])
     return folder
 

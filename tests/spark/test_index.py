@@ -21,7 +21,7 @@ from tests.indexes import tree
 from tests.spark import on_session
 from tests.spark.collection import make_rows
 from tests.spark.mishaps import dies_once, replace_stage
-from tests.spark.runs import assert_same, files_of, run_spark, run_threads, summary_of
+from tests.spark.runs import assert_same, run_spark, run_threads, summary_of
 
 # Of the index, and of the run.
 OPTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -156,7 +156,7 @@ def test_add__to_an_index_that_weighs_by_its_first_documents(
 def test_add__nothing_if_it_fails(in_process, data, tmp_path, row):
     """By a bad row, or by an id that the index has; the error is that of threads."""
     index = make_index(tmp_path / "idx")
-    before = {path: (index / path).read_bytes() for path in files_of(index)}
+    before = tree(index)
     (tmp_path / "more").mkdir()
     text = (data / "own/a.jsonl").read_text()
     (tmp_path / "more/a.jsonl").write_text(text + json.dumps(row) + "\n")
@@ -165,7 +165,7 @@ def test_add__nothing_if_it_fails(in_process, data, tmp_path, row):
         with pytest.raises(NeardupError) as caught:
             run(str(tmp_path / "more"), against=index, add=True)
         said.append((type(caught.value), str(caught.value)))
-        assert {path: (index / path).read_bytes() for path in files_of(index)} == before
+        assert tree(index) == before
     assert said[0] == said[1]
     assert said[0][0] is InvalidInputError
 

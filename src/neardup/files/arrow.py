@@ -261,7 +261,8 @@ class ArrowSource(Source):
             schema = (ipc.open_file if is_file else ipc.open_stream)(file).schema
             # Names are decoded when they are asked for, which must not fail later.
             _ = schema.names
-            return is_file, without_views(schema.empty_table()).schema
+            # An empty table of a schema cannot have unions.
+            return is_file, without_views(pa.Table.from_batches([], schema)).schema
 
     def column_names(self) -> list[str]:
         """Return the names of the columns."""

@@ -69,5 +69,6 @@ def test_options__without_effect(make_file, option):
     chosen = InputOptions(input_format="bytes", **option)
     source = file_source(path, "a.txt", chosen)
     check_effect(BYTES, [source])
-    with pytest.raises(InvalidParameterError, match=rf"^{next(iter(option))} has no effect where"):
+    message = rf"^{next(iter(option))}.* has no effect where"
+    with pytest.raises(InvalidParameterError, match=message):
         check_effect(chosen, [source])
