@@ -115,15 +115,6 @@ def test_align__what_a_share_of_the_documents_has(run, here, write_file, share, 
     assert len(rows_in(here / "s.jsonl")) == (3 if most >= 3 else 0)
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.usefixtures("collections")
-def test_align__same_for_any_number_of_workers(run, here, workers):
-    arguments = ("align", "a.jsonl", "--against", "b.jsonl", *LEAST)
-    assert run(*arguments, "-o", "one.csv", "--workers", 2).code == 0
-    assert run(*arguments, "-o", "two.csv", "--workers", workers).code == 0
-    assert (here / "one.csv").read_bytes() == (here / "two.csv").read_bytes()
-
-
 @pytest.mark.usefixtures("collections")
 def test_align__one_collection(run, fails, here):
     arguments = ("a.jsonl", "b.jsonl", *LEAST)

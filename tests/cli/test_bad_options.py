@@ -74,6 +74,8 @@ GOOD = b'{"text": "one", "id": "a"}\n'
             "--occurrences has no effect with --measure weighted-jaccard, where --tf says what "
             "copies count; leave it out, or choose --tf raw",
         ),
+        ("--memory much", "--memory must be a size such as 4GB, got 'much'"),
+        ("--memory 8", "--memory must be at least 16 MB, got 8; write 8GB for gigabytes"),
         (
             "--keep max:score",
             "a.jsonl, row 1: no column 'score'; columns are 'text', 'id'; name another with --keep",

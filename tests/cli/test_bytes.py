@@ -137,11 +137,3 @@ def test_commands_of_texts__refuse_bytes(run, files, command):
     outcome = run(*command.split(), "--input-format", "bytes")
     assert outcome.code == 2
     assert "; bytes are compared by dedup, pairs and sketch; passages, cuts and" in outcome.err
-
-
-def test_memory__and_work(run, files, here):
-    """What does not fit the memory goes by way of files: the same documents go."""
-    for name, options in (("one", ()), ("two", ("--memory", "300MB"))):
-        assert run("dedup", files, "-o", name, "--input-format", "bytes", *options).code == 0
-    one, two = (pq.read_table(here / name / "removed.parquet") for name in ("one", "two"))
-    assert one.equals(two)

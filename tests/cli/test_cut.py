@@ -112,23 +112,6 @@ def test_cut__what_it_removed_named_again(run, here):
     assert (removed(here), kept_texts(here)) == first
 
 
-@pytest.mark.slow
-def test_cut__same_for_any_number_of_workers(run, here, write_file, texts):
-    lines = [json.dumps({"text": f"{text} {texts[k - 9]}"}) + "\n" for k, text in enumerate(texts)]
-    names = [f"{number}.jsonl" for number in range(4)]
-    for number, name in enumerate(names):
-        write_file(name, "".join(lines[number::4]))
-    for how in (("--exact",), (), ("--unit", "lines")):
-        found = []
-        for workers in (1, 3):
-            options = (*how, "--min-tokens", 12, "--workers", workers, "--overwrite")
-            assert run("cut", *names, "-o", "out", *options).code == 0
-            kept = {path.name: path.read_bytes() for path in (here / "out/kept").iterdir()}
-            found.append((removed(here), (here / "out/removed.parquet").read_bytes(), kept))
-        assert found[0] == found[1]
-        assert found[0][0]
-
-
 def test_cut__empty_files(run, here, write_file):
     write_file("a.jsonl", "")
     for how in ((), ("--exact",), ("--unit", "lines"), ("--against", "b.jsonl")):

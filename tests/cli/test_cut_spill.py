@@ -16,7 +16,7 @@ from neardup.reading import token_pass
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.exchange import Shuffle
 from neardup.runs.work import WorkFolder
-from tests.spilling import files_of, spilling, stopped_after, work_folders, write_lines
+from tests.spilling import files_of, spilling, work_folders, write_lines
 
 OPTIONS = [
     "--unit lines",
@@ -166,24 +166,6 @@ def test_similar_units__same_bytes(cut, unit, monkeypatch):
     assert not mapped
     assert cut(9_000, *options, "--workers", 2) == expected
     assert {name.partition("-")[0] for name in mapped} == {"units"}
-
-
-def stop_and_finish(run, here, n_tasks, options, again):
-    """Stop a cut after some tasks; return what another run says, and its files."""
-    job = ("cut", "a.jsonl", "--exact", *options.split(), "-o", "out")
-    with spilling(9_000 if "--unit" in options else 18_000), stopped_after(n_tasks):
-        found = run(*job, "--workers", 1)
-    if found.code == 0:
-        return None
-    (folder,) = work_folders(here)
-    assert (found.code, found.out) == (130, "")
-    assert found.err.endswith(
-        f"what was done is kept in {folder}: the same command goes on there, --fresh starts over\n"
-    )
-    with spilling(30_000):
-        found = run(*job, "--workers", 2, *again)
-    assert (found.code, work_folders(here)) == (0, [])
-    return found.err, files_of(here / "out")
 
 
 @pytest.mark.slow

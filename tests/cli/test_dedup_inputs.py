@@ -132,19 +132,3 @@ def test_dedup__many_files(run, here, texts, write_texts, read_content, verify, 
         assert read_content(here / "out/kept" / name) == rows.content(here_stays)
         gone = [not stay for stay in here_stays]
         assert read_content(here / "out/removed" / name) == rows.content(gone)
-
-
-@pytest.mark.parametrize("name", ["a.jsonl.zst", "a.csv", "a.txt", "a.parquet"])
-def test_dedup__format_parquet(run, here, texts, write_texts, verify, name):
-    texts = [" ".join(text.split()) for text in texts if text.strip()]
-    if name == "a.parquet":
-        pq.write_table(pa.table({"text": texts}), name)
-    else:
-        write_texts(name, texts)
-    lines = ["--document", "line"] if name == "a.txt" else []
-    assert run("dedup", name, *lines, "-o", "out", "--format", "parquet").code == 0
-    stays = verify(here / "out", numbered(name, texts))
-    kept, removed = pq.read_table("out/kept/a.parquet"), pq.read_table("out/removed/a.parquet")
-    assert kept["text"].to_pylist() == [t for t, stay in zip(texts, stays, strict=True) if stay]
-    assert kept.schema.equals(removed.schema, check_metadata=True)
-    assert len(kept) + len(removed) == len(texts)

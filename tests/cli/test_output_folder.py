@@ -22,13 +22,6 @@ from neardup.files.streams import Destination
 GOOD = b'{"text": "one"}\n{"text": "two"}\n{"text": "One"}\n'
 
 
-def test_output__exists(fails, write_file):
-    write_file("a.jsonl", GOOD)
-    write_file("out/mine.txt", b"precious")
-    error = "out is not empty, and no output of neardup; choose another name, or remove it yourself"
-    fails("dedup", "a.jsonl", "-o", "out", error=error)
-
-
 def test_output__exists_is_told_before_the_input_is_read(fails, write_file):
     write_file("out/mine.txt", b"precious")
     error = "out is not empty, and no output of neardup; choose another name, or remove it yourself"

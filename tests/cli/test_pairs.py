@@ -56,12 +56,6 @@ def test_pairs__json_and_quiet(run, rows):
     assert run("pairs", "rows.jsonl", "-o", "q.csv", "--quiet").out == ""
 
 
-@pytest.mark.parametrize("algorithm", ["exact", "allpairs", "ppjoin", "ppjoin+"])
-def test_pairs__algorithms_agree(run, here, rows, algorithm):
-    run("pairs", "rows.jsonl", *OPTIONS, "--method", algorithm, "-o", "p.jsonl")
-    assert json.loads((here / "p.jsonl").read_text()) == PAIR
-
-
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -170,24 +164,3 @@ def test_pairs__minhash(run, here, rows):
     )
     assert summary["predicted_recall"] == pytest.approx(0.9906, abs=1e-4)
     assert summary["filters"] == {"verified": 1, "results": 1}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["p.parquet", "p.csv", "p.jsonl"])
-@pytest.mark.parametrize("method", ["minhash", "exact"])
-def test_pairs__within_memory(run, here, write_texts, texts, name, method):
-    """Files are the same, and nothing is left beside them or in the work folder."""
-    write_texts("a.jsonl", texts * 20)
-    (here / "work").mkdir()
-    command = ("pairs", "a.jsonl", "--method", method, "--threshold", "0.5", "--quiet")
-    assert run(*command, "-o", f"all.{name}").code == 0
-    assert run(*command, "-o", name, "--memory", "16MB", "--work", "work").code == 0
-    assert (here / name).read_bytes() == (here / f"all.{name}").read_bytes()
-    assert (here / name).stat().st_size > 1000
-    assert not any((here / "work").iterdir())
-    assert sorted(path.name for path in here.iterdir()) == sorted(
-        ["a.jsonl", "work", name, f"all.{name}"]
-    )
-    if not name.endswith(".parquet"):
-        streamed = run(*command, "--format", name.split(".")[1], "-o", "-")
-        assert streamed.out.encode() == (here / name).read_bytes()

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from tests.calls import grouped
-from tests.each import each_of
 from tests.examples import examples
 from tests.oracles.joins import join
 from tests.oracles.measures import WEIGHTED
@@ -42,23 +39,3 @@ def test_find_pairs__weighed_by_other_documents_as_oracle(left, right, reference
     expected = {(str(a), str(b - shift)) for a, b, _ in join(sets, WEIGHTED, Fraction(1, 2), sides)}
     found = {(row["id_a"], row["id_b"]) for row in result.pairs.to_pylist()}
     assert found == expected
-
-
-@each_of(
-    ("options", "message"),
-    [
-        ({}, "^idf_from has no effect with measure jaccard; leave it out, or choose measure"),
-        ({"measure": WEIGHTED, "idf": "unary"}, "^idf_from has no effect with idf unary; leave"),
-    ],
-    ids=repr,
-)
-def test_idf_from__no_effect(options, message):
-    with pytest.raises(neardup.InvalidParameterError, match=message):
-        neardup.find_pairs(["a", "b"], **grouped(idf_from=["c"], **options))
-
-
-def test_idf_from__no_effect_with_an_index(tmp_path):
-    index = neardup.DocumentIndex.create(tmp_path / "index", measure=WEIGHTED)
-    index.add(["a b c"])
-    with pytest.raises(neardup.InvalidParameterError, match=r"^idf_from has no effect with an"):
-        neardup.find_pairs(["a"], index, text=neardup.TextOptions(idf_from=["c"]))

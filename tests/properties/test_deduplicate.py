@@ -271,37 +271,6 @@ def test_deduplicate__one_template_costs_a_comparison_a_document(keep):
     assert result.summary["candidates"] == 199
 
 
-@each_of(
-    "options",
-    [
-        {"threshold": 0},
-        {"threshold": 80},
-        {"recall": 1.5},
-        {"recall": 0},
-        {"bands": 3},
-        {"bands": "3"},
-        {"bands": (30, 5)},
-        {"bands": (0, 5)},
-        {"ngram": 0},
-        {"measure": "hamming"},
-        {"tokenizer": "letters"},
-        {"keep": "last"},
-        {"clusters": "chains"},
-        {"occurrences": "twice"},
-        {"unicode_form": "NFX"},
-        {"num_perm": 0},
-        {"seed": -1},
-        {"workers": 0},
-        {"on_error": "ignore"},
-        {"tokenizer": "bytes", "casefold": True},
-    ],
-    ids=repr,
-)
-def test_deduplicate__option_out_of_range(options):
-    with pytest.raises(neardup.InvalidParameterError):
-        neardup.deduplicate(["a", "b"], **grouped(**options))
-
-
 @given(texts, st.none() | texts)
 @example(["a b", "c", "A b.", "", "a b", ""], None)
 @example(["a b", "c", "A b.", "a b", "c"], ["d", "c"])

@@ -185,7 +185,7 @@ def test_parse_keep__examples(keep, policy):
     ],
 )
 def test_parse_keep__not_a_policy(keep):
-    with pytest.raises(InvalidParameterError, match="keep must be first, longest"):
+    with pytest.raises(InvalidParameterError):
         parse_keep(keep)
 
 

@@ -67,16 +67,6 @@ def test_exact_fraction__examples(value, expected):
         assert exact_fraction("threshold", value) == expected
 
 
-def test_exact_fraction__percent_is_explained():
-    with pytest.raises(InvalidParameterError, match=r"got 80; write 0\.8 for 80 %"):
-        exact_fraction("threshold", 80)
-
-
-def test_make_measure__unknown():
-    with pytest.raises(InvalidParameterError, match="jaccard, cosine, dice"):
-        make_measure("euclid", "0.5")
-
-
 @given(small_sets, small_sets, thresholds)
 @pytest.mark.parametrize("measure", oracle.MEASURES)
 def test_least_jaccard__holds_for_every_pair_that_reaches_the_threshold(measure, x, y, threshold):

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.errors import InvalidParameterError
 from neardup.tables import ShingleSets, Texts
 from neardup.text.shingles import (
     digest_token_lists,
@@ -13,7 +12,6 @@ from neardup.text.shingles import (
     shingle_sets,
 )
 from tests.arrays import make_texts, unragged
-from tests.each import each_of
 from tests.oracles import hashing
 from tests.oracles.shingles import elements, shingle_tuples
 from tests.oracles.tokens import Options, tokenize
@@ -99,28 +97,6 @@ def test_take__gives_the_chosen_sets(strings, data):
     chosen = data.draw(st.lists(st.sampled_from(range(len(strings))))) if strings else []
     lists = lists_of(sets)
     assert lists_of(sets.take(chosen)) == [lists[d] for d in chosen]
-
-
-@each_of(
-    "options",
-    [{"ngram": 0}, {"ngram": -1}, {"occurrences": "multi"}, {"unicode_form": "NFD"}],
-)
-def test_make_shingle_scheme__options_out_of_range(options):
-    with pytest.raises(InvalidParameterError):
-        make_shingle_scheme("words", **options)
-
-
-def test_make_shingle_scheme__bytes_take_no_normalisation():
-    with pytest.raises(InvalidParameterError, match="bytes"):
-        make_shingle_scheme("bytes", casefold=True)
-    with pytest.raises(InvalidParameterError, match="bytes"):
-        make_shingle_scheme("bytes", unicode_form="NFC")
-
-
-@pytest.mark.parametrize("name", ["word", "", "tokens.txt"])
-def test_make_shingle_scheme__unknown_tokenizer(name):
-    with pytest.raises(InvalidParameterError, match="words, whitespace, characters, lines, bytes"):
-        make_shingle_scheme(name)
 
 
 @pytest.mark.parametrize(("name", "expected"), [("words", True), ("whitespace", False)])

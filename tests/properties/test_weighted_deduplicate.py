@@ -11,8 +11,6 @@ from neardup.files.memory import MemorySource
 from neardup.jobs.dedup.against import Other
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
-from neardup.reading import second_pass
-from neardup.reading import sign as reading_plan
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.plan import plan_deduplication
@@ -20,24 +18,7 @@ from neardup.text.weighting import INVERSE_FREQUENCIES
 from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles.measures import WEIGHTED
-from tests.properties.dedup_tables import tables_of
 from tests.properties.weighted_documents import ALL, SURE, passages
-
-
-@pytest.mark.slow
-@each_of(("tf", "occurrences"), [("binary", "set"), ("raw", "numbered")])
-@each_of("clusters", ["survivors", "components"])
-def test_deduplicate__plain_counts_are_jaccard_similarity(tf, occurrences, clusters):
-    """Where weights are counts, or 1, all is as with sets."""
-    strings, others = passages(5, 200), passages(6, 60)
-    options = {"threshold": "0.6", "ngram": 2, "clusters": clusters, "against": others, **SURE}
-    result = neardup.deduplicate(
-        strings, **grouped(tf=tf, idf="unary", measure=WEIGHTED, **options)
-    )
-    expected = neardup.deduplicate(strings, **grouped(occurrences=occurrences, **options))
-    assert result.removed == expected.removed
-    assert result.clusters == expected.clusters
-    assert len(result.removed) > 20
 
 
 def test_deduplicate__raw_and_smooth_by_default():
@@ -48,24 +29,6 @@ def test_deduplicate__raw_and_smooth_by_default():
     assert result.removed == expected.removed
     scheme = result.summary["scheme"]
     assert (scheme["tf"], scheme["idf"], scheme["ngram"]) == ("raw", "smooth", 1)
-
-
-@pytest.mark.slow
-@each_of("clusters", ["survivors", "components"])
-@each_of("idf", INVERSE_FREQUENCIES)
-def test_deduplicate__workers_and_blocks_change_nothing(idf, clusters, monkeypatch):
-    strings = passages(1, 200)
-    against = passages(2, 60) + strings[:20] if idf != "smooth" else None
-    options = {"idf": idf, "threshold": "0.6", "clusters": clusters, "keep": "longest"}
-    options |= {"measure": WEIGHTED, "against": against}
-    expected = tables_of(strings, block_rows=10**6, workers=1, **options)
-    assert expected[3]["documents_removed"] > 20
-    for slice_bytes in (1 << 21, 100):
-        monkeypatch.setattr(reading_plan, "WEIGHTED_SLICE_BYTES", slice_bytes)
-        monkeypatch.setattr(second_pass, "SLICE_BYTES", slice_bytes)
-        for workers, block_rows in ((1, 1), (1, 64), (2, 7), (5, 1), (5, 64)):
-            found = tables_of(strings, block_rows=block_rows, workers=workers, **options)
-            assert found == expected
 
 
 @pytest.mark.slow
@@ -200,20 +163,3 @@ def test_deduplicate__one_template_costs_a_comparison_a_document():
     )
     assert result.summary["documents_kept"] == 1
     assert result.summary["candidates"] == 199
-
-
-@each_of(
-    ("options", "message"),
-    [
-        ({"tf": "raw"}, "tf has no effect with measure jaccard; leave it out, or choose measure"),
-        ({"idf": "unary", "measure": "dice"}, "idf has no effect with measure dice"),
-        ({"measure": WEIGHTED, "occurrences": "numbered"}, "occurrences has no effect with"),
-        ({"measure": WEIGHTED, "tf": "often"}, "tf must be one of binary, .*, got 'often'"),
-        ({"measure": WEIGHTED, "idf": "none"}, "idf must be one of unary, .*, got 'none'"),
-        ({"measure": WEIGHTED, "threshold": 0}, "threshold must lie in"),
-    ],
-    ids=repr,
-)
-def test_deduplicate__option_out_of_range(options, message):
-    with pytest.raises(neardup.InvalidParameterError, match=message):
-        neardup.deduplicate(["a", "b"], **grouped(**options))

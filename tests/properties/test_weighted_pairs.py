@@ -127,16 +127,6 @@ def test_find_pairs__through_bands_of_weights(idf):
         assert found.summary["scheme"]["kind"] == "weighted"
 
 
-@pytest.mark.parametrize(("tf", "occurrences"), [("binary", "set"), ("raw", "numbered")])
-def test_find_pairs__plain_counts_are_jaccard_similarity(tf, occurrences):
-    strings = passages(5, 150)
-    options = {"threshold": "0.4", "ngram": 2}
-    found = neardup.find_pairs(strings, **grouped(tf=tf, idf="unary", measure=WEIGHTED, **options))
-    expected = neardup.find_pairs(strings, **grouped(occurrences=occurrences, **options))
-    assert found.pairs.equals(expected.pairs.select(["id_a", "id_b", "similarity"]))
-    assert len(found) > 100
-
-
 @pytest.mark.slow
 @each_of("clusters", ["survivors", "components"])
 @each_of("idf", ["smooth", "standard"])
@@ -152,19 +142,3 @@ def test_find_pairs__decide_as_deduplication_does(idf, clusters):
     )
     assert chosen.kept == result.kept
     assert len(result.removed) > 20
-
-
-@each_of(
-    ("options", "message"),
-    [
-        ({"tf": "raw"}, "tf has no effect with measure jaccard; leave it out, or choose measure"),
-        ({"idf": "unary", "max_distance": 2}, "idf has no effect on edit distances"),
-        ({"measure": WEIGHTED, "occurrences": "numbered"}, "occurrences has no effect with"),
-        ({"measure": WEIGHTED, "method": "ppjoin"}, "method ppjoin filters plain sets"),
-        ({"measure": WEIGHTED, "threshold": 0}, "threshold must lie in"),
-    ],
-    ids=repr,
-)
-def test_find_pairs__options_of_weights(options, message):
-    with pytest.raises(neardup.InvalidParameterError, match=message):
-        neardup.find_pairs(["a", "b"], **grouped(**options))

@@ -19,53 +19,6 @@ TEXTS = ["one two three", "four five six"]
 
 
 @each_of(
-    ("options", "error"),
-    [
-        (
-            {"num_perm": 128},
-            "num_perm has no effect with method exact; leave it out, or choose method minhash",
-        ),
-        (
-            {"measure": "overlap", "top": 1, "recall": 0.9},
-            "recall has no effect with method exact; leave it out, or choose method minhash and "
-            "another measure and no top",
-        ),
-        (
-            {"max_distance": 1, "bands": (3, 4)},
-            "bands has no effect on edit distances; leave it out, or compare sets of shingles with "
-            "method minhash",
-        ),
-        (
-            {"top": 3, "limit": 4},
-            "limit has no effect with top 3, which is no more; leave it out, or lower it",
-        ),
-        ({"per_document": True}, "per_document needs top, the number of partners"),
-        (
-            {"max_distance": 1, "measure": "dice"},
-            "max_distance is an edit distance; leave out measure or choose measure edit",
-        ),
-        (
-            {"measure": "overlap"},
-            "measure overlap needs threshold, the least number of common shingles",
-        ),
-        ({"top": 2.5}, "top must be a whole number, got 2.5"),
-        (
-            {"method": "minhash", "bands": True},
-            "bands must be two numbers, such as 20x5, got True",
-        ),
-        (
-            {"method": "best"},
-            "method must be one of exact, minhash, allpairs, ppjoin, ppjoin+, got 'best'",
-        ),
-    ],
-)
-def test_find_pairs__refused(options, error):
-    with pytest.raises(InvalidParameterError) as caught:
-        neardup.find_pairs(TEXTS, **grouped(**options))
-    assert str(caught.value) == error
-
-
-@each_of(
     "options",
     [
         {"top": 3, "limit": 2},
@@ -78,19 +31,6 @@ def test_find_pairs__refused(options, error):
 )
 def test_find_pairs__accepted(options):
     assert len(neardup.find_pairs(TEXTS, **grouped(**options)).pairs) <= 2
-
-
-@each_of("option", [{"recall": 0.99}, {"num_perm": 128}, {"bands": (3, 4)}, {"seed": 42}])
-def test_deduplicate__refused(option):
-    name = next(iter(option))
-    error = (
-        f"{name} has no effect with method exact; leave it out, or choose method minhash or auto"
-    )
-    with pytest.raises(InvalidParameterError) as caught:
-        neardup.deduplicate(TEXTS, **grouped(method="exact", **option))
-    assert str(caught.value) == error
-    for method in ("minhash", "auto"):
-        assert len(neardup.deduplicate(TEXTS, **grouped(method=method, **option)).kept) == 2
 
 
 def test_defaults__as_documented():

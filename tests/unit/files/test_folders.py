@@ -140,18 +140,6 @@ def test_text__extracted_and_compressed(tree, make_file):
     assert "text cannot be cut out of an HTML page" in str(source.cut_refusal())
 
 
-def test_bad_file__is_a_bad_row_of_its_folder(tree):
-    (tree / "subs/alice/src/a.txt").write_bytes(b"caf\xe9")
-    alice, _ = resolve_paths(["subs"], InputOptions(document="folder"))
-    with pytest.raises(InvalidInputError, match=r"^subs/alice/src/a\.txt, row 1: not valid UTF-8"):
-        parsed(alice)
-    [block] = alice.blocks()
-    found = block.parse(ColumnNames(), skip_bad=True)
-    assert found.text.to_pylist() == [None]
-    [(row, reason)] = found.skipped
-    assert (row, reason.startswith("src/a.txt: not valid UTF-8 at byte 4")) == (1, True)
-
-
 def test_folder__with_more_text_than_a_document_has(tree, monkeypatch):
     monkeypatch.setattr("neardup.files.folders.MAX_ROW_BYTES", 20)
     alice, bob = resolve_paths(["subs"], InputOptions(document="folder"))

@@ -39,40 +39,6 @@ def index(tmp_path) -> PassageIndex:
     return made
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (["x", "d", "a"], "data, row 2: id 'd' is in the index already; ids must differ."),
-        (["x", "y", "b"], "data, row 3: id 'b' is in the index already; ids must differ."),
-        (["x", "y", "y", "x"],
-         "data, row 3: id 'y' was used before, in data, row 2; ids must differ"),
-    ],
-)  # fmt: skip
-def test_add__names_the_rows(index, names, message):
-    with pytest.raises(InvalidInputError) as caught:
-        index.add(rows(*names), read=ReadOptions(id_column="id"))
-    assert str(caught.value).startswith(message)
-    assert len(index) == 4
-
-
-@pytest.mark.parametrize(
-    ("rows_of_b", "row"),
-    [('{"id": "n2", "text": "x"}\n\n{"id": "n1", "text": "x"}\n', 3),
-     ('{"id": "n1", "text": "x"}\n{"id": "n2", "text": "x"}\n', 1)],
-)  # fmt: skip
-def test_add__same_id_in_two_files(index, tmp_path, rows_of_b, row):
-    folder = tmp_path / "new"
-    folder.mkdir()
-    (folder / "a.jsonl").write_text('{"id": "n1", "text": "x"}\n')
-    (folder / "b.jsonl").write_text(rows_of_b)
-    message = (
-        rf"^b\.jsonl, row {row}: id 'n1' was used before, in a\.jsonl, row 1; ids must differ; "
-        r"name another column with id_column, or '' for <file>:<row>$"
-    )
-    with pytest.raises(InvalidInputError, match=message):
-        index.add(folder, read=ReadOptions(id_column="id"))
-
-
 def test_add__places_of_rows_behind_skipped_ones(index, tmp_path):
     path = tmp_path / "a.jsonl"
     lines = ['{"id": "n1", "text": 5}', '{"id": "n2", "text": "x"}', '{"id": "n2", "text": ""}']

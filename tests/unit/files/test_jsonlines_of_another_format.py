@@ -30,6 +30,6 @@ def test_parse__first_row_of_another_format(make_file, content, advice):
     assert "input_format" not in reason
     [block] = JsonLinesSource(str(make_file("b.jsonl", GOOD + content)), "b.jsonl").blocks()
     for select in (None, np.array([False, True])):
-        with pytest.raises(InvalidInputError, match=r"row 2: not a JSON object") as caught:
+        with pytest.raises(InvalidInputError) as caught:
             block.parse(ColumnNames(), select=select)
         assert "input_format" not in str(caught.value)

@@ -51,16 +51,6 @@ def test_input_stream__several_members(make_file, suffix):
     assert read_all(path) == b"first second"
 
 
-def test_input_stream__folder(tmp_path):
-    with pytest.raises(ReadError, match=r": expected a file, this is a folder$"):
-        read_all(tmp_path)
-
-
-def test_input_stream__url_without_file():
-    with pytest.raises(ReadError, match=r"^memory://folder/none\.txt: no such file$"):
-        read_all("memory://folder/none.txt")
-
-
 def test_input_stream__host_that_does_not_answer():
     pytest.importorskip("aiohttp")
     with pytest.raises(

@@ -57,12 +57,3 @@ def test_search__documents(tmp_path, text):
     index.add([{"id": "1", "text": "a b c"}])
     found = index.search([{"id": "q", "text": text}])
     assert sum(counts(found._repr_html_())) == len(found)
-
-
-def test_report__is_that_of_the_function():
-    pairs = neardup.find_pairs(TEXTS, threshold="0.5", read=neardup.ReadOptions(id_column="id"))
-    expected = neardup.report(pairs, TEXTS, read=neardup.ReadOptions(id_column="id")).html
-    assert pairs.report(TEXTS, read=neardup.ReadOptions(id_column="id")).html == expected
-    assert "dreary" in expected
-    result = neardup.deduplicate(TEXTS)
-    assert result.report().html == neardup.report(result).html

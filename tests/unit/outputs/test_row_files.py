@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import ReadError
@@ -50,34 +49,6 @@ def content(folder: Path) -> tuple[bytes, bytes]:
 
 def as_it_is(block: RowBlock, _: slice) -> RowBlock:
     return block
-
-
-@pytest.mark.parametrize("stays", ["1111111111", "0000000000", "1010101010", "0001110111"])
-def test_write_rows__each_to_its_side(tmp_path, source, stays):
-    flags = np.array([char == "1" for char in stays])
-    write_rows(
-        source, numbered(source), as_it_is, sides(flags), out(tmp_path), "same", lambda _: None
-    )
-    kept = b"".join(row for row, stay in zip(ROWS, flags, strict=True) if stay)
-    removed = b"".join(row for row, stay in zip(ROWS, flags, strict=True) if not stay)
-    assert content(tmp_path / "out") == (kept, removed)
-
-
-def test_write_rows__converted(tmp_path, source):
-    flags = np.arange(10) < 4
-    write_rows(
-        source,
-        numbered(source),
-        as_it_is,
-        sides(flags),
-        out(tmp_path),
-        "parquet",
-        lambda _: None,
-    )
-    kept = pq.read_table(tmp_path / "out/kept/sub/a.parquet")
-    removed = pq.read_table(tmp_path / "out/removed/sub/a.parquet")
-    assert kept["text"].to_pylist() == [str(i) for i in range(4)]
-    assert removed["text"].to_pylist() == [str(i) for i in range(4, 10)]
 
 
 def test_write_rows__closes_its_files_when_reading_fails(tmp_path, source):

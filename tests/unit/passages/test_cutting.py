@@ -14,13 +14,6 @@ def words(rng, n):
     return [rng.randrange(10**9) for _ in range(n)]
 
 
-def test_cutter__the_first_copy_stays():
-    rng = random.Random(1)
-    passage, one, other = words(rng, 30), words(rng, 20), words(rng, 20)
-    rows = cut_similar([one + passage, passage + other, passage], 20, "0.8")
-    assert rows == [(1, 0, 30, 0, 20, 50, 1.0), (2, 0, 30, 0, 20, 50, 1.0)]
-
-
 def test_cutter__within_a_text():
     rng = random.Random(2)
     passage = words(rng, 30)

@@ -75,7 +75,7 @@ def test_marker__the_last_one_at_or_before(name, text):
 
 def test_marker__no_regular_expression():
     for pattern in ("(", "a)(b", "(?=x)", "[", r"\2"):
-        with pytest.raises(InvalidParameterError, match="place_marker must be a regular express"):
+        with pytest.raises(InvalidParameterError):
             neardup.align(["a b c"], place_marker=pattern)
 
 

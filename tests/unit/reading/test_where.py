@@ -175,7 +175,7 @@ def test_rows_that_cannot_be_read__meet_all_conditions(tmp_path):
     ],
 )
 def test_refused(text, reason):
-    with pytest.raises(InvalidParameterError, match="where must be a condition such as") as caught:
+    with pytest.raises(InvalidParameterError) as caught:
         Condition(text)
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -153,5 +153,5 @@ def test_report__as_text_and_in_a_notebook(tmp_path):
     assert "    {-a-} it's" in lines
     report.write(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text() == report.html
-    with pytest.raises(OutputExistsError, match="exists; choose another name"):
+    with pytest.raises(OutputExistsError):
         report.write(tmp_path / "page.html")

@@ -12,7 +12,7 @@ from neardup.kernels.common.hashing import hash_bytes
 from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import load_file_tokenizer, make_tokenizer
 from neardup.version import pip_install
-from tests.arrays import make_texts, unragged
+from tests.arrays import make_texts
 from tests.calls import grouped
 from tests.each import each_of
 
@@ -79,16 +79,6 @@ def test_file_tokenizer__errors(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_tokenizers)
     with pytest.raises(neardup.MissingExtraError, match=re.escape(pip_install("tokenizers"))):
         make_tokenizer(other, KEEP_CASE)
-
-
-def test_function_tokenizer__strings_and_numbers():
-    words = make_tokenizer(str.split, KEEP_CASE).hash_tokens(make_texts(TEXTS))
-    expected = [[hash_bytes(word.encode()) for word in text.split()] for text in TEXTS]
-    assert unragged(words.values, words.offsets) == expected
-    numbers = make_tokenizer(lambda text: [len(text), np.int64(-1)], KEEP_CASE)
-    lists = numbers.hash_tokens(make_texts(["abc"]))
-    expected = [hash_bytes(n.to_bytes(8, "little", signed=True)) for n in (3, -1)]
-    assert lists.values.tolist() == expected
 
 
 @each_of(

@@ -111,16 +111,6 @@ def test_weighted_sets__slices_of_a_collection_give_the_same(occurrences):
         assert parts == whole
 
 
-def test_weighted_sets__counts_of_another_collection():
-    """What the counted documents lack counts as a shingle of one of them."""
-    collection, strings = make_strings(3, 20), [*make_strings(4, 20), "new words here"]
-    scheme = make_shingle_scheme("words", ngram=1)
-    for idf in INVERSE_FREQUENCIES:
-        weighting = WeightedScheme(Weighting("raw", idf), frequencies_of(collection, scheme))
-        sets = weighted_sets(tokens_of(strings, scheme), scheme, weighting)
-        assert as_dicts(sets) == expected_sets(strings, collection, "raw", idf, 1)
-
-
 def test_weighted_sets__heaviest():
     """A weight is 2^30 at most, and sums of many are exact."""
     n = 40_000

@@ -39,27 +39,3 @@ def test_align__takes_what_a_preset_says(name):
         assert of_preset.summary[key] == given.summary[key], key
     assert of_preset.summary["threshold"] == float(preset.threshold)
     assert of_preset.summary["gap"] == preset.gap
-
-
-@pytest.mark.slow
-def test_align__what_is_given_stands():
-    options = {"threshold": "0.8", "min_tokens": 9}
-    summary = neardup.align(TEXTS, TEXTS, **grouped(preset="quotations", **options)).summary
-    assert [summary[name] for name in options] == [0.8, 9]
-    # With unary weights as without the preset: a weight that is given stands, too.
-    unary = neardup.align(
-        TEXTS, TEXTS, preset="rewording", min_tokens=9, text=neardup.TextOptions(idf="unary")
-    )
-    plain = neardup.align(TEXTS, TEXTS, threshold="0.4", recall="0.99", min_tokens=9)
-    assert unary.passages.equals(plain.passages)
-    smooth = neardup.align(TEXTS, TEXTS, preset="rewording", min_tokens=9)
-    given = neardup.align(
-        TEXTS,
-        TEXTS,
-        threshold="0.4",
-        recall="0.99",
-        min_tokens=9,
-        text=neardup.TextOptions(idf="smooth"),
-    )
-    assert smooth.passages.equals(given.passages)
-    assert not smooth.passages.equals(plain.passages)

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-
-import pyarrow as pa
-import pyarrow.parquet as pq
-import pytest
 
 from neardup import ReadOptions
 from tests.calls import grouped
@@ -23,14 +17,6 @@ TEXTS = [
     "",
     f"Three: {NOTICE}",
     f"twice {NOTICE} and again {NOTICE}!",
-]
-# What goes with a passage: the marks behind it, and the space.
-LEFT = [
-    TEXTS[0],
-    "Another,\n\ttext with “marks”",
-    *TEXTS[2:5],
-    "Three: ",
-    "twice and again ",
 ]
 ROWS = [
     {"note": f'a "{i}", é\n', "id": f"r{i}", "text": text, "score": i / 4}
@@ -50,76 +36,6 @@ def written(tmp_path, name, **options):
     found = cut(tmp_path / name, **grouped(**OPTIONS, **options))
     found.write(tmp_path / "out")
     return found, (tmp_path / "out/kept" / name)
-
-
-def test_cut__json_lines(tmp_path):
-    rows = [{**row, "text": row["text"] or ""} for row in ROWS]
-    lines = json_lines(rows)
-    (tmp_path / "a.jsonl").write_bytes(b"".join(lines))
-    found, path = written(tmp_path, "a.jsonl")
-    kept = path.read_bytes().splitlines(keepends=True)
-    assert [json.loads(line) for line in kept] == [
-        {**row, "text": left or ""} for row, left in zip(rows, LEFT, strict=True)
-    ]
-    for line, new, row, left in zip(lines, kept, rows, LEFT, strict=True):
-        # Whatever is not text keeps its bytes, and all of a row that is not cut.
-        assert list(json.loads(new)) == list(json.loads(line))
-        assert new.startswith(line.split(b'"text"')[0])
-        assert new.endswith(line[line.rstrip().rindex(b"}") :])
-        assert (new == line) == (row["text"] == (left or ""))
-    assert found.removed["row"].to_pylist() == [2, 6, 7, 7]
-
-
-@pytest.mark.parametrize("delimiter", [",", "\t"])
-def test_cut__csv(tmp_path, delimiter):
-    name = {",": "a.csv", "\t": "a.tsv"}[delimiter]
-    file = io.StringIO()
-    writer = csv.DictWriter(file, list(ROWS[0]), delimiter=delimiter, lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows(ROWS)
-    (tmp_path / name).write_bytes(file.getvalue().encode())
-    _, path = written(tmp_path, name)
-    content = path.read_bytes().decode()
-    found = list(csv.DictReader(io.StringIO(content, newline=""), delimiter=delimiter))
-    expected = [
-        {name: "" if value is None else str(value) for name, value in row.items()} for row in ROWS
-    ]
-    assert found == [{**row, "text": left or ""} for row, left in zip(expected, LEFT, strict=True)]
-    # A row from which nothing is cut is there byte for byte.
-    for row, left in zip(ROWS, LEFT, strict=True):
-        line = io.StringIO()
-        csv.writer(line, delimiter=delimiter, lineterminator="\r\n").writerow(row.values())
-        assert (line.getvalue() in content) == (left == row["text"])
-
-
-def test_cut__parquet(tmp_path):
-    schema = pa.schema(
-        [("note", "string"), ("id", "string"), ("text", "large_string"), ("score", "float32"),
-         ("tags", pa.list_(pa.int8()))],
-        metadata={"made": "by hand"},
-    )  # fmt: skip
-    table = pa.Table.from_pylist([{**row, "tags": [1, None]} for row in ROWS], schema)
-    # A row without a text is skipped.
-    pq.write_table(table, tmp_path / "a.parquet", row_group_size=3, compression="zstd")
-    found, path = written(tmp_path, "a.parquet", on_error="skip")
-    kept = pq.read_table(path)
-    assert kept.schema.equals(schema)
-    assert kept.schema.metadata == schema.metadata
-    is_text = table["text"].is_valid()
-    assert kept.drop_columns("text").equals(table.drop_columns("text").filter(is_text))
-    left = [text for text in LEFT if text is not None]
-    assert kept["text"].to_pylist() == left
-    assert found.kept["text"].to_pylist() == left
-    skipped = pq.read_table(tmp_path / "out/skipped/a.parquet")
-    assert skipped.schema.equals(schema)
-    assert skipped.to_pylist() == table.filter(table["text"].is_null()).to_pylist() != []
-
-
-def test_cut__replacement(tmp_path):
-    (tmp_path / "a.jsonl").write_bytes(b"".join(json_lines([{**ROWS[0]}, {**ROWS[6]}])))
-    _, path = written(tmp_path, "a.jsonl", replacement='["cut"\n] ')
-    texts = [json.loads(line)["text"] for line in path.read_bytes().splitlines()]
-    assert texts == [TEXTS[0], 'twice ["cut"\n] and again ["cut"\n] ']
 
 
 def test_cut__several_text_columns(tmp_path):

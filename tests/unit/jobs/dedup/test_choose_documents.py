@@ -28,17 +28,6 @@ def similar(*pairs):
     return pa.Table.from_pylist(rows)
 
 
-def test_choose__thresholds():
-    pairs = pairs_of()
-    assert told(neardup.choose(pairs, ROWS)) == [("b", "a"), ("c", "a")]
-    assert told(neardup.choose(pairs, ROWS, threshold="0.7")) == [("b", "a")]
-    assert told(neardup.choose(pairs, ROWS, threshold="0.7", keep="shortest")) == [
-        ("a", "b"),
-        ("c", "b"),
-    ]
-    assert told(neardup.choose(pairs, ROWS, threshold=1)) == []
-
-
 @each_of("name", ["p.parquet", "p.csv", "p.jsonl", "p.arrow"])
 def test_choose__files(name, tmp_path):
     pairs = pairs_of()

@@ -228,7 +228,7 @@ def test_refusals(index, tmp_path):
     index.add(rows_of(known), read=neardup.ReadOptions(id_column="id"))
     path = write(tmp_path / "takedown.jsonl", others)
     for option in ({"method": "exact"}, {"clusters": "components"}, {"audit": 3}):
-        with pytest.raises(InvalidParameterError, match="against names an index and other docum"):
+        with pytest.raises(InvalidParameterError):
             neardup.deduplicate(rows_of(own), **grouped(against=[index, path], **option))
     other = DocumentIndex.create(tmp_path / "other", **grouped(**OPTIONS))
     with pytest.raises(InvalidParameterError, match="against names 2 indexes, of which one is"):

@@ -65,7 +65,7 @@ def test_rethreshold__refuses(make_index, tmp_path):
     assert str(caught.value) == (
         f"the index {folder} has another text of 1 of the documents, such as 'a'; {advice}"
     )
-    with pytest.raises(InvalidParameterError, match=r"^threshold must be at least 0.5, for which"):
+    with pytest.raises(InvalidParameterError):
         before.rethreshold("0.4", index)
     with pytest.raises(InvalidInputError, match="are of other shingles: ngram 1, not 5"):
         neardup.deduplicate(ROWS).rethreshold("0.8", index)

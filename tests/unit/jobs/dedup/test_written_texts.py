@@ -102,6 +102,6 @@ def test_write__against_an_index(tmp_path, files, method):
 def test_write__a_file_that_has_changed(tmp_path, files):
     result = deduplicated(tmp_path)
     (tmp_path / "in/c.csv").write_text("text,n\nshort,1\n")
-    with pytest.raises(ReadError, match="has changed since it was first read"):
+    with pytest.raises(ReadError):
         result.write(tmp_path / "out", with_text=True)
     assert not (tmp_path / "out").exists()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -20,8 +19,6 @@ from neardup.options.documents import PairOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.examples import examples
-from tests.oracles import joins
-from tests.oracles.measures import JOIN_MEASURES
 from tests.unit.jobs.pairs.test_within_memory import texts  # noqa: F401
 
 OPTIONS = {
@@ -134,73 +131,9 @@ def test_pairs__as_in_memory(
         assert parts_of(find(*given_rows, workspace, workers, **options)) == expected
 
 
-@examples(80)
-@given(
-    texts=st.lists(words, max_size=14),
-    n_left=st.none() | st.integers(0, 14),
-    measure=st.sampled_from(JOIN_MEASURES),
-    memory=st.integers(100, 6_000),
-    workers=st.integers(1, 2),
-)
-def test_pairs__as_oracle(texts, n_left, measure, memory, workers, tmp_path_factory):  # noqa: F811
-    """Texts of few words, so that many have some in common, and sizes differ."""
-    threshold = "2" if measure == "overlap" else "0.4"
-    sides, shift, given_texts = None, 0, (texts, None)
-    if n_left is not None:
-        shift, given_texts = len(texts[:n_left]), (texts[:n_left], texts[n_left:])
-        sides = [1] * shift + [2] * (len(texts) - shift)
-    sets = [set(text.split()) for text in texts]
-    expected = [
-        (str(a), str(b - shift), overlap)
-        for a, b, overlap in joins.join(sets, measure, Fraction(threshold), sides)
-    ]
-    with workspace_of(memory, tmp_path_factory.mktemp("work")) as workspace:
-        found = find(*given_texts, workspace, workers, measure=measure, threshold=threshold).pairs
-    columns = [found[name].to_pylist() for name in ("id_a", "id_b", "overlap")]
-    assert list(zip(*columns, strict=True)) == expected
-
-
 @pytest.fixture(scope="module")
 def monkeypatch_once():
     """Count few elements as distinct and as costing little, so that blocks differ in number."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sets, "_COUNTED_BELOW", np.uint64(2**62))
         yield patch
-
-
-@pytest.mark.slow
-def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):  # noqa: F811
-    """Units that are joined are not joined again, and blocks stay as they were cut."""
-    run_unit, joined = blocked.UnitJoin.run, []
-
-    def run_some(join, unit):
-        if len(joined) == 3:
-            raise KeyboardInterrupt
-        joined.append(unit.known)
-        return run_unit(join, unit)
-
-    def joined_by(join, unit):
-        joined.append(unit.known)
-        return run_unit(join, unit)
-
-    def run(memory):
-        work = WorkFolder.open(tmp_path, "pairs", {"test": 1})
-        with Workspace(memory, work) as workspace:
-            return parts_of(find(texts, None, workspace, threshold="0.6"))
-
-    monkeypatch.setattr("os.fsync", lambda _: None)
-    monkeypatch.setattr(blocked.UnitJoin, "run", joined_by)
-    run(16_000)
-    every = joined.copy()
-    joined.clear()
-    monkeypatch.setattr(blocked.UnitJoin, "run", run_some)
-    with pytest.raises(KeyboardInterrupt):
-        run(16_000)
-    before = joined.copy()
-    joined.clear()
-    monkeypatch.setattr(blocked.UnitJoin, "run", joined_by)
-    again = run(50_000)
-    assert len(joined) > 3
-    assert [each.to_pydict() for each in before + joined] == [each.to_pydict() for each in every]
-    assert again == parts_of(find(texts, None, IN_MEMORY, threshold="0.6"))
-    assert not any(tmp_path.iterdir())

@@ -34,7 +34,7 @@ def test_iter_pairs__are_those_of_the_table(options):
 
 
 def test_iter_pairs__errors_come_before_the_first_pair():
-    with pytest.raises(InvalidParameterError, match="threshold must lie in"):
+    with pytest.raises(InvalidParameterError):
         neardup.iter_pairs(TEXTS, threshold=80)
     with pytest.raises(InvalidInputError):
         neardup.iter_pairs([1, 2])

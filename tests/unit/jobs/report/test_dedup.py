@@ -91,13 +91,6 @@ def test_report_of_dedup__shows_both_texts_of_examples(inputs: list[Path], tmp_p
     assert titles[-1] == "Exact copy"
 
 
-def test_report_of_result__is_that_of_the_folder(inputs: list[Path], tmp_path: Path) -> None:
-    result = neardup.deduplicate(inputs, threshold="0.75", audit=3)
-    result.write(tmp_path / "out")
-    assert "<del>two</del>" in result.report().html
-    assert result.report().html == page_of(tmp_path / "out")
-
-
 def test_report_of_result__of_texts_in_memory_and_an_index(tmp_path: Path) -> None:
     index = neardup.DocumentIndex.create(tmp_path / "index", threshold="0.7")
     index.add([numbered(7)])

@@ -6,10 +6,8 @@ import re
 from html import unescape
 
 import pyarrow as pa
-import pytest
 
 import neardup
-from neardup.errors import InvalidInputError
 from tests.calls import grouped
 from tests.each import each_of
 from tests.oracles.evaluation import figures
@@ -149,16 +147,3 @@ def test_labels__that_say_which_are_wrong():
     text = text_of(page_of(found(), labels=labels))
     assert "3 labelled pairs of the table were judged, 2 of them right" in text
     assert "Pairs without a label are left out." in text
-
-
-@pytest.mark.parametrize(
-    ("labels", "error"),
-    [
-        (pa.table({"a": ["f1"], "b": ["z1"]}), "labels have no column 'id_a'"),
-        (labels_of([("1", "2")]), "labels and pairs have no document in common: labels name '1'"),
-        (labels_of([("f1", "z1")], label=["maybe"]), "labels, row 1: label must be one of 1, 1.0"),
-    ],
-)
-def test_labels__errors(labels, error):
-    with pytest.raises(InvalidInputError, match=error):
-        page_of(found(), labels=labels)

@@ -34,16 +34,6 @@ def test_report__of_one_collection_and_of_two(files):
     assert "of the second" not in two.report().html
 
 
-def test_report_of_passages__without_texts(files):
-    table = neardup.align(files, min_tokens=10).passages
-    html = neardup.report(table).html
-    assert "neardup report TABLE INPUT" in html
-    with_texts = neardup.align(files, min_tokens=10, with_text=True).passages
-    html = neardup.report(with_texts).html
-    assert "neardup report TABLE INPUT" not in html
-    assert "best of times" in html
-
-
 def test_report_of_passages__says_the_rule(files):
     html = neardup.align(files, min_tokens=10).report(files).html
     assert "at least 10 tokens in one of two documents with a similarity of at least 0.5" in html

@@ -11,20 +11,6 @@ from neardup.errors import InvalidInputError
 from tests.calls import grouped
 
 
-def test_sketch__an_id_in_two_files(tmp_path):
-    """Rows that were left out count where a row is."""
-    for name, lines in (
-        ("a.jsonl", ['{"id": "x", "text": 5}', '{"id": "y", "text": "one"}']),
-        ("b.jsonl", ['{"id": "z", "text": null}', '{"id": "y", "text": "two"}']),
-    ):
-        (tmp_path / name).write_text("".join(line + "\n" for line in lines))
-    with pytest.raises(InvalidInputError) as caught:
-        neardup.sketch(tmp_path, read=neardup.ReadOptions(id_column="id", on_error="skip"))
-    name, where = caught.value.path, "was used before, in a.jsonl, row 2; ids must differ"
-    assert str(caught.value).startswith(f"{name}, row 2: id 'y' {where}; name another column")
-    assert name.endswith("b.jsonl")
-
-
 def test_sketch__bad_rows():
     rows = [{"text": "one two"}, {"text": None}, {"text": "three"}]
     with pytest.raises(InvalidInputError):
