@@ -1,1 +1,1 @@
-"""Where the rows of a job are, and who works on them: threads, or executors of Spark."""
+"""Execution engines: threads of this process, or executors of Spark."""

@@ -1,7 +1,7 @@
-"""The verbs of a job: read, meet, exchange, work, collect and write, wherever its rows are.
+"""The verbs of a job, independent of the engine: read, meet, exchange, work, collect, write.
 
-A job is written once, for an ``Engine``. What it hands over are functions of modules, with their
-first arguments, so that other processes can be sent them.
+A job is written once, for an ``Engine``. It passes functions of modules and their first arguments,
+because these can be pickled for other processes.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 DOCUMENT = "document"
-"""The column of rows that has the number of their document."""
+"""Column with the number of each row's document."""
 
 Given = tuple[Any, "pa.RecordBatch | None"]
-"""What is known, as plain values, and rows."""
+"""Facts as plain values, and rows."""
 
 Look = Callable[[RowBlock, ReadingPlan], tuple[ListedBlock, "pa.RecordBatch"]]
-"""Makes of a block what is known of its documents, and rows, which count these from 0 if at all."""
+"""Maps a block to facts about its documents and to rows, which number documents from 0."""
 
 Route = Callable[["pa.RecordBatch", int], Int64s]
-"""Gives the partition of each row, of so many partitions: rows meet that have to."""
+"""Returns the partition of each row, given the number of partitions."""
 
 
 class Means(NamedTuple):
-    """Threads and memory of a task, and a function to report the share of its blocks that is done.
+    """Threads and memory of a task, and its progress function.
 
-    A task of another process has a thread and some memory of its own.
+    A task of another process has one thread and its own share of memory.
     """
 
     runner: Runner
@@ -60,15 +60,15 @@ class Means(NamedTuple):
 
 
 class Partition(ABC):
-    """Rows that have met, in any order."""
+    """Rows of one partition, in any order."""
 
     @abstractmethod
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """Yield all rows, once for each pass."""
+        """Yield all rows; each call is a new pass."""
 
     @abstractmethod
     def count_passes(self, factor: int) -> int:
-        """Count the passes in which rows are worked on that take ``factor`` times their bytes."""
+        """Count the passes over the rows if they take ``factor`` times their bytes."""
 
 
 class Group(ABC):
@@ -77,7 +77,7 @@ class Group(ABC):
     Parameters
     ----------
     known
-        A row for each document, as ``Engine.group`` was given it.
+        A row per document, as passed to ``Engine.group``.
     runner
         The threads that work on the group.
     """
@@ -89,25 +89,25 @@ class Group(ABC):
     def rows(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the documents, and possibly rows of others.
 
-        With ``let_go`` rows leave the memory, so that they cannot be read again.
+        ``let_go`` frees rows once they are yielded; they cannot be read again.
         """
 
 
 class Rows(ABC):
-    """Rows by partition; or, behind ``Engine.work``, what was made of each partition."""
+    """Rows by partition, or the output of ``Engine.work`` per partition."""
 
     n_rows: int
 
     @abstractmethod
     def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
-        """Return the rows with more columns, each given as an array with an item per document."""
+        """Return the rows with more columns, each an array with an item per document."""
 
 
 class Read(NamedTuple):
-    """Collections that were read, and the rows that were made of their documents.
+    """Collections that were read, and the rows of their documents.
 
-    Documents are numbered one collection after the other. ``reading`` is the plan of the first, and
-    ``known`` has all columns of the documents that this process keeps.
+    Documents are numbered across collections. ``reading`` is the plan of the first collection, and
+    ``known`` has all document columns that this process keeps.
     """
 
     catalogues: tuple[Catalogue, ...]
@@ -117,7 +117,7 @@ class Read(NamedTuple):
 
 
 class Revisited(NamedTuple):
-    """A block that is read again, what was signed of it, and which of its documents are wanted."""
+    """A block that is read again, its signatures, and the mask of wanted documents."""
 
     source: Source
     block: RowBlock
@@ -127,20 +127,20 @@ class Revisited(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """A change of blocks as they are written, by rows of their documents.
+    """A change of blocks at writing, from rows of their documents.
 
     Parameters
     ----------
     gathered
-        What ``gather`` has made of the rows of all documents, in this process.
+        Result of ``gather`` for the rows of all documents, in this process.
     apply
-        Changes a block, given what was gathered and the range of the block's documents.
+        Changes a block, given the gathered rows and the range of the block's documents.
     gather
         Gathers rows of some consecutive documents, in any order; called in tasks.
     send
-        Returns the rows of some consecutive documents, of what was gathered.
+        Returns the gathered rows of some consecutive documents.
     rows
-        What the rows were gathered from, if that is more than this process sends at once.
+        Input of ``gather``, if it is larger than this process sends at once.
     """
 
     gathered: Any
@@ -151,14 +151,14 @@ class Change:
 
 
 class Engine(ABC):
-    """Where the rows of a job are, and who works on them.
+    """Execute the verbs of a job on threads or executors.
 
     Parameters
     ----------
     runner
         The clock and the progress of the job.
     workspace
-        What this process may use for what it collects.
+        Memory and folder for the data that this process collects.
     """
 
     name: str
@@ -168,7 +168,7 @@ class Engine(ABC):
         runner.memory = workspace.memory or None
 
     def errors(self) -> AbstractContextManager[None]:
-        """Turn into one line what those raise who work, while the block lasts."""
+        """Turn errors of workers into one line, within the block."""
         return nullcontext()
 
     def stage(self, name: str) -> AbstractContextManager[Callable[..., None]]:
@@ -178,22 +178,22 @@ class Engine(ABC):
     @property
     @abstractmethod
     def workers(self) -> int:
-        """How many tasks are worked on at the same time."""
+        """Number of tasks that run at the same time."""
 
     def describe(self) -> dict[str, Any]:
-        """Return for a summary who has worked."""
+        """Describe the engine for a summary."""
         return {"engine": self.name, "workers": self.workers}
 
     def describe_cluster(self) -> dict[str, Any]:
-        """Return the executors for the summary of a search; nothing for threads."""
+        """Describe the executors for the summary of a search; empty for threads."""
         return {}
 
     def scan(
         self, stage: str, sources: Sequence[Source], look: Callable[[Source, RowBlock], T]
     ) -> Iterator[T]:
-        """Yield what ``look`` makes of each block of some sources, in their order.
+        """Yield the result of ``look`` for each block of some sources, in their order.
 
-        Progress is reported as that of a ``stage``. Raises as ``read``.
+        Progress is reported under ``stage``. Raises as ``read``.
         """
         return self.stream(stage, sources, look, _each)
 
@@ -205,7 +205,7 @@ class Engine(ABC):
         look: Callable[[Source, RowBlock], T],
         work: Callable[[Iterator[T], Means], Iterator[U]],
     ) -> Iterator[U]:
-        """Yield what ``work`` makes of consecutive blocks of some sources, in their order.
+        """Yield the results of ``work`` for consecutive blocks of some sources, in their order.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class Engine(ABC):
         look
             Parses a block.
         work
-            Takes the parsed blocks of a task, as many at a time as are best.
+            Takes the parsed blocks of a task, in batches of the best size.
 
         Raises
         ------
@@ -226,141 +226,137 @@ class Engine(ABC):
 
     @abstractmethod
     def count(self, stage: str, collections: Counted) -> DocumentFrequencies:
-        """Count in how many documents of some collections each token is.
+        """Count the documents of some collections that contain each token.
 
-        With each collection comes the function that lists the tokens of a block's documents.
-        Progress is reported as that of a ``stage``. Raises as ``read``.
+        Each collection comes with the function that lists the tokens of a block's documents.
+        Progress is reported under ``stage``. Raises as ``read``.
         """
 
     @abstractmethod
     def share(self, folder: Path) -> AbstractContextManager[SharedFolder]:
-        """Let tasks open a folder of this process, for as long as a block lasts.
+        """Let tasks open a folder of this process within the block.
 
-        Its files do not change meanwhile.
+        Its files must not change meanwhile.
         """
 
     @abstractmethod
     def read(
         self, name: str, collections: Collections, look: Look, route: Route | None = None
     ) -> Read:
-        """Read all documents of some collections once, and bring rows to partitions.
+        """Read all documents of some collections once, and send rows to partitions.
 
         Parameters
         ----------
         name
-            Of the rows, for no two of a job the same.
+            Name of the rows, unique within a job.
         collections
-            Sources, each with how they are read.
+            Sources, each with its reading plan.
         look
             Makes rows, in tasks.
         route
-            Says where rows meet, in tasks; None: they stay in the order of the documents.
+            Returns the partition of each row, in tasks; None keeps the order of the documents.
 
         Raises
         ------
         InvalidInputError, ReadError
-            For a bad row or a file that cannot be read, the first in the order of the documents.
+            For a bad row or an unreadable file, the first in the order of the documents.
         """
 
     @abstractmethod
     def sign(self, collections: Collections) -> Read:
-        """Read all documents of some collections once, and sign each by the plan of its own.
+        """Read all documents of some collections once, and sign each by its collection's plan.
 
-        There is a row for each document. Raises as ``read``.
+        There is one row per document. Raises as ``read``.
         """
 
     @abstractmethod
     def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
         """Read the documents of the last collection again, and sign parts as documents.
 
-        ``reading`` names ``PART_COLUMNS``. The other collections of what is returned have none.
+        ``reading`` names ``PART_COLUMNS``. The returned rows of other collections are empty.
         """
 
     @abstractmethod
     def meet(
         self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
     ) -> Iterator[Any]:
-        """Bring signed documents of equal keys together, and yield what a function makes of them.
+        """Group signed documents by equal keys, and yield the results of a function, in any order.
 
-        ``given`` are columns with an item for each document. What is yielded is in any order.
-        Progress is reported as that of a ``stage``, if there is one.
+        ``given`` are columns with an item per document. Progress is reported under ``stage``, if
+        one is given.
         """
 
     @abstractmethod
     def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
-        """Bring what is picked of the rows of signed documents to the partitions of these.
+        """Send picked columns of signed documents to the partitions of the documents.
 
-        ``name`` is that of the rows, for no two of a job the same.
+        ``name`` is the name of the rows, unique within a job.
         """
 
     @property
     @abstractmethod
     def least_partitions(self) -> int:
-        """How many partitions there are at least, so that all who work end together."""
+        """Least number of partitions that keeps all workers busy to the end."""
 
     @property
     @abstractmethod
     def partition_bytes(self) -> int | None:
-        """How many bytes a partition may take while it is worked on; None: as many as it likes."""
+        """Memory limit of a partition's work, in bytes; None is unlimited."""
 
     @property
     @abstractmethod
     def groups_at_once(self) -> int:
-        """How many groups are worked on at the same time."""
+        """Number of groups that are worked on at the same time."""
 
     @property
     @abstractmethod
     def group_bytes(self) -> int | None:
-        """Memory of the work on a group; None: all that there is."""
+        """Memory limit of a group's work, in bytes; None is unlimited."""
 
     @abstractmethod
     def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
-        """Bring the rows of some documents together, group by group.
+        """Collect the rows of some documents, group by group.
 
         Parameters
         ----------
         read
-            Rows of which a document has one, with its number in the first column.
+            Rows, one per document, with the document number in the first column.
         n_groups
-            Their number; a document may be in several.
+            Number of groups; a document may be in several.
         known
-            Gives the documents of a group by its number: a row for each, with its number in the
-            column ``DOCUMENT``, which ascends, and all columns that the route of the rows needs.
+            Returns the documents of a group by its number: a row per document, with the column
+            ``DOCUMENT`` in ascending order, and all columns that the rows' route needs.
         """
 
     @abstractmethod
     def work(self, rows: Rows, function: Callable[[Any], Iterator[Given]]) -> Rows:
-        """Return what a function makes of each partition or group.
-
-        It works when that is collected.
-        """
+        """Return the results of a function per partition or group, evaluated by ``collect``."""
 
     @abstractmethod
     def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
-        """Yield what was made of partitions, one after the other, from ``first`` on.
+        """Yield the results of partitions in order, starting with ``first``.
 
-        It comes with the number of the partition that is next. Progress is reported as that of a
-        ``stage``. Rows that have stayed in the order of the documents, and that nobody has worked
-        on, are yielded once, and nothing is kept of them.
+        Each comes with the number of the next partition. Progress is reported under ``stage``.
+        Unprocessed rows in the order of the documents are yielded once and then freed.
         """
 
     @abstractmethod
     def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        """Read some documents again, whose numbers ascend, and yield what is made of their texts.
+        """Read some documents again, and yield a function's results for their texts.
 
-        It comes in the order of the documents, of some at a time.
+        ``documents`` ascend, and results come in this order, for some documents at a time.
         """
 
     @abstractmethod
     def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
-        """Read signed documents of the last collection again, and yield what is made of them.
+        """Read signed documents of the last collection again, and yield a function's results.
 
-        It comes block by block, in their order, of those that have a document which is ``wanted``.
+        Results come in the order of the blocks, for each block with a ``wanted`` document.
         """
 
     @abstractmethod
     def release(self, read: Read) -> None:
-        """Let go of rows that are not needed any more."""
+        """Free rows that are not needed any more."""
 
     @abstractmethod
     def write(
@@ -373,12 +369,11 @@ class Engine(ABC):
         write_others: Callable[[], None],
         change: Change | None = None,
     ) -> None:
-        """Write documents to folders, as ``write_documents`` of threads.
+        """Write documents to folders, like ``write_documents`` of threads.
 
-        ``runner`` is that of the writing, which may be later than the job.
+        ``runner`` is the runner of the writing, which may start after the job.
         """
 
 
 def _each(blocks: Iterator[T], _: Means) -> Iterator[T]:
-    """Yield blocks as they are."""
     return blocks

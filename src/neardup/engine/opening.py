@@ -1,4 +1,4 @@
-"""The engine of a job: threads of this process, or the executors of a Spark session."""
+"""Choose the engine of a job: threads of this process, or executors of a Spark session."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def check_run(run: RunOptions | None, *known: str) -> RunOptions:
-    """Return the options of a run in threads, of which a job knows some beside these.
+    """Return the options of a run in threads, without the job's own options.
 
     Raises
     ------
     InvalidParameterError
-        For an option of memory, temporary files or Spark that has no effect.
+        If an option of memory, temporary files or Spark has no effect.
     """
     options = _checked(run)
     for name in ("memory", "work", "spark"):
@@ -36,7 +36,7 @@ def check_run(run: RunOptions | None, *known: str) -> RunOptions:
 
 
 def open_runner(run: RunOptions | None, job: str) -> Runner:
-    """Return the threads of a job that keeps everything in memory; raises as ``check_run``."""
+    """Return the runner of a job in memory; raises as ``check_run``."""
     options = check_run(run)
     return Runner(options.workers, options.progress, job)
 
@@ -45,7 +45,7 @@ def open_runner(run: RunOptions | None, job: str) -> Runner:
 def open_engine(
     run: RunOptions | None, job: str, sources: Sequence[Source] = ()
 ) -> Iterator[Engine]:
-    """Give the engine of a job of this process or of a Spark session.
+    """Open the engine of a job, in this process or in a Spark session.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ def open_engine(
     job
         Name of the job, for progress.
     sources
-        All inputs, found before a folder is made.
+        All inputs, resolved before a folder is created.
     """
     options = _checked(run)
     if options.spark is None:
         with Runner(options.workers, options.progress, job) as runner:
-            # To ask for the free memory takes longer than a few texts.
+            # Querying the free memory takes longer than processing a few texts.
             is_short = options.memory is None and options.work is None and are_short(sources)
             workspace = IN_MEMORY if is_short else open_workspace(options.memory, options.work)
             yield ThreadEngine(runner, workspace)
@@ -79,7 +79,7 @@ def open_engine(
 
 
 def is_on_spark(run: RunOptions | None) -> bool:
-    """Return whether a Spark session is to do the work."""
+    """Return whether a Spark session does the work."""
     return _checked(run).spark is not None
 
 

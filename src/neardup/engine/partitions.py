@@ -1,4 +1,4 @@
-"""Documents in partitions: what of them meets there, and what is compared of them."""
+"""Partitions of documents: grouping by keys, exchange of rows, comparison."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Columns = Mapping[str, AnyArray]
 
 
 class DocumentRows(NamedTuple):
-    """A row of each of some consecutive documents, of which the first has the number ``first``.
+    """Rows of consecutive documents, of which the first has the number ``first``.
 
-    ``given`` are columns that this process has given them.
+    ``given`` are columns that this process has added.
     """
 
     first: int
@@ -39,16 +39,16 @@ class DocumentRows(NamedTuple):
 
 @dataclass(frozen=True)
 class Keys:
-    """Keys of documents, by which those meet that have the same.
+    """Keys that group documents with equal values.
 
     Parameters
     ----------
     list_keys
-        Returns a ``key`` of 64 bits for each of some documents, and more columns, given the kind.
+        Returns a 64-bit ``key`` per document, and more columns, given the kind.
     n_kinds
-        Kinds of keys; those of one kind do not meet those of another.
+        Number of kinds of keys; documents are grouped within one kind only.
     row_bytes
-        Memory of a row while it meets others.
+        Memory of a row while rows are grouped.
     """
 
     list_keys: Callable[[DocumentRows, int], Columns]
@@ -57,9 +57,9 @@ class Keys:
 
 
 Meet = Callable[[Iterator[Iterable[Columns]]], Any]
-"""Makes something of rows that meet, kind by kind, each in the order of the documents."""
+"""Makes a result of grouped rows, kind by kind, each in the order of the documents."""
 
-# What partitions are called in the work folder.
+# Name of the partitions in the work folder.
 _TASK = "components"
 
 
@@ -67,7 +67,7 @@ _TASK = "components"
 class Partitions:
     """Documents in partitions of whole components, in keep order within each.
 
-    Documents of equal ``components`` are in the same one. Partition k has those from ``bounds[k]``
+    Documents of one component share a partition. Partition k has the documents from ``bounds[k]``
     to ``bounds[k + 1]``.
     """
 
@@ -77,26 +77,26 @@ class Partitions:
 
     @classmethod
     def kept(cls, workspace: Workspace, find: Callable[[], Partitions]) -> Partitions:
-        """Return those of an earlier run, which may have cut them otherwise; else find them."""
+        """Return the partitions of an earlier run, or else compute them."""
         return cls(**kept_arrays(workspace, _TASK, lambda: vars(find())))
 
     def keep(self, workspace: Workspace) -> None:
-        """See that a later run has the same, before anything is stored by partition."""
+        """Store the partitions for a resumed run, before other data are stored by partition."""
         keep_arrays(workspace, _TASK, vars(self))
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
 
     def places(self, partition: int) -> slice:
-        """Return where a partition's documents stand."""
+        """Return the positions of a partition's documents."""
         return slice(int(self.bounds[partition]), int(self.bounds[partition + 1]))
 
     def of_places(self, places: Int64s) -> Int64s:
-        """Return the partitions of documents at these places."""
+        """Return the partitions of documents by position."""
         return np.searchsorted(self.bounds, places, side="right") - 1
 
     def places_of_all(self, n_documents: int, are_wanted: Bools | None = None) -> Int64s:
-        """Return the place of each document, -1 for one that has none or is not wanted."""
+        """Return the position of each document, -1 if it has none or is not wanted."""
         places: Int64s = np.full(n_documents, -1, np.int64)
         wanted = (
             np.arange(len(self.documents)) if are_wanted is None else np.flatnonzero(are_wanted)
@@ -105,12 +105,12 @@ class Partitions:
         return places
 
 
-# Takes of the rows of consecutive documents some, in the order in which they are named.
+# Picks rows by number from the rows of consecutive documents, in the order of the numbers.
 Pick = Callable[["pa.RecordBatch", Int64s], "pa.RecordBatch"]
 
 
 def pick_placed(pick: Pick, batch: pa.RecordBatch, places: Int64s) -> pa.RecordBatch:
-    """Pick the rows of documents that have a place, with that as first column, by which they go."""
+    """Pick the rows of documents that have a position, which becomes the first column."""
     import pyarrow as pa
 
     rows = np.flatnonzero(places >= 0)
@@ -121,23 +121,23 @@ def pick_placed(pick: Pick, batch: pa.RecordBatch, places: Int64s) -> pa.RecordB
 
 
 PLACE = "place"
-"""The column of rows that has the place of their document in all partitions."""
+"""Column with the position of a row's document in all partitions."""
 
 
 @dataclass(frozen=True)
 class DocumentPartition:
-    """Documents that are worked on together.
+    """Documents that are processed together.
 
     Parameters
     ----------
     facts
-        What the caller knows of them.
+        Facts that the caller has about the documents.
     rows
-        Returns what was picked of their rows, in any order.
+        Returns the picked rows, in any order.
     read_sets
-        Returns what is compared of those at some ascending places, given their numbers of tokens.
+        Returns the compared sets of documents at ascending positions, given their token counts.
     has_sets
-        Whether all of that is in memory in any case.
+        Whether all sets are in memory in any case.
     runner
         Threads that work on the partition.
     """
@@ -149,7 +149,7 @@ class DocumentPartition:
     runner: Runner
 
     def rows_by_place(self) -> pa.RecordBatch | None:
-        """Return what was picked as one batch in the order of the places, None if it is nothing."""
+        """Return the picked rows as one batch in order of position, or None if there are none."""
         import pyarrow as pa
 
         batches = list(self.rows())
@@ -160,13 +160,13 @@ class DocumentPartition:
 
 
 class Exchanged(ABC):
-    """Rows of documents, at the partitions of these."""
+    """Rows of documents, sent to the partitions of the documents."""
 
     @abstractmethod
     def with_sets(self, are_wanted: Bools) -> Exchanged:
-        """Read some of the documents again, and have what is compared of them beside the rows.
+        """Read some of the documents again, and add the compared sets to the rows.
 
-        ``are_wanted`` says which, in the order of the partitions.
+        ``are_wanted`` is a mask in the order of the partitions.
         """
 
     @abstractmethod
@@ -176,16 +176,16 @@ class Exchanged(ABC):
         function: Callable[[DocumentPartition], Columns],
         facts: Callable[[int], Any],
     ) -> Iterator[Columns]:
-        """Yield what a function makes of each partition, given ``facts`` of it by its number.
+        """Yield a function's result per partition, given ``facts`` by its number.
 
-        A run that goes on has what an earlier one has made. Progress is that of a ``stage``.
+        A resumed run reuses earlier results. Progress is reported under ``stage``.
         """
 
 
 def read_sets_of(
     texts: Shuffle, partition: int, reading: ReadingPlan, places: Int64s, n_tokens: Int64s
 ) -> ShingleSets | WeightedSets:
-    """Return what is compared of documents of a partition, of which there are texts."""
+    """Return the compared sets of a partition's documents from their texts."""
     import pyarrow as pa
 
     collector = collector_of(n_tokens, reading)

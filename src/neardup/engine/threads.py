@@ -1,4 +1,4 @@
-"""The engine of threads: rows in memory while they fit, and in files of the work folder after."""
+"""The engine of threads: rows in memory while they fit, then in files of the work folder."""
 
 from __future__ import annotations
 
@@ -75,40 +75,39 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 U = TypeVar("U")
 
-# Enough that rows of 20 GB of text are worked on within 1 GB in one pass each.
+# Enough to process rows of 20 GB of text within 1 GB of memory in one pass each.
 _N_PARTITIONS = 256
 
-# Partitions are worked on together up to so many bytes of rows, for which a thread has so many
-# times the room.
+# Small partitions are processed together up to this many bytes of rows; and the ratio of a thread's
+# memory to these rows.
 _TOGETHER_BYTES, _ROOM = 1 << 23, 8
 
-# Shares of the memory: what stays known of documents, rows that may stay or wait to be written, and
-# what all threads take that work on partitions.
+# Shares of the memory: facts about documents, rows in memory or waiting to be written, and the work
+# of all threads on partitions.
 _LISTED_SHARE, _ROWS_SHARE, _WORKING_SHARE = 0.2, 0.2, 0.3
 
-# Of signed documents: rows that meet at the same time, what was picked of all and stays, or waits
-# to be written, the sets of all that are compared, and the partitions that are worked on.
+# For signed documents: rows that are grouped at the same time, picked rows in memory, rows waiting
+# to be written, the compared sets of all documents, and the partitions in work.
 _MEETING_SHARE, _PICKED_SHARE, _WAITING_SHARE, _SETS_SHARE = 0.4, 0.25, 0.2, 0.5
 _PARTITION_SHARE, _PARTITIONS_A_WORKER = 0.4, 8
-# Times an even share of the documents, from which on a partition is worked on by all threads.
+# Partitions beyond this multiple of an even share are processed by all threads.
 _LARGE = 2
 
-# What files take at least, by which disks are found too small before the work: of all columns of
-# documents, some of which stay behind, and of text, which is compressed.
+# Lower bounds on file sizes, to detect a too small disk before the work: for all columns of
+# documents, some of which are not written, and for compressed text.
 _LEAST_OF_ROWS, _LEAST_OF_TEXT = 0.7, 0.4
 
-# Text of the documents of one file of a work folder; a run that was killed loses so much.
+# Text per file of documents in a work folder, which is the loss of a killed run.
 _FILE_BYTES = 1_000_000_000
 
 
 class ThreadEngine(Engine):
-    """Threads of this process."""
+    """Run the verbs of a job on threads of this process."""
 
     name = "threads"
 
     @property
     def workers(self) -> int:
-        """How many threads work."""
         return self.runner.workers
 
     def stream(
@@ -118,7 +117,6 @@ class ThreadEngine(Engine):
         look: Callable[[Source, RowBlock], T],
         work: Callable[[Iterator[T], Means], Iterator[U]],
     ) -> Iterator[U]:
-        """Yield what ``work`` makes of all blocks, which threads parse while it works."""
         reading = ReadingPass(stage, sources, self.runner, waits=True)
         blocks = (found for _, found in reading.map(look, sources))
         for made in work(blocks, Means(self.runner, self.workspace, reading.within)):
@@ -129,17 +127,14 @@ class ThreadEngine(Engine):
 
     @contextmanager
     def share(self, folder: Path) -> Iterator[SharedFolder]:
-        """Give the folder as it is: threads have it."""
         yield SeenFolder(folder)
 
     def count(self, stage: str, collections: Counted) -> DocumentFrequencies:
-        """Count in how many documents of some collections each token is."""
         return count_tokens(stage, collections, self.runner)
 
     def read(
         self, name: str, collections: Collections, look: Look, route: Route | None = None
     ) -> Read:
-        """Read all documents of some collections once, and bring rows to partitions."""
         n_partitions = 1 if route is None else _N_PARTITIONS
         exchange = BlockExchange(name, self.workspace, n_partitions, share=_ROWS_SHARE)
         every = [source for sources, _ in collections for source in sources]
@@ -187,20 +182,17 @@ class ThreadEngine(Engine):
         return Read(tuple(catalogues), collections[0][1], rows, known)
 
     def sign(self, collections: Collections) -> Read:
-        """Read all documents of some collections once, and sign each by the plan of its own."""
         signed = sign_collections(collections, self.workspace, self.runner)
         rows = SignedRows(sum(map(len, signed.catalogues)))
         return Read(signed.catalogues, collections[0][1], rows, signed.batches)
 
     def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
-        """Read the documents of the last collection again, and sign parts as documents."""
         sources = sources_of_parts(read.catalogues[-1], parts, skip_bad=reading.skip_bad)
         return self.sign([([], reading), (sources, reading)])
 
     def meet(
         self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
     ) -> Iterator[Any]:
-        """Bring documents of equal keys together, kind by kind, a range of keys at a time."""
         n_bytes = read.rows.n_rows * keys.row_bytes * min(self.workers, keys.n_kinds)
         n_passes, done = self.workspace.passes(n_bytes, _MEETING_SHARE), 0
         for number in range(n_passes):
@@ -215,7 +207,6 @@ class ThreadEngine(Engine):
                     self.runner.report(stage, done, n_passes * keys.n_kinds)
 
     def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
-        """Bring what is picked of documents to their partitions, in memory while it fits."""
         n_bytes = sum(batch.nbytes for _, batch in read.known)
         in_memory = read.known.is_in_memory and self.workspace.fits(n_bytes, _PICKED_SHARE)
         shuffle = Shuffle(
@@ -242,38 +233,31 @@ class ThreadEngine(Engine):
 
     @property
     def least_partitions(self) -> int:
-        """How many partitions there are at least."""
         return _PARTITIONS_A_WORKER * self.workers
 
     @property
     def partition_bytes(self) -> int | None:
-        """How many bytes a partition may take; another one may wait to be written."""
         if self.workspace.work is None:
             return None
         return self.workspace.share(_PARTITION_SHARE) // (self.workers + 1)
 
     @property
     def groups_at_once(self) -> int:
-        """One, on which all threads work."""
         return 1
 
     @property
     def group_bytes(self) -> int | None:
-        """All memory, if it is bounded."""
         return None if self.workspace.work is None else self.workspace.share(1)
 
     def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
-        """Bring rows together, which stay where they are until a group is worked on."""
         assert isinstance(read.rows, _ThreadRows)
         return replace(read.rows, groups=_Groups(n_groups, known))
 
     def work(self, rows: Rows, function: Callable[[Any], Iterator[Given]]) -> Rows:
-        """Return what a function makes of each partition or group, when that is collected."""
         assert isinstance(rows, _ThreadRows)
         return replace(rows, function=function)
 
     def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
-        """Yield what was made of partitions; small ones are worked on together."""
         assert isinstance(rows, _ThreadRows)
         if rows.function is None:
             yield from ((1, [(None, each)]) for each in rows.shuffle.read_all(let_go=True))
@@ -298,7 +282,6 @@ class ThreadEngine(Engine):
             self.runner.report(stage, stop, _N_PARTITIONS)
 
     def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        """Read some documents again, and yield what is made of their texts, block by block."""
         sizes = [len(catalogue) for catalogue in read.catalogues]
         places: Int64s = np.full(sum(sizes), -1, np.int64)
         places[documents] = np.arange(len(documents))
@@ -307,8 +290,6 @@ class ThreadEngine(Engine):
             yield made
 
     def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
-        """Read signed documents of the last collection again, block by block."""
-
         def blocks() -> Iterator[Revisited]:
             signed = iter(read.known.of_last)
             for source, start, stop in read.catalogues[-1].ranges():
@@ -322,7 +303,7 @@ class ThreadEngine(Engine):
         return self.runner.map(function, blocks())
 
     def release(self, read: Read) -> None:
-        """Let go of nothing: a run that goes on may need files, and memory goes with the rows."""
+        """Free nothing: a resumed run may need the files, and memory goes with the rows."""
 
     def write(
         self,
@@ -334,8 +315,6 @@ class ThreadEngine(Engine):
         write_others: Callable[[], None],
         change: Change | None = None,
     ) -> None:
-        """Write documents to folders."""
-
         def changed(block: RowBlock, rows: slice) -> RowBlock:
             return block if change is None else change.apply(change.gathered, block, rows)
 
@@ -360,7 +339,7 @@ def _look_at(
 
 @dataclass(frozen=True)
 class _ThreadRows(Rows):
-    """Rows in a shuffle, columns by document that they are given, and who works on them."""
+    """Rows in a shuffle, added columns per document, and the function that processes them."""
 
     shuffle: Shuffle
     n_rows: int
@@ -370,25 +349,24 @@ class _ThreadRows(Rows):
     function: Callable[[Any], Iterator[Given]] | None = None
 
     def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
-        """Return the rows with more columns."""
         return replace(self, columns={**self.columns, **columns})
 
 
 @dataclass(frozen=True)
 class SignedRows(Rows):
-    """Rows of signed documents, which are what is known of these."""
+    """Rows of signed documents, held as their columns."""
 
     n_rows: int
 
     def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
-        """Raise, because documents are given columns where they meet."""
+        """Raise, because columns of signed documents are passed to ``meet``."""
         raise NotImplementedError
 
 
 def _with_keys(
     read: Read, given: Columns, keys: Keys, kind: int, part: tuple[int, int]
 ) -> Iterator[Columns]:
-    """Yield rows that have a key of a kind, in one of so many ranges, batch by batch."""
+    """Yield rows with a key of one kind in one of several ranges, batch by batch."""
     number, n_parts = part
     for first, batch in read.known:
         own = {name: values[first : first + len(batch)] for name, values in given.items()}
@@ -401,7 +379,7 @@ def _with_keys(
 
 @dataclass(frozen=True)
 class _ThreadExchanged(Exchanged):
-    """Rows in a shuffle, and sets in memory, each at its rank among them, or texts in a shuffle."""
+    """Rows in a shuffle, with sets in memory by rank, or texts in a shuffle."""
 
     engine: ThreadEngine
     read: Read
@@ -412,7 +390,7 @@ class _ThreadExchanged(Exchanged):
     texts: Shuffle | None = None
 
     def with_sets(self, are_wanted: Bools) -> Exchanged:
-        """Read documents again, into memory if the sets of all fit."""
+        """Read documents again, into memory if all sets fit."""
         workspace, catalogues = self.engine.workspace, self.read.catalogues
         ends = np.cumsum([len(each) for each in catalogues])
         ranks = np.cumsum(are_wanted) - 1
@@ -426,7 +404,7 @@ class _ThreadExchanged(Exchanged):
         return replace(self, texts=self._exchange_texts(are_wanted, int(n_tokens.sum())))
 
     def _exchange_texts(self, are_wanted: Bools, n_tokens: int) -> Shuffle:
-        """Bring the texts of some documents, of so many tokens, to their partitions."""
+        """Send the texts of some documents, given their token counts, to their partitions."""
         import pyarrow as pa
 
         workspace, catalogues = self.engine.workspace, self.read.catalogues
@@ -449,7 +427,7 @@ class _ThreadExchanged(Exchanged):
         self.partitions.keep(workspace)
         done = Counter(shuffle.done())
         if not done:
-            # Of a mean length of token.
+            # Estimate bytes by the mean length of a token.
             n_of_all = sum(int(np.maximum(each.n_tokens, 0).sum()) for each in catalogues)
             n_bytes = n_tokens / max(1, n_of_all) * sum(each.text_bytes for each in catalogues)
             workspace.require_disk(int(_LEAST_OF_TEXT * n_bytes))
@@ -468,7 +446,7 @@ class _ThreadExchanged(Exchanged):
         function: Callable[[DocumentPartition], Columns],
         facts: Callable[[int], Any],
     ) -> Iterator[Columns]:
-        """Yield what a function makes of each partition, in threads."""
+        """Yield a function's result per partition, from threads."""
         workspace, runner = self.engine.workspace, self.engine.runner
 
         def work_on(number: int) -> Columns:
@@ -486,7 +464,7 @@ class _ThreadExchanged(Exchanged):
             return kept_arrays(workspace, f"{stage}-{number:05d}", make)
 
         bounds = self.partitions.bounds.tolist()
-        # Others wait for what is much larger: all threads work on it.
+        # All threads work on a large partition while others wait.
         even = _LARGE * bounds[-1] // self.engine.least_partitions
         made: Iterable[Columns] = runner.map(work_on, range(len(self.partitions)))
         for number, columns in enumerate(made, 1):
@@ -496,7 +474,6 @@ class _ThreadExchanged(Exchanged):
     def _read_sets(
         self, partition: int, places: Int64s, n_tokens: Int64s
     ) -> ShingleSets | WeightedSets:
-        """Return what is compared of documents at some places of a partition."""
         if self.texts is not None:
             return read_sets_of(self.texts, partition, self.read.reading, places, n_tokens)
         assert self.sets is not None
@@ -506,7 +483,7 @@ class _ThreadExchanged(Exchanged):
 
 @dataclass(frozen=True)
 class _ThreadPartition(Partition):
-    """Rows of some partitions, from ``start`` to ``stop``."""
+    """Rows of the partitions from ``start`` to ``stop``."""
 
     found: _ThreadRows
     start: int
@@ -514,7 +491,6 @@ class _ThreadPartition(Partition):
     engine: ThreadEngine
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """Yield all rows."""
         import pyarrow as pa
 
         n_partitions = self.stop - self.start
@@ -525,7 +501,7 @@ class _ThreadPartition(Partition):
             yield batch
 
     def count_passes(self, factor: int) -> int:
-        """Count the passes; as many partitions as there are threads are worked on at once."""
+        """Count the passes; each thread processes its own partition."""
         numbers = range(self.start, self.stop)
         n_bytes = sum(self.found.shuffle.nbytes(each) for each in numbers)
         n_bytes *= factor * self.engine.workers
@@ -533,7 +509,7 @@ class _ThreadPartition(Partition):
 
 
 class _Groups(NamedTuple):
-    """Groups of documents, and the function that gives each."""
+    """Groups of documents, and the function that returns each."""
 
     n: int
     known: Callable[[int], pa.RecordBatch]
@@ -554,7 +530,7 @@ class _ThreadGroup(Group):
     has_all: bool
 
     def rows(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
-        """Yield the batches of which the range of documents has some of the group."""
+        """Yield the batches whose document range overlaps the group."""
         shuffle, route = self.found.shuffle, self.found.route
         documents = numbers_of(self.known, DOCUMENT)
         if not len(documents):
@@ -574,14 +550,14 @@ class _ThreadGroup(Group):
 def group_of(
     batches: Iterator[pa.RecordBatch], known: pa.RecordBatch, runner: Runner, workspace: Workspace
 ) -> Group:
-    """Return rows that come to a task as a group, in memory or in files of the task."""
+    """Wrap the rows of a task as a group, in memory or in files of the task."""
     return _ThreadGroup(known, runner, _gathered(batches, workspace), has_all=True)
 
 
 def partition_of(
     batches: Iterator[pa.RecordBatch], runner: Runner, workspace: Workspace
 ) -> Partition:
-    """Return rows that come to a task as a partition, in memory or in files of the task."""
+    """Wrap the rows of a task as a partition, in memory or in files of the task."""
     rows = _gathered(batches, workspace)
     return _ThreadPartition(rows, 0, 1, ThreadEngine(runner, workspace))
 

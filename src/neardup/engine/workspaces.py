@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from neardup.index.index import OpenIndex
 
 
-# Bytes of rows in memory that need no folder: what is made of them is some hundred times as many.
+# Bytes of rows in memory that need no folder; derived data are some hundred times as large.
 _SHORT = 1 << 18
 
 
@@ -37,23 +37,23 @@ def open_workspace(
     key: Mapping[str, Any] | None = None,
     elsewhere: str = BY_WORK,
 ) -> Workspace:
-    """Return what a job may use; a folder is made when it is needed, or is one of a killed run.
+    """Return the workspace of a job, with a folder made on demand or resumed.
 
     Parameters
     ----------
     memory
         Bytes, or a size such as ``4GB``; None is 60 % of what is free.
     work
-        Folder for the work folder, no URL; None is beside the output, the current one for an output
-        at a URL, and without an output where the system has temporary files.
+        Parent of the work folder, not a URL. None is the output's folder, the current folder for an
+        output at a URL, and the system's temporary folder without an output.
     fresh
-        Do not go on with a run that was killed.
+        Do not resume a killed run.
     output
-        What the job writes, if that is known.
+        Output of the job, if it is known.
     key
-        What the work depends on; None if no later run goes on with it.
+        Inputs of the work; None if no later run can resume it.
     elsewhere
-        How a folder on a larger disk is named, by a job without that option.
+        Name of a folder on a larger disk in messages, for a job without that option.
     """
     limit = memory_budget(memory)
     parent = None if work is None else target_of(WorkspaceOptions.known["work"].checked(work))
@@ -81,7 +81,7 @@ def open_workspace(
 
 
 def are_short(sources: Sequence[Source]) -> bool:
-    """Return whether all rows are in memory, and so few that what is made of them is, too."""
+    """Return whether all rows are in memory and few enough for derived data to fit, too."""
     from neardup.files.memory import MemorySource
 
     are_in_memory = all(isinstance(source, MemorySource) for source in sources)
@@ -89,9 +89,9 @@ def are_short(sources: Sequence[Source]) -> bool:
 
 
 def account_of_earlier(work: LastingWork) -> list[str]:
-    """Return what there is of earlier runs, a line each, and remove what is of no more use.
+    """Describe earlier runs, a line each, and remove useless folders.
 
-    What was done with other options stays until this run is done: they may be given again.
+    Results with other options stay until this run is done, because the user may return to them.
     """
     lines = list(work.problems)
     if work.n_done:
@@ -110,7 +110,7 @@ def account_of_earlier(work: LastingWork) -> list[str]:
 
 
 def memory_budget(memory: int | str | None) -> int:
-    """Return the bytes that a job may use; None is 60 % of what is free."""
+    """Return the bytes that a job may use; None is 60 % of the free memory."""
     return (
         default_memory_bytes()
         if memory is None
@@ -121,10 +121,9 @@ def memory_budget(memory: int | str | None) -> int:
 def key_of(
     command: str, options: Options, scheme: Mapping[str, Any], **inputs: Sequence[Source]
 ) -> dict[str, Any] | None:
-    """Return what the work of a job depends on; None where that cannot be told.
+    """Return the inputs that identify a job's work, or None if they cannot be identified.
 
-    Data in memory and standard input are not there a second time, and
-    nobody knows whether a function is the same.
+    Data in memory and standard input cannot be read again, and functions cannot be compared.
     """
     files = {}
     for name, sources in inputs.items():
@@ -148,17 +147,17 @@ def key_with_index(
     folder: Path,
     **inputs: Sequence[Source],
 ) -> dict[str, Any] | None:
-    """Return what the work of a job depends on that looks up in an index, as ``key_of``."""
+    """Return the inputs that identify a job's work with an index, as ``key_of``."""
     key = key_of(command, options, index.scheme.describe(), **inputs)
     return None if key is None else key | {"index": [state_of_index(folder, index.manifest)]}
 
 
 def _state(file: Source, name: str) -> dict[str, object] | None:
-    """Return what changes when a file of the source of a name does; None if it is not a file."""
+    """Return the state of a source's file, or None if it is not a file."""
     location = file.origin
     if location is None or isinstance(location, StandardInput):
         return None
-    # A member of an archive changes when that does.
+    # A member of an archive changes with the archive.
     stored = location.archive if isinstance(location, ArchiveMember) else location
     if is_remote(stored):
         return {"path": location, "name": name, "state": state_of_url(stored)}
@@ -172,12 +171,12 @@ def _state(file: Source, name: str) -> dict[str, object] | None:
 
 
 def state_of_index(folder: Path, manifest: Manifest) -> dict[str, str]:
-    """Return of an index what changes when it does."""
+    """Return the state of an index that changes with its content."""
     return {"path": os.path.realpath(folder), "manifest": manifest.digest}
 
 
 def _spelled(value: object) -> object:
-    """Return the value of an option as JSON has it; numbers as exact decimals."""
+    """Return an option's value for JSON; numbers as exact decimals."""
     if isinstance(value, tuple | list):
         return [_spelled(each) for each in value]
     return value if isinstance(value, bool | int) else str(value)

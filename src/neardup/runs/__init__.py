@@ -1,5 +1,5 @@
-"""How work is run: threads, memory, progress, and what is stored safely on the way.
+"""Execution of work: threads, memory, progress, and crash-safe files.
 
-``scratch`` has the folders in which outputs are made, and ``work`` those in which a run keeps what
-it has done, so that it can go on if it was stopped.
+``scratch`` has the folders in which outputs are made. ``work`` has the folders that store completed
+tasks, so that a stopped run can resume.
 """

@@ -1,6 +1,6 @@
-"""Arrays in files: NumPy's .npy format with a header of 128 bytes, mapped into memory to read.
+"""Arrays in files: NumPy's .npy format with a header of 128 bytes, memory-mapped for reading.
 
-Those that a stage has worked out are kept in the work folder, so that it is not done again.
+Arrays of a stage are stored in the work folder, so that a resumed run does not repeat it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _HEADER = re.compile(
 
 
 def stored(array: AnyArray) -> AnyArray:
-    """See an array as it is written: C order, little end first."""
+    """View an array in its stored layout: C order, little-endian."""
     dtype = array.dtype.newbyteorder("<")
     if dtype.str not in _DTYPES or array.shape[1:] not in ((), (N_COLUMNS,)) or array.ndim == 0:
         message = (
@@ -57,7 +57,7 @@ def stored(array: AnyArray) -> AnyArray:
 
 
 def header(dtype: np.dtype[Any], length: int, ndim: int) -> bytes:
-    """Give the 128 bytes before the values."""
+    """Return the 128 bytes before the values."""
     shape = f"({length},)" if ndim == 1 else f"({length}, {N_COLUMNS})"
     text = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
     return b"\x93NUMPY\x01\x00v\x00" + text.encode().ljust(HEAD - 11) + b"\n"
@@ -83,10 +83,10 @@ def check_size(
 ) -> None:
     """Compare the size of a file with its record, without reading it.
 
-    One that ``grows`` may be larger.
+    A file that ``grows`` may be larger.
     """
     try:
-        # Not path.stat, which takes several times as long: a commit asks for all files of an index.
+        # path.stat takes several times as long, and a commit checks all files of an index.
         size = os.stat(path).st_size  # noqa: PTH116
     except FileNotFoundError:
         if may_be_gone:
@@ -110,8 +110,8 @@ def _other_size(path: Path | str, record: FileRecord, size: int) -> IndexFormatE
 def map_file(path: Path, record: FileRecord) -> pa.Buffer:
     """Map a checked file into memory, read-only.
 
-    Through Arrow, which closes the file and keeps the mapping: an index maps hundreds of files,
-    and Python's own ``mmap`` holds one descriptor open for each.
+    Arrow closes the file and keeps the mapping. An index maps hundreds of files, and Python's
+    ``mmap`` holds one descriptor open for each.
     """
     try:
         with pa.memory_map(str(path)) as file:
@@ -125,9 +125,9 @@ def map_file(path: Path, record: FileRecord) -> pa.Buffer:
 
 
 def let_go(mapped: Iterable[pa.Buffer]) -> None:
-    """Give back the memory that mapped files take; what is touched of them is read again.
+    """Release the memory of mapped files; pages are read again on access.
 
-    Each buffer is all of what ``map_file`` has mapped. Only where the system is known to do it.
+    Each buffer is a whole mapping from ``map_file``. Only on systems known to support it.
     """
     advise = _system_call()
     if advise is not None:
@@ -137,7 +137,7 @@ def let_go(mapped: Iterable[pa.Buffer]) -> None:
 
 @cache
 def _system_call() -> Callable[..., int] | None:
-    """Return the call of this system that says what memory is for, if it has one."""
+    """Return the system's ``madvise``, if it has one."""
     with contextlib.suppress(OSError, AttributeError):
         if sys.platform == "linux":
             return cast("Callable[..., int]", ctypes.CDLL(None).madvise)
@@ -145,7 +145,7 @@ def _system_call() -> Callable[..., int] | None:
 
 
 def array_in(path: Path, buffer: pa.Buffer) -> AnyArray:
-    """See a mapped file as an array; its header must be what ``header`` writes."""
+    """View a mapped file as an array; its header must match ``header``."""
     head = buffer.slice(0, min(HEAD, buffer.size)).to_pybytes()
     if match := _HEADER.fullmatch(head):
         dtype, length = _DTYPES.get(match[1].decode()), int(match[2])
@@ -163,7 +163,7 @@ def array_in(path: Path, buffer: pa.Buffer) -> AnyArray:
 
 
 def check_array(path: Path, array: AnyArray, dtype: npt.DTypeLike, ndim: int = 1) -> AnyArray:
-    """Make sure that an array is of the type that the caller works with."""
+    """Check that an array has the type that the caller works with."""
     if array.dtype != np.dtype(dtype) or array.ndim != ndim:
         message = (
             f"expected {np.dtype(dtype)} in {ndim} dimensions, "
@@ -173,20 +173,20 @@ def check_array(path: Path, array: AnyArray, dtype: npt.DTypeLike, ndim: int = 1
     return array
 
 
-# Checksums of pages: large arrays are checked where they are touched, and there only once.
+# Checksums of pages: large arrays are checked on first access, and only there.
 
 PAGE_BYTES = 4096
 
 
 class PageSums:
-    """Takes the checksums of the pages of an array whose parts go by one after the other."""
+    """Running checksums of the pages of an array, fed part by part."""
 
     def __init__(self) -> None:
         self._sums: list[int] = []
         self._rest = b""
 
     def update(self, data: Buffer) -> None:
-        """Take the next bytes."""
+        """Add the next bytes."""
         view = memoryview(data)
         if view.nbytes == 0:
             return
@@ -205,7 +205,7 @@ class PageSums:
         self._rest = bytes(view[n_whole:])
 
     def close_page(self) -> None:
-        """End the page, however long it is; nothing happens to an empty one."""
+        """End a page of any length; an empty page is ignored."""
         if self._rest:
             self._sums.append(zlib.crc32(self._rest))
             self._rest = b""
@@ -216,31 +216,31 @@ class PageSums:
         return np.array(self._sums, np.uint32)
 
 
-# Pages that are checked between two questions whether to go on.
+# Pages checked between two checks for cancellation.
 _PAGES_AT_ONCE = 64
 
 
 def count_pages(n_bytes: int) -> int:
-    """Count the pages of an array of so many bytes."""
+    """Count the pages of an array by its bytes."""
     return -(-n_bytes // PAGE_BYTES)
 
 
 class CheckedPages:
-    """The pages of a mapped array; what was touched has been checked.
+    """The pages of a mapped array, checked on first access.
 
-    For any number of threads: two may check the same page.
+    Thread-safe: two threads may check the same page.
 
     Parameters
     ----------
     path
-        Its file, for errors.
+        File of the array, for errors.
     array
         Of one dimension.
     sums
         The checksum of each page.
     bounds
-        Where the pages begin, in elements, and where the last one ends (n_pages + 1); None: all
-        but the last have ``PAGE_BYTES``.
+        Starts of the pages in elements, and the end of the last one (n_pages + 1). With None, all
+        pages but the last have ``PAGE_BYTES``.
     """
 
     def __init__(
@@ -252,7 +252,7 @@ class CheckedPages:
         self._width = PAGE_BYTES // array.itemsize
 
     def check(self, pages: Int64s | list[int]) -> None:
-        """Check some pages, those that were not checked before."""
+        """Check some pages, unless they were checked before."""
         pages = np.asarray(pages, np.int64)
         pages = pages[~self.is_checked[pages]]
         for start in range(0, len(pages), _PAGES_AT_ONCE):
@@ -260,13 +260,13 @@ class CheckedPages:
             self._check(pages[start : start + _PAGES_AT_ONCE])
 
     def check_elements(self, elements: Int64s) -> None:
-        """Check the pages of some elements, where all pages have one width."""
+        """Check the pages of some elements, if all pages have one width."""
         pages = elements // self._width
         if not self.is_checked[pages].all():
             self.check(np.unique(pages))
 
     def check_ranges(self, starts: Int64s, stops: Int64s) -> None:
-        """Check the pages of ranges of elements, none empty, where all pages have one width."""
+        """Check the pages of non-empty ranges of elements, if all pages have one width."""
         first, last = starts // self._width, (stops - 1) // self._width
         for distance in range(int((last - first).max(initial=-1)) + 1):
             pages = np.minimum(first + distance, last)
@@ -274,7 +274,7 @@ class CheckedPages:
                 self.check(np.unique(pages))
 
     def part(self, start: int, stop: int) -> AnyArray:
-        """Return a few elements, where all pages have one width."""
+        """Return a few elements, if all pages have one width."""
         for page in range(start // self._width, -(-stop // self._width)):
             if not self.is_checked[page]:
                 self.check([page])
@@ -304,9 +304,9 @@ class CheckedPages:
 def kept_arrays(
     workspace: Workspace, task: str, compute: Callable[[], dict[str, AnyArray]]
 ) -> dict[str, AnyArray]:
-    """Return the arrays of a task that an earlier run has done; else compute and keep them.
+    """Return the stored arrays of a task, or compute and store them.
 
-    They are kept only where the work folder is in use: what fits in memory is done anew.
+    They are stored only if the work folder is in use; arrays that fit in memory are recomputed.
     """
     work = workspace.work
     if work is not None and work.is_done(task):
@@ -319,14 +319,14 @@ def kept_arrays(
 
 
 def keep_arrays(workspace: Workspace, task: str, arrays: Mapping[str, AnyArray]) -> None:
-    """Keep the arrays of a task in the work folder, unless they are there."""
+    """Store the arrays of a task in the work folder, unless they are stored."""
     work = workspace.work
     if work is None or work.is_done(task):
         return
     with work.task(task) as files:
         for name, array in arrays.items():
             values = stored(array)
-            # Not by NumPy, whose errors do not tell a full disk from anything else.
+            # NumPy's errors do not distinguish a full disk from other failures.
             file = files.new_file(name)
             file.append(header(values.dtype, len(values), values.ndim))
             file.append(values.data)
@@ -341,31 +341,30 @@ def _load(path: Path) -> Any:
         raise ReadError(message, path=str(path)) from error
 
 
-# A growing array: in memory while it is short, in a file that is mapped from then on.
+# A growing array: in memory while it is short, then in a mapped file.
 
 _FILE = "values"
 _FIRST_ROOM = 1 << 16
 
 
 class GrowingArray:
-    """Values that are appended one after the other, and then are one array.
+    """Append values to one array in memory or in a file.
 
     Parameters
     ----------
     name
-        Of the task of the work folder that has the file.
+        Name of the work folder's task for the file.
     dtype
         Type of the values.
     workspace
-        Says how much memory there is.
+        Memory and work folder.
     share
-        Part of that memory which the array may take.
+        Share of the memory that the array may take.
 
     Notes
     -----
-    Used in a ``with`` block while values are appended; ``array`` is there afterwards. In memory the
-    array is never there twice, because the system moves it as it grows; an eighth of it may be room
-    that has no values yet.
+    Append within a ``with`` block; ``array`` is available afterwards. The array is never in memory
+    twice, because the system moves it as it grows; up to an eighth of its memory is unused.
     """
 
     def __init__(
@@ -388,20 +387,20 @@ class GrowingArray:
             return
         stop = self._size + len(values)
         if stop > len(self._values):
-            # In place, because no other object knows the array yet.
+            # In place, because no other object refers to the array yet.
             self._values.resize(max(stop, len(self._values) * 9 // 8), refcheck=False)
         self._values[self._size : stop] = values
         self._size = stop
 
     @property
     def is_there(self) -> bool:
-        """Whether an earlier run has written all values, so that none is to be appended."""
+        """Whether an earlier run has written all values."""
         work = self._workspace.work
         return self._file is None and work is not None and work.is_done(self._name)
 
     @property
     def array(self) -> Any:
-        """All values; mapped where they are in a file."""
+        """All values; memory-mapped if they are in a file."""
         if self._file is None and not self.is_there:
             return self._values[: self._size]
         assert self._workspace.work is not None

@@ -1,4 +1,4 @@
-"""Progress as bars that rich draws, one a stage."""
+"""Progress bars by rich, one per stage."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _STEPS = 1000
 
 
 class Bars:
-    """Shows a bar for each stage, its amount, and the time to go.
+    """Show a bar per stage, with its amount and remaining time.
 
     Parameters
     ----------
     in_notebook
-        In the output of a cell, not on a terminal.
+        Whether the bars are in a notebook's cell instead of a terminal.
     """
 
     def __init__(self, *, in_notebook: bool) -> None:
@@ -35,11 +35,11 @@ class Bars:
         self._tasks: dict[str, TaskID] = {}
 
     def start(self) -> None:
-        """Begin to draw."""
+        """Start drawing."""
         self._progress.start()
 
     def update(self, stage: StageProgress) -> None:
-        """Draw how far a stage is."""
+        """Draw the progress of a stage."""
         share = stage.share
         total = None if share is None else _STEPS
         completed = int((share or 0) * _STEPS)
@@ -51,12 +51,12 @@ class Bars:
         )
 
     def stop(self) -> None:
-        """Leave the bars as they are."""
+        """Stop drawing, and leave the bars on the screen."""
         self._progress.stop()
 
 
 class _Words(ProgressColumn):
-    """What is said of a stage at the moment when it is drawn."""
+    """Words about a stage, formatted when they are drawn."""
 
     def __init__(self, say: Callable[[StageProgress], str]) -> None:
         super().__init__()

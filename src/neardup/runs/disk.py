@@ -1,6 +1,6 @@
-"""Files that survive a crash, and who writes: all bytes first, then the real name.
+"""Crash-safe files under a lock: all bytes first, then the final name.
 
-One process at a time writes to a folder; a text beside its lock names the process.
+One process at a time writes to a folder; a text next to its lock names the process.
 """
 
 from __future__ import annotations
@@ -27,35 +27,34 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
     from typing_extensions import Buffer
 
-# Checksums of whole files, taken while they are written and again when they are opened.
-#
-# CRC-32 finds every error of up to 32 neighbouring bits and all but one in 2**32 of the others. It
-# is meant against damage, not against malice. Of the checksums in the standard library it is the
-# fastest (one core of a Xeon of 2023, per second: CRC-32 1.9 GB, Adler-32 1.4, SHA-256 1.0 with and
-# 0.4 without instructions of its own, BLAKE2b 0.8), and it runs outside the interpreter lock.
+# Checksums of whole files, computed while they are written and again when they are opened. CRC-32
+# detects every error of up to 32 neighbouring bits and all but one in 2**32 of the others; it
+# protects against damage, not against malice. It is the fastest checksum of the standard library
+# (one core of a Xeon of 2023, per second: CRC-32 1.9 GB, Adler-32 1.4, SHA-256 1.0 with and 0.4
+# without special instructions, BLAKE2b 0.8), and it runs outside the interpreter lock.
 
-# The checksum takes the first bytes of a file last: they are the header of an array, which holds
-# the length and is therefore known only when all else is written.
+# The first bytes of a file are added last: the header of an array holds its length, which is known
+# only at the end.
 HEAD = 128
 _BLOCK = 1 << 20
 
-# Errors of a disk that has no room.
+# Errors of a full disk.
 FULL = {errno.ENOSPC, errno.EDQUOT}
 
-# What a message says where a later run goes on.
+# Phrase in messages if a later run resumes.
 GOES_ON = "it goes on where it stopped"
 
 
 @dataclass(frozen=True)
 class FileRecord:
-    """What a file must be: its ``size`` in bytes and the ``checksum`` of all of them, in hex."""
+    """Expected ``size`` of a file in bytes, and ``checksum`` of all bytes in hex."""
 
     size: int
     checksum: str
 
 
 class RunningChecksum:
-    """The checksum of a file of which one part after another goes by."""
+    """Running checksum of a file, fed part by part."""
 
     def __init__(self) -> None:
         self._head = bytearray()
@@ -63,7 +62,7 @@ class RunningChecksum:
         self._size = 0
 
     def update(self, data: Buffer) -> None:
-        """Take the next bytes."""
+        """Add the next bytes."""
         view = memoryview(data)
         if view.nbytes == 0:
             return
@@ -76,18 +75,18 @@ class RunningChecksum:
         self._rest = zlib.crc32(view, self._rest)
 
     def replace_head(self, head: bytes) -> None:
-        """Let the file begin with other bytes than those that went by."""
+        """Replace the first bytes of the file."""
         self._head[:] = head
 
     def record(self) -> FileRecord:
-        """Give size and checksum of all that went by."""
+        """Return the size and checksum of all bytes."""
         return FileRecord(self._size, f"{zlib.crc32(self._head, self._rest):08x}")
 
 
 def record_of_file(path: Path) -> FileRecord:
-    """Read a file and give its size and checksum.
+    """Read a file and return its size and checksum.
 
-    It is read and not mapped: a sector that cannot be read is then an OSError and no signal.
+    It is read and not mapped, so that an unreadable sector raises OSError instead of a signal.
     """
     checksum, block = RunningChecksum(), memoryview(bytearray(_BLOCK))
     with path.open("rb", buffering=0) as file:
@@ -96,15 +95,14 @@ def record_of_file(path: Path) -> FileRecord:
     return checksum.record()
 
 
-# What a run has written, for whoever has to say so when it ends early.
-#
-# An interrupt may come between the call that gives an output its name and the next line. So an
-# output is noted before that call, and whether it took place is looked up when somebody asks.
+# Outputs of a run, for a report if it ends early. An interrupt may come between the rename of an
+# output and the next line. So an output is recorded before its rename, and checked when the report
+# is made.
 
 
 @dataclass(frozen=True)
 class Note:
-    """Something that is to be found at a path, told by its numbers on the disk."""
+    """An expected file at a path, identified by its numbers on the disk."""
 
     name: str
     path: Path
@@ -112,7 +110,7 @@ class Note:
     number: int
 
     def is_there(self) -> bool:
-        """Return whether it is found there."""
+        """Return whether the file is at its path."""
         try:
             found = self.path.stat()
         except OSError:
@@ -122,9 +120,9 @@ class Note:
 
 @dataclass
 class Journal:
-    """The outputs of a run: what takes a name, what was streamed, and what is being streamed.
+    """The outputs of a run: renamed, streamed, and being streamed.
 
-    ``unfinished`` is a folder, or its URL, by which the same command goes on.
+    ``unfinished`` is a folder or URL from which the same command resumes.
     """
 
     notes: list[Note] = field(default_factory=list)
@@ -133,7 +131,7 @@ class Journal:
     unfinished: Path | str | None = None
 
     def written(self) -> list[str]:
-        """Return the names of the outputs that are at their places."""
+        """Return the names of the outputs that are in place."""
         names = [note.name for note in self.notes if note.is_there()]
         return list(dict.fromkeys([*names, *self.streamed]))
 
@@ -143,7 +141,7 @@ _CURRENT: ContextVar[Journal | None] = ContextVar("journal", default=None)
 
 @contextmanager
 def keep_journal() -> Iterator[Journal]:
-    """Give a journal of what is written in the block."""
+    """Record the outputs that are written in the block."""
     journal = Journal()
     token = _CURRENT.set(journal)
     try:
@@ -153,23 +151,23 @@ def keep_journal() -> Iterator[Journal]:
 
 
 def note(content: Path, target: Path, name: Path | None = None) -> None:
-    """Note that ``content`` is about to be moved to ``target``; ``name`` is what users call it."""
+    """Record that ``content`` is about to be moved to ``target``, which users call ``name``."""
     journal = _CURRENT.get()
     if journal is not None:
-        # Relative paths still mean the same when somebody asks: nothing here changes the folder.
+        # Relative paths stay valid, because the current folder never changes here.
         found = content.stat()
         journal.notes.append(Note(str(name or target), target, found.st_dev, found.st_ino))
 
 
 def note_written(name: str) -> None:
-    """Note an output that was written, and that nobody need look up."""
+    """Record an output that is known to be written."""
     journal = _CURRENT.get()
     if journal is not None:
         journal.streamed.append(name)
 
 
 def note_unfinished(folder: Path | str) -> None:
-    """Note that the run has ended early, and what it has done is kept in a folder, or at a URL."""
+    """Record that the run ended early and can resume from a folder or URL."""
     journal = _CURRENT.get()
     if journal is not None:
         journal.unfinished = folder
@@ -177,7 +175,7 @@ def note_unfinished(folder: Path | str) -> None:
 
 @contextmanager
 def note_stream(name: str) -> Iterator[None]:
-    """Note that the block writes to a stream, which has a part of it until the block has ended."""
+    """Record that the block writes to a stream, which is partial until the block ends."""
     journal = _CURRENT.get() or Journal()
     journal.partial = name
     yield
@@ -187,7 +185,7 @@ def note_stream(name: str) -> Iterator[None]:
 
 @contextmanager
 def translated(path: object) -> Iterator[None]:
-    """Turn the operating system's errors into one that names what could not be written."""
+    """Turn the operating system's errors into one that names the unwritten file."""
     try:
         yield
     except NeardupError:
@@ -198,13 +196,13 @@ def translated(path: object) -> Iterator[None]:
         raise WriteError(message) from error
 
 
-# Folders that nobody reads after this process; what is in them need not reach the disk.
+# Folders that only this process reads, whose files need not be synced to the disk.
 _PASSING: set[Path] = set()
 
 
 @contextmanager
 def passing(folder: Path) -> Iterator[None]:
-    """Let no file in a folder wait for the disk, for as long as the block lasts."""
+    """Skip disk synchronization in a folder within the block."""
     _PASSING.add(folder)
     try:
         yield
@@ -217,9 +215,9 @@ def _is_passing(path: Path) -> bool:
 
 
 class NewFile:
-    """A file under a temporary name that grows at its end.
+    """An append-only file under a temporary name.
 
-    It is open only while it is written to, for an index writes hundreds at a time, and systems
+    It is open only during a write, because an index writes hundreds of files at a time, and systems
     allow a process as few as 256 open files.
     """
 
@@ -230,13 +228,13 @@ class NewFile:
             pass
 
     def append(self, data: Buffer) -> None:
-        """Write some bytes at the end."""
+        """Append some bytes."""
         with self.path.open("ab", buffering=0) as file:
             write_all(file.fileno(), data)
         self._checksum.update(data)
 
     def finish(self, head: bytes | None = None) -> FileRecord:
-        """Replace the first bytes if ``head`` is given, and see that all reaches the disk."""
+        """Replace the first bytes by ``head`` if it is given, and sync the file."""
         with self.path.open("r+b", buffering=0) as file:
             if head is not None:
                 if len(head) != HEAD:
@@ -250,7 +248,7 @@ class NewFile:
 
 
 def finish_file(path: Path) -> FileRecord:
-    """Bring a file that another library has written to the disk, and return its record."""
+    """Sync a file that another library has written, and return its record."""
     if not _is_passing(path):
         with path.open("r+b", buffering=0) as file:
             os.fsync(file.fileno())
@@ -258,25 +256,25 @@ def finish_file(path: Path) -> FileRecord:
 
 
 def write_all(descriptor: int, data: Buffer) -> None:
-    """Write all of some bytes to an open file."""
+    """Write all bytes to an open file."""
     view = memoryview(data)
     if view.nbytes == 0:
         return
     view = view.cast("B")
-    # Systems write at most some 2 GB at a time, and less where the disk is nearly full.
+    # Systems write at most some 2 GB per call, and less if the disk is nearly full.
     while view:
         view = view[os.write(descriptor, view) :]
 
 
 def part_of(path: Path) -> Path:
-    """Give the temporary name of a file or folder, in the same folder."""
+    """Return the temporary name of a file or folder, in the same folder."""
     return path.with_name(f".{path.name}.part")
 
 
 def store_file(path: Path, *parts: Buffer, output: Path | None = None) -> FileRecord:
-    """Write a file that is there as a whole, and on the disk, or not at all.
+    """Write a file atomically and durably.
 
-    ``output`` is what has been written once the file is there, if it is the last of something.
+    ``output`` is recorded as written with this file, if it is the last of an output.
     """
     temporary = part_of(path)
     with translated(path):
@@ -301,21 +299,21 @@ def store_file(path: Path, *parts: Buffer, output: Path | None = None) -> FileRe
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder in one that exists, and see that its name reaches the disk."""
+    """Create a folder in an existing one, and sync its name to the disk."""
     if not path.is_dir():
         path.mkdir()
         sync_folder(path.parent)
 
 
 def sync_folder(path: Path) -> None:
-    """See that the names in a folder reach the disk, where the system can be asked for that."""
+    """Sync the names in a folder to the disk, if the system supports it."""
     if os.name == "nt" or _is_passing(path):
         return
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some network file systems write names at once and refuse the question.
+        # Some network file systems write names at once and reject the call.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
     finally:
@@ -328,7 +326,7 @@ _LONGEST_COMMAND = 200
 
 
 def this_holder() -> dict[str, Any]:
-    """Return what others are told of this process."""
+    """Return the description of this process for others."""
     command = shlex.join(sys.orig_argv)
     return {
         "process": os.getpid(),
@@ -339,7 +337,7 @@ def this_holder() -> dict[str, Any]:
 
 
 def store_holder(folder: Path) -> None:
-    """Tell others who writes. It helps people and decides nothing: without it, all works."""
+    """Store the description of the writer; it is informative only."""
     temporary = part_of(folder / HOLDER)
     try:
         temporary.write_text(json.dumps(this_holder()), encoding="utf-8")
@@ -351,10 +349,9 @@ def store_holder(folder: Path) -> None:
 
 
 def find_holder(folder: Path) -> str | None:
-    """Say who holds the lock.
+    """Describe the process that holds the lock, or return None if it is unknown.
 
-    None if that is not known: the holder may not have written its text yet, and the text found may
-    be that of a process that was killed.
+    The holder may not have written its text yet, or the text may be from a killed process.
     """
     try:
         content = json.loads((folder / HOLDER).read_text(encoding="utf-8"))
@@ -364,7 +361,7 @@ def find_holder(folder: Path) -> str | None:
 
 
 def say_holder(content: Any) -> str | None:
-    """Say who is meant by what ``this_holder`` has returned there; None for one that has died."""
+    """Describe the process of ``this_holder``'s text, or return None for a dead one."""
     try:
         process, host, command, since = (
             content[key] for key in ("process", "host", "command", "since")
@@ -380,9 +377,9 @@ def say_holder(content: Any) -> str | None:
 
 
 def _is_alive(process: object) -> bool:
-    """Tell whether there is a process of that number; True if that cannot be found out."""
+    """Return whether a process of that number exists; True if that is unknown."""
     if os.name == "nt" or not isinstance(process, int) or process <= 0:
-        # Windows has no signal 0: there, this call would end the process.
+        # Windows has no signal 0: this call would end the process there.
         return True
     try:
         os.kill(process, 0)
@@ -393,21 +390,21 @@ def _is_alive(process: object) -> bool:
     return True
 
 
-# Errors of file systems without locks, where no process finds out whether another one lives.
+# Errors of file systems without locks; processes cannot detect each other there.
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP}
-# Others may remove a folder before it is locked.
+# Attempts, because other processes may remove a folder before it is locked.
 _TRIES = 10
-# Seconds. Others lock a folder for a moment, to see whether its process has been killed.
+# Seconds. Other processes lock a folder for a moment, to check whether its process was killed.
 PATIENCE = 0.3
 
 
 class LockedFolder:
-    """A folder in which one process at a time works; the system frees the lock of a killed one.
+    """A folder for one process at a time; the system frees the lock of a killed process.
 
     Parameters
     ----------
     path
-        Of the folder, which ``enter`` makes.
+        Path of the folder, which ``enter`` creates.
     """
 
     def __init__(self, path: Path) -> None:
@@ -421,11 +418,11 @@ class LockedFolder:
 
     @property
     def holder(self) -> str:
-        """The process that holds the lock, in words."""
+        """Description of the process that holds the lock."""
         return find_holder(self.path) or "another process"
 
     def enter(self, patience: float = PATIENCE) -> None:
-        """Make the folder if it is not there, and lock it within some seconds.
+        """Create the folder if it is missing, and lock it within some seconds.
 
         Raises
         ------
@@ -434,14 +431,14 @@ class LockedFolder:
         """
         from filelock import FileLock
 
-        # One thread may take it and another free it.
+        # One thread may take the lock and another free it.
         self._lock = FileLock(self.path / LOCK, thread_local=False)
         for _ in range(_TRIES):
             self._make()
             try:
                 self._lock.acquire(timeout=patience, poll_interval=PATIENCE / 10)
             except (FileNotFoundError, FileExistsError):
-                # Others, who take it for a leftover, remove it at any moment.
+                # Other processes that take the folder for a leftover may remove it at any moment.
                 continue
             except NotImplementedError:
                 break
@@ -451,7 +448,7 @@ class LockedFolder:
                 with contextlib.suppress(OSError):
                     self.path.rmdir()
                 raise
-            # Whoever had it may have removed it just before.
+            # The previous holder may have removed the folder just before.
             if (self.path / LOCK).exists():
                 break
             self._lock.release()

@@ -1,4 +1,4 @@
-"""Progress as a user sees it: bars on a terminal and in a notebook, else a line now and then."""
+"""Progress for users: bars on a terminal and in a notebook, else occasional lines."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from typing import Protocol
 
 from neardup.runs.progress import StageProgress
 
-# Seconds between two lines: a log should stay short, in a notebook somebody waits.
+# Seconds between two lines: logs should stay short, a notebook has a waiting reader.
 _BETWEEN_LINES, _IN_A_NOTEBOOK = 60.0, 10.0
 
 
 class View(Protocol):
-    """Where progress is shown."""
+    """Interface of progress views."""
 
     def start(self) -> None:
-        """Begin to show it."""
+        """Start the view."""
 
     def update(self, stage: StageProgress) -> None:
-        """Show how far a stage is."""
+        """Show the progress of a stage."""
 
     def stop(self) -> None:
-        """Leave what is shown as it is."""
+        """Stop, and leave the last state visible."""
 
 
 class Display:
@@ -56,19 +56,19 @@ class Display:
             self._view = None
 
     def begin(self, stage: str) -> None:
-        """Show that a stage has begun."""
+        """Show that a stage has started."""
         if self._view is not None:
             self._view.update(self._stage(stage))
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
-        """Show how far a stage is."""
+        """Show the progress of a stage."""
         if self._view is not None:
             shown = self._stage(stage)
             shown.update(done, total, time.monotonic())
             self._view.update(shown)
 
     def end(self, stage: str) -> None:
-        """Show that a stage is over."""
+        """Show that a stage has ended."""
         if self._view is not None:
             shown = self._stage(stage)
             shown.end(time.monotonic())
@@ -81,26 +81,26 @@ class Display:
 
 
 class Lines:
-    """Writes a line about the stage at work once in so many seconds, whether it reports or not."""
+    """Write a line about the current stage at fixed intervals."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._latest: StageProgress | None = None
-        # What an interrupt leaves whole, as for threads that work.
+        # A queue in C survives interrupts, as for worker threads.
         self._end: SimpleQueue[None] = SimpleQueue()
         self._writing = Lock()
 
     def start(self) -> None:
-        """Begin to wait for the first line."""
+        """Start the interval."""
         self._writing.acquire()
         start_new_thread(self._write, ())
 
     def update(self, stage: StageProgress) -> None:
-        """Take the stage that the next line is about."""
+        """Set the stage of the next line."""
         self._latest = stage
 
     def stop(self) -> None:
-        """Write no more."""
+        """Write no more lines."""
         self._end.put(None)
         with self._writing:
             pass
@@ -110,7 +110,7 @@ class Lines:
             while not self._is_over():
                 latest = self._latest
                 if latest is not None and latest.ended is None:
-                    # A log that cannot be written to must not end the job.
+                    # An unwritable log must not end the job.
                     with contextlib.suppress(OSError, ValueError):
                         sys.stderr.write(latest.line(time.monotonic()) + "\n")
                         sys.stderr.flush()
@@ -118,7 +118,7 @@ class Lines:
             self._writing.release()
 
     def _is_over(self) -> bool:
-        """Wait until the next line is due, or until no more is to be written."""
+        """Wait until the next line is due, or until the end."""
         try:
             self._end.get(timeout=self._seconds)
         except Empty:

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from neardup.runs.tasks import TaskFiles
     from neardup.runs.work import Workspace
 
-# Record batches in a file, one after the other, each of which may have a schema of its own.
-#
-# A file is a sequence of Arrow IPC streams of one batch each. It is written once, from start to
-# end, and mapped to be read: only the columns that are looked at are loaded, and nothing stays in
-# memory when the last array of a file is let go.
+# Record batches in a file, one after the other; each may have its own schema. A file is a sequence
+# of Arrow IPC streams of one batch each. It is written once, from start to end, and mapped for
+# reading: only accessed columns are loaded, and nothing stays in memory after the last array of a
+# file is freed.
 
 
 class BatchWriter:
@@ -40,7 +39,7 @@ class BatchWriter:
     path
         The file.
     compression
-        ``lz4`` or ``zstd`` for columns of text; None where files are mapped for a few columns.
+        ``lz4`` or ``zstd`` for columns of text; None for files of which few columns are read.
     """
 
     def __init__(self, path: Path, compression: str | None = None) -> None:
@@ -79,17 +78,17 @@ class BatchWriter:
 
 
 class BatchFile:
-    """The file of batches that a task of a work folder writes.
+    """A file of batches, written by a task of a work folder.
 
-    Used in a ``with`` block, or left by ``__exit__``: the task is then done, or given up after an
+    Use it in a ``with`` block, or call ``__exit__``: the task is then done, or dropped after an
     error.
 
     Parameters
     ----------
     task
-        What ``WorkFolder.task`` returns.
+        Context manager from ``WorkFolder.task``.
     name
-        Of the file.
+        Name of the file.
     compression
         As of ``BatchWriter``.
     """
@@ -112,7 +111,7 @@ class BatchFile:
         return self._writer.size
 
     def finish(self, result: Any) -> None:
-        """Note what is stored with the task; nothing is written any more."""
+        """Close the file, and set the result that is stored with the task."""
         self._files.result = result
 
     def __enter__(self) -> BatchFile:
@@ -128,13 +127,13 @@ def read_batches(
     stop: int | None = None,
     is_wanted: Callable[[pa.RecordBatch], bool] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Map a file and yield its batches; those between two bytes at which batches begin.
+    """Map a file and yield its batches, optionally between two batch boundaries in bytes.
 
-    ``is_wanted`` decides by the first column alone whether the others of a batch are read.
+    ``is_wanted`` decides from the first column whether the other columns are read.
     """
     place, end = start, _size_of(path) if stop is None else stop
     while place < end:
-        # Mapped anew for each batch: what was looked at leaves the memory with it.
+        # Each batch has its own mapping, so that accessed pages are freed with it.
         batches, place = _read_at(path, place, is_wanted)
         yield from batches
         del batches
@@ -143,7 +142,7 @@ def read_batches(
 def _read_at(
     path: Path, place: int, is_wanted: Callable[[pa.RecordBatch], bool] | None
 ) -> tuple[list[pa.RecordBatch], int]:
-    """Return the batches at a place, none if they are not wanted, and where the next ones are."""
+    """Return the batches at a position, none if unwanted, and the next position."""
     import pyarrow as pa
 
     try:
@@ -176,7 +175,7 @@ def _cannot_be_read(path: Path, error: Exception) -> ReadError:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Let the operating system's errors name the file; Arrow's do not."""
+    """Add the file name to the operating system's errors, which Arrow omits."""
     try:
         yield
     except OSError as error:
@@ -184,32 +183,30 @@ def _named(path: Path) -> Iterator[None]:
         raise OSError(number, os.strerror(number), str(path)) from error
 
 
-# A growing list of record batches: in memory while it is short, in files from then on.
-#
-# Files are written once, each as a task of the work folder, so that those of a run that was killed
-# are there when it is run again.
+# A growing list of record batches: in memory while it is short, then in files. Each file is written
+# once, as a task of the work folder, so that a resumed run finds the files of a killed one.
 
 _FILE = "batches"
 
 
 class SpilledBatches:
-    """Batches in the order in which they came, each with something that is known of it.
+    """Batches in order of arrival, each with plain values about it.
 
     Parameters
     ----------
     name
-        Of the list in the work folder.
+        Name of the list in the work folder.
     workspace
-        Says how much memory there is.
+        Memory and work folder.
     share
-        Part of that memory which the list may take.
+        Share of the memory that the list may take.
     weight_of_file
-        A file is complete when the weights of its batches add up to so much.
+        A file is complete when the weights of its batches add up to this.
 
     Notes
     -----
-    Used in a ``with`` block while batches are added; a file that is not complete then is given up.
-    Reading maps a file at a time, so that little memory is taken whatever is read.
+    Add batches within a ``with`` block; an incomplete file is dropped at its end. Reading maps one
+    file at a time and needs little memory.
     """
 
     def __init__(
@@ -221,7 +218,7 @@ class SpilledBatches:
         self._bytes = self._weight = 0
         self._n_files = 0
         self._goes_to_files = False
-        # The file that is being written, and what is known of its batches.
+        # The open file, and the values of its batches.
         self._open: BatchFile | None = None
         self._known: list[Any] = []
         work = workspace.work
@@ -234,11 +231,11 @@ class SpilledBatches:
         return self._n_files == 0 and self._open is None
 
     def to_files(self) -> None:
-        """See that batches are in files from the next one on, and those before it, too."""
+        """Write all batches to files, those in memory included."""
         self._goes_to_files = True
 
     def known(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
-        """Yield all batches, each with what is known of it."""
+        """Yield all batches with their values."""
         assert self._open is None
         for number in range(self._n_files):
             yield from self._read(number)
@@ -249,11 +246,11 @@ class SpilledBatches:
         return (batch for batch, _ in self.known())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Be copied as a list in memory, because files go with the run."""
+        """Copy as a list in memory, because files end with the run."""
         return list, (list(self),)
 
     def append(self, batch: pa.RecordBatch, known: Any, weight: int) -> None:
-        """Add a batch; what is ``known`` of it is plain values, of which JSON can be made."""
+        """Add a batch; ``known`` are plain values for JSON."""
         waiting = [(batch, known)]
         self._weight += weight
         if self._open is None:
@@ -312,23 +309,23 @@ class Shuffle:
     Parameters
     ----------
     name
-        Of the shuffle in the work folder.
+        Name of the shuffle in the work folder.
     workspace
-        Says how much memory there is.
+        Memory and work folder.
     n_partitions
-        Their number.
+        Number of partitions.
     in_memory
-        Whether all rows stay in memory; None: as long as they fit into their share of it.
+        Whether all rows stay in memory; None: while they fit into their share of it.
     share
-        Part of the memory in which rows may wait to be written.
+        Share of the memory for rows that wait to be written.
     compression
-        Of files: ``lz4`` for text, None for what does not get smaller.
+        Compression of files: ``lz4`` for text, None for incompressible data.
     weight_of_file
-        A file is complete when the weights of its rows add up to so much.
+        A file is complete when the weights of its rows add up to this.
 
     Notes
     -----
-    Used in a ``with`` block while rows are added; a file that is not complete then is given up.
+    Add rows within a ``with`` block; an incomplete file is dropped at its end.
     """
 
     def __init__(
@@ -347,15 +344,15 @@ class Shuffle:
         self._room = None if stays else workspace.share(share)
         self._may_stay = in_memory is None
         self._compression, self._weight_of_file = compression, weight_of_file
-        # Rows that are in no file yet, each batch with where its partitions begin.
+        # Rows not yet in a file: batches with their partition boundaries.
         self._waiting: list[tuple[pa.RecordBatch, list[int]]] = []
         self._bytes_waiting = self._bytes_written = 0
         self._n_files = 0
-        # Of what the next file will have, or the one that is being written.
+        # Values of the next or open file.
         self._known: list[Any] = []
         self._weight = 0
         self._file: BatchFile | None = None
-        # Of each run of rows in it, where its partitions begin, and where the last one ends.
+        # Partition boundaries of each run of rows in that file, with the end of the last.
         self._runs: list[list[int]] = []
         work = workspace.work
         while (
@@ -365,17 +362,17 @@ class Shuffle:
 
     @property
     def bytes_in_files(self) -> int:
-        """Bytes of the rows that were added to files, or wait for it; 0 while all may stay."""
+        """Bytes of the rows in files or waiting for them; 0 while all rows may stay in memory."""
         return 0 if self._stays else self._bytes_written + self._bytes_waiting
 
     def done(self) -> list[Any]:
-        """Return what is known of the rows that an earlier run has written."""
+        """Return the values of the rows that an earlier run has written."""
         return [known for number in range(self._n_files) for known in self._result(number)["known"]]
 
     def add(
         self, batch: pa.RecordBatch, partitions: Int64s, known: Any = None, weight: int = 0
     ) -> None:
-        """Add rows, sorted by the partitions that they go to; what is ``known`` is plain values."""
+        """Add rows, sorted by partition; ``known`` are plain values."""
         bounds = np.searchsorted(partitions, np.arange(self.n_partitions + 1)).tolist()
         self._waiting.append((batch, bounds))
         if self._room is None:
@@ -408,10 +405,10 @@ class Shuffle:
         *,
         n_partitions: int = 1,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition, in the order in which they were added.
+        """Yield the rows of a partition, in the order of addition.
 
-        ``is_wanted`` leaves batches out by their first column; more may come than it wants. Of
-        several partitions at once each batch has rows of all, or of one after the other.
+        ``is_wanted`` filters batches by their first column; unwanted rows may still come. With
+        several partitions, batches may mix them or come one partition after the other.
         """
         behind = partition + n_partitions
         work = self._workspace.work
@@ -426,14 +423,14 @@ class Shuffle:
                 yield _slice_of(batch, bounds, partition, behind)
 
     def discard(self) -> None:
-        """Remove all rows; they are not read any more."""
+        """Remove all rows."""
         self._waiting = []
         for number in range(self._n_files):
             assert self._workspace.work is not None
             self._workspace.work.discard(self._task(number))
 
     def read_all(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of all partitions, in any order; those in memory may be let go of."""
+        """Yield the rows of all partitions, in any order; ``let_go`` frees rows in memory."""
         work = self._workspace.work
         for number in range(self._n_files):
             assert work is not None
@@ -444,7 +441,7 @@ class Shuffle:
             yield self._waiting.pop(0)[0]
 
     def nbytes(self, partition: int) -> int:
-        """Return how many bytes the rows of a partition take, in files and in memory."""
+        """Return the bytes of a partition's rows, in files and in memory."""
         n_bytes = 0
         for number in range(self._n_files):
             for places in self._result(number)["runs"]:
@@ -456,7 +453,7 @@ class Shuffle:
 
     @property
     def _stays(self) -> bool:
-        """Whether all rows are in memory, and may stay there."""
+        """Whether all rows are in memory and may stay there."""
         is_there = self._n_files == 0 and self._file is None
         return self._room is None or (
             self._may_stay and is_there and self._bytes_waiting < self._room
@@ -467,7 +464,7 @@ class Shuffle:
         return self._workspace.work.result(self._task(number))
 
     def _opened(self) -> BatchFile:
-        """Return the file that is being written."""
+        """Return the open file, or open the next."""
         if self._file is None:
             assert self._workspace.work is not None
             task = self._workspace.work.task(self._task(self._n_files))
@@ -475,7 +472,7 @@ class Shuffle:
         return self._file
 
     def _write_waiting(self, file: BatchFile) -> None:
-        """Write what waits as a run: the rows of each partition as one batch."""
+        """Write the waiting rows as a run: one batch per partition."""
         import pyarrow as pa
 
         places = [file.size]

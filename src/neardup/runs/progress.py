@@ -1,4 +1,4 @@
-"""How a job says what it is doing, and how far a stage is, in words."""
+"""Progress of a job in words."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from contextvars import ContextVar
 
 from neardup.errors import in_python
 
-# Called with the name of a stage, the work done so far, and its amount where it is known.
+# Called with the name of a stage, the work done so far, and the total if it is known.
 Report = Callable[[str, int, int | None], None]
 
-# What a caller asks for: True shows progress, False does not, a function is called with it.
+# Argument of public functions: True shows progress, False does not, a function is called.
 Progress = Report | bool
 
-# What is asked between two blocks of work whether anybody still waits for it.
+# Check for cancellation, called between two blocks of work.
 _ASKED: ContextVar[Callable[[], None]] = ContextVar("asked", default=lambda: None)
 
-# The job that a thread is at.
+# Id of the current thread's job.
 _JOB: ContextVar[str] = ContextVar("job", default="-")
 
-# Stages whose work is counted in bytes; in all others it is documents, pairs, bands and the like.
+# Stages that count bytes; others count documents, pairs, bands and the like.
 _OF_BYTES = {"read", "count", "sketch", "search", "align", "open", "ignore"}
 
 _LABELS = {
@@ -55,7 +55,7 @@ _LABELS = {
 
 @contextmanager
 def asking(ask: Callable[[], None]) -> Iterator[None]:
-    """Have the work of this thread ask before each block; what ``ask`` raises ends it there."""
+    """Call ``ask`` before each block of this thread's work; its error ends the work."""
     before = _ASKED.set(ask)
     try:
         yield
@@ -64,17 +64,17 @@ def asking(ask: Callable[[], None]) -> Iterator[None]:
 
 
 def may_go_on() -> None:
-    """Ask whether anybody still waits for the work of this thread, and raise if not.
+    """Raise if the work of this thread was cancelled.
 
-    For loops over blocks that change nothing, and may be long.
+    For long loops over blocks without side effects.
     """
     _ASKED.get()()
 
 
 @contextmanager
 def as_job(identifier: str) -> Iterator[None]:
-    """Have records that are logged by this thread meanwhile carry the id of a job."""
-    # Without a token: a generator may be closed by another thread than the one that began it.
+    """Add a job's id to the log records of this thread within the block."""
+    # Without a token: a generator may be closed by another thread than its first.
     before = _JOB.get()
     _JOB.set(identifier)
     try:
@@ -84,14 +84,15 @@ def as_job(identifier: str) -> Iterator[None]:
 
 
 def current_job() -> str:
-    """Return the id of the job that this thread is at; ``-`` outside of jobs."""
+    """Return the id of this thread's job; ``-`` outside of jobs."""
     return _JOB.get()
 
 
 def job_logger(name: str) -> logging.Logger:
-    """Return a logger whose records have the id of the job that they are of, as ``job``.
+    """Return a logger whose records carry their job's id as ``job``.
 
-    Options in a message have their names in Python; ``in_both`` is it with both names.
+    Options in a message have their names in Python; ``in_both`` is the message with the names in
+    Python and on the command line.
     """
     logger = logging.getLogger(name)
     logger.addFilter(_note_job)
@@ -105,29 +106,29 @@ def _note_job(record: logging.LogRecord) -> bool:
     return True
 
 
-# Kernels know of no jobs.
+# Kernels do not depend on jobs.
 job_logger("neardup.kernels")
 
 
 def report_part(
     report: Callable[[float], None], start: float, stop: float
 ) -> Callable[[float], None]:
-    """Return a report for a part of some work, which runs from one share of all to another."""
+    """Return a report for a part of some work, from one share of the total to another."""
     return lambda share: report(start + share * (stop - start))
 
 
 def plural(number: float, one: str, many: str) -> str:
-    """Choose the form of a word that goes with a number."""
+    """Choose the singular or plural of a word by a number."""
     return one if number == 1 else many
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """Write a number with the noun that it counts."""
+    """Format a number with its noun."""
     return f"{number:,} {plural(number, one, many or one + 's')}"
 
 
 class StageProgress:
-    """How far a stage is; times are seconds of some clock."""
+    """Progress of a stage; times are in seconds of any clock."""
 
     def __init__(self, name: str, began: float) -> None:
         self.name, self.began = name, began
@@ -136,37 +137,37 @@ class StageProgress:
         self.ended: float | None = None
 
     def update(self, done: int, total: int | None, now: float) -> None:
-        """Take a report; one of less work than before begins the stage anew."""
+        """Record a report; less work than before restarts the stage."""
         if done < self.done:
             self.began = now
         self.done, self.total = done, total
         self.ended = now if done == total else None
 
     def end(self, now: float) -> None:
-        """Note that the stage is over, whatever it has reported."""
+        """Record the end of the stage."""
         if self.ended is None:
             self.ended = now
 
     @property
     def label(self) -> str:
-        """What is being done, in words."""
+        """Name of the activity."""
         return _LABELS.get(self.name, self.name)
 
     @property
     def share(self) -> float | None:
-        """The share of the work that is done; None where it is not known."""
+        """Completed share of the work; None if it is unknown."""
         if self.ended is not None:
             return 1.0
         return self.done / self.total if self.total else None
 
     def amount(self) -> str:
-        """How much is done of how much, as far as it is known."""
+        """Completed and total work, as far as they are known."""
         if self.share is None or self.ended is not None:
             return self._counted(self.done) if self.done else ""
         return f"{int(100 * self.share)} % of {self._counted(self.total or 0)}"
 
     def time(self, now: float) -> str:
-        """How long the stage will still take, or how long it has taken."""
+        """Remaining time of the stage, or its total time at the end."""
         if self.ended is not None:
             return duration(self.ended - self.began)
         elapsed = now - self.began
@@ -175,7 +176,7 @@ class StageProgress:
         return f"{duration(elapsed * (1 - self.share) / self.share)} to go"
 
     def line(self, now: float) -> str:
-        """Return all of this as a line."""
+        """Return the progress as a line."""
         parts = [part for part in (self.amount(), self.time(now)) if part]
         return f"{self.label}: {', '.join(parts)}"
 
@@ -184,10 +185,10 @@ class StageProgress:
 
 
 def size(n_bytes: int) -> str:
-    """Write a number of bytes with two or three digits that count."""
+    """Format a number of bytes with two or three significant digits."""
     value = float(n_bytes)
     for unit in ("bytes", "kB", "MB", "GB"):
-        # What would be rounded to 1000 has the next unit.
+        # A value that would round to 1000 takes the next unit.
         if value < 999.5:
             digits = 0 if unit == "bytes" or value >= 99.95 else 1
             return f"{value:.{digits}f} {unit}"
@@ -196,7 +197,7 @@ def size(n_bytes: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write a time in seconds, minutes, or hours and minutes."""
+    """Format a time in seconds, minutes, or hours and minutes."""
     if seconds < 59.5:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -1,4 +1,4 @@
-"""The runner of a job: blocks of work over threads, progress, clock and memory in one object."""
+"""The runner of a job: threads, progress, clock and memory."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from neardup.runs.threads import count_workers, map_ordered
 T = TypeVar("T")
 R = TypeVar("R")
 
-# Of what is free; the rest is for what other programs come to need, and for the system's cache.
+# Share of free memory; the rest is for growth of other programs and the system's cache.
 _SHARE = 0.6
-# Where nobody knows what is free.
+# Bytes, if the free memory is unknown.
 _MODEST = 10**9
 _LEAST = 64 * 10**6
 
 
 class _Version(NamedTuple):
-    """What the files of a control group are called.
+    """File names of a version of control groups.
 
-    ``reclaimable`` are lines of ``memory.stat``: what the system takes back when memory is short.
+    ``reclaimable`` are lines of ``memory.stat`` for memory that the system reclaims under pressure.
     """
 
     limits: tuple[str, ...]
@@ -53,7 +53,7 @@ _VERSION_2 = _Version(
 
 
 def peak_memory_bytes() -> int | None:
-    """Return the largest resident memory of this process so far; None where it is not known."""
+    """Return the largest resident memory of this process; None if it is unknown."""
     if sys.platform == "win32":
         return None
     import resource
@@ -63,31 +63,31 @@ def peak_memory_bytes() -> int | None:
 
 
 def release_memory() -> None:
-    """Give back to the system what Arrow and the C library hold for later."""
-    # Loading Arrow would take more than it could give back.
+    """Return unused memory of Arrow and the C library to the system."""
+    # Loading Arrow would take more than it could return.
     if (arrow := sys.modules.get("pyarrow")) is not None:
         arrow.default_memory_pool().release_unused()
-    # Only the C library of GNU has it, and its arenas grow with every thread.
+    # Only the GNU C library has it, and its arenas grow with every thread.
     with contextlib.suppress(OSError, TypeError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def default_memory_bytes() -> int:
-    """Return how much memory a run takes that was given no limit: 60 % of what is free."""
+    """Return the default memory limit of a run: 60 % of the free memory."""
     available = available_memory_bytes()
     return _MODEST if available is None else max(_LEAST, int(_SHARE * available))
 
 
 def available_memory_bytes(root: Path = Path("/")) -> int | None:
-    """Return how much memory is free for this process, in the machine and its control groups.
+    """Return the free memory of the machine and of this process's control groups.
 
-    Memory that the system only uses to keep files at hand counts as free. Where what is free is not
-    known, half of the machine's memory counts as free; None where not even that is known.
+    Memory for the system's file cache counts as free. If the free memory is unknown, half of the
+    machine's memory counts as free; None if that is unknown, too.
 
     Parameters
     ----------
     root
-        Where ``proc`` and ``sys`` are.
+        Folder with ``proc`` and ``sys``.
     """
     free = _meminfo(root / "proc/meminfo")
     if free is None:
@@ -110,7 +110,7 @@ def _meminfo(path: Path) -> int | None:
 
 
 def _groups(root: Path) -> Iterator[tuple[Path, _Version]]:
-    """Yield the folders of the control groups that limit this process, from the innermost out."""
+    """Yield the folders of the control groups that limit this process, innermost first."""
     for line in _lines(root / "proc/self/cgroup"):
         _, controllers, group = line.split(":", 2)
         if not controllers:
@@ -121,7 +121,8 @@ def _groups(root: Path) -> Iterator[tuple[Path, _Version]]:
             continue
         for mounted, place in mounts:
             top = root / place.lstrip("/")
-            # In a container the group may be named as outside, and only its own folder be there.
+            # In a container, the group may have its outer name while only its own folder is
+            # visible.
             inner = PurePosixPath(group)
             relative = inner.relative_to(mounted) if inner.is_relative_to(mounted) else None
             folder = top / relative if relative is not None else top
@@ -132,7 +133,7 @@ def _groups(root: Path) -> Iterator[tuple[Path, _Version]]:
 
 
 def _mounts(root: Path, kind: str, option: str = "") -> Iterator[tuple[str, str]]:
-    """Yield which part of a file system is seen, and where."""
+    """Yield the visible part of each file system and its mount point."""
     for line in _lines(root / "proc/self/mountinfo"):
         before, _, after = line.partition(" - ")
         found, _, options = after.split(" ", 2)
@@ -142,7 +143,7 @@ def _mounts(root: Path, kind: str, option: str = "") -> Iterator[tuple[str, str]
 
 
 def _room(folder: Path, version: _Version) -> int | None:
-    """Return how much a control group may still take; None if it has no limit."""
+    """Return the remaining memory of a control group; None if it is unlimited."""
     limits = [_number(folder / name) for name in version.limits]
     known = [limit for limit in limits if limit is not None]
     used = _number(folder / version.used)
@@ -154,13 +155,13 @@ def _room(folder: Path, version: _Version) -> int | None:
 
 
 def _number(path: Path) -> int | None:
-    """Return the number that a file holds; None where it holds a word, such as ``max``."""
+    """Return the number in a file; None for a word such as ``max``."""
     text = "".join(_lines(path))
     return int(text) if text.isdecimal() else None
 
 
 def _numbers(path: Path) -> dict[str, int]:
-    """Return the numbers of a file that has a name and a number a line, perhaps with a unit."""
+    """Parse a file with a name and a number per line, perhaps with a unit."""
     rows = [line.split() for line in _lines(path)]
     return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdecimal()}
 
@@ -172,30 +173,30 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
-# Seconds in which a stage leaves too little memory behind to look for it.
+# Seconds; a shorter stage leaves too little memory behind to release.
 _BRIEF = 0.005
 
 _log = job_logger(__name__)
-# Without it messages of programs that configure no logging would go to standard error.
+# Without a handler, programs without logging would print messages on standard error.
 logging.getLogger("neardup").addHandler(logging.NullHandler())
 
 
 class Runner:
-    """Runs the stages of one job.
+    """Run the stages of one job.
 
-    Stages say what is to be done to which blocks; the runner decides where and when. Results come
-    in the order of the blocks, so that they do not depend on the number of threads.
+    Stages define functions of blocks; the runner schedules them. Results come in the order of the
+    blocks, independent of the number of threads.
 
     Parameters
     ----------
     workers
-        Threads, at least 1; None is one for each core that this process may use.
+        Threads, at least 1; None is one per core that this process may use.
     progress
-        True shows it while the runner's ``with`` block runs; a function is called with a stage's
-        name, the work done so far, and its amount where it is known. A display is used as it is,
-        by whoever has started it.
+        True shows progress within the runner's ``with`` block; a function is called with a stage's
+        name, the work done so far, and the total if it is known. A display is used as it is; its
+        owner starts it.
     job
-        What kind of job it is, by the name of its command: its id in the log begins with that.
+        Kind of the job, by the name of its command: its id in the log begins with it.
     """
 
     def __init__(
@@ -205,10 +206,10 @@ class Runner:
         job: str = "job",
     ) -> None:
         self.workers = count_workers(workers)
-        # Work that is a part of a job is logged as that.
+        # A part of a job logs under the job's id.
         is_part = current_job() != "-"
         self.job = current_job() if is_part else f"{job}-{os.urandom(4).hex()}"
-        # The budget of the job in bytes, if it has one, and notes for its summary by their kinds.
+        # Memory budget in bytes, if there is one, and notes for the summary by kind.
         self.memory: int | None = None
         self.notes: dict[str, str] = {}
         self._seconds: dict[str, float] = {}
@@ -231,7 +232,7 @@ class Runner:
 
     @contextmanager
     def _shown(self, name: str) -> Iterator[None]:
-        """Show that a stage begins, and that it ends unless an error ends it."""
+        """Show the start of a stage, and its end unless it failed."""
         if self._display is not None:
             self._display.begin(name)
         yield
@@ -240,7 +241,7 @@ class Runner:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Callable[..., None]]:
-        """Add the time within the ``with`` block to a stage's, and log that it begins and ends.
+        """Time a stage within the ``with`` block, and log its start and end.
 
         Yields a function that takes counts by keyword, for the log.
         """
@@ -271,9 +272,9 @@ class Runner:
         return {name: round(seconds, 3) for name, seconds in self._seconds.items()}
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Apply a function to blocks of work and yield the results in the blocks' order.
+        """Apply a function to blocks and yield the results in order.
 
-        At most two blocks a worker are under way or waiting, which bounds memory.
+        At most two blocks per worker are running or waiting, which bounds memory.
         """
 
         def logged(item: T) -> R:
@@ -283,12 +284,12 @@ class Runner:
         return map_ordered(logged, items, self.workers)
 
     def report(self, stage: str, done: int, total: int | None = None) -> None:
-        """Report how much of a stage's work is done."""
+        """Report the completed work of a stage."""
         if self._report is not None:
             self._report(stage, done, total)
 
     def of_part(self, number: int, n_parts: int) -> Runner:
-        """Return a runner of one part of a stage's work, which reports it as a part of all."""
+        """Return a runner for one part of a stage, which reports its share of the total."""
         if (report := self._report) is None or n_parts == 1:
             return self
 
@@ -299,7 +300,7 @@ class Runner:
         return Runner(self.workers, report_part)
 
     def counter(self, stage: str, total: int | None = None) -> Callable[[int], None]:
-        """Return a function that adds to the work done in a stage and reports it; threads may."""
+        """Return a thread-safe function that adds to a stage's work and reports it."""
         lock = Lock()
         done = 0
 

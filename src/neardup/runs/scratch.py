@@ -1,12 +1,12 @@
-"""Hidden folders in which outputs are made, beside the place that they take at the end.
+"""Hidden folders in which outputs are made, next to their final paths.
 
-One is called ``.NAME.neardup-progress`` and is a ``LockedFolder``: a run locks it at its start, so
-that no other run works for the same output. It holds the output as it comes into being; and for
-moments, where the system cannot exchange two names in one step, the earlier output, ``old``. The
-system frees the lock of a killed writer. Whoever then comes to the place puts the earlier output
-back, if nothing has taken its name, and removes the rest.
+A folder is called ``.NAME.neardup-progress`` and is a ``LockedFolder``: a run locks it at its
+start, so that no other run works for the same output. It holds the unfinished output. On systems
+that cannot exchange two names in one step, it also holds the earlier output, ``old``, for a moment.
+The system frees the lock of a killed writer. The next run for the same output then restores the
+earlier output, if its name is free, and removes the rest.
 
-Where nothing can be locked, each writer has a folder of its own, ``.NAME.neardup-XXXXXXXX``.
+On file systems without locks, each writer has its own folder, ``.NAME.neardup-XXXXXXXX``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from pathlib import Path
 from neardup.errors import WriteError
 from neardup.runs.disk import HOLDER, LOCK, LockedFolder, find_holder, note, part_of, translated
 
-# The system's exchange of two names in one step, where it has one.
+# The system's exchange of two names in one step, if it has one.
 
-# What systems answer whose kernel or file system knows no exchange.
+# Errors of kernels or file systems without the exchange.
 _NOT_KNOWN = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
 
 _THIS_FOLDER = -100  # AT_FDCWD of Linux: relative paths start at the current folder
@@ -38,9 +38,9 @@ _RENAME_SWAP = 2  # of macOS
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Let two folders or files of one file system take each other's names, in one step.
+    """Exchange the names of two folders or files of one file system in one step.
 
-    Returns False where the system has no such step; nothing has changed then.
+    Returns False, without a change, if the system lacks this step.
     """
     call = _system_call()
     if call is None:
@@ -54,7 +54,7 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 def _system_call() -> Callable[[bytes, bytes], int] | None:
-    """Return the call of this system that takes two paths, if it has one."""
+    """Return the system's function of two paths, if it has one."""
     try:
         library = ctypes.CDLL(None, use_errno=True)
         if sys.platform == "linux":
@@ -76,28 +76,28 @@ _OLD = "old"
 _NAMES = {LOCK, HOLDER, part_of(Path(HOLDER)).name, _NEW, _OLD}
 _RANDOM = re.compile(r"[a-z0-9_]{8}")
 
-# The places that this context holds, and what is being made for each.
+# The output paths that this context holds, and their scratch folders.
 _HELD: ContextVar[Mapping[Path, Path]] = ContextVar("held")
 
 
 @contextmanager
 def scratch_beside(target: Path, name: object = None) -> Iterator[Path]:
-    """Hold a place until the block ends, and give a path for what is to take its name.
+    """Hold an output's path within the block, and yield a scratch path for the output.
 
-    The path is in a hidden folder beside the place. What killed writers have left there is cleared
-    first. In a block that holds the place, or in which it is made, that block's folder is used.
+    The scratch path is in a hidden folder next to the output; leftovers of killed writers there are
+    removed first. Nested blocks for the same output share the folder.
 
     Parameters
     ----------
     target
-        The place.
+        Path of the output.
     name
-        What users call it, if not by that path.
+        Name of the output for users, if it is not that path.
 
     Raises
     ------
     WriteError
-        If another run holds the place.
+        If another run holds the path.
     """
     place, held = Path(os.path.realpath(target.parent), target.name), _HELD.get({})
     if place in held.values():
@@ -116,7 +116,7 @@ def scratch_beside(target: Path, name: object = None) -> Iterator[Path]:
         with translated(name or target):
             _lock(scratch, name or target)
             if not scratch.is_locked:
-                # Nothing can be locked here: the writer has a folder of its own.
+                # Without locks, the writer has its own folder.
                 scratch.remove()
                 own = tempfile.mkdtemp(prefix=_prefix(place), dir=place.parent)
                 scratch = LockedFolder(Path(own))
@@ -133,7 +133,7 @@ def scratch_beside(target: Path, name: object = None) -> Iterator[Path]:
 
 
 def take_place(content: Path, target: Path) -> None:
-    """Let what was made in a scratch folder take its name; what had it goes with that folder."""
+    """Rename the scratch output to ``target``; its earlier content goes with the scratch folder."""
     note(content, target)
     if not (content.is_dir() and target.is_dir()):
         content.replace(target)
@@ -143,14 +143,14 @@ def take_place(content: Path, target: Path) -> None:
 
 
 def recover(target: Path) -> bool:
-    """Put right what killed writers have left at a place; True if it was empty and now is not.
+    """Restore an output after killed writers; return True if it was missing and was restored.
 
-    What a living writer has there is left alone, and so is what cannot be changed.
+    Files of living writers and files that cannot be changed are left alone.
     """
     was_there = os.path.lexists(target)
     for scratch in _scratch_folders(target):
         with contextlib.suppress(OSError):
-            # At once: the lock of a living writer raises TimeoutError, which is an OSError.
+            # Without waiting: the lock of a living writer raises TimeoutError, which is an OSError.
             scratch.enter(patience=0)
             if scratch.is_locked:
                 _clear(scratch.path, target)
@@ -159,7 +159,7 @@ def recover(target: Path) -> bool:
 
 
 def recover_above(path: str) -> bool:
-    """Do as ``recover`` for the first folder on the way to ``path`` that is not there."""
+    """Call ``recover`` for the first missing folder on the way to ``path``."""
     missing = None
     for folder in (Path(path), *Path(path).parents):
         if os.path.lexists(folder):
@@ -169,14 +169,14 @@ def recover_above(path: str) -> bool:
 
 
 def _lock(scratch: LockedFolder, name: object) -> None:
-    """Lock the folder of a place, if anything can be locked there."""
+    """Lock the scratch folder, if the file system has locks."""
     try:
         scratch.enter()
         return
     except TimeoutError:
         holder: str | None = scratch.holder
     except PermissionError:
-        # That of another user, who may have been killed.
+        # A folder of another user, who may have been killed.
         if not scratch.path.exists():
             raise
         holder = find_holder(scratch.path)
@@ -189,10 +189,10 @@ def _lock(scratch: LockedFolder, name: object) -> None:
 
 
 def _scratch_folders(target: Path) -> list[LockedFolder]:
-    """Return the scratch folders of a place; one with foreign files in it is none."""
+    """Return the scratch folders of an output; folders with foreign files are excluded."""
     prefix = _prefix(target)
     with contextlib.suppress(OSError), os.scandir(target.parent) as entries:
-        # All of them at once, for the folder is about to change.
+        # As a list, because the folder is about to change.
         return [
             LockedFolder(folder)
             for entry in entries
@@ -209,12 +209,12 @@ def _is_scratch(folder: Path) -> bool:
 
 
 def _clear(scratch: Path, target: Path) -> None:
-    """Put the earlier output back if nothing has its name, and remove what was made."""
+    """Restore the earlier output if its name is free, and remove the scratch output."""
     old = scratch / _OLD
     if os.path.lexists(old) and not os.path.lexists(target):
         with contextlib.suppress(OSError):
             old.rename(target)
-    # The only copy of an output stays, wherever it is.
+    # The only copy of an output is never removed.
     if os.path.lexists(target) or not os.path.lexists(old):
         for path in (scratch / _NEW, old):
             with contextlib.suppress(OSError):

@@ -1,11 +1,10 @@
-"""Work folders: where one lies, whose it is, and which of its tasks are done.
+"""Work folders: location, lock, and completed tasks.
 
-A process that goes on with the folder compares the sizes of all files at once, and reads the files
-of a task when it is first asked for. What is damaged counts as not done, and so does all that came
-after it.
+A resumed process compares the sizes of all files at once, and reads the files of a task on first
+access. A damaged task counts as not done, and so do all tasks after it.
 
-One is called ``.NAME.neardup-work-DIGEST``. Its process has locked ``write.lock`` in it for as long
-as it lives; the system frees the lock of a killed one.
+A folder is called ``.NAME.neardup-work-DIGEST``. Its process holds the lock on ``write.lock`` in
+it; the system frees the lock of a killed process.
 """
 
 from __future__ import annotations
@@ -45,55 +44,55 @@ _DIGEST = re.compile(r"[0-9a-f]{12}")
 
 
 def folder_name(name: str, digest: str) -> str:
-    """Return what the work folder of a run is called; ``digest`` is of what it is for, in hex."""
+    """Return the name of a run's work folder; ``digest`` is the digest of its key in hex."""
     return f".{name}{_MIDDLE}{digest[:12]}"
 
 
 def is_of_name(folder: str, name: str) -> bool:
-    """Return whether a folder is called as the work folders of a run are."""
+    """Return whether a folder is named like the work folders of a run."""
     prefix = folder_name(name, "")
     return folder.startswith(prefix) and bool(_DIGEST.fullmatch(folder[len(prefix) :]))
 
 
 class Place(Protocol):
-    """Where the work of a run lies, beside that of earlier runs of the same name."""
+    """Location of a run's work, next to earlier runs of the same name."""
 
     def others(self) -> Sequence[Path | str]:
-        """Return the places of the same name that are for something else."""
+        """Return the locations of the same name with another key."""
 
     def remove_others(self, paths: Collection[Path | str] | None = None) -> Sequence[Path | str]:
-        """Remove those at which no process is at work, or some of them; return them."""
+        """Remove the given locations without a living process, and return them."""
 
     def key_of(self, other: Path | str) -> dict[str, Any] | None:
-        """Return what a place is for; None if that cannot be found out."""
+        """Return the key of a location; None if it cannot be read."""
 
 
 class WorkPlace(LockedFolder):
-    """A folder that is made, locked and removed as a whole, by the process that made this object.
+    """A folder that is created, locked and removed as a whole, by the process of this object.
 
     Parameters
     ----------
     parent
-        Folder that it lies in; made with it, if need be.
+        Parent folder, created if it is missing.
     name
-        What the run is called, such as its output.
+        Name of the run, such as the name of its output.
     digest
-        In hex; of what the folder is for.
+        Digest of the folder's key, in hex.
     """
 
     def __init__(self, parent: Path, name: str, digest: str) -> None:
         super().__init__(parent / folder_name(name, digest))
         self.parent, self.name = parent, name
-        # Folders above that were made for this one.
+        # Parent folders that were created for this one.
         self.made: list[Path] = []
         self._process = os.getpid()
 
     def exists(self) -> bool:
-        """Return whether there is a folder, of whichever run."""
+        """Return whether the folder exists."""
         return os.path.lexists(self.path)
 
     def enter(self, patience: float = PATIENCE) -> None:
-        """Make the folder and those above it, and lock it within some seconds."""
+        """Create the folder and its parents, and lock it within some seconds."""
         try:
             super().enter(patience)
         except TimeoutError:
@@ -104,14 +103,14 @@ class WorkPlace(LockedFolder):
             raise WriteError(message) from None
 
     def note(self, key: Mapping[str, Any]) -> None:
-        """Store what the folder is for, and which folders were made for it by any process."""
+        """Store the folder's key, and the parents that any process created for it."""
         made_before = _load(self.path).get("made")
         if isinstance(made_before, list):
             above = (*reversed(self.parent.parents), self.parent)
             self.made = [path for path in above if path in self.made or str(path) in made_before]
         content = {"key": key, "made": list(map(str, self.made))}
         store_file(self.path / KEY, json.dumps(content, indent=1).encode())
-        # A later run goes on with it.
+        # A later run resumes from it.
         for folder in (*self.made, self.path):
             sync_folder(folder.parent)
 
@@ -121,8 +120,8 @@ class WorkPlace(LockedFolder):
             super().leave()
 
     def clear(self) -> None:
-        """Remove everything but the lock and its holder, the log first."""
-        # Without it, the other files are leftovers of nothing.
+        """Remove everything except the lock and its holder, the log first."""
+        # Without the log, the other files are meaningless.
         (self.path / LOG).unlink(missing_ok=True)
         for path in self.path.iterdir():
             if path.is_dir() and not path.is_symlink():
@@ -131,9 +130,9 @@ class WorkPlace(LockedFolder):
                 path.unlink()
 
     def remove(self) -> None:
-        """Remove the folder and what was made for it, as far as that is possible."""
+        """Remove the folder and the parents created for it, as far as possible."""
         if self._process != os.getpid():
-            # A copy of the process that owns it has come to its end.
+            # A forked copy of the owner has ended.
             return
         with contextlib.suppress(OSError):
             self.clear()
@@ -143,7 +142,7 @@ class WorkPlace(LockedFolder):
                 folder.rmdir()
 
     def others(self) -> list[Path]:
-        """Return the work folders of the same name that are for something else, oldest first."""
+        """Return the work folders of the same name with another key, oldest first."""
         found: list[tuple[int, Path]] = []
         with contextlib.suppress(OSError), os.scandir(self.parent) as entries:
             for entry in entries:
@@ -157,10 +156,7 @@ class WorkPlace(LockedFolder):
         return [path for _, path in sorted(found)]
 
     def remove_others(self, paths: Collection[Path | str] | None = None) -> list[Path]:
-        """Remove the work folders of the same name that no process has locked; return them.
-
-        Of these only some, if their ``paths`` are given.
-        """
+        """Remove and return the unlocked work folders of the same name, or some of them."""
         removed = []
         for path in self.others():
             if paths is not None and path not in paths:
@@ -176,12 +172,12 @@ class WorkPlace(LockedFolder):
 
     @staticmethod
     def key_of(other: Path | str) -> dict[str, Any] | None:
-        """Return what a work folder is for; None if that cannot be found out."""
+        """Return the key of a work folder; None if it cannot be read."""
         key = _load(Path(other)).get("key")
         return key if isinstance(key, dict) else None
 
     def _make(self) -> None:
-        """Make the folder, for its owner only: it may hold texts."""
+        """Create the folder for its owner only, because it may hold texts."""
         missing = [path for path in (self.parent, *self.parent.parents) if not path.exists()]
         for folder in reversed(missing):
             with contextlib.suppress(FileExistsError):
@@ -194,7 +190,7 @@ class WorkPlace(LockedFolder):
 
 
 def work_folders_of(output: Path) -> list[Path]:
-    """Return the work folders beside an output that runs have left, or are at work in."""
+    """Return the work folders next to an output, left or in use by runs."""
     return WorkPlace(output.parent, output.name, "").others()
 
 
@@ -208,34 +204,34 @@ def _load(folder: Path) -> dict[str, Any]:
 
 # The files of one task of a work folder, under temporary names until the task is done.
 
-# Without a dot, so that the first one in the name of a file ends that of its task.
+# Without a dot, so that the first dot in a file name ends the task's name.
 _TASK = re.compile(r"[A-Za-z0-9_-]{1,80}")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
 
 
 def file_of(folder: Path, task: str, file_name: str) -> Path:
-    """Return where a file of a task that is done lies."""
+    """Return the path of a file of a completed task."""
     return folder / f"{task}.{file_name}"
 
 
 class TaskFiles:
-    """What a task that is under way makes: files, and a result.
+    """Files and result of a running task.
 
     Parameters
     ----------
     folder
-        Where its files go.
+        Folder of its files.
     task
-        Its name.
+        Name of the task.
     token
-        Part of the temporary names, for no two processes the same.
+        Part of the temporary names, unique per process.
     is_lasting
-        The files are to survive a crash of the machine, and have their checksums taken.
+        Whether the files must survive a crash of the machine, with checksums.
 
     Attributes
     ----------
     result
-        What is stored with the task: JSON, and small.
+        Result that is stored with the task: small, as JSON.
     """
 
     def __init__(self, folder: Path, task: str, token: str, *, is_lasting: bool) -> None:
@@ -248,37 +244,37 @@ class TaskFiles:
         self._files: dict[str, Path | NewFile] = {}
 
     def new(self, file_name: str) -> Path:
-        """Return a temporary path, where the caller writes a file of that name."""
+        """Return a temporary path for a file of that name."""
         path = self._part_of(file_name)
         self._files[file_name] = path
         return path
 
     def new_file(self, file_name: str) -> NewFile:
-        """Make a file of that name, to which the caller appends.
+        """Create a file of that name for appending.
 
-        It is read no second time for its checksum, and is open only while it is written to.
+        Its checksum is computed while it is written, and it is open only during a write.
         """
         file = NewFile(self._part_of(file_name))
         self._files[file_name] = file
         return file
 
     def finish(self) -> dict[str, FileRecord]:
-        """See that all bytes are on the disk; return what each file must be from now on."""
+        """Sync all files to the disk, and return their records."""
         return {name: self._finish(file) for name, file in self._files.items()}
 
     def take_names(self) -> None:
-        """Give all files the names that they keep."""
+        """Rename all files to their final names."""
         for name in self._files:
             self._part_of(name).replace(file_of(self._folder, self._task, name))
 
     def give_up_names(self) -> None:
-        """Remove the files that have the names that they were to keep; no other task has them."""
+        """Remove the files with final names."""
         for name in self._files:
             with contextlib.suppress(OSError):
                 file_of(self._folder, self._task, name).unlink()
 
     def remove_parts(self) -> None:
-        """Remove the files that have temporary names."""
+        """Remove the files with temporary names."""
         for name in self._files:
             with contextlib.suppress(OSError):
                 self._part_of(name).unlink()
@@ -300,17 +296,16 @@ class TaskFiles:
         return self._folder / f".{self._task}.{file_name}.{self._token}.part"
 
 
-# The log of a work folder: which tasks are done, what files they made, and what came out.
-#
-# A line a task, added when its files are on the disk: the CRC-32 of all lines up to this one, in
-# hex, and a JSON object. The first line goes on from the checksum of what the folder is for, so
-# that no line can be lost, changed, moved, or taken from another run without being noticed. A line
-# that a killed run has written in part is none.
+# The log of a work folder: completed tasks with their files and results. There is one line per
+# task, added when its files are on the disk: the CRC-32 of all lines up to this one, in hex, and a
+# JSON object. The first checksum continues the checksum of the folder's key. So a line that is
+# lost, changed, moved or taken from another run is detected. A line that a killed run wrote in part
+# is ignored.
 
 
 @dataclass(frozen=True)
 class TaskRecord:
-    """A task that is done: its files by name, and its result, which is JSON."""
+    """A completed task: its files by name, and its result, which is JSON."""
 
     name: str
     files: Mapping[str, FileRecord] = field(default_factory=dict)
@@ -319,14 +314,14 @@ class TaskRecord:
 
 
 class TaskLog:
-    """The log of a work folder, which one process changes at a time.
+    """The log of a work folder, changed by one process at a time.
 
     Parameters
     ----------
     path
-        File, which need not be there yet.
+        Path of the file, which may be missing.
     purpose
-        What the folder is for, as a string; the lines of another purpose count as damaged.
+        Key of the folder, as a string; lines of another key count as damaged.
     """
 
     def __init__(self, path: Path, purpose: str) -> None:
@@ -335,9 +330,9 @@ class TaskLog:
         self._checksum, self._size = self._start, 0
 
     def load(self) -> tuple[dict[str, TaskRecord], bool]:
-        """Return the tasks in the order in which they were done, and whether a line is damaged.
+        """Return the completed tasks in order, and whether a line is damaged.
 
-        Nothing that comes after a damaged line is returned.
+        Lines after a damaged one are ignored.
         """
         self._checksum, self._size = self._start, 0
         records: dict[str, TaskRecord] = {}
@@ -363,16 +358,16 @@ class TaskLog:
 
     @property
     def mark(self) -> tuple[int, int]:
-        """Where the log ends, for ``cut_back``."""
+        """End of the log, for ``cut_back``."""
         return self._checksum, self._size
 
     def append(self, record: TaskRecord) -> None:
-        """Add a task, or a change of one; it is on the disk when this returns."""
+        """Add or change a task durably."""
         body = _encode(record)
         checksum = zlib.crc32(body, self._checksum)
         line = b"%08x %s\n" % (checksum, body)
         with self.path.open("r+b", buffering=0) as file:
-            # What is behind the last whole line is damaged, or was not finished.
+            # Anything after the last whole line is damaged or incomplete.
             file.truncate(self._size)
             file.seek(self._size)
             write_all(file.fileno(), line)
@@ -380,7 +375,7 @@ class TaskLog:
         self._checksum, self._size = checksum, self._size + len(line)
 
     def cut_back(self, mark: tuple[int, int]) -> None:
-        """Remove what was added since a mark; as long as that fails, the next line does it."""
+        """Remove additions since a mark; if that fails, the next addition repeats it."""
         self._checksum, self._size = mark
         with contextlib.suppress(OSError):
             os.truncate(self.path, self._size)
@@ -397,7 +392,7 @@ class TaskLog:
 
 
 def as_json(result: Any) -> Any:
-    """Return a result as it is read back from the log: a tuple, for one, as a list."""
+    """Return a result as it is read back from the log, such as a tuple as a list."""
     return json.loads(json.dumps(result, allow_nan=False))
 
 
@@ -415,20 +410,19 @@ _log = job_logger(__name__)
 
 
 class DoneTasks:
-    """The tasks that are done. Callers let one thread in at a time.
+    """The completed tasks. Callers must serialize access.
 
     Parameters
     ----------
     folder
         The work folder.
     purpose
-        What it is for, as a string; None if no later process goes on with it, and nothing is
-        logged.
+        Key of the folder, as a string; None if no later process resumes and nothing is logged.
 
     Attributes
     ----------
     problems
-        What was found damaged: a line each.
+        Damaged files, a line each.
     """
 
     def __init__(self, folder: Path, purpose: str | None) -> None:
@@ -436,7 +430,7 @@ class DoneTasks:
         self._folder = folder
         self._task_log = None if purpose is None else TaskLog(folder / LOG, purpose)
         self._records: dict[str, TaskRecord] = {}
-        # Of an earlier process, in order; files of the latter are still to be read.
+        # Tasks of an earlier process in order, and their files that are not yet read.
         self._loaded: list[str] = []
         self._unread: dict[str, None] = {}
         self._dropped: set[str] = set()
@@ -445,7 +439,7 @@ class DoneTasks:
         return len(self._records)
 
     def __contains__(self, task: str) -> bool:
-        """Return whether a task is done, and its files are what they were."""
+        """Return whether a task is done with intact files."""
         record = self._records.get(task)
         if record is not None and record.is_discarded:
             self._read_all()
@@ -461,7 +455,7 @@ class DoneTasks:
 
     @property
     def files(self) -> dict[str, FileRecord]:
-        """Names of all files that belong to the tasks, with what they must be."""
+        """Records of all files of the tasks, by name."""
         return {
             file_of(self._folder, task, name).name: file
             for task, record in self._records.items()
@@ -470,7 +464,7 @@ class DoneTasks:
         }
 
     def load(self) -> None:
-        """Take over the tasks of an earlier process whose files have their sizes."""
+        """Load the tasks of an earlier process whose files have the expected sizes."""
         if self._task_log is None:
             return
         self._records, is_damaged = self._task_log.load()
@@ -485,7 +479,7 @@ class DoneTasks:
                 break
 
     def add(self, record: TaskRecord) -> None:
-        """Add a task, whose files are on the disk; or replace what is known of it."""
+        """Add or replace a task, whose files are on the disk."""
         if self._task_log is not None:
             mark = self._task_log.mark
             try:
@@ -499,11 +493,11 @@ class DoneTasks:
             self._records[record.name] = record
 
     def has(self, task: str) -> bool:
-        """Return whether a task is listed as done, without a look at its files."""
+        """Return whether a task is listed as done, without checking its files."""
         return task in self._records
 
     def path(self, task: str, file_name: str) -> Path:
-        """Return where a file of a task lies."""
+        """Return the path of a task's file."""
         record = self[task]
         path = file_of(self._folder, task, file_name)
         if record.is_discarded or _size_of(path) != record.files[file_name].size:
@@ -520,7 +514,7 @@ class DoneTasks:
             file_of(self._folder, task, name).unlink(missing_ok=True)
 
     def _read_all(self) -> None:
-        """Read all files: a task stays done without its own only if all others are intact."""
+        """Read all files: a task without its own files stays done only if all others are intact."""
         while self._unread:
             self._read_next()
 
@@ -544,9 +538,9 @@ class DoneTasks:
         return False
 
     def _drop(self, task: str) -> None:
-        """Let a task of an earlier process count as not done, and all that came after it.
+        """Mark a task of an earlier process, and all tasks after it, as not done.
 
-        So do those whose files were removed because others were done, which may be dropped here.
+        So are tasks whose files were removed because of later tasks, which may be dropped here.
         """
         first = next(
             place

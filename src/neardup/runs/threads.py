@@ -1,9 +1,9 @@
-"""Blocks of work on several cores, with results in the order of the work.
+"""Parallel execution of blocks, with results in the order of the work.
 
-Python raises KeyboardInterrupt in the main thread between any two steps of its code, those of its
-own libraries among them. Within ``Condition``, on which its futures, events, semaphores and the
-start of its threads rest, this leaves a lock held for good, and whoever needs it next waits for
-ever. So threads meet here in nothing but locks and queues that are C code as a whole.
+Python raises KeyboardInterrupt in the main thread between any two bytecode steps, also in its own
+libraries. Within ``Condition``, the base of its futures, events, semaphores and thread starts, this
+leaves a lock held forever, and the next thread that needs it deadlocks. So threads synchronize here
+only through locks and queues that are implemented wholly in C.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ R = TypeVar("R")
 
 
 def count_workers(workers: int | None) -> int:
-    """Check a number of workers; None is one for each core that this process may use."""
+    """Check a number of workers; None is one per core that this process may use."""
     if workers is None:
         return (
             len(os.sched_getaffinity(0))
@@ -38,14 +38,14 @@ def count_workers(workers: int | None) -> int:
 
 
 class Task(Generic[R]):
-    """A call that is made once, by the first who takes it."""
+    """A call that is made once, by the first thread that takes it."""
 
     def __init__(self, function: Callable[[], R]) -> None:
-        # None when somebody has taken it: neither what it holds nor what comes of it is to wait in
-        # a queue until a thread comes by.
+        # None once a thread has taken it, so that neither the arguments nor the result wait in a
+        # queue.
         self._function: Callable[[], R] | None = function
         self._error: BaseException | None = None
-        # Held by whoever makes the call, and until it is made.
+        # Held during the call, and until the call is made.
         self._calling, self._missing = Lock(), Lock()
         self._missing.acquire()
 
@@ -55,13 +55,13 @@ class Task(Generic[R]):
         return not self._missing.locked()
 
     def take(self) -> bool:
-        """Make the call unless somebody has taken it, and return whether it was made here.
+        """Make the call unless another thread has taken it; return whether it was made here.
 
-        Its error is raised by ``result``; an interrupt, and what else is no ``Exception``, here.
+        ``result`` raises its ``Exception``; interrupts and other errors are raised here.
         """
         if get_ident() == main_thread().ident:
-            # An interrupt between taking the lock and knowing of it would leave it held, but not so
-            # in a ``with`` statement.
+            # An interrupt between taking the lock and recording it would leave it held, except in a
+            # ``with`` statement.
             if self._calling.locked():
                 return False
             with self._calling:
@@ -88,15 +88,15 @@ class Task(Generic[R]):
         return True
 
     def wait(self) -> None:
-        """Wait until the call is made, by whoever takes it."""
+        """Wait until any thread has made the call."""
         with self._missing:
             pass
 
     def result(self) -> R:
-        """Wait for the call, and return or raise what came of it, once."""
+        """Wait for the call, and return or raise its result, once."""
         self.wait()
         if self._error is not None:
-            # An error refers to where it was raised, so here to itself.
+            # The traceback of an error refers to this frame, which refers to the error.
             error, self._error = self._error, None
             try:
                 raise error
@@ -107,28 +107,28 @@ class Task(Generic[R]):
         return value
 
     def drop(self) -> None:
-        """Let nobody begin the call any more."""
+        """Cancel the call if it has not started."""
         self._function = None
 
     def leave(self) -> None:
-        """Wait for who has begun the call; when nobody has, it is dropped."""
+        """Cancel the call if it has not started, else wait for it."""
         self.drop()
         with self._calling:
             vars(self).pop("_value", None)
 
 
 class Threads:
-    """Threads that make calls, in the order in which they come; the first start when needed.
+    """Threads that make calls in order of arrival, started on demand.
 
-    The ``with`` block ends when what was handed over is done or dropped; interrupts meanwhile are
-    raised after that.
+    The ``with`` block ends when all calls are done or dropped; interrupts meanwhile are raised
+    afterwards.
 
     Parameters
     ----------
     number
-        Threads, at least 1.
+        Number of threads, at least 1.
     begin
-        Called in each thread first.
+        Called first in each thread.
     """
 
     def __init__(self, number: int, begin: Callable[[], None] = lambda: None) -> None:
@@ -137,11 +137,11 @@ class Threads:
         # Locks of the threads, each held until its thread ends.
         self._running: list[Any] = []
         self._starting = Lock()
-        # Where a generator that owns threads is left as it is, the interpreter's end closes them.
+        # If a generator that owns threads is abandoned, the interpreter's exit closes them.
         self._close = weakref.finalize(self, _end_threads, self._tasks, self._running)
 
     def do(self, function: Callable[[], R]) -> Task[R]:
-        """Have a thread make a call."""
+        """Make a call in a thread."""
         task = Task(function)
         self._tasks.put(task)
         with self._starting:
@@ -165,13 +165,13 @@ def _run_tasks(
     try:
         begin()
         while (task := tasks.get()) is not None:
-            # Who asks for the result gets the error.
+            # ``result`` raises the error.
             with suppress(BaseException):
                 task.take()
-            # Else the last one would stay as long as the thread waits.
+            # Otherwise the last task would stay in memory while the thread waits.
             del task
     finally:
-        # The end is for all, however many there are.
+        # The end mark is passed on to all threads.
         tasks.put(None)
         running.release()
 
@@ -192,10 +192,10 @@ def _end_threads(tasks: SimpleQueue[Task[Any] | None], running: list[Any]) -> No
 
 
 class _Crew(NamedTuple):
-    """The threads of a map, and room for what its tasks hand on to each other.
+    """The threads of a map, and queue slots for tasks that they hand to each other.
 
-    ``ahead`` is room for what is not yet needed, ``behind`` for what is not yet finished: neither
-    ever waits for the other. What is in these queues is how much more there is room for.
+    ``ahead`` are slots for items needed later, ``behind`` for items finished later: neither ever
+    waits for the other. The length of a queue is the number of free slots.
     """
 
     n_workers: int
@@ -204,7 +204,7 @@ class _Crew(NamedTuple):
     behind: SimpleQueue[None]
 
 
-# ``crew`` is the one that a thread is of; other threads have none.
+# ``crew`` is the crew of a thread; other threads have none.
 _of_thread = local()
 
 
@@ -212,11 +212,11 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
     """Apply a function to items in threads and yield the results in the items' order.
 
     Kernels, Arrow and file reading run outside the interpreter lock, so threads use all cores. At
-    most two items a worker are under way or waiting, which bounds memory. When the consumer stops
+    most two items per worker are running or waiting, which bounds memory. When the consumer stops
     early or an item fails, waiting items are dropped and running ones awaited.
 
-    Called in the work on an item of another such map, or for its items, it has no threads of its
-    own: those of the other one that are idle help.
+    A nested call, within a function or an item source of another map, starts no threads: idle
+    threads of the outer map help.
     """
     if hasattr(_of_thread, "crew"):
         with Handed(function, is_ahead=True) as handed:
@@ -237,7 +237,7 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
         _of_thread.crew = _Crew(workers, threads, ahead, behind)
 
     def joined(items: Iterator[T]) -> Iterator[T]:
-        """Yield items, for which threads may help, too."""
+        """Yield items, with the help of this map's threads."""
         end = object()
         while True:
             join()
@@ -264,20 +264,20 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
 
 
 class Handed(Generic[T, R]):
-    """Applies a function to what a thread hands over; idle threads of the map it works for help.
+    """Apply a function to a thread's items, with the help of idle threads of its map.
 
-    Results come in the order of the items. All tasks of a map together hand over as many items at a
-    time as it has workers, results that nobody has fetched among them. What is beyond that, or not
-    begun when its result is due, the thread works on itself; so does one that is of no map.
+    Results come in the order of the items. All tasks of a map together queue as many items as it
+    has workers, unfetched results included. The thread itself processes any further items, and
+    items that have not started when their results are due; so does a thread outside of a map.
 
-    Used in a ``with`` block, or left by ``abandon``.
+    Use it in a ``with`` block, or call ``abandon``.
 
     Parameters
     ----------
     function
-        What is to be done.
+        Function of an item.
     is_ahead
-        Whether results are what the thread works on next; else it has nothing more to do with them.
+        Whether the thread processes the results next; otherwise it ignores them.
     """
 
     def __init__(self, function: Callable[[T], R], *, is_ahead: bool = False) -> None:
@@ -289,7 +289,7 @@ class Handed(Generic[T, R]):
         self._waiting: deque[Task[R]] = deque()
 
     def add(self, item: T) -> list[R]:
-        """Hand an item over; return the results that come next, as far as they are there."""
+        """Queue an item, and return the next results that are ready."""
         results: list[R] = []
         if self._threads is None:
             return [self._function(item)]
@@ -303,12 +303,12 @@ class Handed(Generic[T, R]):
         return results
 
     def rest(self) -> Iterator[R]:
-        """Yield the results that are missing."""
+        """Yield the remaining results."""
         while self._waiting:
             yield self._next()
 
     def abandon(self) -> None:
-        """Drop what nobody has begun, and await what is under way, whatever comes of it."""
+        """Drop items that have not started, and await the others, ignoring errors."""
         for task in self._waiting:
             task.drop()
         while self._waiting:
@@ -323,7 +323,7 @@ class Handed(Generic[T, R]):
         self.abandon()
 
     def _next(self) -> R:
-        """Return the first result; while another thread works on it, work on what nobody has."""
+        """Return the first result; while another thread computes it, process unstarted items."""
         first = self._waiting[0]
         while not first.is_done:
             if not any(task.take() for task in self._waiting):
@@ -333,7 +333,7 @@ class Handed(Generic[T, R]):
         return first.result()
 
     def _has_room(self) -> bool:
-        """Take room for one item, if there is any."""
+        """Take a slot for one item, if there is one."""
         assert self._room is not None
         try:
             self._room.get_nowait()

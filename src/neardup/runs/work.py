@@ -1,4 +1,4 @@
-"""The work folder of a run: what its tasks have made, so that a run that was stopped can go on.
+"""The work folder of a run: results of its tasks, so that a stopped run can resume.
 
     .NAME.neardup-work-DIGEST/
       key.json              what the folder is for: options, versions, inputs
@@ -6,9 +6,9 @@
       TASK.FILE             what a task has made; a temporary name until the task is done
       write.lock            one process at a time
 
-A task writes its files under temporary names, sees that they reach the disk, gives them their names
-and adds a line to the log; without that line it is not done, and what it left is removed when the
-folder is entered again.
+A task writes its files under temporary names, syncs them to the disk, renames them and adds a line
+to the log. A task without a line is not done, and its files are removed when the folder is opened
+again.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ from neardup.runs.tasks import (
     as_json,
 )
 
-# Errors of a work folder, each with what to do: a run that can go on says so.
+# Errors of a work folder, each with a remedy; a run that can resume says so.
 
-# What the system may say of a write without naming the file.
+# Errors of writes that may come without a file name.
 _UNNAMED = FULL | {errno.EFBIG, errno.EIO, errno.EROFS}
 
 
-# How a larger disk is named, by jobs with the option, by those that have temporary files beside
-# their output, and by those that have them where the system has its own.
+# Remedies for a full disk: for jobs with the option, for jobs with temporary files next to their
+# output, and for jobs that use the system's temporary folder.
 BY_WORK = "name a folder on a larger one with work (--work)"
 BY_OUTPUT = "write the output to a larger one"
 BY_SYSTEM = "name a folder on a larger one in TMPDIR"
@@ -69,18 +69,18 @@ BY_SYSTEM = "name a folder on a larger one in TMPDIR"
 def work_errors(
     folder: Path, *, is_lasting: bool, is_foreign: bool = False, elsewhere: str = BY_WORK
 ) -> Iterator[None]:
-    """Turn the operating system's errors into one that says what to do.
+    """Turn the operating system's errors into one with a remedy.
 
     Parameters
     ----------
     folder
         The work folder.
     is_lasting
-        A later run goes on with it.
+        A later run can resume from it.
     is_foreign
-        The block does other things, too, whose errors are left as they are.
+        The block also does other work, whose errors are left unchanged.
     elsewhere
-        How a folder on a larger disk is named.
+        Remedy for a full disk.
     """
     try:
         yield
@@ -96,7 +96,7 @@ def work_errors(
 
 
 def no_disk(folder: Path, missing: int, free: int, elsewhere: str) -> str:
-    """Say that a disk has not the room that a run needs."""
+    """Describe a disk with too little space for a run."""
     return (
         f"{folder} has {size(free)} free, and temporary files need {size(missing)}; free some "
         f"disk, or {elsewhere}"
@@ -110,7 +110,7 @@ def _is_of(folder: Path, error: OSError) -> bool:
 
 
 def _advice(folder: Path, error: OSError, is_lasting: bool, elsewhere: str) -> str:
-    # Of the folder itself, and of those above it, nothing was there.
+    # The folder itself or one of its parents was missing.
     if error.errno == errno.ENOENT and _is_of(folder, error):
         return "something has removed files there; run the same command again"
     if error.errno not in FULL:
@@ -120,17 +120,15 @@ def _advice(folder: Path, error: OSError, is_lasting: bool, elsewhere: str) -> s
     return f"free some disk, or {elsewhere}"
 
 
-# What a work folder is for: the options, versions and inputs of a run, and how two runs differ.
-#
-# A key is JSON: an object whose entries are objects (such as options), plain values (such as a
-# version), or lists of files, each an object with a ``path`` and whatever shows that it has
-# changed.
+# The key of a work folder: options, versions and inputs of a run, and differences of two keys. A
+# key is JSON: an object whose entries are objects (such as options), plain values (such as a
+# version), or lists of files, each an object with a ``path`` and values that change with the file.
 
 _MOST_LISTED = 3
 
 
 def spell_key(key: Mapping[str, Any]) -> str:
-    """Spell a key, always in the same way."""
+    """Serialize a key, always in the same way."""
     return json.dumps(key, sort_keys=True, allow_nan=False)
 
 
@@ -140,14 +138,14 @@ def digest_of(key: Mapping[str, Any]) -> str:
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Say in which entries two keys differ, such as ``inputs changed since: a.jsonl``.
+    """Describe the differing entries of two keys, such as ``inputs changed since: a.jsonl``.
 
     Empty if they are the same.
     """
-    # As both are stored: a tuple is a list.
+    # Normalize both to their stored form: a tuple becomes a list.
     old, new = json.loads(spell_key(old)), json.loads(spell_key(new))
     parts = []
-    # Options of two commands tell nothing of each other.
+    # Options of two commands are not comparable.
     if "command" in old and old["command"] != new.get("command"):
         return f"it is of `neardup {old['command']}`"
     for name in dict.fromkeys((*new, *old)):
@@ -170,7 +168,7 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
 
 
 def only_options_differ(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Return whether two keys are alike in all files and versions."""
+    """Return whether two keys agree in all files and versions."""
     old, new = json.loads(spell_key(old)), json.loads(spell_key(new))
     return all(
         old.get(name) == new.get(name)
@@ -207,22 +205,22 @@ def _spelled(value: Any) -> str:
 
 
 class LastingWork(ABC):
-    """What the tasks of a run have made, at a place where the same command goes on with it.
+    """Results of a run's tasks, stored where the same command can resume.
 
-    As a context manager it removes that in the end. After an error it keeps it if tasks are done,
-    unless that is an error in options or inputs: whoever mends it has others, and begins again.
+    As a context manager, it removes the results at the end. After an error it keeps them if tasks
+    are done, except for errors in options or inputs: a corrected command has another key.
 
     Parameters
     ----------
     place
-        Where it lies.
+        Location of the results.
     key
-        What it is for; None if no later run goes on with it.
+        Key of the work; None if no later run resumes.
 
     Attributes
     ----------
     stale
-        Places of earlier runs of the same name, with other options or inputs.
+        Locations of earlier runs of the same name with other options or inputs.
     """
 
     def __init__(self, place: Place, key: Mapping[str, Any] | None) -> None:
@@ -241,39 +239,39 @@ class LastingWork(ABC):
     @property
     @abstractmethod
     def n_done(self) -> int:
-        """How many tasks are done."""
+        """Number of completed tasks."""
 
     @property
     def said_done(self) -> str:
-        """How many tasks are done, as users are told."""
+        """Number of completed tasks, as shown to users."""
         return "1 task is done" if self.n_done == 1 else f"{self.n_done:,} tasks are done"
 
     @property
     @abstractmethod
     def problems(self) -> list[str]:
-        """What was found damaged, and is done again: a line each."""
+        """Damaged tasks that are repeated, a line each."""
 
     @abstractmethod
     def close(self) -> None:
-        """End the work here, and keep what is done if a later run can go on with it."""
+        """Close the work, and keep it if a later run can resume."""
 
     @abstractmethod
     def remove(self) -> None:
-        """Remove all of it: the run is finished."""
+        """Remove all results after a finished run."""
 
     def what_changed(self, stale: Path | str) -> str:
-        """Say what is not as it was when a stale place was made; empty if that is not known."""
+        """Describe the changes since a stale location was made; empty if unknown."""
         old = self._place.key_of(stale)
         return difference(old, self._key or {}) if old else ""
 
     def is_of_use(self, stale: Path | str) -> bool:
-        """Return whether a command with other options could go on with a stale place."""
+        """Return whether a command with other options could resume from a stale location."""
         return only_options_differ(self._place.key_of(stale) or {}, self._key or {})
 
     def remove_stale(self, paths: Collection[Path | str] | None = None) -> list[Path | str]:
-        """Remove stale places, or some of them; return those that are gone.
+        """Remove stale locations (default: all), and return the removed ones.
 
-        One at which a process is at work stays.
+        A location in use by a process stays.
         """
         removed = list(self._place.remove_others(paths))
         self.stale = [path for path in self.stale if path not in removed]
@@ -281,9 +279,9 @@ class LastingWork(ABC):
 
 
 class WorkFolder(LastingWork):
-    """Tasks that are done, and their files, in a folder that is made with the first task.
+    """Completed tasks and their files, in a folder created with the first task.
 
-    Made by ``open`` or ``temporary``. Several threads may use one.
+    Open it with ``open`` or ``temporary``. It is thread-safe.
     """
 
     def __init__(self, place: WorkPlace, key: Mapping[str, Any] | None) -> None:
@@ -308,20 +306,20 @@ class WorkFolder(LastingWork):
         fresh: bool = False,
         at_once: bool = False,
     ) -> WorkFolder:
-        """Return the work folder for a key, with what an earlier run has done there.
+        """Open the work folder for a key, with the results of earlier runs.
 
         Parameters
         ----------
         parent
-            Folder in which it lies.
+            Parent folder.
         name
-            Name of the run, such as that of its output.
+            Name of the run, such as the name of its output.
         key
-            All that the work depends on, as ``storage.work_key`` says.
+            All inputs of the work, from ``workspaces.key_of``.
         fresh
-            Do everything again.
+            Discard earlier results.
         at_once
-            Make the folder now, because runs for other outputs may come to the same one.
+            Create the folder now, because runs for other outputs may use the same one.
         """
         folder = cls(WorkPlace(parent, name, digest_of(key)), key)
         if at_once or folder._place.exists():
@@ -332,10 +330,10 @@ class WorkFolder(LastingWork):
     def temporary(
         cls, parent: Path | None = None, name: str = "run", *, elsewhere: str = BY_WORK
     ) -> WorkFolder:
-        """Return a work folder that no later run goes on with, and that goes in any case.
+        """Return a work folder that is removed at the end in any case.
 
-        What killed processes have left of such folders is removed. Without ``parent`` it lies where
-        the system has temporary files. ``elsewhere`` is how errors say that a larger disk is named.
+        Leftovers of killed processes are removed first. Without ``parent``, it is in the system's
+        temporary folder. ``elsewhere`` is the remedy for a full disk in errors.
         """
         parent = Path(tempfile.gettempdir()) if parent is None else parent
         folder = cls(WorkPlace(parent, name, secrets.token_hex(6)), None)
@@ -346,47 +344,47 @@ class WorkFolder(LastingWork):
 
     @property
     def folder(self) -> Path:
-        """Where the work lies, or will."""
+        """Path of the folder, which may not exist yet."""
         return self._place.path
 
     @property
     def n_done(self) -> int:
-        """How many tasks are done."""
+        """Number of completed tasks."""
         return len(self._done)
 
     @property
     def size_bytes(self) -> int:
-        """Size of the files of all tasks that are done."""
+        """Size of the files of all completed tasks."""
         with self._mutex:
             return sum(file.size for file in self._done.files.values())
 
     @property
     def problems(self) -> list[str]:
-        """What was found damaged, and is done again: a line each."""
+        """Damaged tasks that are repeated, a line each."""
         return self._done.problems
 
     def is_done(self, task: str) -> bool:
-        """Return whether a task is done, and its files are what they were.
+        """Return whether a task is done with intact files.
 
-        Those of an earlier process are read once. If one is damaged, its task and all that were
-        done after it count as not done.
+        Files of an earlier process are read once. If one is damaged, its task and all later ones
+        count as not done.
         """
         with self._mutex, self._errors():
             return task in self._done
 
     def result(self, task: str) -> Any:
-        """Return the result of a task that is done, as JSON gives it back."""
+        """Return the result of a completed task, as read back from JSON."""
         with self._mutex, self._errors():
             return self._done[task].result
 
     def path(self, task: str, file_name: str) -> Path:
-        """Return where a file of a task that is done lies."""
+        """Return the path of a completed task's file."""
         with self._mutex, self._errors():
             return self._done.path(task, file_name)
 
     @contextmanager
     def task(self, name: str) -> Iterator[TaskFiles]:
-        """Do a task in the block; when that ends without an error, the task is done."""
+        """Run a task in the block; it is done if the block ends without an error."""
         self._begin(name)
         files = TaskFiles(self.folder, name, self._token, is_lasting=self._key is not None)
         try:
@@ -402,7 +400,7 @@ class WorkFolder(LastingWork):
                 self._under_way.discard(name)
 
     def passing_file(self, name: str) -> BinaryIO:
-        """Open a new file for this process alone, which is closed and removed when that is done."""
+        """Open a temporary file for this process, removed on close."""
         with self._mutex, self._errors():
             if not self._is_entered and not self._is_closed:
                 self._enter(is_fresh=True)
@@ -417,9 +415,9 @@ class WorkFolder(LastingWork):
 
     @contextmanager
     def passing_folder(self) -> Iterator[Path]:
-        """Give an empty folder for this process alone, for as long as the block lasts.
+        """Yield a temporary empty folder for this process.
 
-        No file in it waits for the disk. What a killed process leaves goes with the work folder.
+        Its files are not synced. A killed process leaves it to the cleanup of the work folder.
         """
         path = self.folder / f"{secrets.token_hex(4)}.passing"
         with self._mutex, self._errors():
@@ -433,24 +431,24 @@ class WorkFolder(LastingWork):
             shutil.rmtree(path, ignore_errors=True)
 
     def discard(self, task: str) -> None:
-        """Remove the files of a task that is done; it stays done, with its result."""
+        """Remove the files of a completed task; it stays done, with its result."""
         with self._mutex, self._errors():
             self._done.discard(task)
 
     def free_disk_bytes(self) -> int:
-        """Return how much the disk of the folder has free."""
+        """Return the free space on the folder's disk."""
         with self._errors():
             above = (self.folder, *self.folder.parents)
             return shutil.disk_usage(next(path for path in above if path.exists())).free
 
     def require_disk(self, bytes_needed: int) -> None:
-        """Check that the disk has room for what a run puts here in all, done or not."""
+        """Check that the disk has space for the total of a run's files, completed ones included."""
         missing, free = bytes_needed - self.size_bytes, self.free_disk_bytes()
         if missing > free:
             raise WriteError(no_disk(self._place.parent, missing, free, self._elsewhere))
 
     def close(self) -> None:
-        """End the work here, and keep the folder if a later run can go on with it."""
+        """Close the work, and keep the folder if a later run can resume."""
         with self._mutex:
             if self._key is None or not self._done:
                 self.remove()
@@ -462,7 +460,7 @@ class WorkFolder(LastingWork):
                     note_unfinished(self.folder)
 
     def remove(self) -> None:
-        """Remove the folder: the run is finished."""
+        """Remove the folder after a finished run."""
         with self._mutex:
             if not self._is_closed:
                 self._is_closed = True
@@ -473,7 +471,7 @@ class WorkFolder(LastingWork):
                     self._place.remove()
 
     def _remove_passing(self) -> None:
-        """Remove the files that no later run reads; before, because some systems keep open ones."""
+        """Remove temporary files first, because some systems keep open ones."""
         for file in self._passing:
             with contextlib.suppress(OSError):
                 file.close()
@@ -491,7 +489,8 @@ class WorkFolder(LastingWork):
     def _begin(self, name: str) -> None:
         with self._mutex:
             if not self._is_entered and not self._is_closed:
-                # Whatever is there now was not there at the start, and nobody has counted on it.
+                # Present content is unknown and unused, because the folder was missing at the
+                # start.
                 self._enter(is_fresh=True)
             if self._is_closed or name in self._under_way or self.is_done(name):
                 state = "the folder is closed" if self._is_closed else "it is done or under way"
@@ -504,7 +503,7 @@ class WorkFolder(LastingWork):
         result = as_json(files.result)
         record = TaskRecord(name, files.finish(), result)
         with self._mutex:
-            # Once more: only here nobody can close it any more.
+            # Repeated, because only here no other thread can close it any more.
             self._check_open(name)
             try:
                 files.take_names()
@@ -512,7 +511,7 @@ class WorkFolder(LastingWork):
                     sync_folder(self.folder)
                 self._done.add(record)
             except BaseException:
-                # An interrupt may come when all is done.
+                # An interrupt may come after completion.
                 if not self._done.has(name):
                     files.give_up_names()
                 raise
@@ -523,7 +522,7 @@ class WorkFolder(LastingWork):
             raise ValueError(message)
 
     def _enter(self, *, is_fresh: bool) -> None:
-        """Make the folder or take it over, and see what is done."""
+        """Create or reopen the folder, and load the completed tasks."""
         with self._errors():
             is_new = not self._place.exists()
             self._place.enter()
@@ -535,28 +534,28 @@ class WorkFolder(LastingWork):
                     self._place.note(self._key)
                     self._remove_leftovers()
             except BaseException:
-                # Nothing goes on from a folder that does not say what it is for.
+                # A folder without a key cannot be resumed.
                 (self._place.remove if is_new else self._place.leave)()
                 raise
         self._is_entered = True
 
     def _remove_leftovers(self) -> None:
-        """Remove what no task that is done has made."""
+        """Remove the files of incomplete tasks."""
         known = {KEY, LOG, LOCK, HOLDER, *self._done.files}
         for path in self.folder.iterdir():
             if path.name not in known and not path.is_dir():
                 path.unlink(missing_ok=True)
 
 
-# What a job may use: so much memory, and a folder for what does not fit.
+# The resources of a job: a memory budget, and a folder for larger data.
 
 
 @dataclass(frozen=True)
 class Workspace:
     """Memory and work folder of a job.
 
-    ``memory`` is in bytes, beyond what the interpreter and the libraries take. Without ``work``
-    everything stays in memory, whatever it takes.
+    ``memory`` is in bytes, in addition to the interpreter and libraries. Without ``work``, all data
+    stay in memory, whatever their size.
     """
 
     memory: int
@@ -574,25 +573,25 @@ class Workspace:
         return max(1, int(self.memory * share))
 
     def fits(self, n_bytes: int, share: float) -> bool:
-        """Return whether so many bytes stay in memory, if they may take a share of it."""
+        """Return whether data of this size fit into a share of the memory."""
         return self.work is None or n_bytes <= self.share(share)
 
     def passes(self, n_bytes: int, share: float) -> int:
-        """Return in how many parts so many bytes have to be worked on."""
+        """Return the number of passes over data of this size."""
         return 1 if self.work is None else -(-n_bytes // self.share(share)) or 1
 
     @contextmanager
     def passing_folder(self) -> Iterator[Path]:
-        """Give an empty folder as that of a ``WorkFolder``; without one in a temporary one."""
+        """Yield an empty folder as ``WorkFolder`` does; without one, a temporary folder."""
         with contextlib.ExitStack() as stack:
             work = self.work or stack.enter_context(WorkFolder.temporary())
             yield stack.enter_context(work.passing_folder())
 
     def require_disk(self, n_bytes: int) -> None:
-        """Check that the work folder's disk has room for so many bytes more."""
+        """Check that the work folder's disk has space for more bytes."""
         if self.work is not None:
             self.work.require_disk(self.work.size_bytes + n_bytes)
 
 
 IN_MEMORY = Workspace(0)
-"""That of jobs which keep everything in memory, whatever it takes."""
+"""Workspace of jobs that keep all data in memory, whatever their size."""

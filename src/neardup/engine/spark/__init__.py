@@ -1,1 +1,1 @@
-"""Executors of Spark: their tasks, what these read, keep and write, and the session."""
+"""Executors of Spark: tasks, reading, storage, writing, and the session."""

@@ -1,4 +1,4 @@
-"""Data on executors: partitions that we number, what goes along with them, what comes back."""
+"""Numbered partitions of data on executors, with attached items and returned results."""
 
 from __future__ import annotations
 
@@ -30,21 +30,20 @@ if TYPE_CHECKING:
 
     from neardup.files.rows import RowBlock, Source
 
-# Errors of tasks: they travel as rows, so that the driver raises them as if it had met them.
-#
-# What a task raises, Spark would try again, and show as a trace of its own.
+# Errors of tasks travel as rows, so that the driver raises them itself. Spark would retry a task
+# that raises, and show a stack trace.
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An error that a task has met, and where in the order of all documents."""
+    """An error in a task, and its position in the order of all documents."""
 
     place: tuple[int, int]
     error: NeardupError
 
     @classmethod
     def of(cls, task: int, piece: Piece | None, error: NeardupError) -> Failure:
-        """Make one of an error of a task; a file in it has the name that the user gave it."""
+        """Wrap an error of a task; a file in it gets the name that the user gave."""
         number = 0
         if piece is not None:
             number = piece.number
@@ -53,14 +52,14 @@ class Failure:
 
 
 def raise_first(failures: Iterable[Failure]) -> None:
-    """Raise the error that stands first in the order of the documents, if there is one."""
+    """Raise the first error in the order of the documents, if there is one."""
     found = min(failures, key=lambda failure: failure.place, default=None)
     if found is not None:
         raise found.error
 
 
 def _renamed(error: NeardupError, path: str, given: str) -> NeardupError:
-    """Return the error with another name for a file, or for the folder that it is in."""
+    """Return the error with another name for a file or its folder."""
     own = getattr(error, "path", None) or ""
     if path == given or not f"{own}/".startswith(f"{path}/"):
         return error
@@ -70,25 +69,25 @@ def _renamed(error: NeardupError, path: str, given: str) -> NeardupError:
     return renamed
 
 
-# What tasks read: sources, or stretches of long ones, in the order of the documents.
+# Inputs of tasks: sources, or stretches of long ones, in the order of the documents.
 
-# Stored bytes that a task reads: so many tasks for each that runs at the same time, within bounds.
+# Stored bytes per task: this many tasks per slot, within bounds.
 _TASKS_A_SLOT = 4
 _LEAST_BYTES = 16_000_000
 _MOST_BYTES = 256_000_000
-# More tasks than this take larger shares: each exchanges rows with each that comes after.
+# Beyond this many tasks, each takes a larger share: every task exchanges rows with every later one.
 _MOST_TASKS = 4096
 
-# Stretches of a source, at most, and not more than run at the same time: each task reads the source
-# from its start, and cuts it into rows, as far as its stretch goes.
+# Maximum number of stretches per source, and never more than there are slots: each task reads the
+# source from its start and parses it up to its stretch.
 _MOST_PIECES = 8
 
 
 @dataclass(frozen=True)
 class Piece:
-    """The blocks of a source that end after ``start`` and not after ``stop``, in stored bytes.
+    """The blocks of a source that end in (``start``, ``stop``], in stored bytes.
 
-    ``number`` is the source's in its collection, ``location`` what the user calls it.
+    ``number`` is the source's number in its collection, ``location`` the user's name for it.
     """
 
     collection: int
@@ -99,7 +98,7 @@ class Piece:
     stop: int | None = None
 
     def blocks(self) -> Iterator[RowBlock]:
-        """Read the source as far as the stretch goes."""
+        """Read the source up to the end of the stretch."""
         for block in self.source.blocks():
             if self.stop is not None and block.end > self.stop:
                 return
@@ -113,10 +112,10 @@ Task = tuple[Piece, ...]
 def cut_tasks(
     collections: Sequence[Sequence[Source]], slots: int, *, are_whole: bool = False
 ) -> list[Task]:
-    """Divide collections into tasks of about equal size; ``slots`` run at the same time.
+    """Divide collections into tasks of about equal size for ``slots`` parallel tasks.
 
-    Short sources that follow each other share a task, and long ones are cut into stretches unless
-    all stay whole. Of a URL the size is not known, and it is a task by itself.
+    Short consecutive sources share a task, and long ones are divided into stretches unless
+    ``are_whole`` is set. A URL has no known size and gets its own task.
     """
     sizes = [source.size or 0 for sources in collections for source in sources]
     evenly = sum(sizes) // (_TASKS_A_SLOT * slots)
@@ -156,7 +155,7 @@ def check_reached(sources: Iterable[Source]) -> None:
 
 
 def _for_others(source: Source) -> Source:
-    """Return a source as other processes find it."""
+    """Return a source as other processes resolve it."""
     location = source.origin
     if isinstance(source, FolderSource):
         folder = source.with_files([_for_others(file) for file in source.files])
@@ -178,29 +177,29 @@ def _for_others(source: Source) -> Source:
     found = copy.copy(source)
     if isinstance(found, WrappedSource):
         found.inner = _for_others(found.inner)
-    # What the driver keeps stays with it.
+    # Cached texts stay with the driver.
     found.kept_texts = None
     if is_remote(location):
         return found
-    # They have other working folders.
+    # Executors have other working folders.
     found.origin = os.path.abspath(location)  # noqa: PTH100 - links stay as they are
     if not isinstance(found, WrappedSource):
         vars(found)["location"] = found.origin
     return found
 
 
-# Bytes that come to the driver at a time; Spark ends a job that brings more than 1 GB.
+# Bytes per transfer to the driver; Spark aborts a job that collects more than 1 GB.
 _BYTES_AT_ONCE = 200_000_000
 
-# Bytes of items that are sent to their partitions by one task.
+# Bytes of items that one task sends to their partitions.
 _SENT_BYTES = 1_000_000
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Executors of a session: ``slots`` tasks run at the same time, with so much memory each.
+    """Executors of a session: ``slots`` parallel tasks, each with a fixed share of memory.
 
-    ``kept`` is where what they work out outlives them, if anywhere.
+    ``kept`` stores their results beyond the session, if it is given.
     """
 
     context: SparkContext
@@ -209,13 +208,13 @@ class Cluster:
     kept: SharedWork | None = None
 
     def keeping(self, work: SharedWork | None) -> Cluster:
-        """Return the executors as they keep what they work out, laid out as that is."""
+        """Return the executors with a store for their results, which sets the number of slots."""
         if work is None:
             return self
         return replace(self, slots=work.lay_out(self.slots), kept=work)
 
     def lay_out(self, items: Sequence[Any]) -> RDD[Any]:
-        """Return some items, each in a partition by itself that has its number."""
+        """Return some items, each in its own partition with the item's number."""
         packed = [(number, _Item(pickle.dumps(item, -1))) for number, item in enumerate(items)]
         n_bytes = sum(len(item.data) for _, item in packed)
         n_sent = max(1, min(len(packed), n_bytes // _SENT_BYTES))
@@ -230,14 +229,15 @@ class Cluster:
         keep: Sequence[object] = (),
         lasts: bool = False,
     ) -> RDD[Any]:
-        """Have a function work on the rows of each partition.
+        """Apply a function to the rows of each partition.
 
-        ``is_laid_out`` says that what it gives may have items attached. Rows to be placed may not:
-        Spark takes them for placed if there happen to be as many partitions.
+        ``is_laid_out`` means that results may have items attached. Rows that still need placing
+        must not set it: Spark takes them for placed if the number of partitions happens to be
+        equal.
 
-        What it gives is kept for a run that goes on if ``keep`` names the stage; behind the name is
-        what else it follows from than the job, ``slots`` and the stages before. ``lasts`` says that
-        the function itself leaves something behind. For either, rows have been placed.
+        Results are stored for a resumed run if ``keep`` names the stage, followed by further inputs
+        besides the job, ``slots`` and earlier stages. ``lasts`` means that the function has lasting
+        side effects. Both require placed rows.
         """
         working = partial(_work, __version__, function)
         if lasts:
@@ -253,29 +253,29 @@ class Cluster:
         return self._marked(rows).mapPartitionsWithIndex(keeping, preservesPartitioning=is_laid_out)
 
     def _marked(self, rows: RDD[Any]) -> RDD[Any]:
-        """Have tasks see whether all of their rows have come."""
+        """Append an end mark, so that tasks can check that all rows arrived."""
         return rows.union(self.lay_out([LAST] * rows.getNumPartitions()))
 
     def place(self, rows: RDD[Any], n_partitions: int) -> RDD[Any]:
-        """Bring pairs of a partition and something to these partitions."""
+        """Send pairs of a partition number and a value to these partitions."""
         placed = rows.partitionBy(max(1, n_partitions), _same)
-        # Lists of rows, as all others have them. PySpark would not see that, and send them through
-        # a process of Python once more where they are put together with others.
+        # These are lists of rows like all others. PySpark does not detect that, and would pass them
+        # through another Python process wherever they are combined with others.
         placed._jrdd_deserializer = self.context.serializer  # noqa: SLF001
         return placed
 
     def attach(self, items: Sequence[Any], rows: RDD[Any]) -> RDD[Any]:
-        """Put an item in front of each partition of what ``lay_out`` has given; nothing moves."""
+        """Prepend an item to each partition of a ``lay_out`` result, without moving data."""
         return self.lay_out(items).union(rows)
 
     def stored(self, rows: RDD[Any]) -> RDD[Any]:
-        """Have executors keep what they work out, on their disks."""
+        """Store results on the disks of executors."""
         from pyspark import StorageLevel
 
         return rows.persist(StorageLevel.DISK_ONLY)
 
     def work_out(self, rows: RDD[Any]) -> list[Answer]:
-        """Work out all partitions, and return what is known of each."""
+        """Compute all partitions, and return the facts about each."""
         most = _BYTES_AT_ONCE // max(1, rows.getNumPartitions())
         with spark_errors():
             answers: list[Answer] = rows.mapPartitions(partial(_answer, most)).collect()
@@ -283,9 +283,9 @@ class Cluster:
         return answers
 
     def bring(self, rows: RDD[Any]) -> Iterator[Any]:
-        """Yield pairs of anything and bytes, partition after partition, some at a time.
+        """Yield pairs of a value and bytes, partition by partition, some at a time.
 
-        What executors do not keep they work out twice if it is large.
+        Large results that executors do not store are computed twice.
         """
         group: list[int] = []
         size = 0
@@ -308,7 +308,7 @@ class Cluster:
         return found
 
     def bring_once(self, rows: RDD[Any]) -> Iterator[Any]:
-        """Do as ``bring`` what is much work."""
+        """Yield like ``bring``, but compute expensive rows only once."""
         stored = self.stored(rows)
         try:
             yield from self.bring(stored)
@@ -318,7 +318,7 @@ class Cluster:
 
 @dataclass
 class Answer:
-    """What is known of a partition: bytes, errors, and the rows themselves if they are few."""
+    """Facts about a partition: bytes, errors, and the rows themselves if they are few."""
 
     size: int
     failures: list[Failure]
@@ -332,9 +332,9 @@ def _same(partition: int) -> int:
 def _work(
     version: str, function: Callable[[Iterator[Any]], Iterator[Any]], rows: Iterator[Any]
 ) -> Iterator[Any]:
-    """Do a task, unless the driver has another version."""
-    # Spark collects garbage after each task, which takes longer than many a task: libraries have
-    # some hundred thousand objects. Those that are left now stay for good.
+    """Execute a task, unless the driver has another version of neardup."""
+    # Spark collects garbage after each task, which takes longer than many tasks: libraries have
+    # some hundred thousand objects. Freezing exempts the present ones.
     gc.freeze()
     if version != __version__:
         message = (
@@ -348,7 +348,7 @@ def _work(
 def _work_on_all(
     function: Callable[[Iterator[Any]], Iterator[Any]], rows: Iterator[Any]
 ) -> Iterator[Any]:
-    """Have a function see an error if rows end early."""
+    """Pass all rows to a function, and raise if the rows end early."""
     given = WholeRows(rows)
     yield from function(given)
     given.take_rest()
@@ -360,16 +360,16 @@ def _is_failure(row: Any) -> bool:
 
 
 class _Item(NamedTuple):
-    """What ``lay_out`` sends to a partition, pickled."""
+    """A pickled item that ``lay_out`` sends to a partition."""
 
     data: bytes
 
 
 def _unpacking(function: Callable[..., Iterator[Any]], *given: Any) -> Iterator[Any]:
-    """Call a function, given rows of a partition behind all else, with items as they were.
+    """Call a function with the unpickled items before the rows of a partition.
 
-    They are unpacked here, and not by tasks before, for Spark begins a second process of Python for
-    what is done before rows are put together.
+    Items are unpickled here and not in earlier tasks, because Spark starts a second Python process
+    for work before rows are combined.
     """
     *others, rows = given
     return function(*others, map(_unpacked, rows))
@@ -395,7 +395,7 @@ def _answer(most: int, rows: Iterator[Any]) -> Iterator[Answer]:
 
 
 def local_workspace(memory: int) -> Workspace:
-    """Return a place for what a task does not keep in memory, which goes with the task."""
+    """Return a temporary workspace that is removed with the task."""
     found = local_folder()
     parent = None if found is None else Path(found)
     return Workspace(memory, WorkFolder.temporary(parent, "task"))
@@ -403,7 +403,7 @@ def local_workspace(memory: int) -> Workspace:
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """Turn what Spark raises when a job cannot be finished into one line."""
+    """Turn Spark's errors of a failed job into one line."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
@@ -421,7 +421,7 @@ def _reason(error: Any) -> str:
             "with --archives"
         )
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    # A worker's trace ends with what it has raised.
+    # A worker's stack trace ends with the error itself.
     raised = [line for line in lines if "Error" in line and not line.startswith("at ")]
     said = raised[-1] if raised else lines[0]
     return f"Spark could not finish: {said[:300]}; the executors' logs say more"

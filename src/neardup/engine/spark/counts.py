@@ -1,7 +1,7 @@
-"""The stage count: in how many documents each token is, counted by tasks.
+"""Count the documents that contain each token, on executors.
 
-Each task counts its documents; counts meet by ranges of tokens, so that what comes to the driver is
-in their order.
+Each task counts its documents; counts are summed by ranges of tokens, so that the driver receives
+them in order.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def count_on_executors(
 ) -> DocumentFrequencies:
     """Count the documents of some collections, as ``Engine.count``.
 
-    The driver holds 16 bytes for each different token, a task those of its documents.
+    The driver holds 16 bytes per distinct token, a task the tokens of its documents.
     """
     tasks = cut_tasks([sources for sources, _ in collections], cluster.slots)
     counting = partial(_count, [look for _, look in collections], cluster.slots)
@@ -53,7 +53,7 @@ def _count(
     n_partitions: int,
     tasks: Iterator[tuple[int, Task]],
 ) -> Iterator[tuple[int, tuple[int, bytes] | Failure]]:
-    """Send the counts of a task's documents by parts of the range of tokens."""
+    """Send the counts of a task's documents by ranges of tokens."""
     import pyarrow as pa
 
     def look_at(piece: Piece, block: RowBlock) -> TokenLists:
@@ -69,14 +69,14 @@ def _count(
         batch = pa.RecordBatch.from_pydict({"hash": found.hashes, "count": found.counts})
         partitions: Int64s = part_of(found.hashes, n_partitions).astype(np.int64)
         outbox = Outbox()
-        # Documents count once, whatever their tokens are.
+        # Count each document once, whatever its tokens are.
         yield 0, (found.n_documents, to_bytes(batch.slice(0, 0)))
         for sent in (outbox.add(batch, partitions), outbox.rest()):
             yield from ((partition, (0, data)) for partition, data in sent)
 
 
 def _sum(rows: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, bytes] | Failure]:
-    """Sum the counts of a range of tokens, which ascend then."""
+    """Sum the counts of a range of tokens, in ascending order."""
     import pyarrow as pa
 
     n_documents, batches = 0, []

@@ -1,4 +1,4 @@
-"""The engine of Spark: executors keep rows, and work on them; the driver collects."""
+"""The engine of Spark: executors keep and process rows, the driver collects."""
 
 from __future__ import annotations
 
@@ -78,24 +78,24 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 U = TypeVar("U")
 
-# Partitions a slot at least, so that slots end together, and as often as their rows a task has room
-# for them.
+# Least partitions per slot, so that slots finish together; and the ratio of a task's memory to a
+# partition's rows.
 _PARTITIONS_A_SLOT, _ROOM = 2, 8
 
-# Of documents that are compared: fewer partitions than for a thread, because a task costs more, and
-# the share of a task's memory.
+# For compared documents: partitions per slot, fewer than per thread because a task costs more, and
+# the partition's share of a task's memory.
 _COMPARED_A_SLOT, _PARTITION_SHARE = 4, 0.4
 
 
 class SparkEngine(Engine):
-    """Executors of a session.
+    """Run the verbs of a job on the executors of a session.
 
     Parameters
     ----------
     current_cluster
-        Finds the executors, or begins them, when they are needed.
+        Returns the executors, and starts them when they are first needed.
     runner, workspace
-        Those of the driver.
+        Runner and workspace of the driver.
     """
 
     name = "spark"
@@ -112,16 +112,13 @@ class SparkEngine(Engine):
         return self._current_cluster()
 
     def describe_cluster(self) -> dict[str, Any]:
-        """Return the engine and the number of tasks that run at the same time."""
         return self.describe()
 
     def errors(self) -> AbstractContextManager[None]:
-        """Turn what Spark raises into one line."""
         return spark_errors()
 
     @property
     def workers(self) -> int:
-        """How many tasks run at the same time."""
         return self.cluster.slots
 
     def stream(
@@ -131,7 +128,6 @@ class SparkEngine(Engine):
         look: Callable[[Source, RowBlock], T],
         work: Callable[[Iterator[T], Means], Iterator[U]],
     ) -> Iterator[U]:
-        """Yield what ``work`` makes of the blocks of each task, task by task."""
         cluster = self.cluster
         count_filtered(cluster, sources)
         laid_out = cluster.lay_out(list(enumerate(cut_tasks([sources], cluster.slots))))
@@ -143,7 +139,7 @@ class SparkEngine(Engine):
 
     @contextmanager
     def share(self, folder: Path) -> Iterator[SharedFolder]:
-        """Send the files of the folder to executors, which keep them as long as the block lasts."""
+        """Send the files of the folder to executors, which keep them within the block."""
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         sent = {
             str(path.relative_to(folder)): self.cluster.context.broadcast(path.read_bytes())
@@ -156,13 +152,11 @@ class SparkEngine(Engine):
                 data.destroy()
 
     def count(self, stage: str, collections: Counted) -> DocumentFrequencies:
-        """Count in how many documents of some collections each token is, by parts of the tokens."""
         return count_on_executors(stage, collections, self.cluster)
 
     def read(
         self, name: str, collections: Collections, look: Look, route: Route | None = None
     ) -> Read:
-        """Read all documents of some collections once, and keep rows on executors."""
         read = read_on_executors(
             collections, partial(_look_at, look), self.cluster, self.workspace, tell=_tell
         )
@@ -177,14 +171,12 @@ class SparkEngine(Engine):
         return Read(read.catalogues, collections[0][1], rows, SignedBatches(0, read.batches))
 
     def sign(self, collections: Collections) -> Read:
-        """Read all documents of some collections once; executors keep what they have signed."""
         read = read_on_executors(
             collections, sign_block, self.cluster, self.workspace, tell=_tell_signed
         )
         return self._read_of(read, collections[0][1])
 
     def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
-        """Read the documents again, task by task; executors keep what they have signed."""
         signed = sign_parts_on_executors(self.cluster, _tasks_of(read), parts, reading)
         return self._read_of(signed, reading)
 
@@ -195,49 +187,40 @@ class SparkEngine(Engine):
     def meet(
         self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
     ) -> Iterator[Any]:
-        """Bring documents of equal keys together by ranges of keys, each to a task."""
         yield from meet_on_executors(self.cluster, _tasks_of(read), given, keys, function)
 
     def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
-        """Bring what is picked of documents to tasks, one for each partition."""
         tasks = _tasks_of(read)
         rows = exchange_rows(self.cluster, tasks, pick, partitions)
         return SparkExchanged(self.cluster, tasks, read.reading, partitions, rows)
 
     @property
     def least_partitions(self) -> int:
-        """How many partitions there are at least."""
         return _COMPARED_A_SLOT * self.cluster.slots
 
     @property
     def partition_bytes(self) -> int | None:
-        """How many bytes a partition may take."""
         return int(self.cluster.task_bytes * _PARTITION_SHARE)
 
     @property
     def groups_at_once(self) -> int:
-        """One for each task that runs."""
         return self.cluster.slots
 
     @property
     def group_bytes(self) -> int | None:
-        """Memory of a task."""
         return self.cluster.task_bytes
 
     def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
-        """Send rows to the tasks of their groups, once, however often these are worked on."""
         assert isinstance(read.rows, _SparkRows)
         sent = read.rows.sent
         groups = _SentGroups(sent.cluster, sent.read, [known(number) for number in range(n_groups)])
         return replace(read.rows, groups=groups)
 
     def work(self, rows: Rows, function: Callable[[Any], Iterator[Given]]) -> Rows:
-        """Return what a function makes of each partition, which executors keep, or of a group."""
         assert isinstance(rows, _SparkRows)
         return replace(rows, function=function)
 
     def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
-        """Yield what was made, some of it at a time, in the order of the partitions."""
         assert isinstance(rows, _SparkRows)
         assert not first
         if rows.function is None:
@@ -257,13 +240,11 @@ class SparkEngine(Engine):
                 self.runner.report(stage, number + 1, len(rows.groups.known))
 
     def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        """Read some documents again, and yield what is made of their texts, task by task."""
         return read_again_on_executors(
             _tasks_of(read), read.reading, self.cluster, documents, function
         )
 
     def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
-        """Read signed documents of the last collection again, task by task."""
         tasks, cluster = _tasks_of(read), self.cluster
         are_wanted: Bools = np.zeros(read.rows.n_rows, np.bool_)
         are_wanted[len(are_wanted) - len(wanted) :] = wanted
@@ -278,7 +259,6 @@ class SparkEngine(Engine):
             yield pickle.loads(data)
 
     def release(self, read: Read) -> None:
-        """Have executors let go of the rows."""
         _tasks_of(read).rows.unpersist()
 
     def write(
@@ -291,7 +271,6 @@ class SparkEngine(Engine):
         write_others: Callable[[], None],
         change: Change | None = None,
     ) -> None:
-        """Write documents to folders that all executors reach."""
         write_others()
         send: Callable[[Int64s], RDD[Any]] | None = None
         opened: OpenChange = no_change
@@ -310,20 +289,20 @@ def _tasks_of(read: Read) -> ReadTasks:
 
 
 class _SentFolder:
-    """A folder whose files the driver has sent; each process that opens it writes them."""
+    """A folder whose files the driver has sent; each process writes them on opening."""
 
     def __init__(self, sent: Mapping[str, Broadcast[bytes]]) -> None:
         self._sent = sent
 
     @contextmanager
     def open(self) -> Iterator[Path]:
-        """Give the folder, which goes with the block."""
+        """Yield the folder, and remove it afterwards."""
         with local_workspace(0) as workspace, workspace.passing_folder() as folder:
             for name, data in self._sent.items():
                 path = folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(data.value)
-                # PySpark would keep the bytes in this process.
+                # Otherwise PySpark would keep the bytes in this process.
                 if hasattr(data, "_path"):
                     vars(data).pop("_value", None)
             yield folder
@@ -335,8 +314,6 @@ def _stream(
     memory: int,
     tasks: Iterator[tuple[int, Task]],
 ) -> Iterator[tuple[None, bytes] | Failure]:
-    """Work on the blocks of a task."""
-
     def look_at(piece: Piece, block: RowBlock) -> T:
         return look(piece.source, block)
 
@@ -368,16 +345,13 @@ def _tell(found: ListedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
 
 
 def _tell_signed(found: SignedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
-    """Return for the driver what documents there are, and of an index what they go for.
-
-    Their digests are noted with what is added to it.
-    """
+    """Return the documents of a block for the driver, with their digests for an index."""
     return to_batch(found, with_sketches=False, with_digests=found.earlier is not None), {}
 
 
 @dataclass(frozen=True)
 class _SentRows:
-    """Rows of documents that executors have read, at the partitions where they meet."""
+    """Rows of documents on executors, sent to the partitions of their route."""
 
     cluster: Cluster
     read: ReadTasks
@@ -387,7 +361,7 @@ class _SentRows:
 
     @cached_property
     def placed(self) -> RDD[Any]:
-        """The rows by partition, which are sent once however often they are worked on."""
+        """The rows by partition, sent only once."""
         assert self.route is not None
         attached = [
             (start, {name: values[start:stop] for name, values in self.columns.items()})
@@ -400,7 +374,7 @@ class _SentRows:
 
 @dataclass(frozen=True)
 class _SentGroups:
-    """Rows of documents that executors have read, at the tasks of groups of documents."""
+    """Rows of documents on executors, sent to the tasks of document groups."""
 
     cluster: Cluster
     read: ReadTasks
@@ -408,7 +382,7 @@ class _SentGroups:
 
     @cached_property
     def placed(self) -> RDD[Any]:
-        """The rows by group, which are sent once however often they are worked on."""
+        """The rows by group, sent only once."""
         documents = np.concatenate([numbers_of(each, DOCUMENT) for each in self.known])
         groups = np.repeat(np.arange(len(self.known)), [len(each) for each in self.known])
         order = np.argsort(documents, kind="stable")
@@ -422,7 +396,7 @@ class _SentGroups:
         return self.cluster.place(sent, len(self.known))
 
     def work(self, function: Callable[[Group], Iterator[Given]], stage: str) -> RDD[Any]:
-        """Have a function work on each group."""
+        """Apply a function to each group."""
         memory = self.cluster.task_bytes
         working = partial(_work_on_group, function, memory)
         rows = self.cluster.attach(list(enumerate(self.known)), self.placed)
@@ -431,7 +405,7 @@ class _SentGroups:
 
 @dataclass(frozen=True)
 class _SparkRows(Rows):
-    """Rows, and what is made of them by partition or by group."""
+    """Rows, and a function's results by partition or by group."""
 
     sent: _SentRows
     n_rows: int
@@ -439,13 +413,12 @@ class _SparkRows(Rows):
     function: Callable[[Any], Iterator[Given]] | None = None
 
     def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
-        """Return the rows with more columns."""
         sent = replace(self.sent, columns={**self.sent.columns, **columns})
         return replace(self, sent=sent)
 
     @cached_property
     def made(self) -> RDD[Any]:
-        """What the function makes of each partition, stored by executors."""
+        """The function's result per partition, stored by executors."""
         assert self.function is not None
         cluster = self.sent.cluster
         working = partial(_work, self.function, cluster.task_bytes)
@@ -453,7 +426,7 @@ class _SparkRows(Rows):
 
 
 def _send_rows(route: Route, n_partitions: int, rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
-    """Send rows, with the numbers of their documents and more columns, to where they meet."""
+    """Send rows with their document numbers and more columns to their partitions."""
     import pyarrow as pa
 
     first, columns = next(rows)
@@ -467,13 +440,13 @@ def _send_rows(route: Route, n_partitions: int, rows: Iterator[Any]) -> Iterator
 
 
 def _give_rows(rows: Iterator[Any]) -> Iterator[tuple[None, bytes]]:
-    """Give the rows of a task, with the numbers of their documents."""
+    """Return the rows of a task with their document numbers."""
     for batch in _numbered(next(rows), rows):
         yield None, to_bytes(batch)
 
 
 def _numbered(first: int, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of blocks, of which the first document has this number."""
+    """Yield the rows of blocks with document numbers, starting with ``first``."""
     import pyarrow as pa
 
     for row in rows:
@@ -488,7 +461,7 @@ def _numbered(first: int, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
 
 
 def _send_to_groups(rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
-    """Send the rows of documents to all groups that have them."""
+    """Send the rows of documents to all groups that contain the documents."""
     import pyarrow as pa
 
     first, documents, groups = next(rows)
@@ -507,7 +480,7 @@ def _send_to_groups(rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
 def _work_on_group(
     function: Callable[[Group], Iterator[Given]], memory: int, rows: Iterator[Any]
 ) -> Iterator[tuple[Any, bytes] | Failure]:
-    """Work on a group, of which rows come in any order behind its documents."""
+    """Process a group, whose rows come in any order after its documents."""
     for number, known in islice(rows, 1):
         with local_workspace(memory) as workspace, Runner(1) as runner:
             batches = (from_bytes(data) for _, data in rows)
@@ -516,7 +489,7 @@ def _work_on_group(
 
 
 def _packed(number: int, made: Iterator[Given]) -> Iterator[tuple[Any, bytes] | Failure]:
-    """Return what is made of a partition as rows for the driver."""
+    """Serialize the results of a partition as rows for the driver."""
     try:
         for known, batch in made:
             if batch is None:
@@ -532,7 +505,7 @@ def _work(
     memory: int,
     rows: Iterator[tuple[int, bytes]],
 ) -> Iterator[tuple[Any, bytes] | Failure]:
-    """Work on a partition, of which rows come in any order."""
+    """Process a partition, whose rows come in any order."""
     first = next(rows, None)
     if first is None:
         return
@@ -544,7 +517,7 @@ def _work(
 
 
 def _send_made(cluster: Cluster, made: RDD[Any], starts: Int64s) -> RDD[Any]:
-    """Bring rows to the tasks that write their documents; ``starts`` are their first ones."""
+    """Send rows to the tasks that write their documents, which begin at ``starts``."""
     return cluster.place(cluster.work(partial(_send_by_document, starts), made), len(starts))
 
 
@@ -560,7 +533,7 @@ def _send_by_document(
 
 
 def _send_gathered(cluster: Cluster, change: Change, n_documents: int, starts: Int64s) -> RDD[Any]:
-    """Send what the driver has gathered to the tasks that write."""
+    """Send the driver's gathered rows to the tasks that write."""
     stops = [*starts[1:].tolist(), n_documents]
     batches = [
         (task, to_bytes(batch))
@@ -579,7 +552,7 @@ def _open_change(
     memory: int,
     rows: Iterator[tuple[int, bytes]],
 ) -> Iterator[ChangeBlock]:
-    """Gather the rows of the documents of a task, which come in any order, and change blocks."""
+    """Gather the rows of a task's documents, in any order, and open the change of blocks."""
     with local_workspace(memory) as workspace:
         gathered = gather((from_bytes(data) for _, data in rows), workspace)
         yield partial(apply, gathered)
@@ -609,7 +582,7 @@ def read_again_on_executors(
 def _revisit(
     function: Callable[[Revisited], Any], rows: Iterator[Any]
 ) -> Iterator[tuple[None, bytes] | Failure]:
-    """Read the blocks of a task again of which some document is wanted."""
+    """Read the blocks of a task again that contain a wanted document."""
     number, task, packed = next(rows)
     wanted = np.unpackbits(packed).astype(np.bool_)
     if not wanted.any():
@@ -637,7 +610,7 @@ def _revisit(
 
 
 class _Again(NamedTuple):
-    """A task of which some documents are read again, and what is made of them."""
+    """A task with documents to read again, and the function for their texts."""
 
     number: int
     task: Task
@@ -648,7 +621,7 @@ class _Again(NamedTuple):
 def _read_again(
     columns: Sequence[ColumnNames], skip_bad: bool, tasks: Iterator[_Again]
 ) -> Iterator[tuple[None, bytes] | Failure]:
-    """Make something of the documents that are wanted, block by block."""
+    """Apply the function to the wanted documents, block by block."""
     for number, task, wanted, function in tasks:
         reading = TaskReading(number, task)
         try:

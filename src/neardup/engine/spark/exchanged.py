@@ -1,6 +1,6 @@
-"""Signed documents of executors, which meet by their keys, or come to partitions with their texts.
+"""Group signed documents on executors by key, or exchange their rows and texts.
 
-Nothing depends on the order in which Spark brings rows.
+Results do not depend on the order in which Spark delivers rows.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
 
     from neardup.files.rows import ColumnNames
 
-# Partitions a slot at least, so that slots end together, and as often as rows take memory while
-# they meet a task has room for them.
+# Least partitions per slot, so that slots finish together; and the ratio of a task's memory to its
+# rows while they are grouped.
 _PARTITIONS_A_SLOT, _ROOM = 2, 2
 
-# Share of a task's memory in which texts wait to be written to its local disk.
+# Share of a task's memory for texts that wait to be written to its local disk.
 _WAITING_SHARE = 0.2
 
 _KIND = "kind"
@@ -62,7 +62,7 @@ _KIND = "kind"
 def meet_on_executors(
     cluster: Cluster, read: ReadTasks, given: Columns, keys: Keys, function: Meet
 ) -> Iterator[Any]:
-    """Bring documents of equal keys together, and yield what is made of each part of the keys."""
+    """Group documents by equal keys, and yield the result for each range of keys."""
     n_bytes = int(read.starts[-1]) * keys.n_kinds * keys.row_bytes
     least = _PARTITIONS_A_SLOT * cluster.slots
     n_partitions = max(least, -(-n_bytes * _ROOM // cluster.task_bytes))
@@ -78,7 +78,7 @@ def meet_on_executors(
 
 
 def _send_keys(keys: Keys, n_partitions: int, rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
-    """Send the keys of documents, by parts of the range of keys."""
+    """Send the keys of documents, by ranges of keys."""
     import pyarrow as pa
 
     first, given = next(rows)
@@ -99,7 +99,7 @@ def _send_keys(keys: Keys, n_partitions: int, rows: Iterator[Any]) -> Iterator[t
 
 
 def _meet(function: Meet, rows: Iterator[tuple[int, bytes]]) -> Iterator[tuple[None, bytes]]:
-    """Make something of the rows of a part of the keys, kind by kind, in the documents' order."""
+    """Process the rows of a range of keys, kind by kind, in the documents' order."""
     import pyarrow as pa
 
     batches = [from_bytes(data) for _, data in rows]
@@ -126,7 +126,7 @@ def _meet(function: Meet, rows: Iterator[tuple[int, bytes]]) -> Iterator[tuple[N
 def exchange_rows(
     cluster: Cluster, read: ReadTasks, pick: Pick, partitions: Partitions
 ) -> RDD[Any]:
-    """Bring what is picked of the rows of documents to their partitions."""
+    """Send picked rows of documents to their partitions."""
     places = partitions.places_of_all(int(read.starts[-1]))
     attached = []
     for start, stop in read.ranges:
@@ -155,7 +155,7 @@ def _send_rows(pick: Pick, bounds: Int64s, rows: Iterator[Any]) -> Iterator[tupl
 
 @dataclass(frozen=True)
 class SparkExchanged(Exchanged):
-    """Rows of documents, and texts of some, on their way to tasks, one for each partition."""
+    """Rows of documents, and texts of some, to be sent to one task per partition."""
 
     cluster: Cluster
     read: ReadTasks
@@ -164,7 +164,7 @@ class SparkExchanged(Exchanged):
     rows: RDD[Any]
 
     def with_sets(self, are_wanted: Bools) -> Exchanged:
-        """Have executors read documents again, and bring their texts to the partitions."""
+        """Have executors read documents again, and send their texts to the partitions."""
         read = self.read
         places = self.partitions.places_of_all(int(read.starts[-1]), are_wanted)
         tasks = []
@@ -183,7 +183,7 @@ class SparkExchanged(Exchanged):
         function: Callable[[DocumentPartition], Columns],
         facts: Callable[[int], Any],
     ) -> Iterator[Columns]:
-        """Yield what a function makes of each partition, by a task."""
+        """Yield a function's result per partition, each from one task."""
         if not len(self.partitions):
             return
         cluster = self.cluster
@@ -201,7 +201,7 @@ def _send_texts(
     skip_bad: bool,
     tasks: Iterator[tuple[int, tuple[Task, Wanted, Int64s]]],
 ) -> Iterator[tuple[int, bytes | Failure]]:
-    """Send the texts of documents that are read again, with their places."""
+    """Send the texts of documents that are read again, with their positions."""
     import pyarrow as pa
 
     outbox = Outbox()
@@ -217,7 +217,7 @@ def _send_texts(
             yield from outbox.rest()
         except NeardupError as error:
             failure = reading.failure(error)
-            # To all, because none has all of its texts then.
+            # Every partition gets the failure, because each may lack texts of this task.
             yield from ((partition, failure) for partition in range(len(bounds) - 1))
 
 
@@ -227,7 +227,7 @@ def _work(
     memory: int,
     rows: Iterator[Any],
 ) -> Iterator[tuple[None, bytes] | Failure]:
-    """Work on a partition, of which rows and texts come in any order behind what is known."""
+    """Process a partition, whose rows and texts come in any order after the facts."""
     number, facts = next(rows)
     with local_workspace(memory) as workspace, Runner(1) as runner:
         texts = Shuffle("texts", workspace, 1, in_memory=False, share=_WAITING_SHARE)

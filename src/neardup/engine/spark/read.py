@@ -1,4 +1,4 @@
-"""The stage read: executors read and look; the driver gets what it keeps of each document."""
+"""Read documents on executors; return to the driver the columns that it keeps."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
     from neardup.runs.work import Workspace
 
-# Rows in blocks of Arrow: on their way to partitions, and to the driver.
+# Rows in blocks of Arrow, sent to partitions and to the driver.
 
-# Bytes of rows that wait in a task until they are sent, so that blocks are few.
+# Bytes of rows that a task buffers before sending, so that blocks are few.
 _WAITING_BYTES = 48_000_000
 
 
 class Outbox:
-    """Rows of a task, gathered by partition.
+    """Rows of a task, buffered by partition.
 
-    Both methods yield blocks with the partitions that they go to, as Spark sends them.
+    Both methods yield pairs of partition and block, as Spark sends them.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Outbox:
         self._bytes = 0
 
     def add(self, batch: pa.RecordBatch, partitions: Int64s) -> Iterator[tuple[int, bytes]]:
-        """Add rows; ``partitions`` has that of each."""
+        """Add rows; ``partitions`` has the partition of each."""
         if len(batch):
             self._batches.append(batch)
             self._partitions.append(partitions)
@@ -59,7 +59,7 @@ class Outbox:
             yield from self.rest()
 
     def rest(self) -> Iterator[tuple[int, bytes]]:
-        """Send what waits."""
+        """Send the buffered rows."""
         import pyarrow as pa
 
         if not self._batches:
@@ -75,7 +75,7 @@ class Outbox:
 
 
 def to_bytes(batch: pa.RecordBatch) -> bytes:
-    """Return a batch as a stream with its schema; of a slice only its rows."""
+    """Return a batch as a stream with its schema; for a slice only its rows."""
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
@@ -86,21 +86,20 @@ def to_bytes(batch: pa.RecordBatch) -> bytes:
 
 
 def from_bytes(data: bytes) -> pa.RecordBatch:
-    """Return the batch that ``to_bytes`` was given."""
+    """Return the batch that was passed to ``to_bytes``."""
     import pyarrow as pa
 
     with pa.ipc.open_stream(data) as stream:
         return stream.read_next_batch()
 
 
-# Share of the driver's memory for what it keeps of documents, ids among it, and text of the
-# documents of a file of them.
+# Share of the driver's memory for document columns, ids included, and text per file of documents.
 _SHARE = 0.3
 _FILE_BYTES = 4_000_000_000
 
 
 class ReadBlock(NamedTuple):
-    """What a task has found in a block of a source: ``found``, and where its rows are."""
+    """The result ``found`` of a task for a block of a source, and the location of its rows."""
 
     task: int
     collection: int
@@ -110,10 +109,10 @@ class ReadBlock(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Documents of a task that are read again, counted from its first; it has ``n_documents``.
+    """Documents of a task to read again, numbered from its first; it has ``n_documents``.
 
-    They ascend. Only ``parts`` of them may be wanted, several of a document: their first bytes, and
-    those behind their last ones.
+    They ascend. For ``parts`` of documents, these are the first bytes and end bytes; a document may
+    have several parts.
     """
 
     documents: Int64s
@@ -123,10 +122,10 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadTasks:
-    """Documents that executors have read, a partition a task, and what the driver keeps of them.
+    """Documents that executors have read, a partition per task, with the driver's columns.
 
-    ``rows`` are ``ReadBlock``. Documents are numbered one collection after the other; those of task
-    k from ``starts[k]`` to ``starts[k + 1]``.
+    ``rows`` are ``ReadBlock``. Documents are numbered across collections; task k has the numbers
+    from ``starts[k]`` to ``starts[k + 1]``.
     """
 
     tasks: list[Task]
@@ -137,40 +136,39 @@ class ReadTasks:
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
-        """Of each task its first document, and the one behind its last."""
+        """Range of document numbers per task."""
         return list(pairwise(self.starts.tolist()))
 
     def wanted(self, task: int, documents: Int64s) -> Wanted:
-        """Return how some documents of a task, which ascend, are found again in what it reads."""
+        """Return the positions of ascending documents within a task's input."""
         start, stop = self.ranges[task]
         return Wanted(documents - start, stop - start)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadParts(ReadTasks):
-    """Parts of the ``whole`` documents of tasks, which are taken for documents themselves."""
+    """Parts of the ``whole`` documents of tasks, treated as documents."""
 
     whole: ReadTasks
     parts: Parts
 
     def wanted(self, task: int, documents: Int64s) -> Wanted:
-        """Return where some of the parts are found again."""
+        """Return the positions of parts within a task's input."""
         return _wanted_parts(self.whole, task, self.parts.take(documents))
 
 
 def _wanted_parts(whole: ReadTasks, task: int, parts: Parts) -> Wanted:
-    """Return how parts of documents of a task are found again in what it reads."""
+    """Return the positions of parts of documents within a task's input."""
     found = whole.wanted(task, parts.documents)
     return found._replace(parts=(parts.first_bytes, parts.last_bytes))
 
 
-# Makes of what was found in a block a row for each of its documents, and more that is known, as
-# plain values.
+# Makes a row per document from a block's result, and more facts as plain values.
 Tell = Callable[[Any], tuple["pa.RecordBatch", dict[str, Any]]]
 
 
 def _tell_documents(found: ListedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
-    """Tell what any job knows of documents."""
+    """Return the columns of documents that any job keeps."""
     return to_batch(found, with_sketches=False, with_digests=False), {}
 
 
@@ -184,8 +182,8 @@ def read_on_executors(
 ) -> ReadTasks:
     """Read all documents of some collections once.
 
-    ``look`` makes of a block what there is to know; of this executors keep all, and the driver, as
-    ``batches``, what ``tell`` makes of it. Raises as ``sign_collections``.
+    Executors keep the full result of ``look`` per block; the driver keeps the ``batches`` that
+    ``tell`` derives from it. Raises as ``sign_collections``.
     """
     chosen = [
         (sources, replace(plan, columns=choose_id_column(plan.columns, sources)))
@@ -231,8 +229,6 @@ def _read(
     plans: Sequence[ReadingPlan],
     tasks: Iterator[tuple[int, Task]],
 ) -> Iterator[ReadBlock | Failure]:
-    """Look at the blocks of a task."""
-
     def look_by_plan(piece: Piece, block: RowBlock) -> tuple[ListedBlock, Place | None]:
         return look(block, plans[piece.collection]), block.place
 
@@ -249,14 +245,14 @@ R = TypeVar("R")
 
 
 class TaskReading:
-    """Reads the pieces of a task, one after the other, and knows where it is."""
+    """Reader of a task's pieces in order, which tracks its position."""
 
     def __init__(self, number: int, task: Task) -> None:
         self._number, self._task = number, task
         self._piece: Piece | None = None
 
     def map(self, look: Callable[[Piece, RowBlock], R]) -> Iterator[tuple[Piece, R]]:
-        """Yield what there is to know of each block, and the piece that it is of."""
+        """Yield the result of ``look`` for each block, and the block's piece."""
         for piece in self._task:
             self._piece = piece
             for block in piece.blocks():
@@ -269,9 +265,9 @@ class TaskReading:
     def again(
         self, wanted: Wanted, columns: Sequence[ColumnNames], *, skip_bad: bool
     ) -> Iterator[tuple[Piece, slice, Texts]]:
-        """Read some documents of the task once more, given the columns of each collection.
+        """Read wanted documents of the task again, given the columns of each collection.
 
-        Yields the texts of each block that has one, its piece, and which of those wanted they are.
+        Yields per block with wanted documents its piece, the slice of ``wanted``, and the texts.
         """
         done = 0
         for piece in self._task:
@@ -296,7 +292,7 @@ class TaskReading:
             raise file_has_changed(self._piece.location)
 
     def failure(self, error: NeardupError) -> Failure:
-        """Return an error that has ended the reading, as the driver is told of it."""
+        """Return an error that ended the reading, for the driver."""
         return Failure.of(self._number, self._piece, error)
 
 
@@ -338,7 +334,6 @@ def sign_parts_on_executors(
 def _sign_parts(
     columns: Sequence[ColumnNames], plan: ReadingPlan, tasks: Iterator[tuple[int, Task, Wanted]]
 ) -> Iterator[ReadBlock | Failure]:
-    """Sign the parts of the documents of a task, block by block."""
     for number, task, wanted in tasks:
         reading = TaskReading(number, task)
         try:
@@ -350,15 +345,15 @@ def _sign_parts(
 
 
 def _count_tokens(rows: Iterator[ReadBlock | Failure]) -> Iterator[tuple[None, bytes] | Failure]:
-    """Give the driver the numbers of tokens of what a task has signed."""
+    """Return the token counts of a task's signed documents to the driver."""
     for row in rows:
         yield row if isinstance(row, Failure) else (None, row.found.n_tokens.tobytes())
 
 
 def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
-    """Have executors count the rows of sources that a condition leaves out, which nobody keeps.
+    """Count on executors the rows of sources that a condition leaves out.
 
-    They read once more for that, in parts of long files, and look at nothing but its columns.
+    This is a separate pass over the columns of the condition, in stretches of long files.
     """
     filtered = [
         source for source in sources if isinstance(source, FilteredSource) and not source.is_counted
@@ -395,7 +390,7 @@ def _for_driver(
     tell: Tell,
     rows: Iterator[ReadBlock | Failure],
 ) -> Iterator[tuple[tuple[int, int, dict[str, Any]], bytes] | Failure]:
-    """Give what the driver keeps of the documents of each block, and where they are from."""
+    """Return the driver's columns for the documents of each block, and the block's location."""
     for row in rows:
         if isinstance(row, Failure):
             yield row

@@ -1,4 +1,4 @@
-"""The session that does the work: what it needs, and how much it has."""
+"""The Spark session of a job: requirements, slots and memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from neardup.engine.spark.work import SharedWork
 
-# What functions that work on a session say of their arguments.
+# Documentation of the session argument in public functions.
 SESSION = "A ``SparkSession``; its executors need the same version of neardup."
 SHARED_FILES = (
     "A path, glob or URL as a string, or a list of ``pathlib.Path``; files that all executors "
@@ -45,7 +45,7 @@ ON_DRIVER = {
 
 
 def check_reads_text(options: ReadingOptions) -> None:
-    """Raise if documents are bytes, and no text."""
+    """Raise if documents are bytes instead of text."""
     if options.reads_bytes:
         message = (
             "input_format bytes goes with engine threads; choose that, for executors exchange texts"
@@ -60,16 +60,16 @@ _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 _NO_CONNECT = "Spark Connect has none, run the program on the cluster with spark-submit"
 
-# Of an executor's memory, which is that of its Java process, tasks of ours take as much again.
+# Share of an executor's Java memory that our tasks may use in addition to it.
 _SHARE = 0.5
 
-# What a Java that begins here is told, before the options that a user has for it. It only hands on
-# bytes: its second compiler would take half of all time of a run of some GB, and save little.
+# Options of a Java process that starts here, before the user's options. Java only passes bytes on:
+# its second compiler would take half the time of a run of some GB, and save little.
 _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
 
 
 def check_pyspark() -> None:
-    """See that there is a PySpark that neardup works with."""
+    """Check that a supported PySpark is installed."""
     try:
         import pyspark
     except ImportError:
@@ -83,9 +83,9 @@ def check_pyspark() -> None:
 
 
 def current_cluster(work: SharedWork | None = None) -> Cluster:
-    """Return the executors that this process has, or begins, as ``spark-submit`` has set it up.
+    """Return the executors of this process, or start them as configured by ``spark-submit``.
 
-    ``work`` is where what they work out is kept, if anywhere.
+    ``work`` is the folder or URL for their results, if any.
     """
     check_pyspark()
     from pyspark import SparkConf, SparkContext
@@ -94,13 +94,13 @@ def current_cluster(work: SharedWork | None = None) -> Cluster:
         message = f"{_PURPOSE} needs a SparkContext, and SPARK_REMOTE is set; {_NO_CONNECT}"
         raise EngineError(message)
     configuration = SparkConf().setAppName("neardup")
-    # With a gateway somebody else has started Java.
+    # With a gateway, another program has started Java.
     if SparkContext._active_spark_context is None and "PYSPARK_GATEWAY_PORT" not in os.environ:  # noqa: SLF001
         check_java()
         for process in ("driver", "executor"):
             configuration.set(f"spark.{process}.defaultJavaOptions", _JAVA_OPTIONS)
     is_new = SparkContext._active_spark_context is None  # noqa: SLF001
-    # A session would load all that Spark has for tables.
+    # A session would load all of Spark's table support.
     context = SparkContext.getOrCreate(configuration)
     if is_new:
         atexit.register(_end, context)
@@ -109,22 +109,19 @@ def current_cluster(work: SharedWork | None = None) -> Cluster:
 
 
 def _is_not_of_interrupt(record: logging.LogRecord) -> bool:
-    """Return whether a record is none of what Py4J logs, with a trace, when Ctrl-C ends a call."""
+    """Return whether a log record is not the trace that Py4J logs after Ctrl-C."""
     return os.path.basename(os.path.dirname(record.pathname)) != "py4j"  # noqa: PTH119, PTH120
 
 
 def _end(context: SparkContext) -> None:
-    """Stop what was begun here, before Java is stopped.
-
-    That stops all parts of Spark at once, which then report the loss of each other by the page.
-    """
+    """Stop our Spark context before Java ends, which would log pages of lost connections."""
     with contextlib.suppress(Exception):
         context.setLogLevel("OFF")
         context.stop()
 
 
 def check_java() -> None:
-    """See that there is a Java that Spark runs on."""
+    """Check that a Java version is installed that Spark supports."""
     home = os.environ.get("JAVA_HOME")
     program = shutil.which("java", path=os.path.join(home, "bin")) if home else None  # noqa: PTH118
     program = program or shutil.which("java")
@@ -151,14 +148,14 @@ def cluster_of(session: Any) -> Cluster:
 
 
 def _cluster(context: SparkContext) -> Cluster:
-    # On this machine PySpark would take whichever python3 comes first on the path.
+    # On this machine, PySpark would take the first python3 on the path.
     if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
         context.pythonExec = sys.executable
     return Cluster(context, max(1, context.defaultParallelism), _task_bytes(context))
 
 
 def _task_bytes(context: Any) -> int:
-    """Return the memory that one task may take beside Java."""
+    """Return the memory that one task may take in addition to Java."""
     configuration = context.getConf()
     is_local = context.master.startswith("local") and "cluster" not in context.master
     cores = (
@@ -174,6 +171,6 @@ def _task_bytes(context: Any) -> int:
 
 
 def _bytes_of(size: str) -> int:
-    """Return the bytes of a size as Spark writes it; without a unit it is in MiB."""
+    """Return the bytes of a size in Spark's notation; without a unit it is in MiB."""
     found = re.fullmatch(r"(\d+)([kmgt]?)b?", size.strip().lower())
     return int(found[1]) * _UNITS[found[2] or "m"] if found else _UNITS["g"]

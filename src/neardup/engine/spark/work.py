@@ -1,4 +1,4 @@
-"""What executors have worked out, kept at a folder or URL by which the same command goes on.
+"""Store results of executors at a folder or URL, so that the same command can resume.
 
     .NAME.neardup-work-DIGEST/
       key.json                  what it is for, as of the work folders of threads
@@ -6,10 +6,10 @@
       STAGE.CALL.TASK-of-N      what a task of a stage gives, once that is complete
       write.lock, or holder     one driver at a time
 
-Drivers hear of the tasks of a stage when all of them are done, so there is no log of them. Each is
-a file by itself, with a temporary name until it is complete; it ends with the checksum of all of
-it, of what the folder is for and of which task it is. What another attempt has begun, what belongs
-to another run and what is damaged counts as not there, and is done again.
+The driver learns of the tasks of a stage only when all are done, so there is no log. Each task is a
+separate file with a temporary name until it is complete. It ends with a checksum over its content,
+the folder's key and the task. Partial files, files of another run and damaged files count as
+missing, and the task is repeated.
 """
 
 from __future__ import annotations
@@ -43,29 +43,28 @@ from neardup.version import __version__
 
 _log = job_logger(__name__)
 
-# What a task gives, as it is kept: its rows, pickled one after the other, how many they are, and
-# the checksum of all.
+# Trailer of a stored task result: number of pickled rows before it, and the checksum of all.
 _END = struct.Struct(">QI")
 _BLOCK = 4 << 20
-# As much of it is read into memory, and more into a file of the executor.
+# Larger results go through a file of the executor instead of memory.
 _IN_MEMORY = 64 << 20
 _TASK = re.compile(r"([a-z-]+)\.(\d+)\.\d+-of-(\d+)")
 
 
 @dataclass(frozen=True)
 class KeptStage:
-    """A stage of which each task is kept; made by ``SharedWork.stage``, and sent to executors.
+    """A stage whose task results are stored; made by ``SharedWork.stage``, sent to executors.
 
     Parameters
     ----------
     location
         Folder or URL.
     name
-        Of the stage, for no two of a run the same.
+        Name of the stage, unique within a run.
     n_tasks
-        Of the stage.
+        Number of tasks of the stage.
     purpose
-        What all that is kept follows from, as a string.
+        All inputs of the stored results, as a string.
     """
 
     location: str
@@ -80,9 +79,9 @@ class KeptStage:
         task: int,
         rows: Iterator[Any],
     ) -> Iterator[Any]:
-        """Yield what the function makes of the rows of a task, or what has been kept of that.
+        """Yield the function's rows for a task, or the rows stored for it.
 
-        The last row is ``LAST``. A task that tells of a failure is not kept.
+        The last row is ``LAST``. A task with a failure is not stored.
         """
         name = f"{self.name}.{task}-of-{self.n_tasks}"
         with tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=local_folder()) as kept:
@@ -91,7 +90,7 @@ class KeptStage:
                 kept.seek(0)
                 for _ in range(n_rows):
                     yield pickle.load(kept)
-                # Spark ends a worker that leaves rows, and begins another.
+                # Spark ends a worker that leaves rows, and starts another.
                 for _ in rows:
                     pass
                 return
@@ -106,7 +105,7 @@ class KeptStage:
     def _keep(
         self, name: str, made: Iterator[Any], is_failure: Callable[[Any], bool], given: WholeRows
     ) -> Iterator[Any]:
-        """Yield rows, which are there under the name when all have been taken."""
+        """Yield rows, and store them under the name once all are taken."""
         self._check_seen()
         n_rows = 0
         with new_remote_file(Url(f"{self.location}/{name}")) as place, place.create() as file:
@@ -121,9 +120,9 @@ class KeptStage:
             file.write(_END.pack(n_rows, zlib.crc32(b"%d" % n_rows, checked.checksum)))
 
     def _copy(self, name: str, copy: IO[bytes]) -> int | None:
-        """Copy what is kept of a task, and return how many rows it has; None if it is not there.
+        """Copy the stored rows of a task, and return their number, or None if there are none.
 
-        No row is taken before all has been read, for it may be damaged anywhere.
+        The rows are used only after the whole file is checked.
         """
         url = f"{self.location}/{name}"
         system, path = open_system(url)
@@ -142,10 +141,10 @@ class KeptStage:
         except FileNotFoundError:
             return None
         except Exception as error:
-            # Of whatever kind it is.
+            # Any error means damage.
             _log.warning("%s is damaged, and done again: %r", url, error)
             with contextlib.suppress(Exception):
-                # Not all systems replace a file by a new one of its name.
+                # Not all file systems can replace an existing file.
                 system.rm_file(path)
             return None
         return int(n_rows)
@@ -154,7 +153,7 @@ class KeptStage:
         return zlib.crc32(f"{self.purpose} {name}".encode())
 
     def _check_seen(self) -> None:
-        """Raise if this is not where the driver has begun."""
+        """Raise if the driver's folder is not visible here."""
         system, path = open_system(self.location)
         with writing_to(self.location):
             is_seen = system.exists(f"{path}/{KEY}")
@@ -167,11 +166,11 @@ class KeptStage:
 
 
 class _FailedError(Exception):
-    """A task has told of a failure."""
+    """A task has reported a failure."""
 
 
 class _Checked:
-    """Writes to a file, and takes the checksum of what it has written."""
+    """A file writer that computes the checksum of its data."""
 
     def __init__(self, file: BinaryIO, start: int) -> None:
         self._file, self.checksum = file, start
@@ -181,17 +180,17 @@ class _Checked:
         return self._file.write(data)
 
 
-# What a task is given, to its end.
+# Inputs of a task, including their end.
 
 LAST = "the last row of a task"
-"""What stands behind the rows of a task whose work lasts."""
+"""Row after the rows of a task with lasting effects."""
 
 
 class WholeRows(Iterator[Any]):
-    """The rows that a task is given, up to the last; an error where they end before.
+    """The rows of a task up to the end mark; an error if they end early.
 
-    Where executors are lost, or what they had, Spark lets rows end early, and gives up what the
-    task has made of them. What lasts must not be made of them.
+    When Spark loses executors or their data, it ends the rows early and discards the task's result.
+    Lasting effects must not come from truncated rows.
     """
 
     def __init__(self, rows: Iterator[Any]) -> None:
@@ -206,22 +205,22 @@ class WholeRows(Iterator[Any]):
             raise _LostRowsError(message)
         if isinstance(row, str) and row == LAST:
             self._is_at_end = True
-            # Spark ends a worker that does not see that nothing follows, and begins another.
+            # Spark ends a worker that does not read to the end, and starts another.
             row = next(self._rows)
         return row
 
     def take_rest(self) -> None:
-        """Take the rows that nobody has wanted."""
+        """Read the remaining rows up to the end."""
         for _ in self:
             pass
 
 
 class _LostRowsError(Exception):
-    """Rows have ended early. No error of neardup, of which tasks tell the driver."""
+    """Rows ended early. This is not an error of neardup, which tasks would return to the driver."""
 
 
 def local_folder() -> str | None:
-    """Return where Spark has a task put files of its own; None where the system has them."""
+    """Return the folder that Spark assigned to a task, or None for the system's default."""
     given = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
     return given if given and Path(given).is_dir() else None
 
@@ -230,9 +229,9 @@ def local_folder() -> str | None:
 
 
 class SharedWork(LastingWork):
-    """What the tasks of executors have made; made by ``open``, and there from then on.
+    """Stored results of executors' tasks, opened by ``open``.
 
-    Used by one thread, that of the driver.
+    Only the driver's thread uses it.
     """
 
     _place: WorkPlace | _UrlPlace
@@ -241,18 +240,18 @@ class SharedWork(LastingWork):
     def open(
         cls, parent: Target, name: str, key: Mapping[str, Any], *, fresh: bool = False
     ) -> SharedWork:
-        """Return the work for a key, with what an earlier run has done.
+        """Open the work for a key, with the results of earlier runs.
 
         Parameters
         ----------
         parent
-            Folder in which it lies, or its URL; the executors reach it under that name.
+            Parent folder or URL; executors reach it under the same name.
         name
             Name of the run, such as that of its output.
         key
-            All that the work depends on, as ``workspaces.key_of`` says.
+            All inputs of the work, from ``workspaces.key_of``.
         fresh
-            Do everything again.
+            Discard earlier results.
         """
         if isinstance(parent, Path):
             with work_errors(parent, is_lasting=False):
@@ -282,36 +281,36 @@ class SharedWork(LastingWork):
         self._is_closed = False
 
     def workspace_of_driver(self, memory: int | str | None, output: Target) -> Workspace:
-        """Return what the driver may use, for what goes with it: here, or beside the output."""
+        """Return the workspace of the driver, on this machine or next to the output."""
         if isinstance(self._place, WorkPlace):
             return open_workspace(memory, self._place.path)
         return open_workspace(memory, None, output=output)
 
     @property
     def n_done(self) -> int:
-        """How many tasks an earlier run has done."""
+        """Number of tasks that an earlier run completed."""
         return len(self._done)
 
     @property
     def said_done(self) -> str:
-        """How many tasks are done of how many, stage by stage, as users are told."""
+        """Completed and total tasks per stage, as shown to users."""
         done, of = Counter(stage for stage, *_ in self._done), Counter[str]()
         for stage, _, n_tasks in set(self._done):
             of[stage] += n_tasks
-        # By their names, for reading comes first then.
+        # In reverse order of names, reading comes first.
         stages = sorted(done, reverse=True)
         parts = [f"{done[stage]:,} of {of[stage]:,} tasks of {stage}" for stage in stages]
         return f"{' and '.join(parts)} are done"
 
     @property
     def problems(self) -> list[str]:
-        """Nothing: executors log what they do again."""
+        """Return nothing: executors log the tasks that they repeat."""
         return []
 
     def lay_out(self, slots: int) -> int:
-        """Lay the work out for so many tasks at the same time, or as it has been; return that.
+        """Fix the number of parallel tasks, or return the number of an earlier run.
 
-        Whoever goes on has the same tasks then, on however many executors.
+        A resumed run therefore has the same tasks, on any number of executors.
         """
         layout = f"{self._path}/layout.json"
         if self._done:
@@ -324,16 +323,16 @@ class SharedWork(LastingWork):
         return slots
 
     def stage(self, name: str, n_tasks: int, follows: Sequence[object]) -> KeptStage:
-        """Return a stage of what was laid out, whose tasks are kept.
+        """Return a stage whose task results are stored.
 
         Parameters
         ----------
         name
-            What users call it; several of a run may have the same one.
+            Name of the stage for users; several stages of a run may share one.
         n_tasks
-            How many they are.
+            Number of tasks.
         follows
-            What their rows follow from, beside the key, the slots, and what came before; as JSON.
+            Inputs of its rows besides the key, the slots and earlier stages; as JSON.
         """
         if isinstance(self._place, _UrlPlace):
             self._place.check_holder()
@@ -342,7 +341,7 @@ class SharedWork(LastingWork):
         return KeptStage(self.location, f"{name}.{self._calls[name]}", n_tasks, purpose)
 
     def close(self) -> None:
-        """End the work here, and keep what is done."""
+        """Close the work, and keep completed results."""
         if self._is_closed:
             return
         with contextlib.suppress(Exception):
@@ -355,18 +354,18 @@ class SharedWork(LastingWork):
         note_unfinished(self._place.path)
 
     def remove(self) -> None:
-        """Remove all of it: the run is finished."""
+        """Remove all results after a finished run."""
         if not self._is_closed:
             self._is_closed = True
             self._place.remove()
 
     def _find_tasks(self) -> list[tuple[str, str, int]]:
-        """Return of each task that is done its stage, the call of that, and how many it has."""
+        """Return the stage, call and number of tasks of each completed task."""
         found = map(_TASK.fullmatch, self._names())
         return [(each[1], each[2], int(each[3])) for each in found if each]
 
     def _remove_leftovers(self) -> None:
-        """Remove what attempts have begun that died on the way."""
+        """Remove partial files of failed attempts."""
         for name in self._names():
             if name.startswith(".") and _TASK.match(name[1:]):
                 with contextlib.suppress(Exception):
@@ -380,15 +379,15 @@ class SharedWork(LastingWork):
             )
 
 
-# Who is at work at a URL.
+# Name of the file that identifies the current driver at a URL.
 _HOLDER = "holder"
 
 
 class _UrlPlace:
-    """A folder at a URL that one run at a time takes, as ``WorkPlace`` is one of this machine.
+    """A folder at a URL for one run at a time, like ``WorkPlace`` on this machine.
 
-    Nothing there is locked: whoever comes later takes it over, for a killed run cannot be told from
-    one on another machine, and the earlier one ends at its next stage.
+    There is no lock. A later run takes the folder over, because a killed run cannot be
+    distinguished from one on another machine; the earlier run ends at its next stage.
     """
 
     def __init__(self, parent: Url, name: str, digest: str) -> None:
@@ -398,18 +397,18 @@ class _UrlPlace:
         self._token = secrets.token_hex(8)
 
     def exists(self) -> bool:
-        """Return whether a run has been here."""
+        """Return whether a run has used the folder."""
         return read_marker(self._system, self._path, KEY) is not None
 
     def enter(self) -> None:
-        """Take it, from whoever has it."""
+        """Take the folder over from any other run."""
         with writing_to(self.path):
             if has_folders(self._path):
                 self._system.makedirs(self._path, exist_ok=True)
             self._put(_HOLDER, this_holder() | {"run": self._token})
 
     def check_holder(self) -> None:
-        """Raise if another run has taken it."""
+        """Raise if another run has taken the folder over."""
         with writing_to(self.path):
             is_ours = self._is_ours()
         if not is_ours:
@@ -419,19 +418,19 @@ class _UrlPlace:
             raise WriteError(message)
 
     def note(self, key: Mapping[str, Any]) -> None:
-        """Store what the folder is for."""
+        """Store the key of the folder."""
         with writing_to(self.path):
             self._put(KEY, {"key": key})
 
     def clear(self) -> None:
-        """Remove all but who is at work."""
+        """Remove everything except the holder file."""
         with writing_to(self.path):
             for path in self._system.find(self._path):
                 if path.rpartition("/")[2] != _HOLDER:
                     self._system.rm_file(path)
 
     def leave(self) -> None:
-        """Let others take it."""
+        """Release the folder for other runs."""
         with contextlib.suppress(Exception):
             if self._is_ours():
                 self._system.rm_file(f"{self._path}/{_HOLDER}")
@@ -443,7 +442,7 @@ class _UrlPlace:
                 self._system.rm(self._path, recursive=True)
 
     def others(self) -> list[str]:
-        """Return the work folders of the same name that are for something else."""
+        """Return the work folders of the same name with another key."""
         with contextlib.suppress(Exception):
             parent = self._path.rpartition("/")[0]
             self._system.invalidate_cache(parent)
@@ -459,7 +458,7 @@ class _UrlPlace:
         return []
 
     def remove_others(self, paths: Collection[Path | str] | None = None) -> list[str]:
-        """Remove those at which nobody is known to be at work, or some of them; return them."""
+        """Remove the given folders that have no known holder, and return them."""
         removed = []
         for url in self.others():
             if paths is not None and url not in paths:
@@ -472,7 +471,7 @@ class _UrlPlace:
         return removed
 
     def key_of(self, other: Path | str) -> dict[str, Any] | None:
-        """Return what a folder is for; None if that cannot be found out."""
+        """Return the key of a folder, or None if it cannot be read."""
         with contextlib.suppress(Exception):
             content = read_marker(self._system, open_system(str(other))[1], KEY)
             return None if content is None else content["key"]

@@ -1,4 +1,4 @@
-"""The stage write: executors write the rows of a result, some sources a task."""
+"""Write the rows of a result on executors, some sources per task."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from neardup.reading.catalogue import Catalogue
     from neardup.reading.write_pass import Change
 
-# Folder in the output, while it is made, for files that are not complete.
+# Folder in the output for incomplete files while the output is written.
 _ATTEMPTS = ".attempts"
 
 
 class _Job(NamedTuple):
-    """A source, its documents' numbers, and which of them go to which folder, as bits."""
+    """A source, its document numbers, and the target folders of each document, as bits."""
 
     piece: Piece
     start: int
@@ -41,7 +41,7 @@ class _Job(NamedTuple):
     packed: dict[str, bytes]
 
 
-# Opens what blocks become as they are written, of the rows that were sent to a task.
+# Opens the change of blocks at writing, from the rows that were sent to a task.
 OpenChange = Callable[[Iterator[Any]], AbstractContextManager["Change"]]
 
 
@@ -64,14 +64,14 @@ def write_on_executors(
     Parameters
     ----------
     cluster
-        Executors that write; they all reach the folder under the same path or URL.
+        Executors that write; all reach the folder under the same path or URL.
     documents, sides, folder, output_format
         As of ``write_documents``.
     send
-        Given the number of each task's first document, returns rows that are at the tasks by which
-        their documents are written.
+        Returns rows at the tasks that write their documents, given each task's first document
+        number.
     open_change
-        Makes of these rows what changes a block, given the range of its documents.
+        Makes the change of blocks from these rows, given the range of a block's documents.
     """
     bounds = [(start, stop) for _, start, stop in documents.ranges()]
     tasks: list[list[_Job]] = []
@@ -105,7 +105,7 @@ def write_on_executors(
         shutil.rmtree(attempts)
 
 
-# Writes the rows of a source: to which folder, as what, and how blocks change.
+# Writes the rows of a source: target folders, output format, and change of blocks.
 _WriteSource = Callable[[Piece, Mapping[str, Bools], OutputFormat, "Change"], list[WrittenFile]]
 
 
@@ -159,9 +159,9 @@ def _write_local(
     output_format: OutputFormat,
     change: Change,
 ) -> list[WrittenFile]:
-    """Write the rows of a source under a name of this attempt; files get theirs when complete.
+    """Write the rows of a source under temporary names, and rename complete files.
 
-    Another attempt at the same task may be under way, or have died on the way.
+    Another attempt at the same task may be running, or may have left files.
     """
     if not (folder / _ATTEMPTS).is_dir():
         message = (
