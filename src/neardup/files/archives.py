@@ -40,12 +40,12 @@ from neardup.options.groups import InputOptions
 
 # The members of tar archives, which are read from their start to their end, once.
 
-# A name or comment may be long, but what describes a member is read into memory.
+# A name or comment may be long, but the description of a member is read into memory.
 _MOST_HEADER_BYTES = 16 << 20
 
 _PIECE = 1 << 18
 
-# What tarfile raises where bytes are not as they should be; NeardupErrors are ValueErrors too.
+# Errors of tarfile for damaged bytes; NeardupErrors are ValueErrors too.
 _DAMAGE = (tarfile.TarError, ValueError, ArithmeticError, LookupError, RecursionError)
 
 
@@ -65,7 +65,7 @@ class _Header(tarfile.TarInfo):
 
 
 class _Reader:
-    """The decompressed bytes of an archive, of which there may be so many."""
+    """The decompressed bytes of an archive, up to a limit."""
 
     def __init__(self, stream: InputStream, limit: int) -> None:
         self._stream, self._limit = stream, limit
@@ -106,7 +106,7 @@ class TarMember:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open what it holds."""
+        """Open the member."""
         stream = self.file.extractfile(self.info)
         assert stream is not None
         with stream:
@@ -154,7 +154,7 @@ def _members(location: str, file: tarfile.TarFile, reader: _Reader) -> Iterator[
 
 @contextmanager
 def _damage(location: str) -> Iterator[None]:
-    """Turn what tarfile raises for damage into ReadError."""
+    """Translate errors of tarfile into ReadError."""
     try:
         yield
     except NeardupError:
@@ -169,7 +169,7 @@ def _damage(location: str) -> Iterator[None]:
 # The first bit of a member's flags.
 _ENCRYPTED = 1
 
-# What zipfile raises where bytes are not as they should be.
+# Errors of zipfile for damaged bytes.
 _DAMAGE_OF_ZIP = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
     *(ValueError, ArithmeticError, LookupError, AssertionError, NotImplementedError),
@@ -191,13 +191,13 @@ class ZipMember:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is neither a folder nor a link; archives of some systems do not say."""
+        """Whether it is a file; archives of some systems do not record it."""
         kind = stat.S_IFMT(self.info.external_attr >> 16)
         return not self.info.is_dir() and kind in (0, stat.S_IFREG)
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Open what it holds."""
+        """Open the member."""
         place = f"{self.location}/{self.name}"
         if self.info.flag_bits & _ENCRYPTED:
             message = f"this member is encrypted; unpack {self.location} with its password and "
@@ -231,7 +231,7 @@ def zip_members(location: str) -> Iterator[Iterator[ZipMember]]:
 
 
 def _damaged(what: str, place: str, error: Exception) -> NeardupError:
-    """Return the error for what zipfile raises; others than its own stay as they are."""
+    """Translate an error of zipfile; other errors stay."""
     if isinstance(error, NeardupError):
         return error
     return ReadError(f"not a valid {what}: {error}; get a full copy", path=place)
@@ -249,7 +249,7 @@ _UNPACKED_PIECE = 1 << 20
 
 
 class Member(Protocol):
-    """What an archive says of one of its members."""
+    """The description of a member in an archive."""
 
     @property
     def name(self) -> str:
@@ -262,7 +262,7 @@ class Member(Protocol):
         ...
 
     def open(self) -> AbstractContextManager[IO[bytes]]:
-        """Open what it holds; of a tar archive only until the next member is asked for."""
+        """Open the member; in a tar archive it closes at the next member."""
         ...
 
 
@@ -282,7 +282,7 @@ class ArchiveMember(Copied):
 
 @dataclass
 class Unpacked:
-    """The members of an archive that are inputs, and the names of those that are none."""
+    """The input members of an archive, and the names of the others."""
 
     files: list[ArchiveMember] = field(default_factory=list)
     passed_over: list[str] = field(default_factory=list)
@@ -301,8 +301,8 @@ def unpack(archive: str, is_input: Callable[[str], bool]) -> Unpacked:
     archive
         Local path or URL.
     is_input
-        Says by its name whether a member is an input. It is not asked about hidden ones, and what
-        is neither file nor folder, such as a link, is none.
+        Returns whether a member is an input, by its name. Hidden members, and links and devices,
+        are never inputs.
     """
     spool = _Spool(archive)
     copies: dict[str, Path] = {}
@@ -326,7 +326,7 @@ def unpack(archive: str, is_input: Callable[[str], bool]) -> Unpacked:
 
 
 class _Spool:
-    """A temporary folder with what is copied out of an archive."""
+    """A temporary folder with members of an archive."""
 
     def __init__(self, archive: str) -> None:
         self._archive = archive
@@ -374,7 +374,7 @@ def _members_of(archive: str, limit: int) -> AbstractContextManager[Iterator[Mem
 
 
 def _size_of(archive: str) -> int:
-    """Return the bytes of an archive; 0 where a URL does not say."""
+    """Return the bytes of an archive; 0 if a URL has no size."""
     with reading(archive):
         if not is_remote(archive):
             return os.stat(archive).st_size
@@ -386,7 +386,7 @@ def _size_of(archive: str) -> int:
 
 
 def _plain_name(name: str, archive: str) -> str:
-    """Return a name as a path below the archive: what leads to its root or above is left out.
+    """Return a name as a path below the archive, without parts that lead to the root or above.
 
     Programs for Windows write backslashes; there a name may also begin with a drive.
     """

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from neardup.files.streams import Destination
     from neardup.options.groups import InputOptions
 
-# What the messages of an Arrow file or stream say of their sizes, before Arrow acts on it.
+# Sizes in the messages of an Arrow file or stream, checked before Arrow uses them.
 #
-# Arrow takes as much memory as a length in a file says, and buffers may be compressed by any
-# factor. So lengths are compared with the file first: a message has to be in it, its buffers in the
-# message, and what they say that they decompress to, within limits. Only what precedes the buffers
-# is read for it, unless they are compressed.
+# Arrow allocates the length that a file states, and buffers may be compressed by any factor. So
+# lengths are compared with the file first: a message must lie in the file, its buffers in the
+# message, and their decompressed sizes within limits. Only the part before the buffers is read,
+# unless they are compressed.
 #
 # A message is a flatbuffer, followed by the buffers; https://arrow.apache.org/docs/format has both.
 
@@ -44,7 +44,7 @@ _SPAN = np.dtype([("offset", "<i8"), ("length", "<i8")])
 
 class _Message(NamedTuple):
     kind: int
-    # Where the next message is, and what this one takes in memory.
+    # The place of the next message, and the memory of this one.
     stop: int
     memory: int
 
@@ -105,7 +105,7 @@ class Messages:
         return message.kind != _BATCH
 
     def _message(self, at: int) -> _Message | None:
-        """Read what is before the buffers of a message; None where there is none, but the end."""
+        """Read the part before the buffers of a message; None at the end."""
         with self._errors():
             head = self._bytes(at, min(8, max(0, self._size - at)))
             if len(head) < 8:
@@ -175,7 +175,7 @@ class Messages:
 
 
 class _Table:
-    """A table of a flatbuffer: fields by number, each of which may be left out."""
+    """A table of a flatbuffer: optional fields by number."""
 
     def __init__(self, data: bytes, at: int) -> None:
         self._data, self._at = data, at
@@ -359,7 +359,7 @@ class _ArrowWriter(RowWriter):
 
 @contextlib.contextmanager
 def _errors(path: str) -> Iterator[None]:
-    """Turn what Arrow raises for a damaged file into InvalidInputError or ReadError."""
+    """Translate errors of Arrow for a damaged file."""
     try:
         with reading(path):
             yield

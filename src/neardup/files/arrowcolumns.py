@@ -48,8 +48,8 @@ def parse_arrow(
     Parameters
     ----------
     table
-        The rows, at least the columns that names lead to. Of others the strings are checked too:
-        whoever reads them later can no longer leave a row out.
+        The rows, with the named columns at least. Strings of other columns are checked too: later
+        readers can no longer leave a row out.
     numbers
         Number of each row, for errors.
     columns
@@ -59,7 +59,7 @@ def parse_arrow(
     skip_bad
         List rows that are null or not UTF-8 instead of raising an error.
     is_decoded
-        Whether the format says that text is UTF-8; else an encoding may be named.
+        Whether text is UTF-8 in this format; else an encoding may be named.
     misread
         Rows with values that the table does not have as they were.
     """
@@ -99,17 +99,16 @@ def parse_arrow(
 def check_batch(data: pa.RecordBatch | pa.Table, where: str, *, path: str | None = None) -> None:
     """Check everything that Arrow itself takes on trust, in all columns, before anything reads it.
 
-    Arrow does not look at the offsets, lengths, indices and bits that come from a file, a stream or
-    another library; whoever follows a wrong one ends the process, or reads memory that is not the
-    data's. Strings of a column that are not UTF-8 are left to ``parse_arrow``: they harm nobody,
-    and it can tell their rows.
+    Arrow does not check offsets, lengths, indices and bits from a file, a stream or another
+    library; a wrong one ends the process, or reads memory outside the data. Strings that are not
+    UTF-8 are harmless, and left to ``parse_arrow``, which names their rows.
 
     Parameters
     ----------
     data
-        The rows; whatever is sliced from them needs no other check.
+        The rows; slices of them need no other check.
     where
-        What errors call them.
+        Their name in errors.
     path
         File, for errors; None for data in memory.
     """
@@ -228,7 +227,7 @@ def _order(table: pa.Table, name: str, path: str | None) -> pa.Array:
 
 
 def _check_size(column: pa.ChunkedArray, name: str, path: str | None) -> None:
-    """Raise if values of which many share the same bytes take too much memory when they do not."""
+    """Raise if values that share bytes take too much memory when copied."""
     n_bytes = 0
     for chunk in column.chunks:
         if pa.types.is_dictionary(chunk.type) and _is_string(chunk.type.value_type):
@@ -263,7 +262,7 @@ def _check_unicode(array: pa.Array, name: str, problems: Problems, *, is_decoded
 def as_numbers(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """Read a column as numbers, which in a text may have a comma for the point.
 
-    Empty texts are nulls: CSV has no other sign of what is not known. Raises ``pa.ArrowException``
+    Empty texts are nulls: CSV has no other sign of a missing value. Raises ``pa.ArrowException``
     for anything else.
     """
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
@@ -273,7 +272,7 @@ def as_numbers(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     return column.cast(kind)
 
 
-# Arrays of whatever type, made plain.
+# Arrays of any type, made plain.
 
 
 def plain_array(column: pa.ChunkedArray) -> pa.Array:
@@ -356,5 +355,5 @@ def as_text(value: Any) -> str | None:
         return str(value).lower()
     if isinstance(value, dict | list | tuple):
         return json.dumps(value, ensure_ascii=False, default=str)
-    # Pandas has two values more for what is missing.
+    # Pandas has two more missing values.
     return None if type(value).__name__ in ("NAType", "NaTType") else str(value)

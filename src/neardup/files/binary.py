@@ -1,4 +1,4 @@
-"""What a file is that was to be read as text and is none, told by its first bytes."""
+"""Names of binary files by their first bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _CONVERT = "not text; convert it to text first, for example with"
 _FORMAT = "not text; read it with input_format {0} (--input-format {0})"
 _ENCODED = "text in {0}; read it with encoding {0} (--encoding {0})"
 
-# What files begin with, and what such a file is.
+# First bytes of files, and the kind of file.
 _BEGINNINGS = (
     (b"%PDF-", f"a PDF document, {_FORMAT.format('pdf')}"),
     (
@@ -46,7 +46,7 @@ def is_binary(head: bytes) -> bool:
 
 
 def foreign_kind(head: bytes) -> str | None:
-    """Say what a file with these first bytes is, and what to do; None for what may be text."""
+    """Describe a binary file by its first bytes, with a remedy; None for possible text."""
     for beginning, kind in _BEGINNINGS:
         if head.startswith(beginning):
             return f"this is {kind}"

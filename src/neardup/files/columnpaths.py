@@ -1,12 +1,12 @@
-"""Columns by path: a name such as ``meta.url``, ``doc.text`` or ``tags[0]``, and what it leads to.
+"""Columns by path: names such as ``meta.url``, ``doc.text`` or ``tags[0]``, and their values.
 
-A column whose own name is that one is meant before anything within another one, and of names within
-each other the longest is: ``a.b.c`` is the column ``a.b.c``, else ``c`` within the column ``a.b``,
-else ``b.c`` within ``a``, else ``c`` in ``b`` within ``a``. What is within null, and an element
-behind the end of a list, is null.
+A column of that very name comes first, then values within columns, the longest name first:
+``a.b.c`` is the column ``a.b.c``, else ``c`` within the column ``a.b``, else ``b.c`` within ``a``,
+else ``c`` in ``b`` within ``a``. A value within null, and an element after the end of a list, is
+null.
 
-What a name leads to is decided here alone, for the values of a JSON object and for the columns of a
-table; where a kernel finds values in the bytes of objects (``jsonvalues``), it goes by ``splits``.
+This module alone resolves names, for the values of a JSON object and for the columns of a table;
+the kernel that finds values in the bytes of objects (``jsonvalues``) uses ``splits``.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ Path = tuple[str | int, ...]
 
 _STEP = re.compile(r"\.|\[(\d{1,9})\]")
 
-# Names that are near are looked for by their letters, and by what is behind the last dot.
+# Similar names are found by their letters, and by the part after the last dot.
 _MOST_NEAR, _LEAST_LIKENESS = 3, 0.7
 
 
 class _Missing:
-    """What a name leads to that leads nowhere, where null is a value."""
+    """The value of a name that does not exist, as null is a value."""
 
 
 MISSING = _Missing()
 
 
 def splits(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the ways to take the head of a name for a column, and what of it leads on from there.
+    """Yield the ways to split a name into a column and the rest.
 
-    The whole name comes first, then the longest head. What leads on is empty, or begins with a dot
-    or a bracket.
+    The whole name comes first, then the longest head. The rest is empty, or begins with a dot or a
+    bracket.
     """
     yield name, ""
     for step in reversed(list(_STEP.finditer(name))):
@@ -53,9 +53,9 @@ def is_path(name: str) -> bool:
 
 
 def element_of(rest: str) -> tuple[int, str] | None:
-    """Return the element that is meant behind the head of a name, and what leads on from it.
+    """Return the number of the element at the start of the rest, and the rest after it.
 
-    None where a field is meant, whose name begins behind the dot.
+    None for a field, whose name begins after the dot.
     """
     step = _STEP.match(rest)
     if step is None or step[1] is None:
@@ -67,7 +67,7 @@ def element_of(rest: str) -> tuple[int, str] | None:
 
 
 def value_in(row: Mapping[str, Any], name: str) -> Any:
-    """Return what a name leads to in an object; ``MISSING`` where it leads nowhere."""
+    """Return the value of a name in an object, or ``MISSING``."""
     for head, rest in splits(name):
         if head in row:
             found = _value_within(row[head], rest)
@@ -91,7 +91,7 @@ def _value_within(value: Any, rest: str) -> Any:
 
 
 def leaves_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is in an object by its names, those of what is within objects as paths."""
+    """Return the values of an object by name, nested ones by path."""
     found: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dict) and value:
@@ -105,7 +105,7 @@ def leaves_of_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def paths_in(fields: Any, name: str) -> Iterator[Path]:
-    """Yield all that a name may lead to in a schema or a type of structures, what it means first.
+    """Yield all meanings of a name in a schema or a structure type, the first one first.
 
     A name that several fields have leads nowhere, but that of several columns to these.
     """
@@ -134,12 +134,12 @@ def _paths_within(kind: pa.DataType, rest: str) -> Iterator[Path]:
 
 
 def path_in(fields: Any, name: str) -> Path | None:
-    """Return what a name means in a schema; None where it leads nowhere."""
+    """Return the meaning of a name in a schema; None without one."""
     return next(paths_in(fields, name), None)
 
 
 def leaves_of_schema(fields: Any) -> list[str]:
-    """Return the names of columns, those of what is within structures as paths."""
+    """Return the names of columns, nested ones as paths."""
     import pyarrow as pa
 
     found = []
@@ -153,9 +153,9 @@ def leaves_of_schema(fields: Any) -> list[str]:
 
 
 def with_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Return a table with what names lead to within its columns, as columns of these names.
+    """Return a table with nested values as columns of the given names.
 
-    Nothing comes of a name that leads nowhere. Those of structures share their memory.
+    Unknown names are left out. Columns of structures share their memory.
     """
     for name in dict.fromkeys(names):
         path = path_in(table.schema, name)
@@ -165,14 +165,14 @@ def with_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:
 
 
 def columns_among(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Return those of some columns that a table has, of several of one name the first."""
+    """Return the existing columns of some names, the first of each name."""
     table = with_columns(table, names)
     there = [name for name in dict.fromkeys(names) if name in table.column_names]
     return table.select([table.column_names.index(name) for name in there])
 
 
 def values_at(table: pa.Table, path: Path) -> pa.ChunkedArray:
-    """Return what a path leads to in each row of a table."""
+    """Return the value of a path in each row of a table."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -194,7 +194,7 @@ def values_at(table: pa.Table, path: Path) -> pa.ChunkedArray:
 def with_values_at(table: pa.Table, path: Path, values: pa.Array) -> pa.Table:
     """Return a table with other values where a path leads; all else in it stays.
 
-    What is null, and a list without the element, keeps being so whatever its value is.
+    A null, and a list without the element, gives null.
     """
     import pyarrow as pa
 
@@ -220,7 +220,7 @@ def _put(array: pa.Array, path: Path, values: pa.Array) -> pa.Array:
         children[place] = _put(children[place], rest, values)
         return pa.StructArray.from_arrays(children, fields=list(array.type), mask=array.is_null())
     wide = array.cast(pa.large_list(array.type.value_field))
-    # From its first row on, since bits that say what is null have none before.
+    # From its first row on, since validity bits have no offset before.
     wide = pa.concat_arrays([wide]) if not wide.offset else wide.take(np.arange(len(wide)))
     starts, stops = wide.offsets[:-1].to_numpy(), wide.offsets[1:].to_numpy()
     is_there = (starts + step < stops) & array.is_valid().to_numpy(zero_copy_only=False)
@@ -253,11 +253,11 @@ def _is_list(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-# What a message lists.
+# Names that a message lists.
 
 
 def near_first(name: str, names: Sequence[str]) -> list[str]:
-    """Return names in their order, but those first that are nearly another one."""
+    """Return names in their order, but similar ones first."""
     last = name.rpartition(".")[2]
     near = [other for other in names if other.rpartition(".")[2].casefold() == last.casefold()]
     near += get_close_matches(name, names, _MOST_NEAR, _LEAST_LIKENESS)

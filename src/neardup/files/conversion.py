@@ -2,7 +2,7 @@
 
 Rows of tables have types. For JSON a first pass over the documents finds the type of each column:
 one that all of its values have in common, else text, by one rule (``arrowcolumns.as_text``). So no
-row is left out for what stands in its columns, and types do not depend on where blocks end.
+row is left out for its values, and types do not depend on the ends of blocks.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def _late_misfit(reason: str, path: str, row: int) -> InvalidInputError:
     return InvalidInputError(message, path=path, row=row)
 
 
-# What values raise that JSON, or Python, cannot hold: binary ones, dates beyond the year 9999, text
+# Errors of values that JSON, or Python, cannot hold: binary ones, dates beyond the year 9999, text
 # that is not UTF-8.
 _NOT_IN_JSON = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
@@ -365,7 +365,7 @@ def converted_name(name: str, output_format: OutputFormat) -> str:
 
 
 def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> None:
-    """Check, before any work, what can be known then of writing sources in another format."""
+    """Raise before any work if sources cannot be written in another format."""
     seen: dict[str, str] = {}
     for source in sources:
         check_types(source, output_format)

@@ -1,7 +1,7 @@
-"""Spans of characters that go out of texts: which, of which column, and what comes in their place.
+"""Spans of characters that are removed from texts, and their replacement.
 
-Spans are counted in the text as it is parsed, where several columns are joined. What is cut is cut
-out of the columns, each by itself; the newline between two of them is no part of either.
+Spans are counted in the parsed text, where several columns are joined. They are cut from each
+column by itself; the newline between two columns belongs to neither.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from neardup.tables import Bools, Int64s, Rows, Texts
 
-# Ranges of bytes exchanged for other bytes, and what that moves.
+# Ranges of bytes replaced by other bytes, and the shifted offsets.
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Splices:
     starts, stops
         Positions of the bytes, stops exclusive (n,).
     pieces
-        What is put in.
+        The replacements.
     which
-        The number of its piece for each range (n,).
+        The number of its replacement for each range (n,).
     """
 
     starts: Int64s
@@ -67,7 +67,7 @@ class Splices:
 
     @classmethod
     def merge(cls, parts: Sequence[Splices]) -> Splices:
-        """Put together what is disjoint and has the same pieces."""
+        """Combine disjoint ranges with the same pieces."""
         starts = np.concatenate([part.starts for part in parts])
         order = np.argsort(starts)
         stops = np.concatenate([part.stops for part in parts])[order]
@@ -80,7 +80,7 @@ class Splices:
         return growth
 
 
-# A text in several columns: joined with newlines, in the order in which they are named.
+# A text in several columns: joined with newlines, in the order of the names.
 #
 # A null in one of them counts as an empty text, so that each text has as many parts as there are
 # columns; where all are null there is no text.
@@ -105,7 +105,7 @@ def join_texts(columns: Sequence[pa.Array]) -> pa.Array:
 
 
 def null_text(names: Sequence[str]) -> str:
-    """Say that a row has no text in the columns of these names."""
+    """Describe a row without text in the columns of these names."""
     if len(names) == 1:
         return f"column {names[0]!r} is null"
     return f"columns {', '.join(map(repr, names))} are null"
@@ -139,20 +139,20 @@ class Holes(Rows):
 
 @dataclass(frozen=True)
 class Cuts:
-    """What is cut out of the texts of some rows of a block.
+    """The spans to cut from the texts of some rows of a block.
 
     Parameters
     ----------
     columns
-        The names of the columns of the text, in the order in which they are joined.
+        The names of the columns of the text, in their order.
     rows
         The place in the block of the row that each span is in, ascending (n,).
     starts, stops
         Characters of the text as ``ParsedRows.text`` has it, stops exclusive; ascending within a
         row, not overlapping (n,).
     replacement
-        What is put where something was cut, once for spans that adjoin. One that goes on in a
-        second column has it in the first only.
+        The text in place of a span, once for adjoining spans. A span that continues in a second
+        column has it in the first only.
     """
 
     columns: tuple[str, ...]
@@ -170,7 +170,7 @@ class Cuts:
         return np.unique(self.rows)
 
     def holes(self) -> Holes:
-        """Return the holes in the texts, whose numbers are those in ``changed``."""
+        """Return the holes in the texts with the numbers in ``changed``."""
         follows = (self.rows[1:] == self.rows[:-1]) & (self.starts[1:] == self.stops[:-1])
         firsts = np.concatenate([[True], ~follows])[: len(self)]
         lasts = np.concatenate([~follows, [True]])[: len(self)]
@@ -205,7 +205,7 @@ class Cuts:
 
 
 def fill_holes(texts: pa.Array, holes: Holes, replacement: str) -> pa.Array:
-    """Cut holes into strings, and put the replacement into those that get it."""
+    """Cut holes into strings, with the replacement where one belongs."""
     import pyarrow as pa
 
     from neardup.kernels.file import rawrows
@@ -228,9 +228,9 @@ def fill_holes(texts: pa.Array, holes: Holes, replacement: str) -> pa.Array:
 
 
 def splices_of(edges: Int64s, holes: Holes, replacement: bytes) -> Splices:
-    """Return what is exchanged where holes have their edges, starts and stops by turns."""
+    """Return the replaced bytes at the edges of holes, starts and stops in turn."""
     starts, stops = edges[0::2], edges[1::2]
-    # A hole behind the end of its string is none.
+    # A hole after the end of its string is ignored.
     there = starts < stops
     # Nothing, and the replacement. Kernels take no empty array for read-only memory.
     pieces = Texts(
@@ -240,7 +240,7 @@ def splices_of(edges: Int64s, holes: Holes, replacement: bytes) -> Splices:
 
 
 def _validity(texts: pa.Array) -> pa.Buffer | None:
-    """Return the bits that say which strings are not null, from bit 0."""
+    """Return the validity bits of strings, from bit 0."""
     import pyarrow as pa
 
     if not texts.null_count:

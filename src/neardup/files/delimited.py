@@ -63,7 +63,7 @@ _log = job_logger("neardup.hints")
 # Arrow parses twice as fast where a block stays in the processor's cache.
 _BLOCK_BYTES = 1 << 20
 
-# Usual separators, for a hint, and the first line by which spreadsheets name theirs.
+# Usual separators, for a hint, and the first line with which spreadsheets name theirs.
 _DELIMITERS = (";", "\t", "|", ",")
 _NAMED_DELIMITER = re.compile(r'"?sep=(.)"?(\r\n|\r|\n)')
 
@@ -109,7 +109,7 @@ def open_source(location: str, name: str, options: InputOptions) -> DelimitedSou
 
 
 def _other_delimiter(names: Sequence[str]) -> str | None:
-    """Return what parts a header that is one column; None where nothing does, or it has several."""
+    """Return a separator that splits a header of one column; None without one."""
     header = names[0] if len(names) == 1 else ""
     return next((other for other in _DELIMITERS if other in header), None)
 
@@ -122,9 +122,9 @@ class DelimitedSource(Source):
     location
         Local path or URL.
     name
-        Name in ids and outputs; its last suffix tells the compression.
+        Name in ids and outputs; its last suffix is the compression.
     delimiter
-        What separates fields, an ASCII character.
+        Separator of fields, an ASCII character.
     is_delimiter_given
         Whether the user has named it, so that a first line ``sep=;`` does not.
     encoding
@@ -151,7 +151,7 @@ class DelimitedSource(Source):
         self.block_bytes = block_bytes
         self._delimiter, self._is_delimiter_given = delimiter, is_delimiter_given
         self._encoding, self._codec = encoding, "utf-8"
-        # What stands before the first row, and how rows end there; None before it has been read.
+        # The bytes before the first row, and the line end there; None before they are read.
         self._header: bytes | None = None
         self._line_end = "\n"
         self._columns: list[str] = []
@@ -162,7 +162,7 @@ class DelimitedSource(Source):
         return InputStream(self.location, compression_of(self.name))
 
     def _read_header(self, stream: InputStream) -> bytes:
-        """Read a byte-order mark, ``sep=`` and the header row; return what was read too far."""
+        """Read a byte-order mark, ``sep=`` and the header row; return the bytes after them."""
         data = stream.read(LOOKED_AT)
         if self._encoding is None and (found := encoding_by_mark(data[:MARK_BYTES])) is not None:
             message = (
@@ -182,7 +182,7 @@ class DelimitedSource(Source):
                 self._delimiter = named[1]
             start = 0 if named is None else named.end()
             headers, stop = self._first_row(text, start)
-            # What ends here may go on.
+            # A field that ends here may continue.
             if is_whole or (headers and stop < len(text) - 1):
                 break
             data += stream.read(size)
@@ -374,13 +374,13 @@ class _Utf8Stream(io.RawIOBase):
     Parameters
     ----------
     stream
-        The file, behind its header.
+        The file, after its header.
     codec
         Its encoding.
     data
-        What was read of it behind the header.
+        The bytes read after the header.
     last
-        Put behind the text.
+        Text to append.
     """
 
     def __init__(self, stream: InputStream, codec: str, data: bytes, last: bytes) -> None:
@@ -415,7 +415,7 @@ class _Utf8Stream(io.RawIOBase):
         return n_bytes
 
     def _in_utf8(self, data: bytes) -> bytes:
-        # The decoder holds back a character of which a part has been read.
+        # The decoder holds back an incomplete character.
         if self._is_utf8 and not self._decoder.getstate()[0] and is_utf8(data):
             return data
         text = self._decoder.decode(data, self._is_done)
@@ -424,7 +424,7 @@ class _Utf8Stream(io.RawIOBase):
 
 
 class _DelimitedBlock(TableBlock):
-    """Rows of CSV or TSV; ``misfits`` are those with too few or too many fields, by number.
+    """Rows of CSV or TSV; ``misfits`` are rows with too few or too many fields, by number.
 
     ``codec`` is the encoding if there may be bytes in some rows that are not of it, else None.
     """
@@ -562,7 +562,7 @@ class _DelimitedBlock(TableBlock):
 
 
 class _DelimitedWriter(RowWriter):
-    """Writes rows behind the header of their file, in its encoding."""
+    """Writes rows after the header of their file, in its encoding."""
 
     def __init__(
         self, source: DelimitedSource, output: OutputStream, header: bytes, codec: str, end: str

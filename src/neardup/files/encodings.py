@@ -31,7 +31,7 @@ MARK_BYTES = 4
 LOOKED_AT = 1 << 16
 """As many bytes of a file say whether it is UTF-8 though another encoding is named."""
 
-# Byte-order marks by what they say, the longer before those that they begin with.
+# Byte-order marks and their encodings, longer marks before their prefixes.
 _MARKS = (
     ("utf-32-le", codecs.BOM_UTF32_LE),
     ("utf-32-be", codecs.BOM_UTF32_BE),
@@ -54,7 +54,7 @@ class TextEncoding:
     codec
         Python's name of it, with the order of bytes.
     unit
-        Bytes of a code unit, in which ASCII characters are as in ASCII.
+        Bytes of a code unit; ASCII characters have their ASCII value in it.
     mark
         The byte-order mark that the file begins with.
     """
@@ -98,10 +98,9 @@ class TextEncoding:
 def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
     """Return the encoding of a file.
 
-    ``head`` reads its first ``LOOKED_AT`` bytes. They say the order of bytes of UTF-16 and UTF-32;
-    where they do not, it is the order of nearly all computers. Where an encoding of one byte a
-    character is named, and they have valid UTF-8 beyond ASCII, the file is UTF-8: files of several
-    encodings can be read together, and text in another encoding is no valid UTF-8 but by design.
+    ``head`` reads its first ``LOOKED_AT`` bytes. They have the byte order of UTF-16 and UTF-32; the
+    default is little-endian. If an encoding of one byte per character is named, and the bytes are
+    valid UTF-8 beyond ASCII, the file is UTF-8: so files of several encodings can be read together.
     """
     codec = "utf-8" if name is None else codecs.lookup(name).name
     if codec in ("utf-8", "utf-8-sig"):
@@ -137,7 +136,7 @@ def encoding_by_mark(head: bytes) -> str | None:
 
 
 class EncodedBlock(RawBlock):
-    """Rows that are not UTF-8; what is parsed are their characters in UTF-8.
+    """Rows in another encoding, parsed as UTF-8.
 
     Parameters
     ----------
@@ -146,7 +145,7 @@ class EncodedBlock(RawBlock):
     decoded
         Makes the block of the rows in UTF-8.
     codec
-        What they are decoded with.
+        Their encoding.
     """
 
     def __init__(
@@ -237,13 +236,13 @@ class DecodingWriter(RowWriter):
         self._writer = writer
 
     def prepare(self, block: RowBlock, select: Mask) -> Any:
-        """Return what the writer makes of the selected rows."""
+        """Return the encoded selected rows."""
         assert isinstance(block, EncodedBlock)
         decoded = block.decoded(select)
         return self._writer.prepare(decoded, np.ones(len(decoded), np.bool_))
 
     def append(self, prepared: Any) -> None:
-        """Append what the writer has made."""
+        """Append encoded rows."""
         self._writer.append(prepared)
 
     def close(self) -> None:

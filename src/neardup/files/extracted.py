@@ -35,14 +35,13 @@ if TYPE_CHECKING:
 MAX_TEXT_BYTES = 1 << 30
 """A longer text out of one file, or out of the rows of a block, is refused: it may be a bomb."""
 
-# What the only column is called.
+# The name of the only column.
 _COLUMN = "text"
 
 
-# Texts that have come out, kept in a run for its later passes. A job reads what it works on several
-# times, and to take out a text takes longer than all else that is done with it. Compressed they are
-# kept in memory while they are few, then in a file of the work folder; what is not there is taken
-# out again, and nothing depends on it.
+# Extracted texts, kept for later passes of a run. A job reads its input several times, and the
+# extraction of a text takes longer than all other work on it. Compressed texts are kept in memory
+# while they are few, then in a file of the work folder; missing ones are extracted again.
 
 # The share of a job's memory that texts may take.
 _SHARE = 0.1
@@ -69,7 +68,7 @@ class ExtractedTexts:
     Parameters
     ----------
     workspace
-        Says how much memory there is, and where a file may be.
+        The memory and the folder of the run.
     """
 
     def __init__(self, workspace: Workspace = IN_MEMORY) -> None:
@@ -162,7 +161,7 @@ def _runs(ends: Int64s) -> Iterator[tuple[int, int]]:
 
 
 class SourceTexts:
-    """Those of one source, which another process does not have."""
+    """The texts of one source; another process does not have them."""
 
     def __init__(self, texts: ExtractedTexts, source: int) -> None:
         self._texts, self._source = texts, source
@@ -181,7 +180,7 @@ class SourceTexts:
 
 
 class UnreadableFileError(Exception):
-    """No text comes out of a file; the message says why and what to do."""
+    """A file has no text; the message has the reason and a remedy."""
 
 
 Extract = Callable[[bytes, InputOptions], str]
@@ -203,20 +202,20 @@ def extract_texts(
     kept: KeptTexts | None = None,
     block: Hashable = None,
 ) -> pa.StringArray:
-    """Return the texts of rows, those left out that are noted as bad.
+    """Return the texts of rows without bad ones.
 
     Parameters
     ----------
     rows, extract
-        The rows, and what gives the text of one.
+        The rows, and the function from a row to its text.
     problems
-        Notes the bad ones.
+        Records bad rows.
     indexes
-        Those of the rows among the ones that problems are about; None for all.
+        Numbers of the rows in ``problems``; None for all.
     kept
-        Has the texts of rows that an earlier pass has read, and gets those of others.
+        Texts that an earlier pass has read; new ones are added.
     block
-        What tells the block of the rows from others of its source.
+        Key of the block within its source.
     """
     indexes = np.arange(len(problems.numbers)) if indexes is None else indexes
     numbers = problems.numbers[indexes]
@@ -271,15 +270,15 @@ class ExtractedFileSource(RawSource):
     location, name, block_bytes
         As for RawSource.
     extract
-        Gives the text.
+        Returns the text.
     options
-        Handed to ``extract``.
+        Arguments of ``extract``.
     kind
-        What the file is, in words, such as ``an HTML page``.
+        Kind of file in words, such as ``an HTML page``.
     used
-        Names of those options that ``extract`` looks at, beside ``input_format``.
+        Names of the options that ``extract`` uses, without ``input_format``.
     max_bytes
-        A longer file is a bad row; no more of it is read. As for all rows at most.
+        A longer file is a bad row; no more of it is read. At most the limit of all rows.
     """
 
     is_one_row = extracts_text = True
@@ -340,7 +339,7 @@ class ExtractedFileSource(RawSource):
 
 
 class _CopyingWriter(RowWriter):
-    """Copies a file that is one document, of which a block may have the beginning only."""
+    """Copies a file of one document; a block may have only its beginning."""
 
     def __init__(self, source: RawSource, folder: Destination) -> None:
         self._source, self._folder = source, folder
@@ -379,7 +378,7 @@ class ExtractedBlock(RawBlock):
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
-        """Give the texts, whatever names the text columns have; there are no other columns."""
+        """Return the texts for any column name; there are no other columns."""
         raw = self.raw.select(select)
         problems = Problems(raw.numbers, self.path, skip_bad)
         rows = (raw[index] for index in range(len(raw)))

@@ -41,7 +41,7 @@ class FolderSource(Source):
     files
         The files, in the order of their texts; at least one.
     names
-        Their paths below the folder, by which places name them.
+        Their paths below the folder, for places of passages.
     """
 
     is_one_row = True
@@ -98,7 +98,7 @@ class _FolderWriter(RowWriter):
         self._writers = writers
 
     def prepare(self, block: RowBlock, select: Mask) -> list[Any]:
-        """Return what each file becomes."""
+        """Return the output of each file."""
         assert isinstance(block, _FolderBlock)
         own = zip(self._writers, block.blocks, strict=True)
         return [writer.prepare(file, select) for writer, file in own]
@@ -115,7 +115,7 @@ class _FolderWriter(RowWriter):
 
 
 class _FolderBlock(RowBlock):
-    """The one row of a folder, of which each of ``blocks`` has a file."""
+    """The one row of a folder; each of ``blocks`` has one file."""
 
     def __init__(self, source: Source, names: Sequence[str], blocks: Sequence[RowBlock]) -> None:
         self.blocks, self._source, self._names = blocks, source, names
@@ -159,7 +159,7 @@ class _FolderBlock(RowBlock):
         return pa.table({"text": self.parse(ColumnNames(), select=select).text})
 
     def with_cuts(self, cuts: Cuts) -> RowBlock:
-        """Cut spans out of the files; what puts files together stays."""
+        """Cut spans out of the files; separators of files stay."""
         blocks = []
         texts = [block.parse(ColumnNames()).text[0].as_py() for block in self.blocks]
         is_open = np.ones(len(cuts), np.bool_)

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class OpenSource(Protocol):
-    """What the module of a format has under the name ``open_source``.
+    """The function ``open_source`` of a format's module.
 
-    ``location`` is a local path or URL; ``name`` becomes the name of the source, and its suffixes
-    say format and compression.
+    ``location`` is a local path or URL; ``name`` is the name of the source, whose suffixes are
+    format and compression.
     """
 
     def __call__(self, location: str, name: str, options: InputOptions) -> Source:
@@ -43,16 +43,16 @@ class FileFormat:
     Parameters
     ----------
     name
-        How ``input_format`` calls it.
+        Its value of ``input_format``.
     suffixes
-        Endings of file names, in lower case. None of a format that is read only where it is chosen.
+        Endings of file names, in lower case; empty for a format that must be chosen.
     module
         Where its ``open_source`` is. Loaded when a file is opened, because a job needs one or two
         formats, and each loads readers of its own.
     is_compressible
         Whether the suffix of a compression may follow.
     extra, package
-        The extra that it needs, if it needs one, and what that installs.
+        The extra that it needs, if any, and its package.
     """
 
     name: InputFormat
@@ -120,7 +120,7 @@ FORMATS = (
 )
 """All formats, in the order in which messages name them."""
 
-# Those with columns, which may hold HTML.
+# Formats with columns, which may hold HTML.
 _TABLES = frozenset({"jsonl", "json", "csv", "tsv", "parquet", "arrow", "xlsx"})
 
 _DEFAULTS = InputOptions()
@@ -149,8 +149,8 @@ def format_of(name: str, options: InputOptions = _DEFAULTS) -> FileFormat | None
 def is_readable(name: str, options: InputOptions = _DEFAULTS) -> bool:
     """Return whether a file of a folder is an input: of a format that can be read here.
 
-    A format that was chosen is one, so that whoever opens the file says what it needs. Programs
-    are texts where they are asked for, and nothing else is then but for a language that is named.
+    A chosen format counts, so that opening the file names a missing extra. Programs are texts if
+    asked for; then other files are not, unless a language is named.
     """
     if options.reads_programs and (language_of_file(name) or options.by_ending):
         return language_of_file(name) > 0
@@ -161,7 +161,7 @@ def is_readable(name: str, options: InputOptions = _DEFAULTS) -> bool:
 
 
 def missing_extras(endings: Iterable[str]) -> list[str]:
-    """Say how to install the extras that files of some endings need and that are not installed."""
+    """Describe how to install missing extras for files of some endings."""
     missing: dict[str, list[str]] = {}
     for ending in endings:
         found = format_of(f"a{ending}")
@@ -202,9 +202,9 @@ def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> 
     location
         Local path or URL.
     name
-        Name of the source; its suffixes tell compression, and format where none was chosen.
+        Name of the source; its suffixes are the compression, and the format unless one is chosen.
     options
-        What files hold.
+        Options of the formats.
     """
     if options.input_format == "html" and _is_table(name):
         from neardup.files.pages.columns import HtmlColumnSource

@@ -1,7 +1,7 @@
 """Ids of documents: strings, or whole numbers where all of a collection are of one type.
 
 Ids keep the type of their column, so that tables of results can be joined with the input. Only
-columns that hold whole numbers have a type of those: CSV has none, all its values are text.
+columns of whole numbers have an integer type; in CSV all values are text.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def choose_id_column(columns: ColumnNames, sources: Iterable[Source]) -> ColumnNames:
     """Return the columns with that of the ids: ``id`` if nobody named one and all sources have it.
 
-    Without, a data frame has its labels. A source without rows has no say. Files are opened for a
-    look at their first rows.
+    Without a column, the labels of a data frame are its ids. Sources without rows do not count.
+    Files are opened to read their first rows.
     """
     if columns.id is not None or not columns.id_is_default:
         return columns
@@ -59,7 +59,7 @@ def repeated_id(
 
 
 def other_ids(columns: ColumnNames) -> str:
-    """Say how documents get other ids, for errors; nothing where they are in no column."""
+    """Describe how documents get other ids, for errors; empty without a column."""
     if columns.id is None or columns.id_is_default:
         return id_advice(columns)
     return f"; name another column with {option_name(columns.id_option)}, or '' for <file>:<row>"
@@ -82,9 +82,9 @@ def common_id_type(types: Iterable[pa.DataType]) -> pa.DataType:
 
 
 def join_ids(parts: Sequence[pa.Array]) -> pa.Array:
-    """Put ids one behind the other, of the type that they have together.
+    """Concatenate ids, with their common type.
 
-    Parts without an id, because they are empty or all their rows are bad, have no say.
+    Empty parts, and parts with bad rows alone, do not count.
     """
     import pyarrow as pa
 
@@ -115,11 +115,11 @@ def check_unique(
     Parameters
     ----------
     ids
-        Those of all documents, some at a time; gone through once more for each 16 million.
+        The ids of all documents, in parts; read again for each 16 million.
     place
         Returns a document's file and row.
     columns
-        Where the ids are from.
+        The columns of the ids.
 
     Notes
     -----
@@ -151,7 +151,7 @@ def check_unique(
     repeated = np.unique(np.concatenate(found))
     if not len(repeated):
         return
-    # Ids of equal hashes are nearly always equal; only a look at them tells.
+    # Ids of equal hashes are nearly always equal, but must be compared.
     seen: dict[str, int] = {}
     first = 0
     for part in ids:
@@ -173,8 +173,8 @@ FIRST_LOOK, _LAST_LOOK = 1 << 10, 1 << 20
 class EarlyIds:
     """Finds repeated ids while documents are read, before the work on all of them is done.
 
-    The first million ids are compared each time that their number has doubled. Whoever reads more
-    compares all in the end. Memory: the ids, which are shared with what holds them.
+    The first million ids are compared each time that their number has doubled. Longer inputs are
+    compared in full at the end. Memory: the ids, shared with their columns.
     """
 
     def __init__(self, columns: ColumnNames) -> None:

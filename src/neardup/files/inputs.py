@@ -1,4 +1,4 @@
-"""What a user has named: sources, files that are passed over, and options that concern none."""
+"""Inputs of a user: sources, files passed over, and options without effect."""
 
 from __future__ import annotations
 

@@ -177,8 +177,8 @@ def _order_array(values: list[Any]) -> pa.Array:
     return pa.array([None if value is None else float(value) for value in values], pa.float64())
 
 
-# A row is what the kernel reads, or, where that refuses it, the standard library. The kernel takes
-# nothing that the standard library does not, so a row is valid or not whatever rows are beside it.
+# The kernel reads a row, or, if it refuses it, the standard library. The kernel accepts nothing that
+# the standard library rejects, so the validity of a row does not depend on other rows.
 
 
 def parse_objects(
@@ -211,7 +211,7 @@ def parse_objects(
 
 
 def _read_sure(raw: RawRows, columns: ColumnNames) -> tuple[ParsedRows, Mask]:
-    """Read the rows of which there is no doubt, and return which they are; others are null."""
+    """Read the valid rows, and return their mask; other rows are null."""
     # Compiled or loaded on import.
     from neardup.files.jsonvalues import JsonValues
 
@@ -294,7 +294,7 @@ def _read_row(raw_row: bytes, columns: ColumnNames, advice: str) -> Values:
         raise BadRowError(str(bad) + ("" if is_object else advice)) from None
 
 
-# Spans cut out of strings of JSON objects; what stays of a string keeps its bytes.
+# Spans cut out of strings of JSON objects; the rest of a string keeps its bytes.
 
 
 def cut_strings(raw: RawRows, cuts: Cuts) -> RawRows:
@@ -327,7 +327,7 @@ def cut_strings(raw: RawRows, cuts: Cuts) -> RawRows:
 
 
 def open_source(location: str, name: str, options: InputOptions) -> JsonSource:
-    """Return the source of a file, of JSON lines unless its name or an option says JSON."""
+    """Return the source of a file: JSON by its name or an option, else JSON lines."""
     is_json = suffix_below(name) == ".json"
     if options.input_format != "auto":
         is_json = options.input_format == "json"
@@ -338,7 +338,7 @@ def open_source(location: str, name: str, options: InputOptions) -> JsonSource:
 
 _PEEK = 1 << 16
 
-# What to do about a file by the first byte of its first row; any other byte begins text.
+# Remedies by the first byte of the first row; any other byte begins text.
 _OTHER_FORMATS = {
     b"{": "",
     b"[": "; input_format json (--input-format json) reads an array of objects",
@@ -357,7 +357,7 @@ class JsonSource(RawSource):
         return None if row is None else list(row)
 
     def listed_names(self) -> list[str]:
-        """Return the names of what is in that row, of what is within objects as paths."""
+        """Return the names in that row, nested ones as paths."""
         return list(leaves_of_row(self._first_object() or {}))
 
     def _first_object(self) -> dict[str, Any] | None:
@@ -387,7 +387,7 @@ class JsonLinesSource(JsonSource):
     location, name, encoding, block_bytes
         As for RawSource.
     advice
-        What to do about a malformed row, added to the error.
+        A remedy for a malformed row, added to the error.
     """
 
     def __init__(
@@ -419,7 +419,7 @@ class JsonLinesSource(JsonSource):
 
 
 def _other_format(raw: RawRows) -> str:
-    """Say how to read a file whose first row is no object; empty if there is no such sign."""
+    """Describe how to read a file whose first row is not an object; empty if unknown."""
     if not len(raw) or raw.numbers[0] != 1 or not is_utf8(raw[0]):
         return ""
     return _OTHER_FORMATS.get(raw[0].lstrip(JSON_SPACE)[:1], _TEXT)
@@ -445,7 +445,7 @@ class JsonBlock(RawBlock):
         return objects_to_table(self.raw.select(select), path=self.path)
 
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Give some columns, whatever values the others have."""
+        """Return some columns, for any values of the others."""
         return some_to_table(self.raw.select(select), names, path=self.path)
 
     def objects(self) -> pa.Array:
@@ -462,8 +462,8 @@ class JsonBlock(RawBlock):
         return JsonBlock(self.path, cut_strings(self.raw, cuts), self._advice)
 
 
-# A JSON array of objects: each element is a row, kept byte for byte. What stands between elements
-# is not kept: an output has one element after the other, each on a line of its own where it was so.
+# A JSON array of objects: each element is a row, kept byte for byte. Bytes between elements are not
+# kept: an output has one element after the other, on lines if the input had lines.
 
 _HEAD_BYTES = 4096
 
@@ -477,7 +477,7 @@ def open_json(location: str, name: str, options: InputOptions) -> JsonArraySourc
     The file is opened to look at its first byte.
     """
     array = JsonArraySource(location, name, encoding=options.encoding)
-    # The spaces of UTF-16 and UTF-32 have zeros beside them.
+    # The spaces of UTF-16 and UTF-32 are next to zeros.
     spaces = b" \t\r\n" if array.encoding.unit == 1 else b" \t\r\n\0"
     with array.open() as stream:
         head = stream.read(_HEAD_BYTES).removeprefix(array.encoding.mark).lstrip(spaces)
@@ -494,7 +494,7 @@ class JsonArraySource(JsonSource):
     """A file that holds one JSON array of objects; rows count from 1."""
 
     def check_encoding(self) -> None:
-        """Raise if brackets cannot be told from parts of other characters."""
+        """Raise if brackets may be parts of other characters."""
         codec = self.encoding.codec
         if self.encoding.has_ascii_bytes:
             message = (
@@ -562,7 +562,7 @@ class _ArrayWriter(RowWriter):
         self._is_closed = False
 
     def prepare(self, block: RowBlock, select: Mask) -> bytes:
-        """Return the selected elements, with what stands between them."""
+        """Return the selected elements, with their separators."""
         assert isinstance(block, RawBlock)
         return block.raw.select(select).joined_by(self._encode(",\n"))
 

@@ -1,8 +1,8 @@
-"""What named members of JSON objects hold, found in their bytes without parsing what else there is.
+"""Values of named members of JSON objects, found in their bytes without parsing the rest.
 
-Kernels check every object whole, and are sure of what all parsers take and read alike. A name that
-is no member's may be a path (``columnpaths``): then what is in the object or array at its head is
-gone through in the same way.
+Kernels check every object whole, and accept only syntax that all parsers read alike. A name that
+is not a member may be a path (``columnpaths``): then the object or array at its head is searched in
+the same way.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from neardup.files.rawrows import RawRows
 
-# Behind the names, whose characters are read without a look at where they end.
+# Bytes after the names, which are read without a check of their end.
 _NOTHING = b"\0\0\0"
 
 # Kernels write so many bytes more than there are.
@@ -51,23 +51,23 @@ def joined_names(names: Sequence[str]) -> tuple[Bytes, Int64s]:
 
 
 class _Places(NamedTuple):
-    """Values of one name in some objects: what they are, and where."""
+    """Values of one name in some objects: kinds and places."""
 
     kinds: Bytes
     starts: Int64s
     stops: Int64s
 
     def take(self, rows: Int64s) -> _Places:
-        """Return those in some of the objects."""
+        """Return the values in some of the objects."""
         return _Places(self.kinds[rows], self.starts[rows], self.stops[rows])
 
     def put(self, rows: Int64s, places: _Places) -> None:
-        """Put others into the places of those in some of the objects."""
+        """Replace the values in some of the objects."""
         self.kinds[rows], self.starts[rows], self.stops[rows] = places
 
 
 class _Objects(NamedTuple):
-    """Objects in some bytes; ``are_sure`` notes in which of them ``find`` has no doubt of any."""
+    """Objects in some bytes; ``are_sure`` marks objects that ``find`` has read in full."""
 
     data: Bytes
     starts: Int64s
@@ -76,7 +76,7 @@ class _Objects(NamedTuple):
     find: Callable[[_Objects, Sequence[str]], list[_Places]]
 
     def follow(self, names: Sequence[str]) -> list[_Places]:
-        """Find what each name leads to, as ``columnpaths.value_in`` does."""
+        """Find the value of each name, as ``columnpaths.value_in`` does."""
         heads = list(dict.fromkeys(head for name in names for head, _ in splits(name)))
         members = dict(zip(heads, self.find(self, heads), strict=True))
         found = []
@@ -91,7 +91,7 @@ class _Objects(NamedTuple):
         return found
 
     def _within(self, rows: Int64s, values: _Places, rest: str) -> _Places:
-        """Find what leads on from a value in each of some objects; whatever is in null is null."""
+        """Find the rest of a path in the values of objects; null within null."""
         if not rest:
             return values
         found = values.take(np.arange(len(rows)))
@@ -116,7 +116,7 @@ _OBJECT, _ARRAY = ord("{"), ord("[")
 
 
 def _elements(data: Bytes, starts: Int64s, stops: Int64s, index: int) -> _Places:
-    """Return an element of each of some arrays; null of those that have not so many."""
+    """Return an element of each array; null in shorter arrays."""
     kinds = np.empty(len(starts), np.uint8)
     places = _Places(kinds, np.zeros_like(starts), np.zeros_like(starts))
     kernel.place_elements(data, starts, stops, index, *places)
@@ -125,7 +125,7 @@ def _elements(data: Bytes, starts: Int64s, stops: Int64s, index: int) -> _Places
 
 
 def _place(objects: _Objects, names: Sequence[str]) -> list[_Places]:
-    """Find members of objects of which there is no doubt; others have none."""
+    """Find members of valid objects; others have none."""
     shape = len(names), len(objects.starts)
     are_objects = np.empty(len(objects.starts), np.bool_)
     kinds = np.empty(shape, np.uint8)
@@ -146,7 +146,7 @@ def _place(objects: _Objects, names: Sequence[str]) -> list[_Places]:
 
 
 def _find(objects: _Objects, names: Sequence[str]) -> list[_Places]:
-    """Find members of objects that a parser takes; of what they are, only if they are null."""
+    """Find members of objects with a parser, and whether they are null."""
     found = [np.empty(len(objects.starts) * len(names), np.int64) for _ in range(2)]
     kernel.find_members(objects.data, objects.starts, objects.stops, *joined_names(names), *found)
     starts, stops = (each.reshape(-1, len(names)).T.copy() for each in found)
@@ -178,11 +178,11 @@ class JsonValues:
     Parameters
     ----------
     data
-        The bytes that rows are in.
+        The bytes of the rows.
     are_objects
-        Which rows are objects beyond doubt; values of others are missing.
+        Mask of valid objects; values of other rows are missing.
     names
-        Of the members, or what leads to them.
+        Names of the members, or paths to them.
     kinds, starts, stops
         A row for each name, as ``place_values`` gives them.
     """
@@ -204,7 +204,7 @@ class JsonValues:
         return cls(data, are_sure, names, *parts).of(are_sure)
 
     def of(self, rows: Mask) -> JsonValues:
-        """Return the values of these rows only; those of others are missing."""
+        """Return the values of these rows; others are missing."""
         return replace(self, kinds=np.where(rows, self.kinds, np.uint8(kernel.MISSING)))
 
     def are_strings(self, name: str) -> Mask:
@@ -317,7 +317,7 @@ TOO_DEEP = (
 def load_object(raw_row: bytes, *, errors: str = "strict") -> dict[str, Any]:
     """Read one object with the standard library; raises BadRowError.
 
-    ``errors`` is what is done of bytes that are not UTF-8, as for ``bytes.decode``.
+    ``errors`` is the treatment of bytes that are not UTF-8, as for ``bytes.decode``.
     """
     try:
         row = json.loads(raw_row.rstrip(JSON_SPACE).decode(errors=errors))
@@ -339,7 +339,7 @@ def load_object(raw_row: bytes, *, errors: str = "strict") -> dict[str, Any]:
 
 
 def kind_of(value: Any) -> str:
-    """Name what kind of value that is, for errors."""
+    """Return the name of a kind of value, for errors."""
     kinds = {str: "a string", bool: "true or false", dict: "an object", list: "an array"}
     return "null" if value is None else kinds.get(type(value), "a number")
 
@@ -351,7 +351,7 @@ def objects_to_table(raw: RawRows, *, path: str) -> pa.Table:
 
 
 def some_to_table(raw: RawRows, names: Sequence[str], *, path: str) -> pa.Table:
-    """Give those of some columns that JSON objects have; values of different kinds become text."""
+    """Return existing columns of JSON objects; values of several kinds become text."""
     table = _read_table(raw, path)
     # A name may lead to one thing in some rows and to another in others.
     if table is not None and all(len(list(paths_in(table.schema, name))) < 2 for name in names):
@@ -428,7 +428,7 @@ def is_too_deep(row: Mapping[str, Any]) -> bool:
 
 
 def _has(types: Any, test: Any) -> bool:
-    """Tell whether a schema or a nested type holds a type that passes the test."""
+    """Return whether a schema or a nested type has a type that passes the test."""
     children = [types.field(i).type for i in range(_n_fields(types))]
     return any(test(child) or _has(child, test) for child in children)
 
@@ -449,7 +449,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def _lost_digits(table: pa.Table) -> bool:
-    """Tell whether a whole number may have been rounded, because it was read as a float."""
+    """Return whether a whole number, read as a float, may have been rounded."""
     floats = [column for column in table.columns if pa.types.is_float64(column.type)]
     return any((pc.max(pc.abs(column)).as_py() or 0) >= 2**53 for column in floats)
 

@@ -59,7 +59,7 @@ def language_of_file(name: str) -> int:
 
 
 def languages_of_ids(ids: pa.Array) -> Bytes:
-    """Return the languages of documents of an index, whose ids may be those of files or lines."""
+    """Return the languages of indexed documents, by ids of files or lines."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -32,7 +32,7 @@ def too_large(archive: str, limit: int) -> InvalidInputError:
 
 
 def check_unpacked(n_bytes: int, size: int | None, where: str, path: str | None) -> None:
-    """Raise InvalidInputError if what is read at once takes more memory than ``size`` allows."""
+    """Raise InvalidInputError if unpacked data takes more memory than ``size`` allows."""
     limit = most_bytes(size or 0)
     if n_bytes > limit:
         message = (

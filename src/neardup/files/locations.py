@@ -23,10 +23,10 @@ from neardup.files.streams import is_remote, reading
 from neardup.options.groups import InputOptions
 from neardup.runs.scratch import recover_above
 
-# How an output folder at a URL says whether it is complete.
+# Markers of output folders at URLs.
 #
-# Files at a URL appear one by one. A run first writes ``_STARTED``, then the files, and last of all
-# ``_SUCCESS``: an output is complete if that is there.
+# Files at a URL appear one by one. A run first writes ``_STARTED``, then the files, and last
+# ``_SUCCESS``: an output with it is complete.
 
 STARTED = "_STARTED"
 SUCCESS = "_SUCCESS"
@@ -36,7 +36,7 @@ ENTRIES = frozenset({"kept", "removed", "removed.parquet", "clusters.parquet", "
 
 
 def read_marker(system: Any, folder: str, name: str) -> dict[str, Any] | None:
-    """Return what a marker of neardup says; None where there is none, or another program's."""
+    """Return the content of a marker; None without one of neardup."""
     try:
         content = json.loads(system.cat_file(f"{folder}/{name}"))
     except (FileNotFoundError, ValueError, RecursionError):
@@ -58,7 +58,7 @@ def check_is_complete(system: Any, path: str) -> None:
 
 
 def _is_unfinished(system: Any, folder: str) -> bool:
-    # Whoever may not look, or cannot, reads the input itself and learns it there.
+    # Without access, reading the input raises the error.
     with contextlib.suppress(Exception):
         started = read_marker(system, folder, STARTED)
         return started is not None and read_marker(system, folder, SUCCESS) is None
@@ -74,8 +74,8 @@ _OF_ONE, _OF_SEVERAL = {_STATE, "dataset_info.json"}, "dataset_dict.json"
 def saved_rows(folder: str, files: Collection[str]) -> set[str] | None:
     """Return the files of a folder that hold the rows of a saved data set; None if it is none.
 
-    Beside them are files that describe it, and caches of earlier work with other rows. A folder of
-    several data sets has nothing but folders, and the file that lists them.
+    Other files there describe it, or are caches of earlier work with other rows. A folder of
+    several data sets has only folders, and the file that lists them.
     """
     if _OF_SEVERAL in files:
         return set()
@@ -91,19 +91,19 @@ def saved_rows(folder: str, files: Collection[str]) -> set[str] | None:
         raise InvalidInputError(message, path=str(state)) from None
 
 
-# What marks a folder as written by ``neardup dedup`` or ``neardup drop``.
+# Files that mark an output of ``neardup dedup`` or ``neardup drop``.
 _OUTPUT_FILES = ("summary.json", "removed.parquet")
 
 
 @dataclass
 class Found:
-    """The files that an argument names, and those of its folders that are no input."""
+    """The files of an argument, and other files of its folders."""
 
     files: list[str] = field(default_factory=list)
     passed_over: list[str] = field(default_factory=list)
 
     def take(self, location: str, options: InputOptions) -> None:
-        """Put a file of a folder where its name says that it belongs."""
+        """Sort a file of a folder by its name."""
         name = path_of(location)
         is_input = is_archive(name, options) or is_readable(name, options)
         (self.files if is_input else self.passed_over).append(location)
@@ -129,7 +129,7 @@ class Found:
 
 
 def _may_be_text(location: str) -> bool:
-    """Return whether a file that was passed over may be text, as far as its first bytes tell."""
+    """Return whether a file that was passed over may be text, by its first bytes."""
     if isinstance(location, NoFile):
         return False
     with contextlib.suppress(OSError), open(location, "rb") as file:
@@ -138,12 +138,12 @@ def _may_be_text(location: str) -> bool:
 
 
 class Archives:
-    """The archives among some inputs, each of which is opened once.
+    """The archives among some inputs, each opened once.
 
     Parameters
     ----------
     options
-        What files hold.
+        Options of the formats.
     """
 
     def __init__(self, options: InputOptions) -> None:
@@ -181,8 +181,8 @@ class Archives:
 def files_named(path: str, options: InputOptions) -> Found:
     """Return the files that one argument names, sorted.
 
-    A file that is named itself may have any ending; those of a folder have one of a known format,
-    unless ``options`` choose a format for all.
+    A named file may have any ending; files of a folder need one of a known format, unless
+    ``options`` choose a format for all.
     """
     if is_remote(path) and not path.startswith("file://"):
         return _expand_url(path, options)
@@ -190,7 +190,7 @@ def files_named(path: str, options: InputOptions) -> Found:
 
 
 def path_of(location: str) -> str:
-    """Drop from a URL what is not part of the path."""
+    """Return a URL without query and fragment."""
     if location.startswith(("http://", "https://")):
         return location.partition("#")[0].partition("?")[0]
     return location
@@ -198,7 +198,7 @@ def path_of(location: str) -> str:
 
 def _expand_local(path: str, options: InputOptions) -> Found:
     recover_above(path)
-    # A file may have brackets in its name; only what does not exist as it stands is a glob.
+    # A file may have brackets in its name; a name that does not exist is a glob.
     if not glob.has_magic(path) or os.path.lexists(path):
         return _files_below(path, options)
     try:
@@ -219,7 +219,7 @@ def _expand_local(path: str, options: InputOptions) -> Found:
         elif Path(match).is_dir():
             _walk(match, options, found)
         elif _is_any(path):
-            # "corpus/**" matches folders and, one by one, what is in them.
+            # "corpus/**" matches folders and each of their entries.
             found.take(_checked_file(match), options)
         else:
             found.files.append(_checked_file(match))
@@ -277,8 +277,7 @@ def _walk(folder: str, options: InputOptions, found: Found) -> None:
         files = {entry.name: entry for entry in entries}
         for entry in folders:
             del files[entry.name]
-            # Links may lead in circles. Neither hidden folders nor what an earlier run has written
-            # are input.
+            # Links may lead in circles. Hidden folders and outputs of earlier runs are not input.
             if entry.is_symlink() or entry.name.startswith(".") or _is_output(entry.path):
                 continue
             below.append(entry.path)
@@ -297,7 +296,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError:
-        # A link to itself; whoever opens it says so.
+        # A link to itself; opening it raises the error.
         return False
 
 
@@ -319,7 +318,7 @@ def _normal(path: str) -> str:
 
 
 def _expand_url(url: str, options: InputOptions) -> Found:
-    """Return the files of a URL: itself, those that match, or those of known formats below it."""
+    """Return the files of a URL: itself, matches, or known formats below it."""
     with reading(url):
         from fsspec.core import url_to_fs
 
@@ -352,8 +351,8 @@ def _expand_url(url: str, options: InputOptions) -> Found:
 def _is_remote_folder(filesystem: Any, path: str, url: str) -> bool:
     """Return whether a URL is a folder and no file; FileNotFoundError if it is neither.
 
-    A table in parts is a folder with the suffix of a file. One request says what such a name is;
-    over HTTP, where to look into a folder is to read a file, it is always a file.
+    A table in parts is a folder with the suffix of a file. One request finds out; over HTTP, where
+    folders cannot be listed, it is always a file.
     """
     name = path_of(url)
     if format_of(name) is not None or is_archive(name, InputOptions()):
@@ -372,7 +371,7 @@ def _check_is_no_remote_output(filesystem: Any, path: str, url: str) -> None:
 
 
 def _is_output(folder: str) -> bool:
-    """Tell a folder that neardup has written."""
+    """Return whether neardup has written a folder."""
     return all(os.path.lexists(os.path.join(folder, name)) for name in _OUTPUT_FILES)
 
 

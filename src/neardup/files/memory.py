@@ -107,7 +107,7 @@ class TableBlock(RowBlock):
         return filter_rows(self._table, select)
 
     def largest_row(self) -> tuple[int, int]:
-        """Return the bytes of the largest row, without those of numbers, and its number."""
+        """Return the bytes of strings of the largest row, and its number."""
         return largest_row_of(self._table, self.numbers)
 
     def with_cuts(self, cuts: Cuts) -> Self:
@@ -249,8 +249,8 @@ class MemorySource(Source):
 class FrameSource(MemorySource):
     """A data frame of pandas, whose documents go by the labels of its index.
 
-    Labels that are not the numbers of the rows are a column: of the name that the index has, else
-    of the one that ``reset_index`` gives it. The schema tells pandas that it is the index.
+    Labels that are not the numbers of the rows become a column, with the name of the index, or the
+    name of ``reset_index``. The metadata of the schema mark it as the index for pandas.
     """
 
     def __init__(self, frame: Any, misread: Misread | None = None) -> None:
@@ -282,7 +282,7 @@ class FrameSource(MemorySource):
 
 
 def _about(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
-    """Return what the metadata of a schema say to pandas."""
+    """Return the metadata of a schema for pandas."""
     about: dict[str, Any] = json.loads(metadata[b"pandas"])
     return about
 
@@ -345,7 +345,7 @@ def is_dataset(data: Any) -> bool:
 
 
 def refusal(data: Any) -> str:
-    """Say what was expected instead of an object that holds no rows, and how to get them of it."""
+    """Describe the expected data for an object without rows, and a remedy."""
     kind = type(data).__name__
     if hasattr(data, "collect"):
         return f"expected rows, got a {kind}, which has not read them yet; hand over its .collect()"
@@ -370,7 +370,7 @@ def _holds_rows(value: Any) -> bool:
 
 
 def is_arrow(data: Any) -> bool:
-    """Tell whether an object speaks Arrow."""
+    """Return whether an object has an Arrow interface."""
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
@@ -445,7 +445,7 @@ def rows_source(items: list[Any]) -> MemorySource:
 
 
 def _item_advice(item: Any) -> str:
-    """Say how a document that is no string is handed over, where it is likely what it is."""
+    """Describe how to pass a document that is not a string, if its kind is likely."""
     if isinstance(item, bytes):
         return "; decode bytes to texts"
     if not isinstance(item, list | tuple | set | frozenset):

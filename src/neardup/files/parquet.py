@@ -86,7 +86,7 @@ class ParquetSource(Source):
 
     @cached_property
     def metadata(self) -> pq.FileMetaData:
-        """What the end of the file says about the rest."""
+        """The metadata at the end of the file."""
         with parquet_errors(self.location), open_random(self.location) as file:
             metadata = pq.ParquetFile(file).metadata
             groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
@@ -125,7 +125,7 @@ class ParquetSource(Source):
         number = 1
         for index in range(self.metadata.num_row_groups):
             for block in self._blocks_of(index, number):
-                # Row groups say how large they are decompressed, and not where they end.
+                # Row groups record their decompressed size, and not their end.
                 block.end = (self.size or 0) * int(block.numbers[-1]) // self.metadata.num_rows
                 yield block
             number += self.metadata.row_group(index).num_rows
@@ -149,7 +149,7 @@ class ParquetSource(Source):
 
 @contextlib.contextmanager
 def parquet_errors(path: str) -> Iterator[None]:
-    """Turn what Arrow raises for a damaged file into InvalidInputError or ReadError."""
+    """Translate errors of Arrow for a damaged file."""
     with reading(path):
         try:
             yield
@@ -203,7 +203,7 @@ class _Reader:
     """Reads some columns of a row group from front to back, for all its blocks."""
 
     def __init__(self, group: _RowGroup, columns: Columns) -> None:
-        # What it has read of a group goes with the last block of it, also if there are more rows.
+        # The read part of a group is dropped with its last block, even if there are more rows.
         self._group, self._columns = proxy(group), columns
         self._lock = threading.Lock()
         self._position = 0
@@ -260,7 +260,7 @@ class _Reader:
             metadata=source.metadata,
             buffer_size=_READ_AHEAD,
             pre_buffer=False,
-            # Of files that have checksums; those of others are read as they are.
+            # Checksums are verified in files that have them.
             page_checksum_verification=True,
         )
         self._batches = file.iter_batches(
@@ -277,7 +277,7 @@ class _Reader:
 
 
 class _ParquetBlock(RowBlock):
-    """A range of rows of a row group, with what has been read of it so far."""
+    """A range of rows of a row group, with the columns read so far."""
 
     def __init__(self, group: _RowGroup, start: int, numbers: Any) -> None:
         self._group = group
@@ -309,18 +309,18 @@ class _ParquetBlock(RowBlock):
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
         """Read the named columns alone."""
         table = columns_among(self._read(self._leading_to(names), select), names)
-        # What nobody reads is copied as it is, but who asks for values makes something of them.
+        # Columns that nobody reads are copied unchecked; values of the others are used.
         numbers = self.numbers if select is None else self.numbers[select]
         check_strings(table, numbers, self._group.source.location)
         return table
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
-        """Read all columns, and cut spans out of those of the texts."""
+        """Read all columns, and cut spans out of the texts."""
         path = self._group.source.location
         return TableBlock(self.to_table(), int(self.numbers[0]), path).with_cuts(cuts)
 
     def _leading_to(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns to read, and what of structures, for what some names lead to."""
+        """Return the columns, and parts of structures, that some names need."""
         found: dict[str, None] = {}
         for name in names:
             path = path_in(self._group.source.schema, name) or ()

@@ -42,8 +42,8 @@ class TextBlock:
 
     Texts that were read as bytes are large binaries.
 
-    ``numbers`` are those of the documents' rows; ``skipped`` rows (source, row, reason) are not
-    among them. ``files`` are those of texts that are put together, None without such.
+    ``numbers`` are the row numbers of the documents, without ``skipped`` rows (source, row,
+    reason). ``files`` are the files of joined texts, None without joined texts.
     """
 
     ids: pa.Array
@@ -101,20 +101,20 @@ def name_remedy(error: InvalidInputError, source: Source) -> InvalidInputError:
 class ReadingPass:
     """Reads sources once, one after the other, and reports how far it is.
 
-    The work done is bytes as they are stored, compressed ones too, because those alone are known
-    beforehand. Their number is not known for URLs.
+    Progress counts stored bytes, also of compressed files, because only these are known beforehand.
+    Their number is not known for URLs.
 
     Parameters
     ----------
     stage
-        What the bytes are reported as.
+        Name of the stage in progress.
     sources
-        All that will be read.
+        All sources of the pass.
     runner
         Does the work.
     waits
-        Whether blocks count as done when ``finish`` says so, and not when the next one is asked
-        for: several are worked on together.
+        Whether blocks count as done at ``finish``, and not at the next block: several are in work
+        at a time.
     """
 
     def __init__(

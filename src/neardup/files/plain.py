@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from neardup.files.streams import Destination
     from neardup.options.groups import InputOptions
 
-# What the only column is called, of text and of bytes.
+# The name of the only column, of text and of bytes.
 _COLUMN, _BYTES_COLUMN = "text", "bytes"
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -64,7 +64,7 @@ class _TextSource(RawSource):
     location, name, encoding, block_bytes
         As for RawSource.
     is_text_by_name
-        Whether the name says that this is text; else its first bytes are looked at.
+        Whether the name is that of a text; else its first bytes decide.
     """
 
     input_options = RawSource.input_options | {"document line"}
@@ -97,7 +97,7 @@ class TextFileSource(_TextSource):
 
     @property
     def is_binary(self) -> bool:
-        """Whether the first bytes are those of no text, in whatever encoding."""
+        """Whether the first bytes are binary in every encoding."""
         with self.open() as stream:
             return self.encoding.unit == 1 and is_binary(stream.read(HEAD_BYTES))
 
@@ -143,7 +143,7 @@ class TextLinesSource(_TextSource):
 
 
 class _TextBlock(RawBlock):
-    """Rows that are texts: ``starts`` and ``ends`` say which bytes of each raw row."""
+    """Rows that are texts: bytes ``starts`` to ``ends`` of each raw row."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class _TextBlock(RawBlock):
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
-        """Give the texts, whatever names the text columns have; there are no other columns."""
+        """Return the texts for any column name; there are no other columns."""
         numbers = self.numbers if select is None else self.numbers[select]
         table = pa.table({_COLUMN: self._texts(select)})
         columns = replace(columns, text=_COLUMN)
@@ -187,14 +187,14 @@ class _TextBlock(RawBlock):
         return type(self)(self.path, raw, splices.moved(self._starts), ends)
 
     def _written(self, texts: pa.Array, changed: Mask) -> tuple[pa.Array, Positions]:
-        """Return the new texts of some rows as they are written, and the bytes behind each."""
+        """Return the new texts of some rows for writing, and the bytes after each."""
         return texts, np.zeros(len(texts), np.int64)
 
     def _texts(self, select: Mask | None) -> pa.Array:
         """Copy the texts out of the block.
 
-        The block is read as an Arrow array in which texts take turns with what lies between
-        them, so that one Arrow call can take every other element.
+        The block is read as an Arrow array of texts and separators in turn, so that one Arrow call
+        takes every other element.
         """
         starts, ends = self._starts, self._ends
         if select is not None:
@@ -224,7 +224,7 @@ class _LineBlock(_TextBlock):
 
 
 class _ForeignBlock(RawBlock):
-    """The one row of a file that is no text, as the reason says."""
+    """The one row of a file that is not text, with the reason."""
 
     def __init__(self, block: _TextBlock, reason: str) -> None:
         super().__init__(block.path, block.raw)
@@ -250,7 +250,7 @@ class _ForeignBlock(RawBlock):
         return self
 
 
-# Files as bytes: each is one document, whatever it holds, and is read as it is stored.
+# Files as bytes: each is one document, read as it is stored.
 
 
 class BytesSource(RawSource):
@@ -308,7 +308,7 @@ class _BytesBlock(RawBlock):
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
-        """Give the bytes, whatever names the text columns have; there are no other columns."""
+        """Return the bytes for any column name; there are no other columns."""
         columns = replace(columns, text=_BYTES_COLUMN)
         check_columns(
             columns, pa.schema([(_BYTES_COLUMN, pa.binary())]), path=self.path, sample=dict

@@ -16,7 +16,7 @@ from neardup.files.binary import HEAD_BYTES, foreign_kind
 from neardup.files.columnpaths import leaves_of_schema, near_first, path_in, with_columns
 from neardup.files.rows import DEFAULT_ID, ColumnNames, ParsedRows, RowBlock
 
-# What errors say of columns: which there are, and which option names another.
+# Errors of columns: the existing ones, and the option that names another.
 
 # Columns that a message lists, values that are looked at for a suggestion, columns suggested.
 _MAX_NAMES = 20
@@ -31,7 +31,7 @@ Sample = Callable[[], Mapping[str, Sequence[Any]]]
 
 
 def no_column(name: str, columns: ColumnNames, names: Sequence[str], sample: Sample) -> str:
-    """Say that a column is not there, which are, and what names another."""
+    """Describe a missing column, the existing ones, and the option to name another."""
     if not names:
         return f"no column {name!r}; there are no columns"
     listed, remedy = listed_names(name, names), _remedy(name, columns, names, sample)
@@ -63,7 +63,7 @@ def _remedy(name: str, columns: ColumnNames, names: Sequence[str], sample: Sampl
 
 
 def id_advice(columns: ColumnNames) -> str:
-    """Say what to do where ids cannot come from a column that nobody has named."""
+    """Suggest a remedy if the default column has no ids."""
     if not columns.id_is_default:
         return ""
     if columns.id is None:
@@ -94,7 +94,7 @@ _STRINGS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_vie
 
 
 class BadRowError(Exception):
-    """A row cannot be used; the message says why."""
+    """A row cannot be used; the message has the reason."""
 
 
 class Problems:
@@ -178,7 +178,7 @@ def check_columns(
 
 
 def first_values(block: RowBlock) -> Mapping[str, Sequence[Any]]:
-    """Return what the first rows of a block have in columns of strings; nothing if they are bad."""
+    """Return string columns of the first rows of a block; empty if they are bad."""
     select = np.arange(len(block)) < SAMPLED_ROWS
     try:
         return string_values(block.to_table(select))
@@ -187,7 +187,7 @@ def first_values(block: RowBlock) -> Mapping[str, Sequence[Any]]:
 
 
 def string_values(table: pa.Table) -> Mapping[str, Sequence[Any]]:
-    """Return the values of the columns of strings, those that are not UTF-8 left out."""
+    """Return the values of the string columns that are UTF-8."""
     table = with_columns(table, leaves_of_schema(table.schema))
     values = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
@@ -200,22 +200,22 @@ def string_values(table: pa.Table) -> Mapping[str, Sequence[Any]]:
 
 
 def null_rows(*arrays: pa.Array | None) -> list[int]:
-    """Give the rows in which any of the columns is null, ascending."""
+    """Return the rows with a null in a column, ascending."""
     nulls = [np.flatnonzero(a.is_null()) for a in arrays if a is not None and a.null_count]
     return [] if not nulls else np.unique(np.concatenate(nulls)).tolist()
 
 
 def not_utf8(error: UnicodeDecodeError, where: str) -> str:
-    """Say where bytes stop being UTF-8; bytes count from 1."""
+    """Describe the first byte that is not UTF-8; bytes count from 1."""
     return f"not valid UTF-8 at byte {error.start + 1} of {where}"
 
 
 def encoding_advice(data: bytes) -> str:
-    """Say what reads some bytes of a text that is not UTF-8.
+    """Suggest an encoding for bytes that are not UTF-8.
 
-    Bytes of Latin-1 are the same characters in cp1252, and most that are said to be Latin-1 have
-    quotation marks and dashes of the latter, where the former has controls. A few bytes are nothing
-    in it: then it is another encoding.
+    Bytes of Latin-1 are the same characters in cp1252, and most so-called Latin-1 has quotation
+    marks and dashes of cp1252, where Latin-1 has controls. Some bytes are undefined in cp1252: then
+    it is another encoding.
     """
     try:
         data.decode("cp1252")
@@ -228,9 +228,9 @@ def encoding_advice(data: bytes) -> str:
 
 
 def not_decodable(error: UnicodeDecodeError, codec: str, where: str = "the row") -> str:
-    """Say where bytes stop being of an encoding, and what to do if that is UTF-8.
+    """Describe the first byte outside an encoding, and a remedy if that is UTF-8.
 
-    Bytes that begin as a file of another kind are no text in Latin-1: that kind is said instead.
+    For bytes that begin like another kind of file, that kind is named instead.
     """
     if codec == "utf-8":
         foreign = foreign_kind(error.object[:HEAD_BYTES])

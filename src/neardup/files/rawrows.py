@@ -1,7 +1,7 @@
 """Raw rows: the bytes of each row as they stand in a file, cut into blocks and written back.
 
 JSON lines, the elements of a JSON array, the rows of CSV and the lines of a text are all ranges of
-bytes. How a file is read in pieces, and each piece cut, ``rawsource.py`` says.
+bytes. ``rawsource.py`` reads files in pieces, and cuts each piece.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NEWLINE, _RETURN = 10, 13
 # There is room at first for a line in so many bytes, and at least for so many lines.
 _SPARSE, _LEAST_PLACES = 64, 128
 
-# Bytes of a block that are looked at at a time, so that what is found stays in the cache nearby.
+# Bytes of a block that are processed at a time, so that they stay in the cache.
 _PIECE = 1 << 17
 
 # Shorter slices on average are copied together before they are written.
@@ -69,7 +69,7 @@ class RawRows:
         return RawRows(splices.apply(self.data), starts, ends, self.numbers)
 
     def slices(self) -> list[memoryview]:
-        """Return all rows one after the other; those that adjoin in the file in one slice."""
+        """Return all rows one after the other; adjoining rows in one slice."""
         if not len(self):
             return []
         breaks = np.flatnonzero(self.starts[1:] != self.ends[:-1])
@@ -92,7 +92,7 @@ class RawRows:
 
 @dataclass(frozen=True)
 class Cut:
-    """What a cutter found in a piece of a file.
+    """The rows that a cutter found in a piece of a file.
 
     ``starts`` and ``ends`` of the rows; ``numbers``, counted from 0 in this piece; ``count`` by
     which the numbers of the next piece are higher; ``consumed`` bytes, the rest is carried over.
@@ -113,7 +113,7 @@ The second argument tells whether the file ends with this piece.
 
 
 class RawBlock(RowBlock):
-    """Rows with their bytes: those of one piece of a file."""
+    """The rows of one piece of a file, with their bytes."""
 
     def __init__(self, path: str, raw: RawRows) -> None:
         self.path, self.language = path, language_of_file(path)
@@ -187,7 +187,7 @@ def places_of(data: bytes | memoryview, byte: int) -> Positions:
         before = done
         count, done = find_byte(array, byte, done, room)
         pieces.append(room[:count])
-        # What is to come is taken to be like what there is.
+        # Estimates later rows by the earlier ones.
         wanted = count * (len(array) - done) // max(1, done - before)
     return np.concatenate(pieces)
 
@@ -202,7 +202,7 @@ def count_bytes(data: bytes | memoryview, byte: int) -> int:
 def cut_lines(data: bytes | memoryview, final: bool) -> Cut:
     """Cut at newlines; a row is a line with its newline; lines of white space are left out.
 
-    Every line counts in the numbering. White space is what ``bytes.isspace`` takes for it.
+    Every line has a number. White space is that of ``bytes.isspace``.
     """
     array = np.frombuffer(data, np.uint8)
     ends = places_of(data, _NEWLINE) + 1

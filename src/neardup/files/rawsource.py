@@ -1,8 +1,8 @@
 """Files whose rows are ranges of their bytes, read in pieces.
 
 A stream is read in large pieces; each piece is cut after its last complete row and the rest is
-carried over to the next. A row that is longer than a piece makes the piece grow, so what is read
-never depends on the size of the pieces.
+carried over to the next. A row that is longer than a piece makes the piece grow, so rows never
+depend on the size of the pieces.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Buffers:
                 buffer = known if known.size >= size else None
         if buffer is None:
             buffer = pa.allocate_buffer(size)
-        # All views refer to this array, because what is below it is no array.
+        # All views refer to this array, because its base is not an array.
         array = np.frombuffer(buffer, np.uint8, size)
         weakref.finalize(array, self._free.append, buffer).atexit = False
         return array.data
@@ -77,7 +77,7 @@ MAX_ROW_BYTES = 1 << 30
 """A longer row is an error: it is nearly always a file of another format."""
 
 
-# Rows that are less of what they are among are read one by one.
+# Rows below this share of their range are read one by one.
 _LEAST_SHARE = 0.25
 
 # Bytes that are read first to find the end of a line.
@@ -92,7 +92,7 @@ class RawSource(Source):
     location
         Local path or URL.
     name
-        Name in ids and outputs; its last suffix tells the compression.
+        Name in ids and outputs; its last suffix is the compression.
     encoding
         Of the text, by Python's name; None is UTF-8.
     block_bytes
@@ -136,7 +136,7 @@ class RawSource(Source):
         return encoding_of(self._encoding, head)
 
     def _start(self, stream: InputStream) -> bytes:
-        """Read what stands before the first row; return the bytes that were read too far."""
+        """Read the header before the first row, and return the bytes after it."""
         head = stream.read(MARK_BYTES)
         self._check_mark(head)
         return head.removeprefix(self.encoding.mark)
@@ -171,7 +171,7 @@ class RawSource(Source):
             rest, number = self._start(stream), 1
             final = False
             while not final:
-                # Doubling what is left over keeps the cost of a very long row linear.
+                # Doubling the rest keeps the cost of a very long row linear.
                 wanted = max(self.block_bytes - len(rest), len(rest), 1)
                 room = buffers.take(len(rest) + wanted)
                 room[: len(rest)] = rest
@@ -238,7 +238,7 @@ class RawSource(Source):
                 self._version = stream.version
 
     def _end_of_lines(self, stream: InputStream, start: int, stop: int) -> int:
-        """Return where the last line ends between two bytes, or else the first one behind them."""
+        """Return the last line end between two bytes, or else the first one after them."""
         at, size = stop, _REST_BYTES
         while at > start:
             first = max(start, at - size)
@@ -262,7 +262,7 @@ class RawSource(Source):
         sizes = ends - starts
         is_apart = np.concatenate([[True], starts[1:] != ends[:-1]])
         if _LEAST_SHARE * (ends[-1] - starts[0]) < sizes.sum():
-            # What is between the rows takes less time than to read them one by one.
+            # Reading the bytes between rows takes less time than reading rows one by one.
             is_apart[1:] = False
         firsts = np.flatnonzero(is_apart)
         lasts = np.append(firsts[1:], len(starts)) - 1
@@ -314,7 +314,7 @@ class RawSource(Source):
     def marked_output(self, folder: Destination) -> OutputStream:
         """Create the output, begun with the mark of UTF-16 or UTF-32 if the source has one.
 
-        Without it nothing would say the order of bytes.
+        Without it the order of bytes is unknown.
         """
         output = self.output(folder)
         if self.encoding.unit > 1:
@@ -323,7 +323,7 @@ class RawSource(Source):
 
 
 def _place(offset: int, starts: Positions, ends: Positions) -> Place | None:
-    """Return where rows are, if the piece they are in is not too long to say it."""
+    """Return the places of rows, unless their piece is too long for 32 bits."""
     if ends[-1] >= 1 << 32:
         return None
     return Place(offset, starts.astype(np.uint32), ends.astype(np.uint32))
@@ -336,7 +336,7 @@ class WholeFileWriter(RowWriter):
         self._source, self._folder = source, folder
 
     def prepare(self, block: RowBlock, select: Mask) -> tuple[RowBlock, Mask]:
-        """Return what is given."""
+        """Return the argument."""
         return block, select
 
     def append(self, prepared: tuple[RowBlock, Mask]) -> None:

@@ -1,7 +1,6 @@
 """Files written to remote file systems, through fsspec.
 
-Whatever goes wrong there comes out as WriteError with the URL, so nothing else that writes knows
-of fsspec.
+All errors become WriteError with the URL, so that no other writer depends on fsspec.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _PART_BYTES = 32 << 20
 
 @contextlib.contextmanager
 def writing_to(url: str) -> Iterator[None]:
-    """Turn what a remote file system raises into WriteError."""
+    """Translate errors of a remote file system into WriteError."""
     try:
         yield
     except NeardupError:
@@ -46,7 +45,7 @@ def open_system(url: str) -> tuple[Any, str]:
 
 
 def has_folders(path: str) -> bool:
-    """Return whether a path is of a system with folders; those of object stores begin otherwise."""
+    """Return whether a path is of a system with folders, unlike an object store."""
     return path.startswith("/")
 
 
@@ -65,9 +64,9 @@ class RemoteFile:
     Parameters
     ----------
     system, path
-        Where to write.
+        The file to write.
     url
-        What errors call it.
+        Its name in errors.
     """
 
     def __init__(self, system: Any, path: str, url: str) -> None:
@@ -111,7 +110,7 @@ class RemoteFile:
     def abandon(self) -> None:
         """Let the file not appear, and let go of the parts that were sent, if it is not complete.
 
-        Systems that show a file while it is written keep what they have.
+        Systems that show a file while it is written keep the written part.
         """
         self.closed = True
         if self.is_complete:
@@ -152,9 +151,9 @@ class RemoteDestination(Destination):
     Parameters
     ----------
     system, path
-        Where it is.
+        The folder.
     url
-        What users call it.
+        Its name for users.
     files
         Gets all files that are created there and below.
     """
@@ -203,7 +202,7 @@ class RemoteDestination(Destination):
 
 
 def _reason(error: Exception, url: str) -> str:
-    """Say what an error of fsspec, or of a package that it uses, means."""
+    """Describe an error of fsspec or of a package below it."""
     if isinstance(error, ImportError):
         return f"this kind of URL needs another package: {error}{_advice(url)}"
     if isinstance(error, FileNotFoundError):
@@ -217,7 +216,7 @@ def _reason(error: Exception, url: str) -> str:
 
 
 def _advice(url: str) -> str:
-    """Say how to install what fsspec needs for a URL, as far as it knows."""
+    """Describe how to install the package of a URL's protocol, if fsspec knows it."""
     from fsspec.registry import known_implementations
 
     known = known_implementations.get(url.partition("://")[0].rpartition("::")[2], {})

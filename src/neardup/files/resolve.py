@@ -1,4 +1,4 @@
-"""From what a user names to sources: paths, globs, URLs, standard input, data in memory."""
+"""Resolve inputs to sources: paths, globs, URLs, standard input, data in memory."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> In
     ----------
     paths
         Files, folders, globs (``**`` for any depth), URLs, or ``-`` for standard input. A file
-        whose ending means no format is text. Of a folder, all files of known formats at any depth
-        are taken, others are passed over; nothing hidden and no output of neardup is looked at. An
+        whose ending is of no format is text. In a folder, all files of known formats at any depth
+        are inputs, others are passed over; hidden files and outputs of neardup are ignored. An
         archive is a folder with its members.
     options
-        What files hold. Standard input is JSON lines, or with ``document`` line a text, unless they
-        choose a format.
+        Options of the formats. Standard input is JSON lines, or with ``document`` line a text,
+        unless they choose a format.
 
     Returns
     -------
@@ -112,11 +112,11 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
     ----------
     data
         A path, as a string or Path (see ``resolve_paths``), or a list of Path objects; or the
-        rows themselves: an Arrow table or anything that speaks Arrow (pandas, Polars, DuckDB), a
-        ``pyarrow.dataset.Dataset``, a list of strings, each a text, or a list of dictionaries,
-        each a row. Other iterables are read to their end first.
+        rows themselves: an Arrow table or an object with an Arrow interface (pandas, Polars,
+        DuckDB), a ``pyarrow.dataset.Dataset``, a list of strings, each a text, or a list of
+        dictionaries, each a row. Other iterables are read to their end first.
     options
-        What files hold.
+        Options of the formats.
     """
     if isinstance(data, str | Path):
         return resolve_paths([os.fspath(data)], options)
@@ -140,14 +140,14 @@ def told_apart(
     Parameters
     ----------
     others
-        The other collection. Its names stay if they are no names of the own one's. Otherwise they
-        become the paths below the deepest folder that has the files of both, or if need be one
-        above it: ``folio/henry_v.txt`` where an own one is called ``henry_v.txt``.
+        The other collection. Its names stay unless ``own`` has one of them. Then they become the
+        paths below the deepest folder of the files of both, or a folder above it:
+        ``folio/henry_v.txt`` if an own file is ``henry_v.txt``.
     own
-        One's own, whose names never depend on what else is named.
+        The first collection, whose names never change.
     an_id
-        An id of the other collection in a table that was made of both: names stay if this is none
-        that they would have, as where that was made of an index, or with ids of a column.
+        An id of the other collection in a table of both: names stay if they could not have made
+        this id, such as one of an index or of a column.
     """
     places = {source.name: _parts(source.origin) for source in own if source.origin is not None}
     files = [
@@ -189,7 +189,7 @@ def _in_memory(rows: Source, options: InputOptions) -> Source:
 
 
 def _unique(locations: Iterable[str]) -> dict[str, str]:
-    """Return locations by what they lead to.
+    """Return locations by their real path.
 
     The same file may come as a relative and as an absolute path, and by links; the first stands.
     """
@@ -241,10 +241,9 @@ def _document_folders(
 ) -> dict[str, tuple[str, ...]]:
     """Return the folder of each file that is put together with the others there.
 
-    Arguments stand for entries: those of the one folder that is named, folders where several are,
-    the matches of a pattern, or files. An entry that is a folder is a document with all files below
-    it. Entries that are files are the document of their folder, unless other entries there are
-    folders; a table that is named itself stays as it is.
+    Arguments are entries: the entries of the one named folder, several folders, the matches of a
+    pattern, or files. A folder is a document with all files below it. Files are the document of
+    their folder, unless other entries there are folders; a named table stays a table.
 
     Raises
     ------
@@ -405,7 +404,7 @@ def as_documents(queries: Any) -> Any:
     """Take a string for a single text."""
     if not isinstance(queries, str):
         return queries
-    # Not Path.exists, which fails on what cannot be a name.
+    # Not Path.exists, which fails on invalid names.
     if os.path.exists(queries):
         message = (
             f"queries is taken for a text, but {queries!r} is also the name of a file or folder; "

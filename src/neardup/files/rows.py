@@ -1,4 +1,4 @@
-"""What every file format gives: sources of rows, in blocks, and writers that take rows back.
+"""The interface of file formats: sources of rows, in blocks, and writers of rows.
 
 A source is one input file or one table in memory. Its rows travel in blocks of some megabytes; a
 block knows its rows in their original form and can parse the few columns that a job needs. Whether
@@ -33,12 +33,12 @@ class ColumnNames:
     """Which columns of the input a job reads.
 
     ``text`` is the document: one column, or several that are joined with newlines; ``id`` its
-    identifier (None: the row's place serves as one); ``order`` a column of numbers, dates or
-    strings by which a keep policy ranks documents, or several.
+    identifier (None: the row's place); ``order`` one or several columns of numbers, dates or
+    strings that rank documents.
 
-    With ``id_is_default`` nobody has named a column of ids: it is the one that all sources have, or
-    that of the labels of a data frame, if there is one (``files.ids.choose_id_column``).
-    ``text_option`` and ``id_option`` are what named them, for errors.
+    With ``id_is_default`` the column of ids is not named by the user: all sources have it, or it is
+    the labels of a data frame (``files.ids.choose_id_column``). ``text_option`` and ``id_option``
+    are the options that named the columns, for errors.
     """
 
     text: str | tuple[str, ...] = "text"
@@ -50,12 +50,12 @@ class ColumnNames:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The columns of the text, in the order in which they are joined."""
+        """The columns of the text, in their order."""
         return (self.text,) if isinstance(self.text, str) else self.text
 
     @property
     def orders(self) -> tuple[str, ...]:
-        """The columns by which documents are ranked, in the order in which they count."""
+        """The columns that rank documents, the most important first."""
         return (self.order,) if isinstance(self.order, str) else self.order or ()
 
     @property
@@ -78,8 +78,8 @@ class ParsedRows:
     exactly in the rows listed in ``skipped`` (row number in the file and reason), which only exist
     if the caller asked to skip bad rows. ``id`` is an array of strings or integers without nulls
     outside skipped rows, ``order`` an int64, float64, string, or (from Arrow data) any sortable
-    array, or several as ``order_of`` puts them together; both None if not asked for. ``files`` are
-    those of texts that are put together from several (``files.folders.FILES``), None without such.
+    array, or several combined by ``order_of``; both None if not asked for. ``files`` are the files
+    of joined texts (``files.folders.FILES``), None without joined texts.
     """
 
     text: pa.Array
@@ -90,7 +90,7 @@ class ParsedRows:
 
 
 def order_of(columns: Sequence[pa.Array]) -> pa.Array | None:
-    """Put columns by which documents are ranked together: one as it is, several as one of rows."""
+    """Combine columns that rank documents: one stays, several become a structure."""
     import pyarrow as pa
 
     if len(columns) < 2:
@@ -99,7 +99,7 @@ def order_of(columns: Sequence[pa.Array]) -> pa.Array | None:
 
 
 def columns_of_order(order: pa.Array | None, n_columns: int) -> list[pa.Array]:
-    """Return the columns that ``order_of`` has put together, of which there are so many."""
+    """Return the ``n`` columns that ``order_of`` has combined."""
     if order is None or n_columns < 2:
         return [order] * n_columns
     # A row that is null as a whole is so in each.
@@ -152,7 +152,7 @@ class RowBlock(ABC):
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
-        """Parse the named columns of all rows, or of those in ``select``.
+        """Parse the named columns of all rows, or of rows in ``select``.
 
         Safe to call from any thread. Raises InvalidInputError, with file and row, for a row that
         is malformed, lacks a named column, or whose text is null, not a string, or not UTF-8;
@@ -168,7 +168,7 @@ class RowBlock(ABC):
         return 0, 0
 
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Give those of some columns that the rows have, by their names, each once.
+        """Return the existing columns of some names, each once.
 
         A format that need not read the others for it does not. Values that have no type in common
         are text, as JSON writes them but for strings.
@@ -189,7 +189,7 @@ class RowBlock(ABC):
         return tables, are_bad
 
     def _good_columns(self, names: Sequence[str], rows: Mask, are_bad: Mask) -> Iterator[pa.Table]:
-        """Yield columns of those of some rows that can be read, in order, and note the others."""
+        """Yield columns of the readable rows, in order, and record the others."""
         from neardup.errors import InvalidInputError
 
         try:
@@ -243,7 +243,7 @@ class SomeRows(RowBlock):
         return self.block.to_table(self.of_all(select))
 
     def largest_row(self) -> tuple[int, int]:
-        """Return that of the block, all of which is read."""
+        """Return the table of the block, all of which is read."""
         return self.block.largest_row()
 
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
@@ -259,17 +259,17 @@ class SomeRows(RowBlock):
 class RowWriter(ABC):
     """Writes rows of one source to one file, in their original form.
 
-    What rows become is made by ``prepare``, which threads may call for several blocks at a time,
-    and put into the file by ``append``, block after block.
+    ``prepare`` encodes rows, which threads may call for several blocks at a time; ``append`` writes
+    them to the file, block after block.
     """
 
     @abstractmethod
     def prepare(self, block: RowBlock, select: Mask) -> Any:
-        """Return what the selected rows of a block become, of the source that made this writer."""
+        """Encode the selected rows of a block of the source that made this writer."""
 
     @abstractmethod
     def append(self, prepared: Any) -> None:
-        """Append what ``prepare`` has made of some rows."""
+        """Append rows that ``prepare`` has encoded."""
 
     def write(self, block: RowBlock, select: Mask) -> None:
         """Append the selected rows of a block."""
@@ -305,8 +305,8 @@ class KeptTexts(Protocol):
 class Source(ABC):
     """One input file, or one table in memory.
 
-    A format is a subclass: it reads rows in ``blocks`` and writes them back with ``writer``. What
-    is converted goes by way of tables, unless ``json_lines_writer`` knows better.
+    A format is a subclass: it reads rows in ``blocks`` and writes them back with ``writer``.
+    Conversion uses tables, unless ``json_lines_writer`` is defined.
     """
 
     name: str
@@ -338,7 +338,7 @@ class Source(ABC):
 
     @property
     def files(self) -> Sequence[Source]:
-        """The sources of single files that it reads: itself, or those that it puts together."""
+        """The sources of single files: itself, or the files that it joins."""
         return (self,)
 
     def as_table(self) -> Source:
@@ -373,14 +373,14 @@ class Source(ABC):
         return pc.binary_join_element_wise(start_of_id, rows, nothing)
 
     def column_names(self) -> Sequence[str] | None:
-        """Return the names of the columns, of JSON those of the first row that is an object.
+        """Return the names of the columns; in JSON those of the first object.
 
         None where there is no row that would have any.
         """
         return None
 
     def listed_names(self) -> Sequence[str]:
-        """Return the names of the columns, of what is within columns as paths, for messages."""
+        """Return the names of the columns, nested ones as paths, for messages."""
         from neardup.files.columnpaths import leaves_of_schema
 
         schema = self.arrow_schema()
@@ -404,7 +404,7 @@ class Source(ABC):
         """Raise MissingExtraError if rows cannot be written here in the source's own format."""
 
     def schema_metadata(self) -> Mapping[bytes, bytes]:
-        """Return what the source says of itself beside its columns, where the format has room."""
+        """Return the metadata of the schema, if the format has them."""
         return {}
 
     @abstractmethod
@@ -417,11 +417,11 @@ class Source(ABC):
         Parameters
         ----------
         place
-            Where they are.
+            Their place in the source.
         numbers
-            Those of the rows.
+            Numbers of the rows.
         take
-            Gives memory for them.
+            Allocates memory for them.
 
         Raises
         ------
@@ -432,7 +432,7 @@ class Source(ABC):
 
     @property
     def written_name(self) -> str:
-        """Return the name of the file in which rows are written as they are in the source."""
+        """Return the name of the file for unconverted rows."""
         return self.name
 
     @abstractmethod
@@ -448,7 +448,7 @@ class Source(ABC):
 
 
 class WrappedSource(Source):
-    """A source of which something is another one's: its name, its columns, its kinds of rows.
+    """A source around another one, with another name, columns or kinds of rows.
 
     Parameters
     ----------
@@ -495,7 +495,7 @@ class WrappedSource(Source):
         return self.inner.column_names()
 
     def listed_names(self) -> Sequence[str]:
-        """Return those that messages list."""
+        """Return the names that messages list."""
         return self.inner.listed_names()
 
     def arrow_schema(self) -> pa.Schema | None:
@@ -511,7 +511,7 @@ class WrappedSource(Source):
         self.inner.check_writable()
 
     def schema_metadata(self) -> Mapping[bytes, bytes]:
-        """Return what the source says of itself beside its columns."""
+        """Return the metadata of the schema."""
         return self.inner.schema_metadata()
 
     def writer(self, folder: Destination) -> RowWriter:

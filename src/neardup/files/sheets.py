@@ -49,7 +49,7 @@ Value = str | int | float | date | time | timedelta | None
 
 # Rows of a full sheet, which continues in the next sheet.
 _FULL = 1 << 20
-# The table is in memory: cells take 9 bytes each beside their text. Text that many cells share is
+# The table is in memory: cells take 9 bytes each and their text. Text that many cells share is
 # stored once in the file, so a small file can hold any amount of it.
 _MOST_CELLS = 1 << 26
 _MOST_TEXT, _MOST_TIMES = 1 << 28, 32
@@ -316,7 +316,7 @@ def _typed(texts: pa.ChunkedArray, kinds: bytes) -> pa.ChunkedArray:
 
 
 def _letters(column: int) -> str:
-    """Return the letters by which spreadsheets call a column, counted from 0."""
+    """Return the letters of a spreadsheet column, counted from 0."""
     letters = ""
     column += 1
     while column:

@@ -1,7 +1,7 @@
 """Open files and URLs as streams of bytes, decompressed and compressed, and where outputs go.
 
-Whatever goes wrong on the way to the bytes comes out as ReadError or WriteError with the path, so
-no other module of this package needs to know which library opened the file.
+All errors on the way to the bytes become ReadError or WriteError with the path, so no other module
+depends on the library that opened the file.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bz2"}
 _GZIP_LEVEL = 6
 
 # An output is cut into pieces of so many bytes, which threads compress and write side by side. Each
-# is compressed by itself, as members of gzip, frames of zstd, or streams one behind the other: long
-# enough that what it cannot know of the one before hardly matters.
+# is compressed by itself, as members of gzip, frames of zstd, or streams one after the other. Pieces
+# are long enough that the lost context hardly matters.
 _PIECE_BYTES = {None: 4 << 20, "gzip": 4 << 20, "zstd": 16 << 20, "xz": 32 << 20, "bz2": 9 << 20}
 # As many buffers as the system takes at a time.
 _MOST_BUFFERS = 1024
@@ -59,14 +59,14 @@ def decompressing(raw: Any, compression: str | None) -> Any:
     if compression == "xz":
         return lzma.LZMAFile(raw)
     if compression == "gzip":
-        # Arrow's refuses zeros behind the end, as tapes and block devices leave them.
+        # Arrow's refuses zeros after the end, as tapes and block devices leave them.
         return gzip.GzipFile(fileobj=raw)
     native = raw if isinstance(raw, pa.NativeFile) else pa.PythonFile(raw, mode="r")
     return pa.CompressedInputStream(native, compression)
 
 
 def ending_of(name: str) -> str:
-    """Return what the name of a file ends in, in lower case: its last suffix, and a compression's.
+    """Return the suffix of a file's name in lower case, with that of a compression.
 
     Empty for a name without a suffix.
     """
@@ -85,8 +85,8 @@ def compress(data: bytes, compression: str) -> Buffer:
         # Arrow compresses at level 9, at 2 MB/s on English text; level 6 gives 40 MB/s.
         with gzip.GzipFile("", "wb", _GZIP_LEVEL, packed, mtime=0) as stream:
             stream.write(data)
-        # Not as a view: a stream that is viewed cannot be closed, of which Python 3.13 and later
-        # print a line where both go as garbage.
+        # Not as a view: a viewed stream cannot be closed, and Python 3.13 and later print a line
+        # when both are collected as garbage.
         return packed.getvalue()
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, compression) as stream:
@@ -110,15 +110,15 @@ class Copied(str):
     Parameters
     ----------
     name
-        What errors call it.
+        Its name in errors.
     copy
-        The local file that has the copy.
+        The local copy.
     """
 
     copy: Path
 
     def __new__(cls, name: str, copy: Path) -> Self:
-        """Return the name, whatever file has the copy."""
+        """Return the name, not that of the copy."""
         location = super().__new__(cls, name)
         location.copy = copy
         return location
@@ -132,7 +132,7 @@ class StandardInput(Copied):
     """The location of standard input."""
 
     def __new__(cls, copy: Path) -> Self:
-        """Return the name, whatever file has the copy."""
+        """Return the name, not that of the copy."""
         return super().__new__(cls, "standard input", copy)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -201,7 +201,7 @@ class InputStream:
         return state.st_size, state.st_mtime_ns
 
     def read_ranges(self, starts: Iterable[int], rooms: Iterable[memoryview]) -> bool:
-        """Fill memory with what begins at some bytes of a local file that is not compressed.
+        """Fill memory with bytes of an uncompressed local file.
 
         False if the file ends before.
         """
@@ -247,8 +247,8 @@ class InputStream:
 class OutputStream:
     """A file that is written from its start, compressed, in bytes that never vary.
 
-    What is written must not change any more: idle threads of a map compress it and write it, the
-    next pieces meanwhile.
+    Written bytes must not change any more: idle threads of a map compress and write them while the
+    next pieces are made.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ class OutputStream:
         self._n_pieces += 1
 
     def _finish(self, item: tuple[int, list[memoryview]]) -> list[Buffer]:
-        """Compress a piece, or write it to its place; return what is still to be written."""
+        """Compress a piece, or write it to its place; return the bytes left to write."""
         number, piece = item
         if self._has_places:
             _write_at(self._raw.fileno(), piece, number * self._size)
@@ -351,7 +351,7 @@ def _write_at(number: int, parts: list[memoryview], place: int) -> None:
 
 
 def read_blocks(stream: InputStream, size: int) -> Iterator[bytes]:
-    """Cut what is left of a stream into blocks of ``size`` bytes; the last may be shorter."""
+    """Cut the rest of a stream into blocks of ``size`` bytes; the last may be shorter."""
     while data := stream.read(size):
         yield data
 
@@ -383,7 +383,7 @@ def file_size(location: str) -> int | None:
 
 
 def state_of_url(location: str) -> str:
-    """Return what changes when the file at a URL does: its size and time, or its tag."""
+    """Return a fingerprint of the file at a URL: its size and time, or its tag."""
     from fsspec.core import url_to_fs
 
     with reading(location):
@@ -393,7 +393,7 @@ def state_of_url(location: str) -> str:
 
 @contextlib.contextmanager
 def reading(location: str) -> Iterator[None]:
-    """Turn what opening, reading and decompressing may raise into ReadError."""
+    """Translate errors of opening, reading and decompressing into ReadError."""
     try:
         yield
     except NeardupError:
@@ -427,7 +427,7 @@ def reading(location: str) -> Iterator[None]:
     except OSError as error:
         raise ReadError(_reason(error), path=location) from error
     except MemoryError as error:
-        # Arrow's says how much was asked for; Python's own says nothing.
+        # Arrow's message has the size of the request; Python's is empty.
         asked = f" ({error})" if str(error) else ""
         message = (
             f"reading it takes more memory than there is{asked}; if the file is intact, write it "
@@ -447,7 +447,7 @@ def reading(location: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def writing(destination: Destination) -> Iterator[None]:
-    """Turn what creating and writing a file may raise into WriteError."""
+    """Translate errors of creating and writing a file into WriteError."""
     try:
         yield
     except OSError as error:
@@ -461,7 +461,7 @@ _INCOMPLETE = "the compressed data end too early; the file is incomplete, get a 
 
 
 def _reason(error: OSError) -> str:
-    """Say what an OSError means: the system's words, or those of Arrow's decompressors."""
+    """Describe an OSError in the words of the system or of Arrow's decompressors."""
     if error.errno is not None:
         return f"cannot be read: {error.strerror or error}"
     # Arrow's own words for an early end; zlib's variant is misspelled there.
@@ -471,7 +471,7 @@ def _reason(error: OSError) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """Return what an error says; those of Arrow go over several lines."""
+    """Return the message of an error; Arrow's have several lines."""
     return " ".join(str(error).split())
 
 
@@ -493,7 +493,7 @@ def _open_url(location: str) -> Any:
 
 
 class Destination(ABC):
-    """A file or a folder to be written; ``str`` is what errors call it."""
+    """A file or a folder to be written; ``str`` is its name in errors."""
 
     @abstractmethod
     def __truediv__(self, name: str) -> Destination:
@@ -509,7 +509,7 @@ class Destination(ABC):
 
     @abstractmethod
     def into_folder(self, name: str) -> None:
-        """Turn the file that is there into a folder, in which it has this name."""
+        """Replace the file by a folder that has it under this name."""
 
     def write_text(self, text: str) -> None:
         """Write a text, its ends of lines as they are."""
@@ -530,7 +530,7 @@ class LocalDestination(Destination):
         return str(self._path)
 
     def make_folder(self) -> None:
-        """Make the folder and those on the way."""
+        """Make the folder and its parents."""
         _make_folders(self._path)
 
     def into_folder(self, name: str) -> None:
@@ -547,7 +547,7 @@ class LocalDestination(Destination):
 
 
 def _make_folders(path: Path) -> None:
-    """Make a folder and those on the way, however many there are; pathlib's way is a recursion."""
+    """Make a folder and its parents, any number; pathlib recurses."""
     missing = []
     while not path.is_dir():
         missing.append(path)

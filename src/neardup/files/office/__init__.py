@@ -1,1 +1,1 @@
-"""Office documents, e-books and PDF: files of which one document's text is extracted."""
+"""Office documents, e-books and PDF: the text of a file is one document."""

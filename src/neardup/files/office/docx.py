@@ -1,8 +1,8 @@
-"""Word documents (.docx): the text that a reader sees, notes behind it.
+"""Word documents (.docx): the text that a reader sees, then its notes.
 
-Read are the body and the notes, as the office program would show them: what was inserted while
-changes were tracked, without what was deleted; text boxes, once; no headers, footers, comments,
-codes of fields nor hidden text.
+The text is the body and the notes, as the office program shows them: with tracked insertions,
+without tracked deletions; text boxes, once; no headers, footers, comments, field codes or hidden
+text.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BOXES = _word("txbxContent")
 _RUNS = _word("r")
 _HIDDEN = _word("vanish")
 _VALUE = _word("val")
-# What was deleted or moved away, and a second form of what stands before it.
+# Deleted or moved text, and alternatives of earlier content.
 _SKIPPED = _word("del", "moveFrom") | {f"{_COMPATIBILITY} Fallback"}
 _CHARACTERS = {
     **dict.fromkeys(_word("tab", "ptab"), "\t"),
@@ -81,7 +81,7 @@ class _Body(Events):
 
     def __init__(self, writer: TextWriter) -> None:
         self._writer = writer
-        # How deep within elements that are not read, and within those of properties.
+        # The depth within elements that are not read, and within properties.
         self._n_skipped = self._n_properties = 0
         self._is_text = self._is_hidden = False
 
@@ -94,7 +94,7 @@ class _Body(Events):
             self._is_hidden = False
         elif name in _HIDDEN:
             value = next((attributes[key] for key in _VALUE if key in attributes), "1")
-            # Of the mark at a paragraph's end it says nothing of the runs, which come behind it.
+            # The mark at a paragraph's end does not concern the runs, which follow it.
             self._is_hidden = value not in ("0", "false", "off")
         elif name in _PROPERTIES:
             self._n_properties += 1

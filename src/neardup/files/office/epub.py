@@ -1,4 +1,4 @@
-"""E-books (.epub): the visible text of their pages, in the order in which they are read."""
+"""E-books (.epub): the visible text of their pages, in reading order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenDocument texts (.odt): the text that a reader sees, notes behind it.
+"""OpenDocument texts (.odt): the text that a reader sees, then its notes.
 
 Read is the body: paragraphs, headings, lists, tables, text boxes and notes, white space as the
 format defines it; no headers, footers, comments, deleted text nor sources of indexes.
@@ -60,12 +60,12 @@ def extract(data: bytes, options: InputOptions) -> str:
     if not body.is_found:
         message = f"not {_KIND}, but another OpenDocument; save it as .odt"
         raise UnreadableFileError(message)
-    # Notes come behind the text.
+    # Notes come after the text.
     return "\n".join(filter(None, map(str, (body.main, body.notes))))
 
 
 class _Manifest(Events):
-    """The list of parts, which says whether they are encrypted."""
+    """The list of parts, which marks encrypted ones."""
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         if name == _ENCRYPTION:
@@ -84,7 +84,7 @@ class _Body(Events):
         self.main, self.notes = TextWriter(), TextWriter()
         self._writer = self.main
         self._n_bodies = self._n_skipped = self._n_paragraphs = 0
-        # White space at the start of a paragraph, and behind other white space, does not count.
+        # White space at the start of a paragraph, and after other white space, does not count.
         self._is_blank = True
         self._outer: list[bool] = []
 

@@ -91,11 +91,11 @@ class Package:
         part
             The other one; empty for the package.
         kind
-            The last part of what the relationship is called.
+            The last part of the name of the relationship.
 
         Returns
         -------
-        Names of parts, by what the other one calls them.
+        Names of parts by their names in the other one.
         """
         folder, name = posixpath.split(part)
         listed = posixpath.join(folder, "_rels", f"{name}.rels")

@@ -25,10 +25,10 @@ from neardup.files.extracted import (
 if TYPE_CHECKING:
     from neardup.options.groups import InputOptions
 
-# The process in which PDFium takes text out of documents, one after another.
+# The process in which PDFium extracts text from documents, one after another.
 #
 # PDFium is written in C++, and a few kilobytes can keep it busy for days, fill the memory or crash
-# it: so it runs apart, with limits. This module is all that such a process loads.
+# it: so it runs apart, with limits. Such a process loads only this module.
 
 MOST_SECONDS = 120
 MOST_MEMORY = 2 << 30
@@ -44,12 +44,12 @@ LIMITS = struct.Struct("<qqq")
 _BROKEN_WORD = re.compile("[\ufffe\x02](?:\r\n?|\n)?")
 _LINE_END = re.compile("\r\n?")
 _CONTROLS = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
-# What answers have between two pages, none of which has it.
+# A separator of pages in answers, which pages cannot contain.
 _PAGE_END = "\f"
 
 
 class RefusedError(Exception):
-    """No text comes out of a document; the message says why."""
+    """A document has no text; the message has the reason."""
 
 
 def serve() -> None:
@@ -155,7 +155,7 @@ def extract(data: bytes, options: InputOptions) -> str:
 
 
 class _Reader:
-    """A process in which PDFium runs."""
+    """A process of PDFium."""
 
     def __init__(self) -> None:
         places = os.pathsep.join(place for place in sys.path if place)

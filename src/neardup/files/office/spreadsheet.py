@@ -27,7 +27,7 @@ _MOST = 10**300
 
 _WIDTH, _TEXT_WIDTH = 14, 60
 
-# What names of sheets are in .xlsx; those of other programs may be longer and hold anything.
+# Valid names of sheets in .xlsx; other programs allow longer names and any character.
 _NAME_UNITS = 31
 _NOT_IN_NAMES = re.compile(r"[\[\]:*?/\\]")
 

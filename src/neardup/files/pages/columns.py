@@ -1,4 +1,4 @@
-"""Tables whose texts are HTML: what is compared is the visible or the main text of each.
+"""Tables whose texts are HTML, compared by their visible or main text.
 
 Rows are those of the table, and are written back as they are. Several columns of the text are
 joined before they are read as one page.
@@ -139,12 +139,12 @@ class _TableRowsWriter(RowWriter):
         self._writer = writer
 
     def prepare(self, block: RowBlock, select: Mask) -> Any:
-        """Return what the writer makes of the selected rows."""
+        """Return the encoded selected rows."""
         assert isinstance(block, _HtmlBlock)
         return self._writer.prepare(block.rows, select)
 
     def append(self, prepared: Any) -> None:
-        """Append what the writer has made."""
+        """Append encoded rows."""
         self._writer.append(prepared)
 
     def close(self) -> None:

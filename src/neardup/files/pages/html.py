@@ -31,7 +31,7 @@ MAX_MAIN_BYTES = 1 << 24
 """A longer page has no main text: trafilatura reads some MB a second."""
 
 # A parser makes 600 bytes of an element; its time grows with the square of the depth of elements,
-# and of the attributes of a tag. Pages below the last length are harmless whatever they hold.
+# and of the attributes of a tag. Pages below the last length are always harmless.
 _MAX_ELEMENTS, _MAX_DEPTH, _MAX_ATTRIBUTES, _HARMLESS_BYTES = 1 << 20, 10_000, 20_000, 100_000
 
 # Elements that the next tag, or nothing, ends.
@@ -168,9 +168,8 @@ def _check_cost(page: str) -> None:
             raise UnreadableFileError(message)
 
 
-# The encoding of a page: by its mark, by the server's header, by the page itself, as it was chosen,
-# else UTF-8. Labels mean what they mean in browsers: ``iso-8859-1`` is windows-1252. An encoding is
-# never guessed.
+# The encoding of a page: by its mark, by the server's header, by the page itself, by the option, else
+# UTF-8. Labels are those of browsers: ``iso-8859-1`` is windows-1252. An encoding is never guessed.
 
 _HEAD_BYTES = 1 << 13
 _DECLARED = re.compile(
@@ -212,7 +211,7 @@ def decode_page(
     for label in (header, *declared):
         codec = map_encoding_to_html5(label, fallback_utf8=False) if label else None
         if codec is not None:
-            # A page in which such a name could be read has no units of two bytes.
+            # A page whose label can be read has no units of two bytes.
             is_wide = _has_wide_units(codec) and label is not header
             return data.decode("utf-8" if is_wide else codec, "replace")
     try:
@@ -240,7 +239,7 @@ def _has_wide_units(encoding: str) -> bool:
     return name.startswith(("utf-16", "utf-32", "utf16", "utf32", "u16", "u32"))
 
 
-# XHTML as HTML: what is written another way in XML, rewritten for a parser of HTML.
+# XHTML as HTML: syntax of XML, rewritten for a parser of HTML.
 
 # Elements that have no content in HTML either, where a slash means nothing.
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
@@ -259,7 +258,7 @@ def as_html(page: bytes) -> bytes:
     """
     parts: list[bytes] = []
     done = at = 0
-    # What begins one, and never ends: nobody looks for that end again and again.
+    # An opening without an end, so that the end is not searched for again.
     endless: set[bytes] = set()
     while (match := _WRITTEN_OTHERWISE.search(page, at)) is not None:
         start, at = match.span()

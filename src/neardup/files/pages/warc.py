@@ -337,10 +337,10 @@ class _WarcBlock(RawBlock):
 
 @dataclass(frozen=True)
 class _Page:
-    """A record that is a page, of which the headers were read.
+    """A record of a page, whose headers were read.
 
-    ``data`` are the bytes of the record, ``values`` those of the columns but for the text;
-    ``fault`` is the reason why the codings in which it was sent cannot be taken off.
+    ``data`` are the bytes of the record, ``values`` the columns without the text; ``fault`` is the
+    reason why its content cannot be decoded.
     """
 
     data: bytes
@@ -396,7 +396,7 @@ class _Page:
         return page_text(page, options, header=self.charset, is_xml=is_xml)
 
     def _content(self) -> bytes:
-        """Return the page without the codings in which it was sent."""
+        """Return the decoded page."""
         fault, content = self.fault, b""
         try:
             content = self.record.reader.read(MAX_PAGE_BYTES + 1)
