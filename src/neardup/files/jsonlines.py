@@ -177,8 +177,8 @@ def _order_array(values: list[Any]) -> pa.Array:
     return pa.array([None if value is None else float(value) for value in values], pa.float64())
 
 
-# The kernel reads a row, or, if it refuses it, the standard library. The kernel accepts nothing that
-# the standard library rejects, so the validity of a row does not depend on other rows.
+# The kernel reads a row, or, if it refuses it, the standard library. The kernel accepts nothing
+# that the standard library rejects, so the validity of a row does not depend on other rows.
 
 
 def parse_objects(

@@ -34,8 +34,8 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bz2"}
 _GZIP_LEVEL = 6
 
 # An output is cut into pieces of so many bytes, which threads compress and write side by side. Each
-# is compressed by itself, as members of gzip, frames of zstd, or streams one after the other. Pieces
-# are long enough that the lost context hardly matters.
+# is compressed by itself, as members of gzip, frames of zstd, or streams one after the other.
+# Pieces are long enough that the lost context hardly matters.
 _PIECE_BYTES = {None: 4 << 20, "gzip": 4 << 20, "zstd": 16 << 20, "xz": 32 << 20, "bz2": 9 << 20}
 # As many buffers as the system takes at a time.
 _MOST_BUFFERS = 1024
