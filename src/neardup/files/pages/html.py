@@ -169,7 +169,8 @@ def _check_cost(page: str) -> None:
 
 
 # The encoding of a page: by its mark, by the server's header, by the page itself, by the option,
-# else UTF-8. Labels are those of browsers: ``iso-8859-1`` is windows-1252. An encoding is never guessed.
+# else UTF-8. Labels are those of browsers: ``iso-8859-1`` is windows-1252. An encoding is never
+# guessed.
 
 _HEAD_BYTES = 1 << 13
 _DECLARED = re.compile(
