@@ -185,7 +185,7 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     """
     from neardup.files.inputs import Inputs, check_effect, origins_of
     from neardup.files.resolve import resolve_paths
-    from neardup.index.store import Database, index_named
+    from neardup.index.store import Database, create_index, index_named
     from neardup.jobs.index import index
     from neardup.options.groups import TextReadingOptions
     from neardup.outputs.folder import INDEX, check_apart, new_folder
@@ -211,7 +211,10 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
                 # Additions by other processes to the replaced index would be lost.
                 stack.enter_context(Database(folder).writing(0))
             handle = _handle(scratch, given.tokenizer, given.kind)
-            addition = index.build(handle, scheme, sources, _how(reading), call.runner)
+            create_index(scratch, scheme.describe())
+            addition = index.add(handle, sources, _how(reading), call.runner)
+            # The folder is moved to its place.
+            handle.database.close()
     said = [f"{folder} is an index of {given.kind}, of which there are none yet"]
     said = _say_added(addition, folder) if inputs else said
     call.print_result(addition.summary | preset, *wording.describe_preset(preset), *said)

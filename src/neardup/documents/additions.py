@@ -116,7 +116,9 @@ class _Copying:
         first = self._writer.n_documents
         n_tokens = self._copy_blocks(segment, live)
         self._copy_columns(segment, live, n_tokens)
-        self._writer.add_runs(_renumbered(segment, live, first, self._index.scheme.banding.bands))
+        self._writer.lists.sources.append(
+            _renumbered(segment, live, first, self._index.scheme.banding.bands)
+        )
         self._copy_gone(segment, number)
 
     def _copy_blocks(self, segment: DocumentSegment, live: Int64s) -> int:
@@ -129,12 +131,12 @@ class _Copying:
             rows = live[bounds[number] : bounds[number + 1]] - start
             data, raw_size = segment.blocks.packed(number)
             if len(rows) == n_rows:
-                self._writer.add_blocks(PackedBlocks([data.tobytes()], [n_rows], [raw_size]))
+                self._writer.blocks.append(PackedBlocks([data.tobytes()], [n_rows], [raw_size]))
                 continue
             block = blocks.unpack(data, raw_size)
             n_lost_tokens += int(block.n_tokens.sum() - block.n_tokens[rows].sum())
             if len(rows):
-                self._writer.add_blocks(pack_cells(*block.take(rows)))
+                self._writer.blocks.append(pack_cells(*block.take(rows)))
         return segment.n_tokens - n_lost_tokens
 
     def _copy_columns(self, segment: DocumentSegment, live: Int64s, n_tokens: int) -> None:

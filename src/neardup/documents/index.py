@@ -194,7 +194,7 @@ class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]
         self, files: OpenFiles, restored: DocumentScheme, parts: tuple[DocumentSegment, ...]
     ) -> OpenDocuments:
         """See all segments, and pending documents, as an index."""
-        denied = self._open_denied(files.denied, restored)
+        denied, parts = None if files.denied is None else parts[-1], parts[: len(files.segments)]
         removed, rows, record = files.removed, files.contents.pending, files.manifest.pending
         index = OpenDocuments(files.manifest, restored, parts, removed[:-1], denied, files.contents)
         if not rows:
@@ -214,14 +214,3 @@ class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]
         return index.with_pending(fixed, removed[-1])
 
     _pending: tuple[DocumentScheme, tuple[bytes, ...], Pending] | None = None
-    _denied: tuple[Segment, DocumentSegment] | None = None
-
-    def _open_denied(
-        self, segment: Segment | None, scheme: DocumentScheme
-    ) -> DocumentSegment | None:
-        if segment is None:
-            return None
-        known = self._denied
-        if known is None or known[0] is not segment or known[1].scheme is not scheme:
-            known = self._denied = segment, self.open_part(segment, scheme)
-        return known[1]

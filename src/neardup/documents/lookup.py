@@ -21,12 +21,10 @@ from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.pending import Searchable
 from neardup.documents.queries import Found, Queries, Sought, join_sets, lists_of_sets
 from neardup.documents.reading import queries_of_texts
-from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import UNREAD
 from neardup.files.passes import read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.handle import SegmentFiles, check_seen
-from neardup.index.store import Contents
 from neardup.kernels.sketch.minhash import count_equal
 from neardup.matching.measures import Cosine, Measure
 from neardup.matching.sieve import join_filters, sieve_pairs
@@ -414,34 +412,25 @@ class SharedIndex:
 
     def __init__(self, folder: Path, index: OpenDocuments) -> None:
         self._folder = folder.absolute()
-        self._opened: OpenDocuments | None = index
+        self._index: OpenDocuments | None = index
+        self._made_of = index.contents, index.scheme
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is open."""
-        index = self.opened
-        return {
-            "_folder": self._folder,
-            "_contents": index.contents,
-            "_scheme": index.scheme,
-            "_opened": None,
-        }
+        return vars(self) | {"_index": None}
 
     @property
     def opened(self) -> OpenDocuments:
         """The index."""
-        if self._opened is None:
-            self._opened = self._open(**vars(self))
-        return self._opened
-
-    @staticmethod
-    def _open(
-        _folder: Path, _contents: Contents, _scheme: DocumentScheme, _opened: None
-    ) -> OpenDocuments:
-        check_seen(_folder)
-        files = SegmentFiles(_folder, UNREAD).open(_contents, Runner(1))
-        handle = DocumentHandle(_folder)
-        parts = tuple(handle.open_part(segment, _scheme) for segment in files.segments)
-        return handle.view_of(files, _scheme, parts)
+        if self._index is None:
+            check_seen(self._folder)
+            contents, scheme = self._made_of
+            assert contents is not None
+            files = SegmentFiles(self._folder, UNREAD).open(contents, Runner(1))
+            handle = DocumentHandle(self._folder)
+            parts = tuple(handle.open_part(segment, scheme) for segment in files.parts)
+            self._index = handle.view_of(files, scheme, parts)
+        return self._index
 
 
 def look_up_block(

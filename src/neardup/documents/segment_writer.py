@@ -38,7 +38,8 @@ _MERGED_AT_ONCE = 1 << 22
 class DocumentSegmentWriter:
     """Writes a segment; made by ``new_segment``, for one thread.
 
-    Documents are numbered as they come.
+    Documents are numbered as they come. What is copied of another segment goes to ``blocks``, and
+    to the ``sources`` of ``lists``, whose rows are the documents' numbers here.
     """
 
     def __init__(
@@ -53,12 +54,12 @@ class DocumentSegmentWriter:
         self._n_tokens = 0
         self._writer, self._scheme, self._runner = writer, scheme, runner
         self._id_types: list[pa.DataType] = []
-        self._lists = _Runs(scheme.banding.bands + N_OTHER_LISTS, runs_folder, runner, run_entries)
+        self.lists = _Runs(scheme.banding.bands + N_OTHER_LISTS, runs_folder, runner, run_entries)
         of_filters = ("filters", "filter-starts") if scheme.has_filters else ()
         # In the order of the checksums of their pages.
         self._sums = {name: PageSums() for name in (*of_filters, "digests", "ids", "id-starts")}
         self._n_words, self._n_id_bytes = 0, 0
-        self._blocks = _NewBlocks(writer, "blocks")
+        self.blocks = _NewBlocks(writer, "blocks")
         self._gone = _NewBlocks(writer, "gone-blocks")
         self._append("digests", np.empty(0, np.uint64))
         self._append("ids", np.empty(0, np.uint8))
@@ -75,12 +76,12 @@ class DocumentSegmentWriter:
     def add(self, batch: DocumentBatch) -> None:
         """Write the next documents."""
         for number, (keys, rows) in enumerate(batch.lists):
-            self._lists.add(number, segment.sorted_entries(keys, rows + self.n_documents))
+            self.lists.add(number, segment.sorted_entries(keys, rows + self.n_documents))
         ids = Texts.from_arrow(as_text(batch.ids))
         n_tokens = int(batch.n_tokens.sum())
         self.add_columns(batch.digests, batch.filters, ids, batch.ids.type, n_tokens)
-        self.add_blocks(batch.packed)
-        self._lists.spill_if_many()
+        self.blocks.append(batch.packed)
+        self.lists.spill_if_many()
 
     def add_columns(
         self,
@@ -107,17 +108,6 @@ class DocumentSegmentWriter:
         self._n_tokens += n_tokens
         self.n_documents += len(digests)
 
-    def add_blocks(self, packed: PackedBlocks) -> None:
-        """Write the blocks of the next documents."""
-        self._blocks.append(packed)
-
-    def add_runs(self, read: Callable[[int], Uint64s]) -> None:
-        """Take the entries of all lists of documents, ascending, which are read list by list.
-
-        The rows in them are the documents' numbers here.
-        """
-        self._lists.sources.append(read)
-
     def add_gone(
         self, ids: pa.Array, kept_ids: pa.Array, digests: Uint64s, similarities: Floats
     ) -> None:
@@ -126,7 +116,7 @@ class DocumentSegmentWriter:
             return
         rows = np.arange(len(ids), dtype=np.int64) + self._gone.n_rows
         number = self._scheme.banding.bands + N_OTHER_LISTS - 1
-        self._lists.add(number, segment.sorted_entries(digests[:, 0] >> np.uint64(32), rows))
+        self.lists.add(number, segment.sorted_entries(digests[:, 0] >> np.uint64(32), rows))
         cells = segment.cells_of_gone(ids, kept_ids, digests, similarities)
         self._gone.append(pack_cells(cells, None))
 
@@ -138,7 +128,7 @@ class DocumentSegmentWriter:
         writer.add("layout", np.concatenate([[ID_TYPES.index(kind)], starts]).astype(np.int64))
         writer.add("fences", fences)
         every = [sums, *(each.finish() for each in self._sums.values())]
-        every.append(self._blocks.finish("block-index"))
+        every.append(self.blocks.finish("block-index"))
         if self._gone.n_rows:
             every.append(self._gone.finish("gone-index"))
         writer.add("sums", np.concatenate(every))
@@ -148,7 +138,7 @@ class DocumentSegmentWriter:
         """Write all lists; returns where they start, their fences, and the sums of their pages."""
         starts, fences, sums = [0], [np.empty(0, np.uint64)], PageSums()
         written = Buffered(self._writer, "entries", np.empty(0, np.uint64))
-        for number, parts in enumerate(self._lists.merged()):
+        for number, parts in enumerate(self.lists.merged()):
             n = 0
             for part in parts:
                 written.append(part)
@@ -157,7 +147,7 @@ class DocumentSegmentWriter:
                 n += len(part)
             sums.close_page()
             starts.append(starts[-1] + n)
-            self._runner.report("lists", number + 1, len(self._lists))
+            self._runner.report("lists", number + 1, len(self.lists))
         written.flush()
         return np.array(starts, np.int64), np.concatenate(fences), sums.finish()
 

@@ -76,6 +76,11 @@ class OpenFiles:
         return self.contents.manifest
 
     @property
+    def parts(self) -> tuple[Segment, ...]:
+        """The segments that a kind makes parts of: all of documents, the denied ones last."""
+        return self.segments if self.denied is None else (*self.segments, self.denied)
+
+    @property
     def removed(self) -> tuple[Uint32s, ...]:
         """The removed rows of each segment, and of pending documents last."""
         return self.contents.removed
@@ -295,7 +300,7 @@ class IndexHandle(ABC, Generic[V, C, P]):
         restored, known = self._restored[0], self._parts
         self._parts = {
             segment: known[segment] if segment in known else self.open_part(segment, restored)
-            for segment in files.segments
+            for segment in files.parts
         }
         return self.view_of(files, restored, tuple(self._parts.values()))
 

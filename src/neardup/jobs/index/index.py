@@ -21,8 +21,7 @@ from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import ColumnNames, Source
 from neardup.index.changes import Addition, CompactionResult, RemovalResult
 from neardup.index.handle import IndexHandle
-from neardup.index.index import OpenIndex, Scheme
-from neardup.index.store import create_index
+from neardup.index.index import OpenIndex
 from neardup.options.choices import Data
 from neardup.options.groups import ReadOptions, RunOptions, TextReadingOptions, WhereOptions
 from neardup.options.kinds import Whole
@@ -375,21 +374,6 @@ class AnyIndex(Generic[H, R]):
 
 def _changes_of(handle: AnyHandle) -> ModuleType:
     return import_module(f"neardup.{handle.kind}.additions")
-
-
-def build(
-    handle: AnyHandle,
-    scheme: Scheme,
-    sources: Sequence[Source],
-    how: PassageReading,
-    runner: Runner,
-) -> AdditionResult:
-    """Make an index of documents, where the handle will have it."""
-    create_index(handle.folder, scheme.describe())
-    result = add(handle, sources, how, runner)
-    # Its folder may be moved to its place.
-    handle.database.close()
-    return result
 
 
 def add(
