@@ -12,7 +12,7 @@ Who asks sketches what is looked for with the same options, and sends the sketch
 
 A question is true if four fifths of it are in one of the documents, as far as its sketch tells. The
 one who answers sees sketches, the one who asks a list of true and false; what may be guessed from
-either is said in docs/without-showing.md. There is no encryption here: put a proxy with TLS in
+either is said in docs/sketches.md. There is no encryption here: put a proxy with TLS in
 front.
 """
 

@@ -36,7 +36,6 @@ def without_times(text: str) -> list[str]:
         ("docs/editions.md", None, "neardup"),
         ("docs/repeated-passages.md", None, "neardup"),
         ("docs/records.md", None, "neardup"),
-        ("docs/without-showing.md", None, "neardup"),
     ],
 )
 def test_commands__print_what_pages_show(name, heading, program, tmp_path, capsys, monkeypatch):
