@@ -117,7 +117,7 @@ def test_dedup__bad_option(fails, write_file, options, error):
         ),
         (
             "--format csv",
-            "Invalid value for '--format': 'csv' is not one of 'same', 'jsonl', 'parquet'.",
+            "Invalid value for '--format': 'csv' is not one of 'same', 'jsonl', 'parquet', 'none'.",
         ),
     ],
 )
