@@ -1,4 +1,4 @@
-"""How many bands of how many rows: the S-curve, and the choice for a recall."""
+"""Choose bands and rows of the S-curve for a recall."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ class Banding:
 
     @property
     def steepest(self) -> float:
-        """Jaccard similarity at which the S-curve is steepest: ((r - 1) / (b r - 1))^(1 / r).
+        """Return the Jaccard similarity at the steepest point of the S-curve.
 
-        Its second derivative is 0 there: (r - 1)(1 - s^r) = (b - 1) r s^r. With rows of one the
-        curve is steepest at 0. For many bands and rows it is near (1 / b)^(1 / r).
+        ((r - 1) / (b r - 1))^(1 / r): there the second derivative is 0, (r - 1)(1 - s^r) = (b - 1)
+        r s^r. With one row per band the curve is steepest at 0. For many bands and rows it is near
+        (1 / b)^(1 / r).
         """
         if self.rows == 1:
             return 0.0
@@ -52,7 +53,7 @@ class Banding:
 
     @property
     def midpoint(self) -> float:
-        """Jaccard similarity of pairs half of which become candidates: (1 - 2^(-1/b))^(1/r)."""
+        """Return the similarity at which half of all pairs are candidates: (1 - 2^(-1/b))^(1/r)."""
         return float((-math.expm1(-math.log(2) / self.bands)) ** (1 / self.rows))
 
     def area_below(self, jaccard: float) -> float:
@@ -62,9 +63,9 @@ class Banding:
 
 
 def reaches(banding: Banding, jaccard: Fraction, recall: Fraction) -> bool:
-    """Whether a pair of this similarity becomes a candidate with at least this probability.
+    """Return whether a pair of this similarity becomes a candidate with at least this probability.
 
-    Worked out in fractions where floating point is too close to tell.
+    Fractions decide if floating point is too close.
     """
     difference = banding.candidate_probability(float(jaccard)) - float(recall)
     if abs(difference) > _TOO_CLOSE:
@@ -75,11 +76,11 @@ def reaches(banding: Banding, jaccard: Fraction, recall: Fraction) -> bool:
 def choose_banding(least_jaccard: Number, recall: Number = "0.99", num_perm: int = 128) -> Banding:
     """Choose the cheapest bands and rows that find pairs at the threshold with the given recall.
 
-    For every number of rows the least number of bands that reaches the recall is the cheapest,
-    both in hash functions and in false candidates; between them, the one with the least area
-    under the curve below the threshold is taken, because comparing false candidates is what costs
-    most on real text. More rows always mean fewer false candidates and more hash functions, so
-    this uses the budget as far as it helps.
+    For every number of rows the least number of bands that reaches the recall is the cheapest, both
+    in hash functions and in false candidates; the function takes the one with the least area under
+    the curve below the threshold, because most time on real text goes into comparing false
+    candidates. More rows always mean fewer false candidates and more hash functions, so this uses
+    the budget as far as it helps.
 
     Parameters
     ----------
@@ -94,8 +95,8 @@ def choose_banding(least_jaccard: Number, recall: Number = "0.99", num_perm: int
     Raises
     ------
     InvalidParameterError
-        If a number is none or out of range, and if no choice within ``num_perm`` reaches the
-        recall.
+        If a value is not a number or is out of range, or if no choice within ``num_perm`` reaches
+        the recall.
 
     Examples
     --------
@@ -116,7 +117,7 @@ def _cheapest(least_jaccard: Fraction, recall: Fraction, num_perm: int) -> Bandi
     for rows in range(1, num_perm + 1):
         bands = _least_bands(least_jaccard, rows, recall, num_perm // rows)
         if bands is None:
-            # More rows need more bands, for which there is less room.
+            # More rows need more bands, and the number of hash functions limits them.
             break
         choices.append(Banding(bands, rows))
     if not choices:
@@ -152,7 +153,7 @@ def check_banding(bands: int, rows: int, num_perm: int) -> Banding:
 
 
 def _least_bands(jaccard: Fraction, rows: int, recall: Fraction, most: int) -> int | None:
-    """Least number of bands up to ``most`` that reaches the recall, if there is one."""
+    """Return the least number of bands up to ``most`` that reaches the recall, or None."""
     if jaccard >= 1:
         return 1
     if recall >= 1 or not reaches(Banding(most, rows), jaccard, recall):
@@ -164,7 +165,7 @@ def _least_bands(jaccard: Fraction, rows: int, recall: Fraction, most: int) -> i
     return bands
 
 
-# What more or fewer hash functions would give: the bands for a recall, number by number.
+# Effect of more or fewer hash functions: the bands for a recall, per number.
 
 NUM_PERMS = (16, 32, 64, 128, 256, 512, 1024)
 
@@ -184,9 +185,9 @@ class BandChoice:
 
     @property
     def standard_error(self) -> float:
-        """Standard error of such a pair's similarity estimated from all the functions.
+        """Return the standard error of a similarity estimated from all hash functions.
 
-        The number of functions in which it agrees is binomial: sqrt(s (1 - s) / n).
+        The number of hash functions in which a pair agrees is binomial: sqrt(s (1 - s) / n).
         """
         return math.sqrt(self.jaccard * (1 - self.jaccard) / self.num_perm)
 
@@ -194,7 +195,7 @@ class BandChoice:
 def list_choices(
     least_jaccard: Fraction, recall: Fraction, num_perms: Iterable[int]
 ) -> list[BandChoice]:
-    """Choose bands within each number of hash functions; those too few for the recall are left out.
+    """Choose bands for each number of hash functions that reaches the recall.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Joins through buckets: all pairs at the threshold among sets that share a band key."""
+"""Join sets through buckets: all pairs at the threshold that share a band key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from neardup.tables import Buckets, Bytes, Int32s, Int64s, ScoredPairs, ShingleS
 
 @dataclass(frozen=True)
 class BucketJoinCounts(FilterCounts):
-    """``verified`` pairs share a bucket and were compared; ``results`` reach the threshold."""
+    """Count pairs of a join through buckets.
+
+    ``verified`` pairs share a bucket and were compared, ``results`` reach the threshold.
+    """
 
     verified: int
     results: int
@@ -37,15 +40,15 @@ def join_buckets(
 ) -> tuple[ScoredPairs, BucketJoinCounts]:
     """Find the pairs of sets that share a bucket and reach the threshold.
 
-    Parameters, results and errors as those of ``join_sets``, to which this is what sketches are to
-    sets: every pair found is right, but pairs that share no bucket are missed. Plain sets are not
-    empty; scores of weighted ones are common weights.
-    ``report`` is called with the number of sets that were probed; None reports them as a stage.
+    Parameters, results and errors as in ``join_sets``. Every pair found is right, but pairs that
+    share no bucket are missed. Plain sets are not empty; scores of weighted ones are common
+    weights. ``report`` is called with the number of sets that were probed; None reports them as a
+    stage.
 
     Notes
     -----
-    Time is that of comparing all sets of a bucket with each other. Memory 4 bytes for each set in
-    each bucket, and for each thread 4 bytes a set.
+    All sets of a bucket are compared with each other. Memory 4 bytes per set and bucket, and 4
+    bytes per set and thread.
     """
     n = len(sets)
     lists = list_members(buckets)
@@ -80,7 +83,6 @@ def join_buckets(
 
 
 def _in_kernels(sets: ShingleSets | WeightedSets) -> MeasuredSets:
-    """Return the sets without what only other kernels ask for."""
     weights, totals = np.empty(0, np.int64), sets.sizes
     if isinstance(sets, WeightedSets):
         weights, totals = sets.weights, sets.totals

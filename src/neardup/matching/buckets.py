@@ -27,7 +27,7 @@ def bucket_documents(
     Parameters
     ----------
     band_key
-        Gives the keys of all documents in one band, shape (n_documents,).
+        Returns the keys of all documents in one band, shape (n_documents,).
     n_bands, n_documents
         Their numbers.
     runner
@@ -35,8 +35,8 @@ def bucket_documents(
 
     Notes
     -----
-    Whole keys of 64 bits are compared. Time O(n_bands * n log n), memory 20 bytes a document and
-    band sorted at the same time, 4 bytes a document and band in the result.
+    Whole keys of 64 bits are compared. Time O(n_bands * n log n), memory 20 bytes per document for
+    each band at work, 4 bytes per document and band in the result.
     """
     if n_documents > _MOST:
         raise InvalidParameterError(_TOO_MANY)
@@ -72,7 +72,7 @@ def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int6
     keys
         64-bit keys of up to 2^32 documents, which are known by their places here.
     are_ignored
-        Marks documents that need not meet each other: a group of only such has no edges.
+        Marks documents that need no comparison: a group of marked documents only has no edges.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int6
 
     Notes
     -----
-    Time O(n log n). Memory 16 bytes a document beside the keys, and 16 bytes an edge.
+    Time O(n log n). Memory 16 bytes per document in addition to the keys, and 16 bytes per edge.
     """
     keys = np.ascontiguousarray(keys)
     packed, index_mask = _sort_keys(keys)
@@ -94,11 +94,10 @@ def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int6
 
 
 def _sort_keys(keys: Uint64s) -> tuple[Uint64s, np.uint64]:
-    """Sort documents by their keys; returns numbers in order, and the mask of the index in them.
+    """Return documents sorted by key, packed with their keys, and the mask of the document index.
 
-    A key is cut to the bits that a document's index leaves free in 64, and both are one number, the
-    fastest to sort. At 2^30 documents 34 bits of key remain, and kernels tell apart what is equal
-    as far as these go.
+    A key is cut to the bits that a document's index leaves free in 64, because a single number is
+    the fastest to sort. At 2^30 documents 34 bits of a key remain. Kernels compare full keys.
     """
     index_bits = max(1, int(len(keys) - 1).bit_length())
     index_mask = np.uint64((1 << index_bits) - 1)
@@ -109,7 +108,7 @@ def _sort_keys(keys: Uint64s) -> tuple[Uint64s, np.uint64]:
 
 
 def list_keys(buckets: Buckets) -> KeyLists:
-    """Give each document's buckets as keys; 4 bytes each, and 24 bytes a document."""
+    """List each document's buckets as keys; 4 bytes per key and 24 bytes per document."""
     starts: Int64s = np.empty(buckets.numbers.shape[1] + 1, np.int64)
     keys: Int32s = np.empty(int((buckets.numbers >= 0).sum()), np.int32)
     kernel.list_keys(buckets.numbers, starts, keys)
@@ -123,15 +122,15 @@ def list_full_keys(keys: Uint64s, components: Int64s | None = None) -> KeyLists:
     Parameters
     ----------
     keys
-        Those of each document in each band, shape (n_documents, n_bands).
+        Keys of each document in each band, shape (n_documents, n_bands).
     components
-        Where it is given, keys are equal only among documents of the same number; not negative.
+        Number of each document's component, not negative; keys match only within a component.
 
     Notes
     -----
     A key that one document has alone is left out. Keys that look equal by the bits that are sorted
-    are compared in full. Time O(n_bands * n log n), memory some 50 bytes a document for the band
-    at work, 8 bytes a document and band at most in all.
+    are compared in full. Time O(n_bands * n log n), memory about 50 bytes per document for the band
+    at work, at most 8 bytes per document and band in all.
     """
     n_documents, n_bands = keys.shape
     if n_documents > _MOST:
@@ -152,7 +151,7 @@ def list_full_keys(keys: Uint64s, components: Int64s | None = None) -> KeyLists:
 
 
 def _group_equal(keys: Uint64s, components: Int64s | None) -> tuple[Int64s, Int64s]:
-    """Bring together the documents of equal keys that have company; give where groups start."""
+    """Group the documents of equal keys; return their order and where groups start."""
     n_documents = len(keys)
     mask = np.uint64((1 << max(1, int(n_documents - 1).bit_length())) - 1)
     # Equal keys of different components differ in their upper bits, too.

@@ -59,7 +59,7 @@ Characters = npt.NDArray[np.object_]
 
 
 def as_characters(strings: TokenLists) -> Characters:
-    """Return strings in which each token is one character, whichever; RapidFuzz compares those."""
+    """Map each token to a character so that RapidFuzz can compare strings."""
     numbers, frequencies = number_values(strings.values)
     if len(frequencies) > _MOST_TOKENS:
         message = (
@@ -75,7 +75,7 @@ def as_characters(strings: TokenLists) -> Characters:
 
 
 def distances_within(left: Characters, right: Characters, most: Int64s, workers: int) -> Int32s:
-    """Work out the edit distance of each pair; of those beyond ``most`` only that they are."""
+    """Return the edit distance of each pair, or a larger number than ``most``."""
     # One bound for all: beyond it RapidFuzz stops early and gives the next larger number.
     distances: Int32s = process.cpdist(
         left,
@@ -95,17 +95,17 @@ _LONGEST = 2**31 - 1
 
 @dataclass(frozen=True)
 class EditThreshold:
-    """How far two strings may be apart: so many edits, or such a share of the longer one.
+    """Limit the edit distance of two strings by a number or a share.
 
-    ``max_distance`` edits at most, or, where that is None, a similarity of 1 - distance / length
-    of the longer string that is at least ``similarity``.
+    Two strings differ by at most ``max_distance`` edits or, if that is None, have a similarity of
+    at least ``similarity``: 1 - distance / length of the longer string.
     """
 
     max_distance: int | None
     similarity: Fraction | None = None
 
     def allowed(self, lengths: Int64s) -> Int64s:
-        """Return the most edits between strings of which the longer one has these lengths."""
+        """Return the most edits per length of the longer string."""
         if self.similarity is None:
             # No pair is further apart than its longer string is long.
             return np.minimum(lengths, min(self.max_distance or 0, _LONGEST))
@@ -114,10 +114,10 @@ class EditThreshold:
         return most
 
     def fractions(self, distances: Int64s, longer: Int64s) -> tuple[Int64s, Int64s]:
-        """Return what pairs are ranked by, the nearest highest: numerators and denominators.
+        """Return numerators and denominators that rank pairs, the nearest highest.
 
-        Similarities, or distances where those are what is limited. ``longer`` is the length of each
-        pair's longer string.
+        These are similarities, or distances if ``max_distance`` limits them. ``longer`` is the
+        length of each pair's longer string.
         """
         if self.similarity is None:
             return int(distances.max(initial=0)) - distances, np.ones_like(longer)
@@ -133,17 +133,17 @@ class EditThreshold:
             yield EditThreshold(most)
 
 
-# The q-grams by which strings find each other: their size, their prefixes, and the index.
+# Q-grams that two similar strings share: their size, their prefixes, and the index.
 
 _LONGEST_QGRAM = 6
 
 
 @dataclass(frozen=True)
 class Reach:
-    """How far each string looks for partners; strings are in order of length.
+    """Bound the partners of each string; strings are in order of length.
 
-    String x may differ in ``allowed[x]`` edits from those before it, of which the first that is
-    long enough is ``first_partner[x]``.
+    String x may differ in ``allowed[x]`` edits from shorter strings. ``first_partner[x]`` is the
+    first string that is long enough.
     """
 
     lengths: Int64s
@@ -179,13 +179,13 @@ def choose_qgram(lengths: Int64s, allowed: Int64s) -> int:
 def index_grams(
     strings: TokenLists, reach: Reach, qgram: int, groups: Groups
 ) -> tuple[join.Grams, Postings]:
-    """Rank the q-grams of all strings and index those that a longer partner may look up.
+    """Rank the q-grams of all strings and index prefixes for longer partners.
 
     Returns
     -------
-    The q-grams, with how many of each string's are looked up (0 if edits may touch all of them),
-    and the index, whose places are those in the strings. One token more, behind the last q-gram's,
-    is in all strings, at place 0.
+    The q-grams, the number of each string's q-grams to look up (0 if edits may touch all of them),
+    and the index, whose places are positions in the strings. One extra token, after the last
+    q-gram, is in all strings, at place 0.
     """
     grams = _rank_grams(strings, qgram)
     probing = _prefix_lengths(grams, reach.allowed, qgram)
@@ -224,7 +224,7 @@ def _prefix_lengths(grams: PlacedRecords, allowed: Int64s, qgram: int) -> Int64s
 
 
 def _index_places(grams: PlacedRecords, indexing: Int64s, groups: Groups) -> Postings:
-    """Index prefixes of strings by places in the string, and all strings under one token more."""
+    """Index prefixes of strings by position, and all strings under one extra token."""
     index = index_groups(grams, indexing, groups)
     places = grams.places[grams.starts[index.records] + index.places]
     of_all = _index_all(groups)
@@ -247,15 +247,15 @@ def _index_all(groups: Groups) -> Postings:
 
 @dataclass(frozen=True)
 class EditJoinCounts(FilterCounts):
-    """What each filter let through.
+    """Count the candidates after each filter.
 
-    ``hits`` postings under the q-grams looked up, and all strings beside each that is not looked
-    up, of two collections those of the other one; ``after_length`` of those, the ones of fitting
-    length that come first; ``after_position`` pairs with a common q-gram at fitting places, or of
-    a string not looked up; ``after_parity`` of those that so few edits may lie between by the
-    parities of their tokens, and ``after_suffix`` by halving their q-grams (both 0 but for PPJoin+;
-    All-Pairs asks for no places); ``verified`` those with enough common q-grams, whose distance is
-    worked out; ``results`` pairs within the distance.
+    ``hits`` counts postings of the q-grams looked up, and all strings of the other collection per
+    string that is not looked up; ``after_length`` hits of fitting length that come first;
+    ``after_position`` pairs with a common q-gram at fitting positions, or of a string not looked
+    up; ``after_parity`` pairs within the distance by the parities of their tokens, and
+    ``after_suffix`` by halving their q-grams (both 0 except for PPJoin+; All-Pairs ignores
+    positions); ``verified`` pairs with enough common q-grams, whose distance is computed;
+    ``results`` pairs within the distance.
     """
 
     hits: int
@@ -278,7 +278,7 @@ class EditJoin(PartedJoin):
     threshold
         Most edits: insertions, deletions and substitutions of one token.
     qgram
-        Tokens in a q-gram, by which candidates are found; None chooses. The pairs are the same.
+        Tokens per q-gram of the candidate index; None chooses. The pairs are the same.
     algorithm
         ``allpairs`` filters by prefix and length, ``ppjoin`` also by the places of q-grams,
         ``ppjoin+`` also by parities and suffix; ``auto`` is ``ppjoin+``. All find the same pairs.
@@ -287,12 +287,12 @@ class EditJoin(PartedJoin):
 
     Notes
     -----
-    A string is not looked up by q-grams, but compared with all of fitting length, where it has so
-    few that edits may touch them all, or such frequent ones that it would meet more strings. Where
-    one collection is small beside the other, all of its strings are compared so.
+    A string is compared with all strings of fitting length, without q-grams, if edits may touch all
+    of its q-grams, or if a lookup would return more strings. All strings of a collection are
+    compared so if it is much smaller than the other collection.
 
-    Memory about 50 bytes a token, 12 a pair found, and for each thread 4 bytes a string. Results do
-    not depend on the number of threads.
+    Memory about 50 bytes per token, 12 per pair found, and 4 bytes per string and thread. Results
+    do not depend on the number of threads.
 
     References
     ----------
@@ -316,7 +316,7 @@ class EditJoin(PartedJoin):
         return replace(self, strings=records, keys=keys)
 
     def may_meet(self, smaller: int, larger: int) -> bool:
-        """Each token by which one is longer is an edit."""
+        """Return whether two lengths allow a pair within the distance."""
         return bool(larger - smaller <= self.threshold.allowed(np.array([larger]))[0])
 
     @property
@@ -383,7 +383,7 @@ class EditJoin(PartedJoin):
         return similarities
 
     def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
-        """Return what the threshold ranks pairs by."""
+        """Return numerators and denominators of the rank of each pair."""
         return self.threshold.fractions(pairs.scores, self._longer(pairs))
 
     def steps(self) -> Iterator[Self]:
@@ -475,7 +475,7 @@ def _probe_all(reach: Reach, sides: Bytes, tally: Tally) -> Iterator[tuple[int, 
         low, high = np.minimum(others, string), np.maximum(others, string)
         counts[0] += len(low)
         near = reach.first_partner[high] <= low
-        # All that come after, but for what filters of PPJoin+ let through, which do not run.
+        # PPJoin+'s filters do not run here, so that every string passes them.
         counts[[1, 2, 5]] += int(near.sum())
         columns = (low[near].astype(np.int32), high[near].astype(np.int32))
         yield n_done * len(sides) // len(few), columns

@@ -1,7 +1,7 @@
-"""The protocol of joins: records, and how all similar pairs of them are found.
+"""Define joins: records, and the search for all similar pairs of them.
 
-A record is what is joined: a set of shingles or a string of tokens. Several documents may have the
-same record; joins see each once.
+A record is a set of shingles or a string of tokens. Joins process each record once, also if several
+documents have it.
 """
 
 from __future__ import annotations
@@ -34,14 +34,12 @@ from neardup.tables import (
 )
 
 # Salted hashes: equal only where a key is, too, so that joins look at pairs within blocks.
-#
-# What stands for a document or a shingle, a 64-bit hash, is *salted* with the document's key. Then
-# documents of different keys have nothing in common, as far as a join can see, which need not know
-# of them.
+# The 64-bit hash of a document or a shingle is *salted* with the document's key. Then documents of
+# different keys share no hash, and joins need not know the keys.
 
 Sets = ShingleSets | WeightedSets
 SetsT = TypeVar("SetsT", bound=Sets)
-# What documents are compared by.
+# Records of documents.
 Compared = Sets | TokenLists
 
 # Elements of sets that are salted at a time, 40 bytes each.
@@ -64,7 +62,7 @@ def salt_tokens(lists: TokenLists, keys: Uint64s) -> TokenLists:
 def salt_sets(sets: SetsT, keys: Uint64s) -> SetsT:
     """Salt the elements of each set with its key, in place, and keep them sorted.
 
-    Memory is that of some of the sets at a time.
+    Memory is used for some of the sets at a time.
     """
     for start, stop in cut_runs(sets.sizes, _AT_ONCE):
         sizes, starts = sets.sizes[start:stop], sets.starts[start:stop]
@@ -74,7 +72,7 @@ def salt_sets(sets: SetsT, keys: Uint64s) -> SetsT:
         places = starts[owners] + within
         values = sets.values[places]
         salted = salt(values, keys[start:stop][owners])
-        # Those that pass 2^64 start again at 0, and so come first.
+        # Values that overflow 2^64 wrap around to 0, and so come first.
         is_first = salted < values
         n_first = np.bincount(owners, is_first, len(sizes)).astype(np.int64)
         turned = (within + n_first[owners]) % sizes[owners]
@@ -104,18 +102,17 @@ ALGORITHMS: dict[Algorithm, int] = {
 }
 DEFAULT_ALGORITHM: Algorithm = "auto"
 
-# Parities of a set of average size: so many bits an element that unlike sets differ in more than
-# similar ones may; and no more words than those.
+# Parities of a set of average size: enough bits per element to separate unlike sets from similar
+# ones, in a limited number of words.
 _BITS_PER_ELEMENT = 2
 _MOST_WORDS = 64
 
 
 def choose_algorithm(sizes: Int64s, measure: Measure) -> Algorithm:
-    """Choose the algorithm for sets of these sizes, none of them 0.
+    """Choose the algorithm for sets of these sizes, all above 0.
 
-    ``ppjoin+`` where parities tell a smaller set that has nothing in common with a typical partner
-    from one at the threshold. Elsewhere ``ppjoin``, but for counts of common elements, of
-    which positions rule out nothing.
+    ``ppjoin+`` if parities distinguish an unrelated smaller set from a partner at the threshold.
+    Otherwise ``ppjoin``, except for counts of common elements: there positions exclude nothing.
     """
     if len(sizes) == 0 or tell_apart(np.sort(sizes), measure, 64 * count_words(sizes)):
         return "ppjoin+"
@@ -123,10 +120,9 @@ def choose_algorithm(sizes: Int64s, measure: Measure) -> Algorithm:
 
 
 def tell_apart(sizes: Int64s, measure: Measure, n_bits: int) -> bool:
-    """Return whether so many parities tell a typical partner from one at the threshold.
+    """Return whether parities of ``n_bits`` separate unrelated sets from partners.
 
-    Of sets of these sizes, which ascend, a smaller one and a partner that has nothing in common
-    with it are looked at.
+    It considers a smaller set and a partner without a common element; sizes ascend.
     """
     if len(sizes) == 0:
         return False
@@ -151,15 +147,15 @@ def count_words(lengths: Int64s) -> int:
     return n_words
 
 
-# Sides of a join of two collections: a record of one of them, or of both (3). Where records come in
-# two parts, each joined with itself elsewhere, a side also says of which part a record is.
+# Sides of a join of two collections: a record of one of them, or of both (3). If records come in
+# two parts, each already joined with itself, a side also includes the part of a record.
 LEFT, RIGHT = 1, 2
 BOTH = LEFT | RIGHT
 FIRST, SECOND = 4, 8
 
 
 def have_sides(sides: Bytes | None, are_filled: Bools) -> Bools:
-    """Return which records may have partners: of those that are filled, those of a collection."""
+    """Return which nonempty records of a collection may have partners."""
     if sides is None:
         return are_filled
     have_partners: Bools = are_filled & (sides & BOTH > 0)
@@ -180,7 +176,7 @@ def may_pair(x: Bytes, y: Bytes) -> Bools:
 
 @dataclass(frozen=True)
 class FilterCounts:
-    """What each filter of a join let through: one field each, in their order."""
+    """Count the pairs after each filter of a join: one field per filter, in order."""
 
     @classmethod
     def none(cls) -> Self:
@@ -189,15 +185,15 @@ class FilterCounts:
 
     @classmethod
     def total(cls, parts: Sequence[Self]) -> Self:
-        """Add up the counts of several joins; a pair met in two of them counts twice."""
+        """Add up the counts of several joins; a pair found by two joins counts twice."""
         names = vars(parts[0])
         return type(parts[0])(**{name: sum(getattr(p, name) for p in parts) for name in names})
 
 
 class Scored(ABC):
-    """Records that are all different, and how similar pairs of them are.
+    """Distinct records, and the similarity of pairs of them.
 
-    ``score_name`` says what a score is: the column's name in the output; None for none.
+    ``score_name`` is the name of the score's column in the output, or None.
     """
 
     score_name: ClassVar[str | None]
@@ -223,7 +219,7 @@ class Scored(ABC):
 
 
 class Join(Scored):
-    """Records of which all similar pairs are found."""
+    """Find all similar pairs of records."""
 
     @abstractmethod
     def run(
@@ -235,8 +231,8 @@ class Join(Scored):
         ----------
         sides
             For a join of two collections (n,): ``LEFT``, ``RIGHT``, both or neither (0). Only pairs
-            of records of different collections are found; and where all are ``FIRST`` or
-            ``SECOND`` besides, only those of one of either.
+            of records of different collections are found. If all records are also ``FIRST`` or
+            ``SECOND``, a pair has one of each.
         limit
             Stop with an error at more pairs than this.
         runner
@@ -255,7 +251,7 @@ class Join(Scored):
 
     @abstractmethod
     def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
-        """Return what pairs are ranked by, the most similar highest: numerators, denominators."""
+        """Return numerators and denominators that rank pairs, the most similar highest."""
 
     @abstractmethod
     def steps(self) -> Iterator[Self]:
@@ -263,16 +259,16 @@ class Join(Scored):
 
 
 class PartedJoin(Join):
-    """A join that some of its records can be taken out of; its own may have no elements."""
+    """Join that can be restricted to some of its records."""
 
     counted: ClassVar[type[FilterCounts]]
     costs: ClassVar[Costs]
 
     @abstractmethod
     def of(self, records: Compared, keys: Uint64s | None) -> Self:
-        """Return the same join of these records, of each of which there may be a key.
+        """Return the same join of these records and their optional keys.
 
-        Sets are salted with the keys, and strings will be.
+        Sets are salted with the keys already; the join salts strings.
         """
 
     @abstractmethod
@@ -284,7 +280,7 @@ class PartedJoin(Join):
 
 
 class Costs(NamedTuple):
-    """Bytes that a join takes for each record, for each element and for each distinct one."""
+    """Bytes of a join per record, per element and per distinct element."""
 
     record: int
     element: int
@@ -310,14 +306,14 @@ _FIRST_ROOM = 1 << 16
 
 
 class Tally:
-    """Counts of what filters did, added up over pieces."""
+    """Add up filter counts over pieces of work."""
 
     def __init__(self, n_counts: int) -> None:
         self.counts: Int64s = np.zeros(n_counts, np.int64)
         self._lock = Lock()
 
     def add(self, counts: Int64s) -> None:
-        """Add the counts of a piece; threads may."""
+        """Add the counts of a piece; safe in threads."""
         with self._lock:
             self.counts += counts
 
@@ -330,19 +326,19 @@ def probe_pieces(
     runner: Runner,
     score_type: type[np.signedinteger] = np.int32,
 ) -> Iterator[tuple[int, Columns]]:
-    """Probe all records piece by piece; yield for each piece where it stops and what it found.
+    """Probe all records piece by piece; yield the end and the rows of each piece.
 
     Parameters
     ----------
     n_records
         Their number.
     n_columns
-        Of the output, each an int32 array but for the last one.
+        Number of output columns, int32 arrays except for the last one.
     make_scratch
-        Makes what one thread needs for itself; ``probe`` leaves it as it was.
+        Makes the scratch memory of one thread; ``probe`` restores it.
     probe
-        Takes start, stop, scratch and output columns; returns the first record not probed, which is
-        below stop where the next one's output might not fit, and the number of rows written.
+        Takes start, stop, scratch and output columns. Returns the first record not probed, which is
+        below stop if the next record's output might not fit, and the number of rows written.
     runner
         A piece is a block of its work.
     score_type
@@ -379,7 +375,7 @@ def collect_pieces(
     limit: int | None,
     report: Callable[[int], None],
 ) -> Columns:
-    """Put together what was found in all pieces.
+    """Concatenate the rows of all pieces.
 
     ``report`` is called with the number of records probed so far.
 
@@ -399,7 +395,7 @@ def collect_pieces(
 
 
 def check_limit(limit: int | None, n_results: int, share: float | None = None) -> None:
-    """Raise ``ResultLimitError`` at more results than wanted; after a ``share`` of the work."""
+    """Raise ``ResultLimitError`` if results exceed the limit after a ``share`` of the work."""
     if limit is not None and n_results > limit:
         raise ResultLimitError(limit, n_results, share)
 

@@ -1,4 +1,4 @@
-"""Keep policies: in which order documents are offered a place."""
+"""Order documents by keep policy: the first of a group of duplicates stays."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class KeepPolicy:
 
     @property
     def keys(self) -> tuple[KeepPolicy, ...]:
-        """The policy itself and those that go on after ties, each as if it were alone."""
+        """Return the policy and its tie breakers as separate policies."""
         return (replace(self, then=None), *(self.then.keys if self.then else ()))
 
     @property
@@ -70,7 +70,7 @@ class KeepPolicy:
         return np.argsort(ranks[0], kind="stable") if len(ranks) == 1 else np.lexsort(ranks[::-1])
 
     def ranks(self, lengths: Int64s | None, column: pa.Array | None) -> list[Int64s]:
-        """Return by each key the places of documents: less comes before, and equal ones tie."""
+        """Return the ranks of documents per key; lower ranks come first, and equal ones tie."""
         columns = dict(zip(self.columns, columns_of_order(column, len(self.columns)), strict=True))
         return [_ranks_by(key, lengths, columns) for key in self.keys if key.rule != "first"]
 
@@ -99,10 +99,10 @@ def _ranks_by(key: KeepPolicy, lengths: Int64s | None, columns: Mapping[str, pa.
 
 
 def parse_keep(keep: str, *, may_be_none: bool = False) -> KeepPolicy:
-    """Read a keep policy as users write it: keys after each other, parted by commas.
+    """Parse a keep policy: keys in the order of priority, separated by commas.
 
-    What follows a priority and is no key is one more of its values. In double quotes anything is a
-    column or a value. ``none`` stands alone, and only where it may.
+    A part after a priority is one more of its values, unless it is a key. Double quotes mark a
+    column or a value. ``none`` is allowed alone, and only if ``may_be_none``.
     """
     if keep == "none" and may_be_none:
         return KeepPolicy("first", keeps_none=True)
@@ -169,7 +169,7 @@ def _quoted(name: str) -> str:
 
 
 def join_order_columns(parts: list[pa.Array], names: Sequence[str]) -> pa.Array:
-    """Put the blocks of order columns together; integers and decimals mix, other kinds do not."""
+    """Concatenate blocks of order columns; only integers and decimals may mix."""
     split = [columns_of_order(part, len(names)) for part in parts]
     columns = [
         _join_column([columns[number] for columns in split], name)

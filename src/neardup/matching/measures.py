@@ -1,7 +1,6 @@
-"""Similarity measures: one class each, registered at the end, with the threshold it is given.
+"""Define similarity measures: one class each, registered at the end.
 
-To add one, write a class, and its integer arithmetic under a code of its own in
-``kernels.join.overlap``.
+To add one, write a class, and its integer arithmetic under a new code in ``kernels.join.overlap``.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ from neardup.kernels.join import overlap
 from neardup.options.kinds import as_fraction, exact_fraction
 from neardup.tables import Floats, Int64s, offsets_of
 
-# Thresholds: those that are counts, the lowest ones, and those tried one after another.
+# Thresholds: counts, lowest thresholds, and falling thresholds.
 
 # A number as users give it.
 Number = str | float | Decimal | Fraction
 
-# Stands for no threshold: with 63 bits of sizes any two sets that share something reach it.
+# The lowest threshold: with 63 bits of sizes any two sets with a common element reach it.
 LEAST_SHARE = Fraction(1, 10**9)
 
 
@@ -50,9 +49,9 @@ def rising_distances(most: int) -> Iterator[int]:
 
 
 def falling_shares(floor: Fraction) -> Iterator[Fraction]:
-    """Yield thresholds to try one after another where the most similar are wanted, then ``floor``.
+    """Yield thresholds above ``floor`` to try in turn, then ``floor``.
 
-    Those of 19/20, 18/20 and so on that are above it.
+    These are 19/20, 18/20 and so on.
     """
     for twentieths in range(19, 0, -1):
         if Fraction(twentieths, 20) > floor:
@@ -67,10 +66,10 @@ _TOO_CLOSE = 1e-14
 
 
 def rank_fractions(numerators: Int64s, denominators: Int64s) -> Int64s:
-    """Rank fractions: 0 for the largest, equal ranks for equal ones, and no rank left out.
+    """Rank fractions densely: 0 for the largest, equal ranks for equal fractions.
 
-    Denominators are positive, numerators not negative, both below 2^63. Where floating point is too
-    close to tell, whole numbers decide.
+    Denominators are positive, numerators not negative, both below 2^63. Integers decide if floating
+    point is too close.
     """
     if not len(numerators):
         return np.empty(0, np.int64)
@@ -81,7 +80,7 @@ def rank_fractions(numerators: Int64s, denominators: Int64s) -> Int64s:
     differs = np.diff(above[order]) | np.diff(below[order])
     is_close = -np.diff(values[order]) <= _TOO_CLOSE * values[order][:-1]
     if (is_close & (differs != 0)).any():
-        # Runs of fractions each of which is close to the next.
+        # Runs of fractions, each close to the next one.
         starts = np.flatnonzero(np.concatenate([[True], ~is_close]))
         for start, stop in zip(starts, [*starts[1:], len(order)], strict=True):
             if differs[start : stop - 1].any():
@@ -95,11 +94,11 @@ def rank_fractions(numerators: Int64s, denominators: Int64s) -> Int64s:
 
 
 class SizeBounds(NamedTuple):
-    """What the sizes of sets say of their partners, by the prefix filter.
+    """Bounds on the partners of sets, by the prefix filter.
 
-    Tokens are in one order for all sets. ``least[k]`` is the least size of a partner that is no
-    larger than set k. A partner shares one of the first ``probing[k]`` tokens, if it is one of
-    those among which the set looks, and has it among its own first ``indexing``.
+    Tokens are in one order for all sets. ``least[k]`` is the least size of a partner that is not
+    larger than set k. If set k looks for partners, each one contains one of the first
+    ``probing[k]`` tokens of set k among its own first ``indexing`` tokens.
     """
 
     least: Int64s
@@ -109,33 +108,32 @@ class SizeBounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Measure(ABC):
-    """A similarity of two sets, and the threshold that a pair has to reach.
+    """A similarity of two sets, and the threshold of a pair.
 
-    Of a pair x is the first set and y the second. ``similarities`` and ``fractions`` take numbers
-    of elements and of common elements; of weighted sets total weights and common weights.
+    A pair has a first set x and a second set y. ``similarities`` and ``fractions`` take numbers of
+    elements and of common elements, or total weights and common weights.
 
     Attributes
     ----------
     name
-        What users call it.
+        Name in options.
     code
-        Number by which kernels know it; its integer arithmetic is in ``kernels.join.overlap``.
+        Number in kernels; its integer arithmetic is in ``kernels.join.overlap``.
     is_directed
         Whether x with y is another pair than y with x.
     is_weighted
-        Whether it compares weighted sets, of which joins know nothing.
+        Whether it compares weighted sets; joins ignore it.
     is_count
         Whether the threshold is a number of common elements and not a share.
     has_bands
         Whether a pair at the threshold has a least Jaccard similarity, so that MinHash bands can be
         chosen for it.
     is_jaccard
-        Whether it is the Jaccard similarity of plain sets itself, which is what MinHash sees.
+        Whether it is the Jaccard similarity of plain sets, which MinHash estimates.
     is_distance
-        Whether the threshold is the most that a pair may have.
+        Whether the threshold is an upper limit.
     size_ratio
-        If ``least_jaccard`` holds only for sets of bounded sizes: how many times as large as the
-        other one a set may be.
+        If ``least_jaccard`` holds only for sets of bounded sizes: the largest ratio of their sizes.
     """
 
     threshold: Fraction
@@ -162,7 +160,7 @@ class Measure(ABC):
 
     @classmethod
     def sided_names(cls) -> tuple[str, ...]:
-        """Return the names of its values for two texts a and b, that of a with b first."""
+        """Return the names of the values of (a, b) and (b, a)."""
         return (f"{cls.name}-a-in-b", f"{cls.name}-b-in-a") if cls.is_directed else (cls.name,)
 
     @property
@@ -179,20 +177,20 @@ class Measure(ABC):
         return overlap.Threshold(self.code, self.threshold.numerator, self.threshold.denominator)
 
     def similarities(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Floats:
-        """Return the value of each pair of sets of sizes x and y, rounded to a float."""
+        """Return the similarity of each pair of sets of sizes x and y, rounded to a float."""
         similarities: Floats = np.empty(len(overlaps), np.float64)
         overlap.score_overlaps(overlaps, x, y, self.code, similarities)
         return similarities
 
     @abstractmethod
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
-        """Return what pairs are ranked by, exactly: numerators and denominators.
+        """Return exact numerators and denominators that rank pairs.
 
         They order pairs as the values of the measure do, the most similar highest.
         """
 
     def twins(self, sizes: Int64s) -> Int64s:
-        """Return the sets that reach the threshold with themselves; none is empty."""
+        """Return which nonempty sets reach the threshold with themselves."""
         return np.arange(len(sizes))
 
     def falling(self, largest: int) -> Iterator[Self]:
@@ -212,17 +210,18 @@ class Measure(ABC):
         return SizeBounds(least, probing, indexing)
 
     def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:
-        """Return the range of sets, by size, among which each looks for partners, stop exclusive.
+        """Return per set the range of candidates by size, stop exclusive.
 
-        Every pair comes up once: of a measure without direction the larger set looks.
+        Every pair occurs once: in a measure without direction the larger set looks for the smaller
+        one.
         """
         first: Int64s = np.searchsorted(sizes, least).astype(np.int64)
         return first, np.arange(len(sizes), dtype=np.int64)
 
     def prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
-        """Return prefixes for sets in any order: under which a set looks, and is found.
+        """Return prefixes for sets in any order: to look for partners, and to be found.
 
-        Of a pair at the threshold the first set finds the second one; without a direction each
+        The first set of a pair at the threshold finds the second one; without a direction each
         finds the other.
         """
         distinct, of_size = np.unique(sizes, return_inverse=True)
@@ -232,9 +231,8 @@ class Measure(ABC):
     def mutual_prefixes(self, sizes: Int64s) -> tuple[Int64s, Int64s]:
         """Return prefixes for sets in any order, a short one and a long one of each.
 
-        Two sets at the threshold have an element in common that is in the short prefix of one of
-        them and in the long one of the other. Of a measure without direction the short one is that
-        of the smaller set.
+        Two sets at the threshold share an element of one's short prefix and the other's long
+        prefix. In a measure without direction the smaller set has the short one.
         """
         distinct, of_size = np.unique(sizes, return_inverse=True)
         bounds = self.size_bounds(distinct)
@@ -291,7 +289,10 @@ class Dice(Measure):
 
     @property
     def least_jaccard(self) -> Fraction:
-        """That of all sets at the threshold: the two similarities go up and down together."""
+        """Return the least Jaccard similarity of all sets at the threshold.
+
+        The two similarities rise and fall together.
+        """
         return self.threshold / (2 - self.threshold)
 
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
@@ -303,9 +304,9 @@ class Dice(Measure):
 
 
 class _OfContained(Measure):
-    """A measure that bounds the size of the contained set only: the other one may be any larger."""
+    """A measure that bounds the size of the contained set only."""
 
-    # MinHash sees Jaccard similarity, of which containment says nothing unless sizes are bounded.
+    # MinHash estimates Jaccard similarity; containment implies a bound only if sizes are bounded.
     size_ratio: ClassVar[int] = 2
 
     @property
@@ -314,7 +315,7 @@ class _OfContained(Measure):
         return self.threshold / (1 + self.size_ratio - self.threshold)
 
     def size_bounds(self, sizes: Int64s) -> SizeBounds:
-        """Return the prefixes: the contained set looks, the other one is under all its tokens."""
+        """Return the prefixes: the other set is indexed under all its tokens."""
         # The common elements are at least ceil(t * size).
         p, q = self.threshold.numerator, self.threshold.denominator
         least: Int64s = (p * sizes + q - 1) // q
@@ -340,7 +341,7 @@ class Containment(_OfContained):
         return overlaps, x
 
     def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:
-        """Return for each set all that are no smaller than its common elements."""
+        """Return for each set all sets of at least the size of its common elements."""
         first: Int64s = np.searchsorted(sizes, least).astype(np.int64)
         return first, np.full(len(sizes), len(sizes), np.int64)
 
@@ -360,7 +361,7 @@ class MaxContainment(_OfContained):
         return overlaps, np.minimum(x, y)
 
     def partner_ranges(self, sizes: Int64s, least: Int64s) -> tuple[Int64s, Int64s]:
-        """Return for each set those behind it: the smaller set looks, the larger ones follow."""
+        """Return for each set the larger sets that follow it."""
         numbers = np.arange(len(sizes), dtype=np.int64)
         return numbers + 1, np.full(len(sizes), len(sizes), np.int64)
 
@@ -373,7 +374,7 @@ class MaxContainment(_OfContained):
 
 
 class Overlap(Measure):
-    """|x ∩ y|, a count: it says nothing about the share of what two documents have in common."""
+    """|x ∩ y|, a count, independent of the sizes of the sets."""
 
     name: ClassVar[str] = "overlap"
     code: ClassVar[int] = overlap.OVERLAP
@@ -404,7 +405,7 @@ class Overlap(Measure):
         return np.flatnonzero(sizes >= int(self.threshold))
 
     def falling(self, largest: int) -> Iterator[Self]:
-        """Yield halves of the largest overlap possible, as far as they are above the threshold."""
+        """Yield halves of the largest possible overlap down to the threshold."""
         for shift in range(1, largest.bit_length()):
             if largest >> shift > self.threshold:
                 yield replace(self, threshold=Fraction(largest >> shift))
@@ -464,10 +465,10 @@ class Hamming(Measure):
 
 
 class WeightedJaccard(Jaccard):
-    """The sum of the lesser weights of all elements over that of the greater ones.
+    """Sum of the lesser weights of all elements over the sum of the greater ones.
 
-    Weighted sets are compared by ``kernels.join.weighted``, and joined by ``weighted_join``. Their
-    sizes are their total weights.
+    ``kernels.join.weighted`` compares weighted sets, and ``weighted_join`` joins them. Sizes are
+    total weights.
     """
 
     name: ClassVar[str] = "weighted-jaccard"
@@ -494,7 +495,7 @@ __all__ = [
     "make_measure",
 ]
 
-# In the order in which users see them; ``options.choices`` spells the names out.
+# In the order of the help; ``options.choices`` spells the names out.
 _REGISTERED: tuple[type[Measure], ...] = (
     Jaccard,
     Cosine,
@@ -505,9 +506,9 @@ _REGISTERED: tuple[type[Measure], ...] = (
     WeightedJaccard,
 )
 MEASURES: dict[str, type[Measure]] = {measure.name: measure for measure in _REGISTERED}
-# Those of plain sets, which is what joins know.
+# Measures of plain sets, for joins.
 SET_MEASURES = tuple(measure for measure in _REGISTERED if not measure.is_weighted)
-# Those of deduplication, where a count says nothing.
+# Measures of deduplication, which takes no counts.
 MEASURE_NAMES = tuple(measure.name for measure in _REGISTERED if not measure.is_count)
 
 

@@ -1,4 +1,4 @@
-"""The strings of a list that are nearest to another by edits: each is compared, nothing indexed."""
+"""Find the nearest strings of a list by edits, without an index."""
 
 from __future__ import annotations
 
@@ -21,17 +21,15 @@ if TYPE_CHECKING:
 # Characters, or hashes of other tokens.
 String = Sequence[Hashable]
 
-# Strings whose edit distances are worked out together: those that follow need only be as near as
-# the nearest so far.
+# Strings compared in one batch: each batch raises the least similarity of the next.
 _FIRST_STRINGS, _MOST_STRINGS = 1 << 10, 1 << 15
 
-# RapidFuzz compares similarities with the least in single precision: what is as near as that to it
-# is decided here.
+# RapidFuzz compares similarities in single precision: strings close to the limit are decided here.
 _TOO_CLOSE = 1e-6
 
 
 class Near(NamedTuple):
-    """A string near another: its place, the edits between them, and how long the longer one is."""
+    """A nearby string: its position, its edit distance, and the length of the longer string."""
 
     place: int
     distance: int
@@ -46,10 +44,10 @@ class Near(NamedTuple):
 def nearest_strings(
     wanted: String, strings: Sequence[String], least: Fraction | int, limit: int
 ) -> list[Near]:
-    """Find so many strings with the fewest edits for their length, ties as they come.
+    """Find up to ``limit`` strings with the fewest edits per length, ties in input order.
 
-    None is less similar than ``least``, and none has nothing in common with the string wanted. They
-    are found in blocks, each with the least similarity that may still be among them.
+    Results are at least ``least`` similar and share something with the string wanted. They are
+    found in blocks, each with the least similarity that may still be among them.
     """
     if not len(wanted):
         return []
@@ -78,7 +76,7 @@ def nearest_strings(
 
 
 def string_maker(tokenizer: Tokenizer, normalisation: Normalisation) -> Callable[[str], String]:
-    """Return what makes of a text the string whose edits are counted."""
+    """Return a function that makes a comparable string from a text."""
     if tokenizer.name != "characters":
         return lambda text: tokenizer.hash_tokens(texts_of(text)).values.tolist()
     if normalisation.unicode_form is not None:
@@ -92,7 +90,7 @@ def as_it_is(text: str) -> str:
 
 
 def texts_of(*strings: str) -> Texts:
-    """Return strings one behind the other, in UTF-8."""
+    """Return strings as concatenated UTF-8."""
     encoded = [string.encode() for string in strings]
     offsets: Int64s = np.array([0, *accumulate(map(len, encoded))], np.int64)
     return Texts(np.frombuffer(b"".join(encoded) or b"\0", np.uint8), offsets)

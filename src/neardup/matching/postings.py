@@ -44,7 +44,7 @@ class PlacedRecords(RankedRecords):
 
 
 def group_records(n_records: int, sides: Bytes | None, *, is_directed: bool = False) -> Groups:
-    """Group records by their sides, as ``Join.run`` takes them; None for a self-join.
+    """Group records by the sides of ``Join.run``; None for a self-join.
 
     In a directed join only records of the left collection look for partners.
     """
@@ -60,7 +60,7 @@ def group_records(n_records: int, sides: Bytes | None, *, is_directed: bool = Fa
             first, last = np.ones_like(sides), 1 + 2 * is_left
     is_second = sides // np.uint8(SECOND)
     if (sides > BOTH).any():
-        # Groups of the second part stand behind those of the first; each looks into the others.
+        # Groups of the second part follow the groups of the first; each looks into the other part.
         of_records = of_records + n_groups * is_second
         first, last = (each + n_groups * (1 - is_second) for each in (first, last))
         n_groups *= 2
@@ -68,15 +68,15 @@ def group_records(n_records: int, sides: Bytes | None, *, is_directed: bool = Fa
 
 
 def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
-    """Sort the elements of sets, in the order named, from the rarest to the most frequent of all.
+    """Sort the elements of sets, in the order given, from the rarest to the most frequent.
 
     Elements that only one set has are left out: in the whole run they come first and match nothing.
     Ties between equally frequent elements go by first appearance.
 
     Notes
     -----
-    Time linear but for the sort of distinct elements. Memory 4 bytes an element and up to 50 a
-    distinct one while it works, 12 and then 4 an element that several sets have.
+    Time linear but for the sort of distinct elements. Memory while it works: 4 bytes per element,
+    and up to 50 per distinct element. The result: 4 bytes per element that several sets have.
     """
     sizes = sets.sizes[order]
     numbers, frequencies = _number_parts(_parts(sets, order), int(sizes.sum()))
@@ -102,10 +102,10 @@ def _parts(sets: ShingleSets, order: Int64s) -> Iterator[Uint64s]:
 
 
 def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> PlacedRecords:
-    """Sort every record's values from the rarest to the most frequent of all, as ``rank_sets``.
+    """Sort the values of each record from the rarest to the most frequent, as ``rank_sets``.
 
-    No value is left out, and a record may have one several times. Record r's values are at
-    ``starts[r]``, ``sizes[r]`` of them, one record after another.
+    All values stay, and a record may have a value several times. Record r's ``sizes[r]`` values
+    start at ``starts[r]``, one record after another.
     """
     return rank_numbers(*number_values(values), starts, sizes)
 
@@ -113,7 +113,7 @@ def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> PlacedRecord
 def rank_numbers(
     numbers: Int32s, frequencies: Int64s, starts: Int64s, sizes: Int64s
 ) -> PlacedRecords:
-    """Replace numbers by ranks and sort every record's; numbers that do not occur get none."""
+    """Replace numbers by ranks and sort them per record; numbers that do not occur get no rank."""
     tokens, token_starts = _rank(numbers, frequencies)
     n_tokens = len(token_starts) - 1
     index = index_prefixes(tokens, starts, sizes, n_tokens)
@@ -124,7 +124,7 @@ def rank_numbers(
 
 
 def _rank(numbers: Int32s, frequencies: Int64s) -> tuple[Int32s, Int64s]:
-    """Replace numbers by ranks; also return how many tokens come before those of each rank."""
+    """Replace numbers by ranks; also return the number of tokens before each rank."""
     occurring = np.flatnonzero(frequencies)
     # Frequency above, number below: one sort of whole numbers.
     packed = (frequencies[occurring] << 32) | occurring
@@ -137,7 +137,7 @@ def _rank(numbers: Int32s, frequencies: Int64s) -> tuple[Int32s, Int64s]:
 
 
 def number_values(values: Uint64s) -> tuple[Int32s, Int64s]:
-    """Give values numbers in order of first appearance, and tell how often each came."""
+    """Return numbers of values in order of first appearance, and the count of each value."""
     return _number_parts([values], len(values))
 
 
@@ -170,7 +170,7 @@ def _number_parts(parts: Iterable[Uint64s], n: int) -> tuple[Int32s, Int64s]:
 
 
 def index_prefixes(tokens: Int32s, starts: Int64s, prefixes: Int64s, n_tokens: int) -> Postings:
-    """Index each record under the first ``prefixes[r]`` tokens of its run; 8 bytes a posting."""
+    """Index each record under the first ``prefixes[r]`` tokens of its run; 8 bytes per posting."""
     posting_starts: Int64s = np.zeros(n_tokens + 1, np.int64)
     postings.count_postings(tokens, starts, prefixes, posting_starts)
     records: Int32s = np.empty(int(posting_starts[-1]), np.int32)
@@ -182,7 +182,7 @@ def index_prefixes(tokens: Int32s, starts: Int64s, prefixes: Int64s, n_tokens: i
 def index_groups(records: RankedRecords, prefixes: Int64s, groups: Groups) -> Postings:
     """Index each record under the first ``prefixes[r]`` tokens of its run, by token and group.
 
-    Memory 8 bytes a posting and 8 a key; while it works 5 a token more, if there are groups.
+    Memory 8 bytes per posting and key, and with groups 5 per token while it works.
     """
     n_keys = records.n_tokens * groups.n_groups
     if n_keys > _MOST:

@@ -1,4 +1,4 @@
-"""Prefix tokens as keys: by them every pair at the threshold meets, and none is missed."""
+"""Return prefix tokens as keys, which every pair at the threshold shares."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from neardup.tables import Int32s, Int64s, KeyLists, ShingleSets, WeightedSets
 
 
 def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyLists:
-    """Give each set's rarest elements as keys, so many that no pair at the threshold lacks one.
+    """List each set's rarest elements as keys; every pair at the threshold shares one.
 
     Parameters
     ----------
     sets
-        n sets; of plain ones none is empty.
+        n sets; plain sets are not empty.
     measure
-        For a directed one the set that looks is the first of a pair; looking under all keys, sets
-        meet in either direction.
+        In a directed measure the first set of a pair looks for the second. Sets that look under all
+        keys find partners in either direction.
 
     Notes
     -----
-    Of two sets at the threshold each has an element of the other among its prefix, the
-    ``n - least overlap + 1`` rarest. Of containments only the contained set's size is bounded, so
-    all elements of the other are keys. Weighted sets have prefixes behind which less weight is left
-    than is needed. Elements that no other set has are left out. Memory 20 bytes an element while it
-    works, 32 a weighted one, and 4 bytes a key.
+    Of two sets at the threshold each has an element of the other in its prefix, the ``n - least
+    overlap + 1`` rarest elements. Containment bounds only the size of the contained set, so all
+    elements of the other set are keys. A weighted set's prefix ends when the rest weighs less than
+    needed. Elements of a single set are left out. Memory 20 bytes per element while it works, 32
+    per weighted one, and 4 bytes per key.
 
     References
     ----------
@@ -52,7 +52,7 @@ def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyList
 def _ranked_prefixes(
     sets: ShingleSets | WeightedSets, measure: Measure
 ) -> tuple[RankedRecords, Int64s, Int64s]:
-    """Rank the elements of all sets; return under how many each set looks, and is found."""
+    """Rank the elements of all sets; count the keys to look under, and to be found under."""
     everything = np.arange(len(sets))
     if isinstance(sets, ShingleSets):
         records = rank_sets(sets, everything)

@@ -1,8 +1,8 @@
-"""Documents that share keys: compared if they do, or only if they share rare elements as well.
+"""Compare documents that share keys, or only if they share rare elements too.
 
-The shingles of a form are in all of its copies, what is filled in is in few. Of two sets at the
-threshold so much is common that some of the rarest elements are: documents that share none of these
-need not be compared, whatever keys they share, and however many.
+The shingles of a form are in all of its copies, and the text filled in is in few. Two sets at the
+threshold share so many elements that some of the rarest are common. Documents that share no rare
+element need no comparison, whatever keys they share.
 """
 
 from __future__ import annotations
@@ -28,24 +28,23 @@ from neardup.tables import Int32s, Int64s, KeyLists, ShingleSets, Uint64s
 # Documents gone through between two calls of ``progress``, during which Ctrl-C is not noticed.
 STEP = 1024
 
-# Pairs a document that are compared in vain until rare elements are asked for: it takes as long to
-# rank the elements of a document as to compare some 30 pairs.
+# Failed comparisons per document before rare elements are required: to rank a document's elements
+# takes as long as to compare about 30 pairs.
 PATIENCE = 16
 
 NOBODY: Int64s = np.empty(0, np.int64)
 
 
 class Meetings(ABC):
-    """Documents in keep order, which meet those before them with which they share a key.
+    """Match documents in keep order with earlier ones that share a key.
 
-    Where they meet too often in vain, those to come meet those only with which they share rare
-    elements, and of what then turns out to be similar a key in common is asked. Weighted sets go by
-    keys alone.
+    If too many comparisons fail, later documents are compared only with documents that share rare
+    elements, and a similar pair must also share a key. Weighted sets use keys only.
 
     Parameters
     ----------
     lists
-        Keys of documents; those of each ascend.
+        Keys of documents, ascending per document.
     measure
         How sets are compared.
     capacity
@@ -75,20 +74,20 @@ class Meetings(ABC):
 
     @abstractmethod
     def _meet_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
-        """Compare documents ``start`` to ``stop`` with those that share a key."""
+        """Compare documents ``start`` to ``stop`` with earlier ones that share a key."""
 
     @abstractmethod
     def _meet_by_elements(
         self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
     ) -> Callable[[int, int], None]:
-        """Return what compares some of the ranked sets after others, the first ``n_shown`` known.
+        """Return a function that compares a range of ranked sets with earlier ones.
 
-        It is called with where they start and stop.
+        It takes start and stop; the first ``n_shown`` sets are already known.
         """
 
     @abstractmethod
     def _are_met(self, documents: Int64s) -> Int64s:
-        """Return which of some documents that have entered are to be met by later ones."""
+        """Return which entered documents later ones are compared with."""
 
     def go_through(
         self,
@@ -100,10 +99,10 @@ class Meetings(ABC):
         enters: bool = True,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        """Compare documents ``start`` to ``stop`` with those that have entered, and let them enter.
+        """Compare documents ``start`` to ``stop`` with those entered, and enter them.
 
-        Of those before ``start`` these are ``shown``, whose sets are at hand. Without ``enters``
-        documents are only compared with these.
+        ``shown`` are the earlier documents whose sets are in memory. Without ``enters``, documents
+        are only compared with these.
         """
         first = start
         while first < stop and not self._is_in_vain():
@@ -132,7 +131,7 @@ class Meetings(ABC):
             progress(stop)
 
     def _is_in_vain(self) -> bool:
-        """Return whether documents that share a key are seldom similar; once so it remains so."""
+        """Return whether comparisons by key have failed too often; it then stays true."""
         n_compared, n_similar = self.counts
         is_so = n_compared - n_similar > PATIENCE * self.n_documents
         self._by_elements |= is_so and not self._measure.is_weighted
@@ -150,7 +149,7 @@ class Meetings(ABC):
         enters: bool,
         progress: Callable[[int], None] | None = None,
     ) -> None:
-        """Compare documents with those shown, and with each other if they enter."""
+        """Compare documents with the shown ones, and with each other if they enter."""
         everyone = np.concatenate([shown, documents])
         ranking = rank_documents(sets, everyone, self._measure)
         compare = self._meet_by_elements(ranking, len(shown), sets, enters)
@@ -163,10 +162,10 @@ class Meetings(ABC):
 
 @dataclass(frozen=True)
 class Ranking:
-    """Sets of some documents, their elements ranked, and room for prefixes by their elements.
+    """Sets of some documents, their elements ranked, and room for prefixes by element.
 
-    Those who have element t in the short prefix go under key 2 t, who have it only in the long
-    one under 2 t + 1: place ``starts[key]`` and following, of ``n_places`` in all.
+    Key 2 t lists documents with element t in the short prefix, key 2 t + 1 documents with t only in
+    the long prefix: from place ``starts[key]`` on, of ``n_places`` in all.
     """
 
     sets: RankedSets
@@ -176,14 +175,14 @@ class Ranking:
 
 
 def rank_documents(sets: MeasuredSets, documents: Int64s, measure: Measure) -> Ranking:
-    """Rank the elements of some documents' sets, from the rarest among these on.
+    """Rank the elements of some documents' sets, the rarest first.
 
     Notes
     -----
-    What is common at least depends on both sizes. Therefore prefixes are two: the short one is
-    enough where the other set is no smaller, and lacks the frequent elements that the long one may
-    reach. Time linear but for the sort of distinct elements. Memory 12 bytes an element while it
-    works, then 4 to 4.5, and 4 an element of a long prefix.
+    The least overlap depends on both sizes. Therefore prefixes are two: the short one is enough if
+    the other set is not smaller, and lacks the frequent elements that the long one may reach. Time
+    linear except for the sort of distinct elements. Memory 12 bytes per element while it works,
+    then 4 to 4.5, and 4 per element of a long prefix.
 
     References
     ----------
@@ -191,7 +190,7 @@ def rank_documents(sets: MeasuredSets, documents: Int64s, measure: Measure) -> R
     """
     sizes = sets.sizes[documents]
     records = rank_sets(ShingleSets(sets.values, sets.starts, sets.sizes), documents)
-    # A set may be empty here, as one that is not at hand because nothing meets it yet.
+    # A set is empty here if it is not in memory, because it has no candidates yet.
     short, long = (
         np.minimum(records.shorten(each, sizes), records.sizes)
         for each in measure.mutual_prefixes(sizes)
@@ -210,7 +209,7 @@ def rank_documents(sets: MeasuredSets, documents: Int64s, measure: Measure) -> R
 
 
 def _cut(documents: Int64s, sizes: Int64s, capacity: int | None) -> Iterator[Int64s]:
-    """Cut documents into runs of about so many elements; all are one if there is no limit."""
+    """Cut documents into runs of about ``capacity`` elements; without a limit into one."""
     if capacity is None:
         yield documents
         return
@@ -218,21 +217,21 @@ def _cut(documents: Int64s, sizes: Int64s, capacity: int | None) -> Iterator[Int
         yield documents[start:stop]
 
 
-# A key that fewer of those who stay may have is a list of them, not a row of bits for all: to read
-# a row takes as long as to look at one in so many.
+# A key of fewer kept documents is stored as a list, not as a bit row: to read a row takes as long
+# as to look at one in so many.
 _BITS_A_LISTED = 128
 
 
 def count_candidates(lists: KeyLists, keepers: Int32s, n_fixed: int) -> int:
-    """Count the pairs that would have been compared by keys alone, of who is known to stay.
+    """Count the pairs that keys alone would have compared, given the kept documents.
 
-    Those are the pairs of a document, but for the first ``n_fixed``, and an earlier one that stays
-    and has a key under which it looks.
+    A pair is a document, except the first ``n_fixed``, and an earlier one that stays and has one of
+    the document's lookup keys.
 
     Notes
     -----
-    Who stays and has a key is a row of bits, so that 64 are united at a step, and counted: a small
-    part of the time in which they are compared. Memory 16 bytes a document and key at most.
+    The kept documents of a key are a row of bits, so that 64 are united and counted per step: a
+    small part of the time of comparing them. Memory at most 16 bytes per document and key.
     """
     n_staying = int(np.count_nonzero(keepers == -1))
     n_words = (n_staying + 63) >> 6

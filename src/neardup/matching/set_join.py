@@ -43,13 +43,13 @@ from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, ShingleSe
 
 @dataclass(frozen=True)
 class JoinCounts(FilterCounts):
-    """What each filter let through.
+    """Count the pairs after each filter.
 
-    ``hits`` postings under the tokens of probing prefixes, of two collections those of the other
-    one; ``after_size`` of those whose record has a fitting size and comes first; ``after_parity``,
-    ``after_position`` and ``after_suffix`` what the three filters let pass: postings, of PPJoin+
-    pairs (0 for All-Pairs; parities for PPJoin); ``verified`` pairs whose overlap was counted to
-    the end, ``results`` those at the threshold.
+    ``hits`` counts postings of the tokens of probing prefixes in the other collection;
+    ``after_size`` hits whose record has a fitting size and comes first; ``after_parity``,
+    ``after_position`` and ``after_suffix`` postings, in PPJoin+ pairs, that pass the three filters
+    (0 for All-Pairs; parities for PPJoin); ``verified`` pairs whose overlap was counted to the end,
+    ``results`` pairs at the threshold.
     """
 
     hits: int
@@ -62,7 +62,7 @@ class JoinCounts(FilterCounts):
 
 
 class ScoredBySize(Scored):
-    """Sets of shingles, whose pairs a measure of sets judges by their overlap and their sizes."""
+    """Sets of shingles; a measure scores pairs by overlap and sizes."""
 
     measure: Measure
     score_name: ClassVar[str | None] = "overlap"
@@ -88,14 +88,14 @@ class ScoredBySize(Scored):
         return self.measure.similarities(pairs.scores, sizes[pairs.left], sizes[pairs.right])
 
     def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
-        """Return what the measure ranks pairs by."""
+        """Return numerators and denominators that rank pairs."""
         sizes = self.own_scores
         return self.measure.fractions(pairs.scores, sizes[pairs.left], sizes[pairs.right])
 
 
 @dataclass(frozen=True)
 class SetSizes(ScoredBySize):
-    """Sets of which only the sizes are known, as when they have been joined."""
+    """Sets known by their sizes only, as after a join."""
 
     sizes: Int64s
     measure: Measure
@@ -106,7 +106,7 @@ class SetSizes(ScoredBySize):
         return self.sizes
 
 
-# Of sets that are joined by prefixes.
+# Of sets joined by prefixes.
 _COSTS = Costs(130, 20, 50)
 
 
@@ -143,7 +143,7 @@ class SetJoin(ScoredBySize, PartedJoin):
         return replace(self, sets=records)
 
     def may_meet(self, smaller: int, larger: int) -> bool:
-        """Ask the measure."""
+        """Return whether the measure allows these sizes."""
         return _may_meet(self.measure, smaller, larger)
 
     def run(
@@ -176,14 +176,14 @@ def join_sets(
     sets
         n sets; an empty one is similar to nothing.
     measure
-        Of plain sets; for ``containment`` the first of a pair is the one that lies in the other.
+        A measure of plain sets; for ``containment`` the first of a pair lies in the second.
     sides
         As ``Join.run`` takes them.
     algorithm
         ``allpairs`` filters by prefix and size, ``ppjoin`` also by position, ``ppjoin+`` also by
-        parities and suffix, unless prefixes have so little in common, or what some of them meet is
-        so often similar, that it is not worth it; then it is ``allpairs``. ``auto`` chooses one of
-        them by the sizes of the sets. All find the same pairs.
+        parities and suffix. It runs as ``allpairs`` if prefixes share too little, or if candidates
+        of a sample are so often similar that filters cost more than they save. ``auto`` chooses by
+        the sizes of the sets. All find the same pairs.
     limit
         Stop with an error at more pairs than this.
     runner
@@ -191,16 +191,16 @@ def join_sets(
 
     Returns
     -------
-    The pairs in ascending order, and what the filters did. Left is less than right, but for
-    directed measures, where both (a, b) and (b, a) may be pairs.
+    The pairs in ascending order, and the counts of the filters. Left is less than right, except for
+    directed measures: both (a, b) and (b, a) may be pairs.
 
     Notes
     -----
-    Memory: 12 bytes an element while they are ranked, then 4; 8 bytes a posting (the indexing
-    prefixes), 16 where parities stand beside it (``ppjoin+`` of small sets), 8 a distinct element
-    that several sets have (24 if two collections are joined), 12 a pair found, and for each thread
-    8 bytes a set. Parities (``ppjoin+``) take 16 bytes a set, and a quarter to half a byte an
-    element where sets have more than 32. Results do not depend on the number of threads.
+    Memory: 12 bytes per element during ranking, then 4; 8 bytes per posting of the indexing
+    prefixes, 16 with parities (``ppjoin+`` of small sets); 8 per distinct element of several sets
+    (24 in a join of two collections); 12 per pair found; 8 per set and thread. Parities
+    (``ppjoin+``) take 16 bytes per set, and up to half a byte per element of sets above 32. Results
+    do not depend on the number of threads.
     """
     order = np.flatnonzero(have_sides(sides, sets.sizes > 0))
     order = order[np.argsort(sets.sizes[order], kind="stable")]
@@ -241,19 +241,19 @@ def join_sets(
     return pairs, JoinCounts(*tally.counts.tolist())
 
 
-# Postings to meet, for each element, from which on parities are made.
+# Postings to look at, per element, from which parities are made.
 _LEAST_MEETINGS = 1
 
-# Runs of records that are probed to see what there is to save, and unlike pairs among what they
-# meet from which on parities are made: 0.03 to 0.1 of each posting where All-Pairs is faster, among
-# licences and 3-grams of words, and 0.5 to 0.8 where parities are.
+# Runs of records probed as a sample, and unlike pairs per posting from which parities are made:
+# 0.03 to 0.1 if All-Pairs is faster, on licences and 3-grams of words, and 0.5 to 0.8 if parities
+# are.
 _SAMPLED_RUNS, _RUN = 64, 8
 _LEAST_UNLIKE = 0.25
 
 
 @dataclass(frozen=True)
 class _Prepared:
-    """Sets in order of size as the kernel takes them: their tokens ranked, and indexed."""
+    """Sets in order of size for the kernel, with ranked and indexed tokens."""
 
     algorithm: int
     records: set_join.Records
@@ -269,7 +269,6 @@ def _prepare(
     sides: Bytes | None,
     algorithm: Algorithm,
 ) -> _Prepared:
-    """Rank and index the sets; ``sides`` are in the same order."""
     ranked = rank_sets(sets, order)
     sizes = sets.sizes[order]
     bounds = measure.size_bounds(sizes)
@@ -299,7 +298,7 @@ def _prepare(
         make_parities(ranked, sizes, 0),
     )
     if algorithm == "ppjoin+" and (
-        # To make parities would take longer than to look at what little there is to meet.
+        # Parities would take longer than to look at so few postings.
         _n_meetings(index) < _LEAST_MEETINGS * len(ranked.tokens)
         or _share_unlike(without, measure) < _LEAST_UNLIKE
     ):
@@ -317,16 +316,16 @@ def _prepare(
 
 
 def _n_meetings(index: Postings) -> int:
-    """Estimate how many postings there are to meet: all of a token by each that has it."""
+    """Estimate the postings to look at: all of a token by each of its records."""
     lengths = np.diff(index.starts)
     return int((lengths * lengths).sum())
 
 
 def _share_unlike(prepared: _Prepared, measure: Measure) -> float:
-    """Return how many unlike pairs All-Pairs verifies for each posting; 1 of too few records.
+    """Return the unlike pairs that All-Pairs verifies per posting, from sampled runs; 1 if too few.
 
-    Parities are asked at every posting, and save no more than that. They save little where pairs
-    that meet do so under many elements, and are similar. Some runs of records tell.
+    Parities are checked at every posting, and save little if pairs share many elements and are
+    similar.
     """
     n = len(prepared.records.sizes)
     stride = n // _SAMPLED_RUNS
@@ -357,7 +356,7 @@ def _share_unlike(prepared: _Prepared, measure: Measure) -> float:
 
 
 def make_parities(ranked: RankedRecords, sizes: Int64s, n_words: int) -> ParityRows:
-    """Make the parities of all records, none of postings; or none at all of no words."""
+    """Return the parities of all records, without postings; empty for 0 words."""
     n = len(sizes) if n_words else 0
     firsts: Uint64s = np.empty(2 * n, np.uint64)
     others: Uint64s = np.empty(n * max(n_words - 1, 0), np.uint64)
@@ -379,7 +378,7 @@ def _pairs(found: Columns, order: Int64s, *, is_directed: bool) -> ScoredPairs:
     return pairs.take(pairs.ascending())
 
 
-# Exact join of sets by Hamming distance: a join by overlaps, and sets too small to need any.
+# Exact join of sets by Hamming distance: a join by overlaps, and small sets without one.
 
 # Pairs of small sets that are made at a time.
 _AT_ONCE = 1 << 20
@@ -387,9 +386,9 @@ _AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class HammingJoin(PartedJoin):
-    """Sets, joined by the number of elements that only one of two has; a score is a distance.
+    """Join sets by the number of elements not common to both; a score is a distance.
 
-    With ``keys``, by which the elements are salted, only pairs of sets of equal keys are found.
+    With ``keys``, which salt the elements, only pairs of sets of equal keys are found.
     """
 
     sets: ShingleSets
@@ -407,7 +406,7 @@ class HammingJoin(PartedJoin):
         return replace(self, sets=records, keys=keys)
 
     def may_meet(self, smaller: int, larger: int) -> bool:
-        """Each element by which one is larger is at a distance of one."""
+        """Return whether the difference of sizes is within the distance."""
         return larger - smaller <= self.measure.max_distance
 
     @property
@@ -430,7 +429,7 @@ class HammingJoin(PartedJoin):
         return self.measure.similarities(*self._overlaps(pairs))
 
     def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
-        """Return what pairs are ranked by: the nearest highest."""
+        """Return numerators and denominators that rank pairs, the nearest highest."""
         return self.measure.fractions(*self._overlaps(pairs))
 
     def steps(self) -> Iterator[Self]:
@@ -441,10 +440,10 @@ class HammingJoin(PartedJoin):
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
     ) -> tuple[ScoredPairs, JoinCounts]:
-        """Join by prefixes what shares an element, then add what shares none.
+        """Join sets with a common element by prefixes, then add pairs without one.
 
-        Sets of sizes x and y at distance d have (x + y - d) / 2 elements in common, which is one at
-        least unless x + y <= d; and then they are within d whatever they have.
+        Sets of sizes x and y at distance d have (x + y - d) / 2 common elements, at least one
+        unless x + y <= d. In that case any two sets are within d.
         """
         joined, counts = join_sets(
             self.sets,
@@ -482,14 +481,11 @@ def _numbers(pairs: ScoredPairs, n: int) -> Int64s:
 
 
 def _small_pairs(sizes: Int64s, sides: Bytes | None, max_distance: int) -> Iterator[ScoredPairs]:
-    """Yield all pairs of sets that together have so many elements at most, as if they shared none.
-
-    Some at a time; of two collections those of different ones.
-    """
+    """Yield in blocks all pairs of sets of ``max_distance`` elements together, without overlaps."""
     order = np.flatnonzero(have_sides(sides, (sizes > 0) & (sizes < max_distance)))
     order = order[np.argsort(sizes[order], kind="stable")]
     own = sizes[order]
-    # Each with those before it that leave room for it.
+    # Each with the earlier sets that are small enough.
     n_partners = np.minimum(np.searchsorted(own, max_distance - own, "right"), np.arange(len(own)))
     ends = np.cumsum(n_partners)
     start = 0

@@ -13,7 +13,7 @@ from neardup.kernels.types import sealed
 from neardup.matching.measures import Measure
 from neardup.tables import Bools, Filters, Int32s, Int64s, ShingleLists, Uint64s
 
-# Filters: a few bits a shingle, by which most pairs that only share a band key are ruled out.
+# Filters: a few bits per shingle, which rule out most pairs that only share a band key.
 
 # Runs have to agree on both: other numbers drop other pairs, if never a similar one.
 _BITS_PER_SHINGLE = 2
@@ -21,16 +21,15 @@ _MOST_WORDS = 1024
 
 
 def make_filters(lists: ShingleLists, measure: Measure) -> Filters:
-    """Make the filter of each document for a measure of plain sets, of the hashes of its shingles.
+    """Make each document's filter from its shingle hashes, for a measure of plain sets.
 
     Notes
     -----
     A filter has from 64 to 2^16 bits, a power of two, and up to that size two bits a shingle or
     more. Repeats of a shingle count for its size only. ``kernels.join.filters`` has the proof that
-    no pair is lost. Measured on package descriptions (22 bytes a document) and licences (57), 95
-    and 99 % of the false candidates of Jaccard similarity 0.8 are ruled out, and 97 and 93 % of
-    those of containment 0.9; four bits would leave 2 % and 0.3 % of all documents fewer as
-    candidates, less than what they take.
+    no pair is lost. Filters rule out 95 and 99 % of the false candidates of Jaccard similarity 0.8
+    on package descriptions (22 bytes per document) and licences (57), and 97 and 93 % at
+    containment 0.9. Four bits would leave 2 and 0.3 % fewer candidate documents, and cost more.
     """
     n = len(lists)
     offsets: Int64s = np.empty(n + 1, np.int64)
@@ -44,7 +43,7 @@ def make_filters(lists: ShingleLists, measure: Measure) -> Filters:
 
 
 def join_filters(parts: Sequence[Filters]) -> Filters:
-    """Put the filters of some runs of documents one behind the other."""
+    """Concatenate the filters of some runs of documents."""
     ends = np.cumsum([0, *(len(part.words) for part in parts)])
     offsets = [part.offsets[:-1] + end for part, end in zip(parts, ends, strict=False)]
     return Filters(
@@ -66,7 +65,7 @@ def sieve_pairs(filters: Filters, left: Int64s, right: Int64s, measure: Measure)
 # Larger components stay whole. Each is decided by itself, so that the same documents stay
 # together wherever they are worked on.
 MOST_SIEVED = 16384
-# So many a document in all buckets: a cluster of 500 copies that share 16 keys is below.
+# Pairs per document in all buckets: a cluster of 500 copies that share 16 keys is below.
 _MOST_PAIRS = 4096
 
 
@@ -93,14 +92,14 @@ def sieve_components(
     keys
         Band keys, of shape (n, n_bands).
     filters
-        Their filters, made for the measure; None if there are none, as for weighted sets, and
-        every component stays whole.
+        Their filters for the measure. Without filters (None), as for weighted sets, every component
+        stays whole.
     measure
         For one-sided measures the later document, which would go, is x, the earlier one y.
     are_fixed
         Documents that stay in any case.
     with_fixed
-        Whether two of these may be similar as well, or are never compared.
+        Whether pairs of fixed documents are compared.
     either_way
         Whether a pair counts that is similar in the other direction.
 
@@ -110,8 +109,8 @@ def sieve_components(
 
     Notes
     -----
-    The result depends on nothing but the documents of each component. Those of more than
-    ``MOST_SIEVED`` documents, or with more than 4096 pairs a document in their buckets, stay
+    The result depends only on the documents of each component. Components of more than
+    ``MOST_SIEVED`` documents, or with more than 4096 pairs per document in their buckets, stay
     whole. Kernels hold no lock: threads may sieve different components at the same time.
     """
     n, n_bands = keys.shape

@@ -1,6 +1,6 @@
-"""The rule by which documents stay: each removed one is similar to the one that stays for it.
+"""Choose the documents that stay; each removed document is similar to its keeper.
 
-Connected components, where they are asked for: documents linked by any chain of verified pairs.
+Optionally join connected components: documents linked by any chain of verified pairs.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from neardup.tables import (
     offsets_of,
 )
 
-# Sets that are in memory, of documents whose sets do not all fit: a chunk, and a slice beside.
+# Sets in memory if not all sets fit: a chunk, and a slice of other documents.
 
 # Gives the sets of documents, whose numbers ascend.
 SetReader = Callable[[Int64s], ShingleSets | WeightedSets]
 
-# Of five parts of the memory a chunk has three, the slice beside it one, and one is for what is
-# being read. Slices are read again for each chunk, so that large chunks save reading.
+# A chunk has three of five parts of the memory, the slice one, and one is for reading. Slices are
+# read again for each chunk, so that large chunks save reading.
 _PARTS, _PARTS_OF_CHUNK = 5, 3
 
 
@@ -75,7 +75,7 @@ class Shelf:
 
     @property
     def table(self) -> ShingleSets | WeightedSets:
-        """The sets; only those of documents in memory are to be looked at."""
+        """Return the table of sets; only documents in memory are valid."""
         if not self._is_weighted:
             return ShingleSets(self._values, self._starts, self._sizes)
         weights = self._weights.view(np.int64)
@@ -91,9 +91,9 @@ class Shelf:
         )
 
     def chunks(self, documents: Int64s) -> Iterator[Int64s]:
-        """Read documents, whose numbers ascend, a chunk at a time; each takes the last one's place.
+        """Read documents in ascending order, one chunk at a time, replacing the last one.
 
-        What a document's set measures stays known when the set itself goes.
+        The measured sizes of a document stay known when its set is dropped.
         """
         for chunk in self._runs(documents, _PARTS_OF_CHUNK * self._part):
             self._end_of_chunk = 0
@@ -102,7 +102,7 @@ class Shelf:
             yield chunk
 
     def slices(self, documents: Int64s) -> Iterator[Int64s]:
-        """Read other documents beside the chunk, a slice at a time."""
+        """Read other documents in slices while the chunk stays in memory."""
         for piece in self._runs(documents, self._part):
             self._read(piece, self._end_of_chunk)
             yield piece
@@ -118,7 +118,7 @@ class Shelf:
             start = stop
 
     def _read(self, documents: Int64s, start: int) -> int:
-        """Read sets and lay them down from ``start`` on; return where they end."""
+        """Read sets into memory from ``start`` on; return their end."""
         sets = self._read_sets(documents)
         ends = start + np.cumsum(sets.sizes)
         starts, stop = ends - sets.sizes, int(ends[-1])
@@ -137,7 +137,7 @@ class Shelf:
 
 
 def _grown(values: Uint64s, n_kept: int, size: int) -> Uint64s:
-    """Give an array that has room for so many values, with the first ones of this one."""
+    """Return an array of at least ``size`` values with the first ``n_kept`` values."""
     if size <= len(values):
         return values
     larger: Uint64s = np.empty(size, np.uint64)
@@ -157,22 +157,21 @@ def choose_survivors(
 ) -> Removals:
     """Go through the documents in order; remove those similar to one that already stays.
 
-    A document is compared, exactly, with all documents that already stay and share a key with
-    it, and gives way to the most similar one that reaches the threshold (the earliest on a tie).
+    A document is compared, exactly, with all documents that already stay and share a key with it,
+    and is removed in favour of the most similar one at the threshold (the earliest on a tie).
 
     Parameters
     ----------
     lists
-        Keys by which candidates are found; documents are numbered in keep order.
+        Candidate keys; documents are numbered in keep order.
     sets
         Shingle sets of the same documents, none empty, or weighted sets.
     measure
-        For one-sided measures the document that would go is x and the one that stays is y.
+        For one-sided measures x is the document to remove and y the one that stays.
     n_fixed
         So many documents at the start stay in any case.
     earlier
-        What some of the documents go for in any case, unless one that stays is more similar; the
-        others have none.
+        Keepers already known for some documents; a more similar one that stays replaces them.
     progress
         Called with the number of documents decided so far.
     capacity
@@ -181,10 +180,9 @@ def choose_survivors(
     Notes
     -----
     Removed documents are never compared again, so a cluster of n copies of one document costs n
-    comparisons. Documents that share a key without being similar all stay. Where they become so
-    many that most comparisons are in vain, those to come are compared with those only with which
-    they share rare elements (``rare_elements``). The result is the same, counts included: pairs
-    that were left out are counted.
+    comparisons. Dissimilar documents that share a key all stay. If most comparisons fail, later
+    documents are compared only with documents that share rare elements (``rare_elements``). The
+    result is the same, and counts include the skipped pairs.
     """
     choice = Choice(lists, measure, n_fixed, earlier, capacity)
     choice.go_through(0, len(sets), measure_sets(sets), progress=progress)
@@ -192,12 +190,12 @@ def choose_survivors(
 
 
 class Choice(Meetings):
-    """Who stays, as far as it is decided.
+    """Decisions about the documents so far.
 
     Attributes
     ----------
     members
-        Documents that stay, by key; those of them that later documents are to be compared with.
+        Documents that stay, by key, for comparison with later documents.
     """
 
     def __init__(
@@ -265,13 +263,12 @@ class Choice(Meetings):
         return compare
 
     def _are_met(self, documents: Int64s) -> Int64s:
-        """Return those that stay."""
         staying: Int64s = documents[self._decisions.keepers[documents] == -1]
         return staying
 
     @property
     def removals(self) -> Removals:
-        """What was decided; all documents are."""
+        """Return the removals; all documents must be decided."""
         n_compared, n_verified = self.counts
         decided = self._decisions.keepers
         if self._by_elements:
@@ -281,7 +278,7 @@ class Choice(Meetings):
 
 
 def _begin(n_documents: int, earlier: EarlierKeepers | None) -> survivors.Decisions:
-    """Return what is known of documents before the first one is decided."""
+    """Return the decisions before the first document."""
     decisions = survivors.Decisions(
         keepers=np.full(n_documents, -1, np.int32),
         overlaps=np.zeros(n_documents, np.int64),
@@ -302,7 +299,7 @@ def _begin(n_documents: int, earlier: EarlierKeepers | None) -> survivors.Decisi
 
 @dataclass(frozen=True)
 class UnreadSets:
-    """Documents in keep order, of which sets are read when they are compared.
+    """Documents in keep order whose sets are read for each comparison.
 
     Parameters
     ----------
@@ -311,12 +308,11 @@ class UnreadSets:
     sizes
         About how many elements the set of each document has.
     read
-        Gives the sets of some documents, by their numbers, which ascend; called more than once for
-        a document.
+        Reads sets by ascending document numbers; called more than once per document.
     n_fixed
-        So many documents at the start stay in any case.
+        Number of documents at the start that always stay.
     components
-        Where it is given, documents share keys only with those of the same number.
+        Number of each document's component; documents share keys only within one.
     """
 
     keys: Uint64s
@@ -341,29 +337,29 @@ def choose_in_chunks(
     earlier: EarlierKeepers | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Removals:
-    """Decide who stays as ``choose_survivors`` does, with some of the sets in memory at a time.
+    """Choose survivors with only some of the sets in memory at a time.
 
     Parameters
     ----------
     documents
-        Of which sets are read.
+        Documents whose sets are read.
     measure, earlier, progress
         As for ``choose_survivors``.
     capacity
-        So many elements may be in memory at once. A chunk has one document at least, and so has
-        what it is compared with at a time, however large they are.
+        Elements that may be in memory at once. A chunk and a slice have at least one document each,
+        however large.
 
     Returns
     -------
-    What ``choose_survivors`` returns for the same keys and sets, counts included.
+    Removals and counts as of ``choose_survivors`` for the same keys and sets.
 
     Notes
     -----
-    Each chunk is compared with those earlier survivors that share a key with it, which are read a
-    slice at a time, and then with itself. Where documents share keys with few others, as versions
-    do, sets are read a few times each, whatever their number; where all share one key, each chunk
-    reads all survivors. What shares no key is never read. Memory beside sets: up to 20 bytes a
-    document and band, and 90 a document.
+    Each chunk is compared with the earlier survivors that share a key with it, read in slices, and
+    then with itself. If documents share keys with few others, as versions do, each set is read a
+    few times; if all share one key, each chunk reads all survivors. A document without a shared key
+    is never read. Memory in addition to sets: up to 20 bytes per document and band, and 90 per
+    document.
     """
     n_documents, n_fixed, lists = len(documents), documents.n_fixed, documents.list_keys()
     choice = Choice(lists, measure, n_fixed, earlier, capacity // 2)
@@ -385,7 +381,7 @@ def choose_in_chunks(
             survivors.show_next(shared, ends, int(shown[-1]) + 1, members)
             choice.go_through(start, stop, shelf.measured, shown=shown, enters=False)
 
-        # Survivors of the chunk itself come behind the earlier ones.
+        # Survivors of the chunk itself follow the earlier survivors.
         members.starts[shared], members.sizes[shared] = ends, 0
         choice.go_through(start, stop, shelf.measured, progress=progress)
         members.sizes[shared] += ends - starts
@@ -404,11 +400,11 @@ def join_components(
     progress: Callable[[int], None] | None = None,
     capacity: int | None = None,
 ) -> Removals:
-    """Remove all documents of a component but the first, whether similar to it or not.
+    """Remove all documents of a component except the first, similar to it or not.
 
-    Arguments as for ``choose_survivors``, but that documents look under all their keys; the first
-    ``n_fixed`` stay in any case. The similarity given for a removed document is that to the
-    document which stays for it, and may be below the threshold, even zero.
+    Arguments as for ``choose_survivors``, but documents look under all their keys, and the first
+    ``n_fixed`` stay in any case. The similarity of a removed document to its keeper may be below
+    the threshold, even zero.
     """
     n_documents = len(sets)
     joining = Joining(lists, measure, np.arange(n_documents, dtype=np.int64), capacity)
@@ -435,7 +431,7 @@ class Joining(Meetings):
         self._groups = _no_groups(owners, len(lists.sizes))
 
     def _meet_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
-        """Compare documents with those in groups, and put them there, too, if they enter."""
+        """Compare documents with groups of earlier ones, and join the groups if they enter."""
         components.join_components(
             start,
             stop,
@@ -479,11 +475,11 @@ class Joining(Meetings):
         return documents
 
     def replace_members(self, last: Int64s, following: Int64s) -> None:
-        """Take the documents ``last``, which are all that are in groups, out; put others there."""
+        """Replace all documents ``last`` in groups by others."""
         components.replace_members(last, following, self._keys, self._groups, self._parents)
 
     def keepers(self, n_fixed: int) -> Int64s:
-        """Return the first of each document's component; -1 for that one and the fixed ones."""
+        """Return the first document of each one's component; -1 for first and fixed documents."""
         keepers = find_roots(self._parents)
         keepers[keepers == np.arange(len(keepers))] = -1
         keepers[:n_fixed] = -1
@@ -491,7 +487,6 @@ class Joining(Meetings):
 
 
 def _no_groups(owners: Int64s, n_keys: int) -> components.Groups:
-    """Make room for the groups of keys, of which there is none yet."""
     next_group, next_member, last_member = np.full((3, len(owners)), -1, np.int64)
     groups = components.Groups(
         owners=owners.astype(np.int32),
@@ -521,22 +516,21 @@ def join_in_chunks(
     capacity: int,
     progress: Callable[[int], None] | None = None,
 ) -> Removals:
-    """Remove what ``join_components`` removes, with some of the sets in memory at a time.
+    """Join components with only some of the sets in memory at a time.
 
-    Arguments as for ``choose_in_chunks``; ``chosen`` is what that one returns for the same
-    documents.
+    Arguments as for ``choose_in_chunks``; ``chosen`` is its result for the same documents.
 
     Returns
     -------
-    Keepers and similarities of ``join_components``. Counts are those of ``chosen``: how many more
-    pairs are compared depends on the order in which they meet.
+    Keepers and similarities of ``join_components``, and counts of ``chosen``, because the number of
+    further comparisons depends on their order.
 
     Notes
     -----
-    Documents that went for the same survivor are joined already, so that only keys are looked at
-    that bring together documents of several survivors, and only documents with such a key are
-    read; and at the end those that go, and those that stay for them. Memory beside sets: up to 44
-    bytes a document and band, and 100 a document.
+    Documents removed for the same survivor are joined already. So only keys shared by documents of
+    several survivors are processed, and only documents with such a key are read; at the end also
+    the removed documents and their keepers. Memory in addition to sets: up to 44 bytes per document
+    and band, and 100 per document.
     """
     n_documents = len(documents)
     joined = np.where(chosen.keepers >= 0, chosen.keepers, np.arange(n_documents))
@@ -606,8 +600,8 @@ _PAIRS_AT_ONCE = 1 << 20
 class SimilarPairs:
     """Pairs of documents, which are numbered in keep order.
 
-    Where ``are_directed``, only ``left`` may go for ``right``; else either for the other. A pair
-    may come more than once, and may be of a document with itself, which says nothing.
+    If ``are_directed``, only ``left`` may be removed for ``right``, else either for the other.
+    Pairs may repeat, and pairs of a document with itself are ignored.
     """
 
     left: Int32s
@@ -630,7 +624,7 @@ class SimilarPairs:
         return self if reached.all() else self.take(reached)
 
     def by_order(self) -> SimilarPairs:
-        """Return the pairs by which a document may go: it is the left one, and the later."""
+        """Return the pairs that can remove a document: the left, later one."""
         if self.are_directed:
             is_later = self.left > self.right
             return self if is_later.all() else self.take(is_later)
@@ -642,13 +636,13 @@ class SimilarPairs:
 def choose_from_pairs(pairs: SimilarPairs, n_documents: int, threshold: float) -> Removals:
     """Go through the documents in order; remove those similar to one that already stays.
 
-    The rule of ``choose_survivors`` where all pairs of similar documents are given: a document goes
-    for the most similar one that stays, the earliest on a tie. Counts have all pairs as compared.
+    It follows ``choose_survivors``, but all similar pairs are given: a document is removed for the
+    most similar one that stays, the earliest on a tie. All pairs count as compared.
 
     Notes
     -----
-    Time linear in pairs and documents. Memory up to 44 bytes a pair beside those given, and 28 a
-    document.
+    Time linear in pairs and documents. Memory up to 44 bytes per pair in addition to the input, and
+    28 per document.
     """
     similar = pairs.reaching(threshold)
     ordered = similar.by_order()
@@ -664,10 +658,10 @@ def choose_from_pairs(pairs: SimilarPairs, n_documents: int, threshold: float) -
 
 
 def join_from_pairs(pairs: SimilarPairs, n_documents: int, threshold: float) -> Removals:
-    """Remove all documents of a component but the first, whether similar to it or not.
+    """Remove all documents of a component except the first, similar to it or not.
 
-    As ``join_components``; but how similar a document is to the one that stays for it is known only
-    if they are a pair, at the threshold or below it. Else it is NaN.
+    As ``join_components``, but the similarity of a document to its keeper is known only if they are
+    a pair, at the threshold or below it. Else it is NaN.
     """
     similar = pairs.reaching(threshold)
     parents: Int64s = np.arange(n_documents, dtype=np.int64)

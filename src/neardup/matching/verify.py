@@ -13,7 +13,7 @@ from neardup.tables import Floats, Int64s, ShingleSets, WeightedSets
 
 
 def measure_sets(sets: ShingleSets | WeightedSets) -> MeasuredSets:
-    """Return the sets as kernels take them, with what these know of each before comparing it."""
+    """Return the sets for kernels, with facts on each for faster comparison."""
     if isinstance(sets, WeightedSets):
         weights, totals, found = sets.weights, sets.totals, np.empty(0, np.uint64)
     else:
@@ -56,7 +56,7 @@ def score_pairs(
 ) -> Floats:
     """Work out the similarity of each pair (left[k], right[k]) of non-empty sets, exactly.
 
-    The threshold of ``measure`` plays no part. Time O(size of both sets) a pair.
+    The threshold of ``measure`` is ignored. Time O(size of both sets) per pair.
     """
     if isinstance(sets, WeightedSets):
         # Only few jobs need it.

@@ -1,4 +1,4 @@
-"""Exact similarity join of weighted sets: all pairs at or above a threshold, none missed."""
+"""Join weighted sets exactly: all pairs at or above a threshold."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from neardup.tables import Bytes, Floats, Int64s, ScoredPairs, Uint64s, Weighted
 
 @dataclass(frozen=True)
 class WeightedRuns:
-    """Runs of token ranks, and running sums of what their tokens weigh.
+    """Runs of token ranks, and running sums of their weights.
 
     Token k of all runs weighs ``sums[k + 1] - sums[k]``; sums may wrap around, differences do not.
     """
@@ -51,10 +51,10 @@ class WeightedRuns:
     sums: Int64s
 
     def prefixes(self, needed: Floats) -> Int64s:
-        """Count the tokens of each run before those that together weigh less than is needed.
+        """Count the tokens of each run before the rest weighs less than needed.
 
-        Two sets that have in common what is needed for each of them share one of these tokens,
-        whatever the order of all tokens.
+        Two sets that share the needed weight also share one of these tokens, whatever the order of
+        all tokens.
         """
         lengths: Int64s = np.empty(len(needed), np.int64)
         weighted.weight_prefixes(self.ranked.starts, self.ranked.sizes, self.sums, needed, lengths)
@@ -62,9 +62,9 @@ class WeightedRuns:
 
 
 def needed_weights(measure: Measure, totals: Int64s) -> tuple[Floats, Floats]:
-    """Return what sets of these total weights have in common with a partner, rounded down.
+    """Return the least common weights of sets of these total weights, rounded down.
 
-    At least with any partner at the threshold, and with one that weighs no less.
+    The first is for any partner at the threshold, the second for one of at least the same weight.
     """
     # c / (x + y - c) >= t and c <= y: c >= t * x. Of y >= x: c >= 2 * t * x / (1 + t).
     share = float(measure.threshold)
@@ -73,15 +73,15 @@ def needed_weights(measure: Measure, totals: Int64s) -> tuple[Floats, Floats]:
 
 
 def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> WeightedRuns:
-    """Sort the elements of sets, in the order named, from the rarest to the most frequent of all.
+    """Sort the elements of sets, in the order given, from the rarest to the most frequent.
 
-    Elements that only one set has are left out, and none weighs more than in the second of the sets
-    where it weighs most: what is above that no two sets have in common.
+    Elements of a single set are left out. The weight of an element is capped at its second largest
+    weight in any set, because no two sets share more.
 
     Notes
     -----
-    Memory 28 bytes an element and up to 50 a distinct one while it works, then 16 an element that
-    several sets have.
+    Memory 28 bytes per element and up to 50 per distinct one while it works, then 16 per element of
+    several sets.
     """
     sizes = sets.sizes[order]
     starts: Int64s = np.cumsum(sizes) - sizes
@@ -111,12 +111,12 @@ def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> WeightedRuns:
 
 @dataclass(frozen=True)
 class WeightedJoinCounts(FilterCounts):
-    """What each filter let through.
+    """Count the pairs after each filter.
 
-    ``hits`` postings under the tokens of probing prefixes, of two collections those of the other
-    one; ``after_weight`` of those whose record weighs enough and comes first; ``after_position``
-    those that leave enough weight behind them in both; ``verified`` pairs whose common weight was
-    summed up to the end, ``results`` those at the threshold.
+    ``hits`` counts postings of the tokens of probing prefixes in the other collection;
+    ``after_weight`` hits whose record weighs enough and comes first; ``after_position`` hits with
+    enough weight after them in both records; ``verified`` pairs whose common weight was summed up
+    to the end, ``results`` pairs at the threshold.
     """
 
     hits: int
@@ -128,7 +128,7 @@ class WeightedJoinCounts(FilterCounts):
 
 @dataclass(frozen=True)
 class WeightedJoin(ScoredBySize, PartedJoin):
-    """Weighted sets, joined exactly; a score is a common weight."""
+    """Join weighted sets exactly; a score is a common weight."""
 
     sets: WeightedSets
     measure: Measure
@@ -188,13 +188,13 @@ def join_weighted_sets(
 
     Returns
     -------
-    The pairs in ascending order, left less than right, with their common weights; and what the
-    filters did.
+    The pairs in ascending order, left less than right, with their common weights, and the counts of
+    the filters.
 
     Notes
     -----
-    Memory: 32 bytes an element while they are ranked, then 12; 8 bytes a posting (the indexing
-    prefixes), 16 a pair found, and for each thread 20 bytes a set. Results do not depend on the
+    Memory: 32 bytes per element during ranking, then 12; 8 bytes per posting of the indexing
+    prefixes, 16 per pair found, and 20 bytes per set and thread. Results do not depend on the
     number of threads.
     """
     order = np.flatnonzero(have_sides(sides, sets.totals > 0))
@@ -244,7 +244,7 @@ def join_weighted_sets(
 def prepare_records(
     sets: WeightedSets, order: Int64s, measure: Measure, sides: Bytes | None
 ) -> tuple[weighted.WeightedRecords, Groups, Postings]:
-    """Rank and index the sets; ``order`` is by total weight, ``sides`` are in the same order."""
+    """Rank and index the sets; ``order`` is by total weight, ``sides`` in the same order."""
     runs = rank_weighted_sets(sets, order)
     totals = sets.totals[order]
     probing, indexing = needed_weights(measure, totals)

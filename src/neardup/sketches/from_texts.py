@@ -1,4 +1,4 @@
-"""What makes sketches of texts: a kind, how texts are read for it, and the options of both."""
+"""Make sketches of texts: a kind, its preparation of texts, and their options."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class SketchMaker(Generic[KindT]):
     texts: TextScheme
 
     def describe(self) -> dict[str, Any]:
-        """Return all that decides a sketch, as plain values: sketches are compared if it is equal.
+        """Return all settings that decide a sketch, as plain values; equal ones are comparable.
 
-        Frequencies that are still to be counted are missing from it.
+        Frequencies are missing until they are counted.
         """
         return self.kind.describe(self.texts)
 
     def make_with_digests(self, texts: Texts) -> tuple[Any, Uint64s]:
-        """Sketch texts likewise, and digest what is sketched."""
+        """Sketch texts, and digest the sketched tokens."""
         return self.kind.make_with_digests(texts, self.texts)
 
     def make(self, texts: Texts) -> Any:
@@ -41,12 +41,12 @@ class SketchMaker(Generic[KindT]):
 
 
 def make_maker(options: SketchOptions) -> SketchMaker[AnyKind]:
-    """Check what goes with what, before any work starts."""
+    """Check the combination of options, before any work starts."""
     return make_maker_of(kind_named(options.kind), options)
 
 
 def make_maker_of(kind: type[KindT], options: SketchOptions) -> SketchMaker[KindT]:
-    """Check what goes with a kind, whatever kind ``options`` name; errors as of ``make_maker``."""
+    """Check the options of a given kind; errors as of ``make_maker``."""
     names = tuple(kind.scheme_type.__dataclass_fields__)
     _check_own(kind, options, names)
     given = {name: getattr(options, name) for name in names}

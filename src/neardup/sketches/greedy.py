@@ -32,7 +32,7 @@ def cluster_greedily(
     room_bytes: int | None = None,
     report: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> GreedyClusters:
-    """Put each document, in order, into the cluster it resembles most, or into a new one.
+    """Assign each document, in order, to the most similar cluster or a new one.
 
     A cluster is represented by its first member, or by the values that most members have. A
     document joins if its resemblance with the representative, as estimated from the sketches,
@@ -42,52 +42,52 @@ def cluster_greedily(
     Parameters
     ----------
     sketches
-        Of the documents, in the order in which they are to be considered; or what returns them in
-        parts, from the part of a number on, and is called for each pass.
+        Sketches of the documents in clustering order, or a function that yields them in parts from
+        a part number on, called for each pass.
     scheme
-        That of the sketches.
+        The scheme of the sketches.
     threshold
-        In (0, 1], the exact decimal that is typed.
+        In (0, 1], an exact decimal.
     representative
-        ``first``: the sketch of the first member. ``popular``: a sketch with as many values as that
-        one has, which are those in the most of the members' sketches, the smaller of two in equally
-        many. It changes with each member. It has the modulus of the first member's, so that only
-        multiples of that are counted, and stands for a whole set if that does.
+        ``first``: the sketch of the first member. ``popular``: a sketch of as many values, the most
+        frequent ones in the members' sketches, the smaller of two on a tie. It changes with each
+        member. It has the modulus of the first member's sketch, so that only its multiples are
+        counted, and represents a whole set if the first sketch does.
     min_samples
-        Estimates that rest on fewer samples join nothing, unless both sets are known whole.
+        Estimates from fewer samples join nothing, unless both sets are known completely.
     room_bytes
-        About how many bytes the clusters that are held may take, with what tells which values are
-        rare; None: any. Those of ``popular`` values are all held.
+        About how many bytes the clusters and the counts of values may take; None: any. All clusters
+        of ``popular`` values are in memory.
     report
-        Is called with how many sketches were gone through, and how many will be. That grows where
-        there turns out to be no room for all clusters.
+        Called with the numbers of sketches processed and to process. The latter grows if not all
+        clusters fit.
 
     Returns
     -------
-    Clusters numbered in the order of their first members, which are their ``representatives`` in
-    either case. A document that joins none is alone, and so is an empty one.
+    Clusters numbered in the order of their first members, always their ``representatives``. A
+    document that joins no cluster is alone, and so is an empty one.
 
     Notes
     -----
-    The order decides: it makes representatives, and a document that comes between two others may
-    join either. Members resemble the representative, as far as estimates go, and each other by the
+    The order decides: it makes representatives, and a document similar to two others may join
+    either. Members resemble the representative, as far as estimates go, and each other by the
     triangle inequality of 1 - r at least 2 t - 1; no pair is verified. Time O(values) for sorting
-    them, and for each document the comparisons with clusters that share one of its rarer values:
-    of n values the n (1 - t) + 1 rarest are looked up, so that boilerplate costs nothing. How rare
-    a value is only has to be known roughly, so values are counted in a table of fixed size.
+    them, and for each document the comparisons with clusters that share one of its rarer values: of
+    n values the n (1 - t) + 1 rarest are looked up, so that boilerplate costs nothing. How rare a
+    value is only has to be known roughly, so values are counted in a table of fixed size.
 
-    Where there is no room for all clusters, as many as there is room for are held at a time. The
-    first that has none begins another pass, from its first member on, in which documents that
-    passed it keep the best of the clusters that were held before. So each is compared with all
-    earlier clusters before it joins one: 16 bytes a document, and a pass for each room of clusters.
-    Before that, a document is a cluster for good, and passes no more, if too few of its values are
-    in any other: two bits for each of some values tell that, as many as there is room for.
+    If not all clusters fit, a pass holds as many as fit. The first cluster that does not fit begins
+    another pass, from its first member on, in which later documents keep the best cluster of
+    earlier passes. So each document is compared with all earlier clusters before it joins one: 16
+    bytes per document, and one pass per memory load of clusters. A document with too few values in
+    common with all others becomes a cluster at once, without passes; two bits per value, as many as
+    fit, record that.
 
-    ``popular`` values are no sample of any document's set. What they tell is a resemblance with the
-    core of a cluster, and nothing is known of its error; nor is any resemblance of members assured,
-    as the core may drift away from those that came first. A document in the middle is less needed,
-    but the order still decides. Clusters are found by all values of their members, and every member
-    is counted: time O(values) more, and 40 to 60 bytes a different value of a cluster.
+    ``popular`` values are not a sample of any document's set. They estimate a resemblance with the
+    core of a cluster, with unknown error. Members need not resemble each other, because the core
+    may drift away from the first members. A central document matters less, but the order still
+    decides. Clusters are found by all values of their members, and every member is counted:
+    O(values) more time, and 40 to 60 bytes per distinct value of a cluster.
 
     References
     ----------
@@ -106,7 +106,7 @@ def cluster_greedily(
     if room_bytes is not None and not is_popular:
         open_ones = _Open.find(read, scheme, least, room_bytes)
         read = open_ones.of(read)
-    # What tells which values are rare gets a quarter of the room, clusters all that is left.
+    # The table of rare values gets a quarter of the room, clusters the rest.
     census = _take_census(read(0), scheme, None if room_bytes is None else room_bytes // 4)
     if room_bytes is not None:
         room_bytes -= census.frequencies.nbytes
@@ -157,7 +157,7 @@ def cluster_greedily(
                     joined.unions[start:stop],
                 ),
             )
-            # It would stay beside the part that is read next.
+            # It would stay in memory with the next part.
             del block
             if found < stop - start:
                 first_without_room = start + int(found)
@@ -191,7 +191,7 @@ def _blocks_of(parts: Iterable[SetSketches]) -> Iterator[Samples]:
 
 
 def _sketches_to_pass(n: int, begin: int, first_without_room: int) -> int:
-    """Return how many of n sketches pass from a pass on, if each later one has as much room."""
+    """Estimate how many of n sketches pass from a pass on, if later passes have equal room."""
     step = first_without_room - begin
     n_passes = -(-(n - begin) // step)
     return n_passes * (n - begin) - step * n_passes * (n_passes - 1) // 2
@@ -203,9 +203,9 @@ def _samples_of(sketches: SetSketches) -> Samples:
 
 @dataclass(frozen=True)
 class _Open:
-    """Which sketches may resemble another one; part k has those of ``bounds[k] : bounds[k + 1]``.
+    """Sketches that may resemble another one; part k has ``bounds[k] : bounds[k + 1]``.
 
-    The others share too few of their values with all others together.
+    All other sketches share too few values with the rest.
     """
 
     is_open: Bools
@@ -213,7 +213,7 @@ class _Open:
 
     @classmethod
     def find(cls, read: _Read, scheme: SetScheme, least: Fraction, most_bytes: int) -> _Open:
-        """Count how often all values come, those together that some bytes cannot tell apart."""
+        """Count all values, in a table that may merge some values to save bytes."""
         seen = np.zeros(1 << max(most_bytes.bit_length() - 1, 0), np.uint8)
         bounds = [0]
         moduli: set[int] = set()
@@ -222,7 +222,7 @@ class _Open:
             greedy.note_values(sketches.values, seen)
             bounds.append(bounds[-1] + len(sketches))
             moduli.update(np.unique(sketches.moduli).tolist())
-            # It would stay beside the part that is read next.
+            # It would stay in memory with the next part.
             del sketches
         room = np.empty((2, _n_levels(moduli)), np.int64)
         is_alone = np.empty(bounds[-1], np.bool_)
@@ -236,7 +236,7 @@ class _Open:
         return cls(~is_alone, bounds)
 
     def of(self, read: _Read) -> _Read:
-        """Return what reads these sketches alone, in as many parts."""
+        """Return a reader of these sketches alone, in as many parts."""
 
         def read_open(number: int) -> Iterator[SetSketches]:
             start = self.bounds[number]
@@ -257,7 +257,7 @@ class _Open:
         return read_open
 
     def among_all(self, found: GreedyClusters) -> GreedyClusters:
-        """Return clusters of these as such of all sketches, of which any other one is alone."""
+        """Return clusters renumbered among all sketches; every other sketch is alone."""
         places = np.flatnonzero(self.is_open)
         is_first = ~self.is_open
         firsts = places[found.representatives]
@@ -269,10 +269,10 @@ class _Open:
 
 @dataclass(frozen=True)
 class _Census:
-    """What all sketches are together.
+    """Summary of all sketches.
 
-    Part k has the sketches ``bounds[k] : bounds[k + 1]``. ``largest`` is the most values that one
-    has; ``n_levels`` counts the powers of two up to the largest modulus, 1 if all are equal.
+    Part k has the sketches ``bounds[k] : bounds[k + 1]``. ``largest`` is the most values of a
+    sketch; ``n_levels`` counts the powers of two up to the largest modulus, 1 if all are equal.
     """
 
     bounds: list[int]
@@ -304,19 +304,18 @@ def _take_census(
         n_values += len(sketches.values)
         largest = max(largest, int(np.diff(sketches.offsets).max(initial=0)))
         moduli.update(np.unique(sketches.moduli).tolist())
-        # It would stay beside the part that is read next.
+        # It would stay in memory with the next part.
         del sketches
     return _Census(bounds, n_values, largest, _n_levels(moduli), frequencies)
 
 
 def _n_levels(moduli: set[int]) -> int:
-    """Return how many powers of two there are up to the largest modulus, 1 if all are equal."""
     return max(moduli).bit_length() if len(moduli) > 1 else 1
 
 
 # Entries are numbered with 31 bits.
 _MOST_ENTRIES = 2**31 - 1
-# Bytes of a cluster, of a value of what represents it, and of one that leads to it.
+# Bytes per cluster, per value of its representative, and per entry of the value table.
 _ROW_BYTES, _VALUE_BYTES, _ENTRY_BYTES = 32, 8, 24
 
 
@@ -330,7 +329,7 @@ class _Room:
 
     @classmethod
     def of(cls, census: _Census, least: Fraction, most_bytes: int | None) -> _Room:
-        """Return room for all sketches as clusters, or for what some bytes are enough for."""
+        """Return room for all sketches as clusters, or as much as fits in some bytes."""
         n, n_values = census.n_sketches, census.n_values
         # Of sketches of one modulus a share leads to clusters, and one value more of each.
         n_entries = n_values
@@ -367,7 +366,7 @@ def _make_held(room: _Room) -> greedy.Held:
 
 
 def _emptied(held: greedy.Held) -> greedy.Held:
-    """Make room for clusters behind those that were held, in the same arrays."""
+    """Reuse the arrays of earlier clusters for the next ones."""
     n_rows = int(held.used[0])
     held.used[:] = 0
     held.last_met[:n_rows] = -1
@@ -376,7 +375,6 @@ def _emptied(held: greedy.Held) -> greedy.Held:
 
 
 def _make_tallies(room: _Room, largest: int) -> greedy.Tallies:
-    """Make room for the counts of popular values; ``largest`` is the size of the largest sketch."""
     return greedy.Tallies(
         slots=np.full(2 << room.entries.bit_length(), -1, np.int32),
         counts=np.empty(room.entries, np.int64),

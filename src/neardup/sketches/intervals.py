@@ -1,4 +1,4 @@
-"""Shares that were seen in samples, and how far from the truth they may lie."""
+"""Estimate shares from samples, with errors and intervals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUANTILE_95 = 1.959963984540054
 
 
 def estimate_shares(hits: Int64s, n_samples: Int64s, left: Floats, whole: Bools) -> Estimates:
-    """Estimate the share of marked elements in populations of which samples were drawn.
+    """Estimate the share of marked elements in sampled populations.
 
     Parameters
     ----------
@@ -41,8 +41,8 @@ def estimate_shares(hits: Int64s, n_samples: Int64s, left: Floats, whole: Bools)
     Returns
     -------
     Values v = hits / n. Errors are those of the hypergeometric distribution with the estimate in
-    place of the truth, sqrt(v (1 - v) / n * left); so they are 0 where v is 0 or 1, and the
-    interval tells more. Intervals are Wilson's for n / left samples.
+    place of the truth, sqrt(v (1 - v) / n * left). They are 0 where v is 0 or 1; use the interval
+    there. Intervals are Wilson's for n / left samples.
     """
     n = n_samples.astype(np.float64)
     left = np.where(whole, 0.0, left)
@@ -56,10 +56,10 @@ def estimate_shares(hits: Int64s, n_samples: Int64s, left: Floats, whole: Bools)
 
 
 def wilson_intervals(shares: Floats, n_samples: Floats) -> tuple[Floats, Floats]:
-    """Bound shares that were each seen in some independent draws, with 95 % confidence.
+    """Bound shares from independent draws with 95 % confidence.
 
-    Shares of no draws, NaN, lie from 0 to 1; shares of infinitely many are what they are. Over all
-    true shares the intervals hold 95 % in the mean; near 0 and 1 they hold less for some.
+    Without draws a share is NaN, from 0 to 1; with infinitely many draws it is exact. Intervals
+    contain 95 % on average over all true shares, and less for some near 0 and 1.
 
     References
     ----------
@@ -78,15 +78,14 @@ def wilson_intervals(shares: Floats, n_samples: Floats) -> tuple[Floats, Floats]
     return np.where(seen, low, 0.0), np.where(seen, high, 1.0)
 
 
-# Kinds of sketches that are samples of sets, of which shares are estimated.
+# Kinds of sketches that are samples of sets, for estimates of shares.
 
 
 @dataclass(frozen=True)
 class Shares:
-    """What samples tell of pairs of sets, a and b.
+    """Estimated shares of pairs of sets, a and b.
 
-    ``jaccard``, weighted if the sets are, and of kinds that tell it how much of a is in b, and of b
-    in a.
+    ``jaccard``, weighted if the sets are, and for some kinds the share of a in b, and of b in a.
     """
 
     jaccard: Estimates
@@ -95,11 +94,11 @@ class Shares:
 
 
 class ShareKind(SketchKind[SchemeT, RowsT]):
-    """A kind of sketches from which shares of sets are estimated."""
+    """A kind of sketches for estimates of shares of sets."""
 
     @abstractmethod
     def shares(self, rows: RowsT, left: Int64s, right: Int64s) -> Shares:
-        """Estimate the shares that pairs of rows have in common; a is the left one."""
+        """Estimate the shares of elements common to pairs of rows; a is the left one."""
 
     def estimate(self, rows: RowsT, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate how similar pairs of rows are."""

@@ -1,4 +1,4 @@
-"""What every kind of sketches offers: one small protocol, whatever the sketches are."""
+"""Define the protocol of all kinds of sketches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from neardup.text.shingles import ShingleScheme, digest_token_lists
 from neardup.text.tokenizers import Tokenizer
 from neardup.text.weighting import WeightedScheme, Weighting
 
-# Pairs of rows of one or two collections, listed some at a time: all would fill the memory.
+# Pairs of rows of one or two collections, listed in pieces to bound memory.
 
 # Rows of the lesser and of the greater number, one of each for every pair.
 Pairs = tuple[Int64s, Int64s]
@@ -31,9 +31,9 @@ _PIECE = 1 << 16
 
 
 def count_pairs(n: int, n_left: int | None, *, is_directed: bool = False) -> int:
-    """Count the pairs of n rows; of two collections, if the first ``n_left`` are one of them.
+    """Count the pairs of n rows, or of two collections if ``n_left`` is given.
 
-    Pairs of one collection come both ways round if they are directed.
+    Directed pairs of one collection count in both orders.
     """
     if n_left is None:
         return n * (n - 1) // (1 if is_directed else 2)
@@ -41,7 +41,7 @@ def count_pairs(n: int, n_left: int | None, *, is_directed: bool = False) -> int
 
 
 def count_pairs_up_to(row: int, n: int, n_left: int | None, *, is_directed: bool = False) -> int:
-    """Count the pairs of n rows whose first row is not behind ``row``."""
+    """Count the pairs of n rows whose first row is ``row`` or earlier."""
     n_before = row + 1
     if n_left is None and is_directed:
         return n_before * (n - 1)
@@ -74,9 +74,8 @@ def cut_pairs(left: Int64s, right: Int64s) -> Iterator[Pairs]:
 
 
 # Digests beside sketches: whether two documents are the same, token for token.
-#
-# Sketches of documents that differ little are often equal; digests are equal for exact copies only.
-# They are made under the seed of a scheme, so that one who does not know it can test no guess.
+# Sketches of similar documents are often equal; digests are equal for exact copies only. They use
+# the seed of a scheme, so that nobody without the seed can test a guess.
 
 DIGEST_BYTES = 16
 
@@ -116,7 +115,7 @@ def digest_tokens(tokens: TokenLists, seed: int) -> Uint64s:
 
 
 def digest_texts(texts: Texts, seed: int) -> Uint64s:
-    """Digest texts that are cut into no tokens to 128 bits under a seed, shape (n, 2).
+    """Digest texts without tokens to 128 bits under a seed, shape (n, 2).
 
     BLAKE2b of their UTF-8, with the eight bytes of the seed, lowest first, as its key.
     """
@@ -161,7 +160,7 @@ def read_column(table: pa.Table, name: str) -> pa.Array:
 
 
 def read_counts(table: pa.Table, name: str, *, null: int | None = None) -> Int64s:
-    """Read numbers from 0 on; ``null`` stands for those that are not known, if any may be so."""
+    """Read numbers from 0 on; ``null`` replaces unknown ones, or is None if none may be unknown."""
     column = read_column(table, name).cast(pa.int64())
     check(null is not None or column.null_count == 0)
     check(not pc.any(pc.less(column, 0)).as_py())
@@ -183,25 +182,25 @@ def read_lists(table: pa.Table, kind: pa.DataType) -> tuple[pa.Array, Int64s]:
     return values, offsets - offsets[0]
 
 
-# Lists of different lengths, one behind the other, as sketches are held.
+# Concatenated lists of different lengths, as sketches are held.
 
 
-# Estimates that rest on fewer samples say too little.
+# Estimates from fewer samples are useless.
 LEAST_SAMPLES = 20
 
 
 class KindScheme(Protocol):
-    """What decides the sketches of given texts: a frozen dataclass that checks its own ranges.
+    """Settings of the sketches of given texts: a frozen dataclass that checks its own ranges.
 
     Its fields are the options of the kind.
     """
 
     @property
     def seed(self) -> int:
-        """What selects the hash functions, from 0 to 2^64 - 1."""
+        """The seed of the hash functions, from 0 to 2^64 - 1."""
 
     def describe(self) -> dict[str, Any]:
-        """Return all that decides a sketch, as plain values; ``kind`` is one of them."""
+        """Return all settings that decide a sketch, as plain values, including ``kind``."""
 
 
 class SketchRows(Protocol):
@@ -216,14 +215,14 @@ RowsT = TypeVar("RowsT", bound=SketchRows)
 
 @dataclass(frozen=True)
 class TextScheme:
-    """How texts become what is sketched.
+    """Preparation of texts for sketches.
 
     Parameters
     ----------
     shingles
-        How texts become sets; a kind that cuts texts into none takes the normalisation only.
+        How texts become sets; a kind without tokens uses only the normalisation.
     weights
-        What shingles weigh, for kinds of weighted sets only.
+        Weights of shingles, for kinds of weighted sets only.
     """
 
     shingles: ShingleScheme
@@ -271,25 +270,25 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
     Parameters
     ----------
     scheme
-        That of the sketches.
+        The scheme of the sketches.
     """
 
     name: ClassVar[str]
     scheme_type: ClassVar[type[Any]]
-    #: Options besides the scheme's, and those of documents that sketches of this kind do not have.
+    #: Options in addition to the scheme's, and document options that this kind does not have.
     more_options: ClassVar[tuple[str, ...]] = ()
     missing_options: ClassVar[tuple[str, ...]] = ()
-    #: What options of documents are where they are not given.
+    #: Defaults of document options.
     defaults: ClassVar[Mapping[str, Any]] = {}
-    #: What is estimated, by the names that measures have everywhere, the similarity first; of the
-    #: directed ones the first row of a pair is the one that lies in the other.
+    #: Estimated measures by their common names, the similarity first; in directed measures the
+    #: first row of a pair is contained in the second.
     measures: ClassVar[tuple[str, ...]]
     directed_measures: ClassVar[tuple[str, ...]] = ()
     #: Whether shingles are weighed, and documents may have to be counted before.
     is_weighted: ClassVar[bool] = False
     #: Whether greedy clustering takes the rows.
     has_clusters: ClassVar[bool] = False
-    #: Whether rows are min-hashes, of which super-shingles are made.
+    #: Whether rows are min-hashes, for super-shingles.
     has_super_shingles: ClassVar[bool] = False
 
     def __init__(self, scheme: SchemeT) -> None:
@@ -297,16 +296,16 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
 
     @classmethod
     def check_given(cls, given: Mapping[str, Any]) -> None:
-        """Check options that were given, None for others, beyond what the scheme can see.
+        """Check given options, else None, beyond the scheme's own checks.
 
         Raises
         ------
         InvalidParameterError
-            If one has no effect beside another.
+            If one has no effect together with another.
         """
 
     def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all that decides a sketch, as plain values: sketches are compared if it is equal.
+        """Return all settings that decide a sketch, as plain values; equal ones are comparable.
 
         ``kind`` is the kind's name.
         """
@@ -317,14 +316,14 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
         """Sketch texts, one after another in the order given."""
 
     def make_with_digests(self, texts: Texts, how: TextScheme) -> tuple[RowsT, Uint64s]:
-        """Sketch texts, and digest what is sketched under the scheme's seed, shape (n, 2)."""
+        """Sketch texts, and digest the sketched tokens under the scheme's seed, shape (n, 2)."""
         tokenizer = RememberingTokenizer(how.shingles.tokenizer)
         rows = self.make(texts, replace(how, shingles=replace(how.shingles, tokenizer=tokenizer)))
         return rows, digest_tokens(tokenizer.hash_tokens(texts), self.scheme.seed)
 
     @abstractmethod
     def join_rows(self, parts: Sequence[RowsT]) -> RowsT:
-        """Put sketches one after another; there is at least one part."""
+        """Concatenate sketches of at least one part."""
 
     @abstractmethod
     def candidates(
@@ -337,7 +336,7 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
         limit: int | None,
         runner: Runner,
     ) -> Iterator[Pairs]:
-        """Find pairs of rows; none is missed whose estimate reaches the threshold.
+        """Find all pairs of rows whose estimate may reach the threshold.
 
         Parameters
         ----------
@@ -348,8 +347,7 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
         threshold
             Least estimate of it, in (0, 1].
         n_left
-            So many rows at the start are the first of two collections, of which pairs have one
-            each. None: one collection.
+            Rows of the first of two collections; pairs have one row of each. None: one collection.
         limit
             Most pairs that reach the threshold.
         runner
@@ -357,14 +355,13 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
 
         Returns
         -------
-        Some pairs at a time, in ascending order, the lesser row first; of a directed measure the
-        one that lies in the other, so that a pair may come both ways round.
+        Some pairs at a time, in ascending order, the lesser row first. In a directed measure the
+        contained row is first, so that a pair may come in both orders.
 
         Raises
         ------
         ResultLimitError
-            If more than ``limit`` pairs are sure to reach it; others may be noticed later, by those
-            who estimate.
+            If more than ``limit`` pairs are sure to reach the threshold; the caller may count more.
         """
 
     @abstractmethod
@@ -372,16 +369,16 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
         """Estimate how similar pairs of rows are."""
 
     def count_short(self, rows: RowsT) -> int:
-        """Count the rows from which nothing can be estimated, whatever they are compared with."""
+        """Count the rows too short for any estimate."""
         return 0
 
     @abstractmethod
     def count_elements(self, rows: RowsT) -> Int64s:
-        """Return how much of each text was sketched: shingles, or characters; -1 if not known."""
+        """Return the sketched shingles or characters per text; -1 if not known."""
 
     @abstractmethod
     def to_columns(self, rows: RowsT) -> dict[str, pa.Array]:
-        """Return the columns of a stored table, ``sketch`` and what the kind knows of sizes."""
+        """Return the columns of a stored table, ``sketch`` and the sizes known to the kind."""
 
     @abstractmethod
     def from_columns(self, table: pa.Table) -> RowsT:
@@ -390,7 +387,7 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
         Raises
         ------
         DamagedColumnError, KeyError, pyarrow.ArrowException
-            If they are not what ``to_columns`` writes.
+            If ``to_columns`` did not write them.
         """
 
 

@@ -113,7 +113,7 @@ class MinHashKind(SignatureKind[MinHashScheme]):
 
 @lru_cache(maxsize=8)
 def _lanes(scheme: MinHashScheme) -> tuple[Uint32s, Uint32s]:
-    """Draw the two masks of every lane from the mixer; lane k depends on seed and k only."""
+    """Draw the two masks of every lane from the mixer; lane k depends only on seed and k."""
     n_lanes = -(-scheme.num_perm // _LANES_TOGETHER) * _LANES_TOGETHER
     with np.errstate(over="ignore"):
         start = mix_words(np.uint64(scheme.seed))

@@ -1,4 +1,4 @@
-"""The kind modulo: those elements of a permuted set that a modulus divides."""
+"""The kind modulo: the elements of a permuted set divisible by a modulus."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from neardup.sketches.samples import (
 )
 from neardup.tables import Estimates, Floats, Int64s, SetSketches, ShingleLists, Uint64s
 
-# Kernels are imported where they are used, so that a job loads those of its kind only.
+# Kernels are imported on use, so that a job loads only its kind's kernels.
 
 _ALL_ONES = 2**64 - 1
 # More values than any sketch has.
@@ -34,14 +34,14 @@ _NO_LIMIT = 2**62
 
 @dataclass(frozen=True)
 class ModuloScheme(SetScheme):
-    """Sketches of those elements of a permuted set that a modulus divides.
+    """Sketches of the elements of a permuted set divisible by a modulus.
 
     Parameters
     ----------
     modulus
-        One for all sets, from 1 to 2^32. None: each set has the power of two 2^i for which
-        size * 2^i <= n < size * 2^(i + 1), where n is the number of its distinct elements, and 1 if
-        n < size; so a sketch has ``size`` to twice as many values, as expected.
+        One for all sets, from 1 to 2^32. None: each set of n distinct elements has the power of two
+        2^i with size * 2^i <= n < size * 2^(i + 1), and 1 if n < size. So a sketch is expected to
+        have ``size`` to twice as many values.
     size
         From 1 to 1,048,576. No effect where a modulus is given.
     seed
@@ -141,11 +141,11 @@ class ModuloScheme(SetScheme):
 def estimate_containment(
     sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: ModuloScheme
 ) -> Estimates:
-    """Estimate |A ∩ B| / |A|, how much of A is in B, for pairs of sets; A is the left one.
+    """Estimate |A ∩ B| / |A|, the share of A in B, for pairs of sets.
 
     For the other direction exchange the tables and the rows. Arguments, results and errors as of
-    ``estimate_resemblance``; only modulo sketches tell containment. Little is known of a small set
-    in a large one: of A only the multiples of B's modulus count.
+    ``estimate_resemblance``; only modulo sketches estimate containment. A is the left set.
+    Estimates of a small set in a large one are weak: only A's multiples of B's modulus count.
     """
     compared = compare_samples(sketches, other, left, right, scheme)
     sizes = sketches.sizes[left]
@@ -165,7 +165,7 @@ class ModuloKind(SampleKind[ModuloScheme]):
 
     @classmethod
     def check_given(cls, given: Mapping[str, Any]) -> None:
-        """Raise InvalidParameterError for a size beside a modulus, which decides alone."""
+        """Raise InvalidParameterError if both a size and a modulus are given."""
         if given["modulus"] is not None and given["size"] is not None:
             message = "size has no effect with a modulus; leave it out, or leave out modulus"
             raise InvalidParameterError(message, "size", "modulus")
@@ -229,6 +229,6 @@ def _likely_sizes(rows: SetSketches, chosen: Int64s) -> Int64s:
 
 
 def _fitting_shifts(sizes: Int64s, least: int) -> Int64s:
-    """Return for each size the largest i with least * 2^i <= size, 0 where there is none."""
+    """Return for each size the largest i with least * 2^i <= size, or 0."""
     bounds = np.array([least << i for i in range(1, 63 - least.bit_length())], np.int64)
     return np.searchsorted(bounds, sizes, side="right")

@@ -1,4 +1,4 @@
-"""The kinds of sketches there are; whoever needs one of them by its name asks here."""
+"""List the kinds of sketches, and look them up by name."""
 
 from __future__ import annotations
 

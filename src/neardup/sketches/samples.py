@@ -1,4 +1,4 @@
-"""What the kinds smallest and modulo share: samples of sets that are of the same elements."""
+"""Share code of the kinds smallest and modulo: samples of the same elements of all sets."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from neardup.tables import (
 )
 from neardup.text.shingles import shingle_texts
 
-# What all schemes of samples have, and what they decide each in its own way.
+# Schemes of samples: their common part, and the decisions of each.
 
 
 class SetScheme(ABC):
@@ -57,7 +57,7 @@ class SetScheme(ABC):
 
     @abstractmethod
     def sample(self, shingles: ShingleLists) -> SetSketches:
-        """Sample every set; see ``sampling.sketch_sets``."""
+        """Sample every set; see ``sketch_sets``."""
 
     @abstractmethod
     def check(self, sketches: SetSketches) -> None:
@@ -69,7 +69,7 @@ class SetScheme(ABC):
 
     @property
     def permutation_key(self) -> np.uint64:
-        """What elements are joined with before they are mixed."""
+        """The key xored with elements before mixing."""
         with np.errstate(over="ignore"):
             return mix_words(~mix_words(np.uint64(self.seed)))
 
@@ -83,7 +83,7 @@ class SetScheme(ABC):
 
 
 def check_rows(what: str, rows: Int64s, sketches: SetSketches) -> None:
-    """Raise InvalidParameterError if a row is not there; ``what`` is the parameter's name."""
+    """Raise InvalidParameterError for a missing row; ``what`` is the parameter's name."""
     if len(rows) and not 0 <= rows.min() <= rows.max() < len(sketches):
         message = (
             f"{what} must be rows of {len(sketches)} sketches, got {rows.min()} to {rows.max()}"
@@ -95,7 +95,7 @@ def check_rows(what: str, rows: Int64s, sketches: SetSketches) -> None:
 
 
 def sketch_sets(shingles: ShingleLists, scheme: SetScheme) -> SetSketches:
-    """Sample every shingle set, so that samples of two sets are of the same elements.
+    """Sample the same elements of every shingle set.
 
     Shingle x becomes mix64(x ^ mix64(~mix64(seed))), one to one, and sketches hold some of
     these values: the smallest, or the multiples of a modulus.
@@ -109,14 +109,14 @@ def sketch_sets(shingles: ShingleLists, scheme: SetScheme) -> SetSketches:
 
     Returns
     -------
-    n sketches. The number of distinct shingles stands in ``sizes``; a smallest sketch knows it only
-    where it is less than the scheme's size, and has -1 otherwise.
+    n sketches. ``sizes`` has the number of distinct shingles; smallest sketches have it only below
+    the scheme's size, else -1.
 
     Notes
     -----
-    Time O(shingles), and sorting of what comes into the sketches. Where a modulo sketch does not
-    hold all, distinct shingles are counted, with 48 bytes for each shingle of the longest text:
-    only so is the modulus that of the set, whatever is repeated.
+    Time O(shingles), and sorting of the sampled values. If a modulo sketch does not hold all,
+    distinct shingles are counted, with 48 bytes per shingle of the longest text, so that repeats do
+    not change the modulus.
 
     References
     ----------
@@ -141,7 +141,7 @@ def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
     )
 
 
-# The resemblance of sets, estimated from what their samples have in common.
+# Estimate the resemblance of sets from common values of their samples.
 
 
 def estimate_resemblance(
@@ -149,19 +149,19 @@ def estimate_resemblance(
 ) -> Estimates:
     """Estimate |A ∩ B| / |A ∪ B| for pairs of sets, A in one table and B in the other.
 
-    Of smallest sketches the ``size`` smallest values of the union are a sample of the union, and
-    those in both sketches a sample of the intersection; two whole sets are compared exactly. Of
-    modulo sketches all values count, those of the larger modulus of the two. Both estimates are
-    without bias, the latter if any value is left.
+    In smallest sketches the ``size`` smallest values of the union sample the union, and the common
+    values among them sample the intersection; two whole sets are compared exactly. In modulo
+    sketches all values of the larger of the two moduli count. Both estimates are unbiased, the
+    latter if any value is left.
 
     Parameters
     ----------
     sketches, other
         Made by ``scheme``; may be the same table.
     left, right
-        Rows of the one and of the other, one of each for every pair.
+        Rows of the two tables, one of each per pair.
     scheme
-        That of the sketches.
+        The scheme of the sketches.
 
     Returns
     -------
@@ -170,15 +170,15 @@ def estimate_resemblance(
     Raises
     ------
     InvalidParameterError
-        If a row is not there.
+        If a row does not exist.
     SketchMismatchError
-        If moduli or sizes are not those of the scheme; another seed cannot be seen.
+        If moduli or sizes do not fit the scheme; a different seed goes unnoticed.
 
     Notes
     -----
     Time O(values of both sketches) for each pair. The variance is r (1 - r) / n * (N - n) / (N - 1)
-    for n samples of N = |A ∪ B|. Of the last factor, which is not known, 1 - 1 / modulus is taken,
-    or 1 - u where u is the largest value of the sample, as a share of 2^64.
+    for n samples of N = |A ∪ B|. The last factor is unknown; 1 - 1 / modulus replaces it, or 1 - u
+    where u is the largest value of the sample, as a share of 2^64.
 
     References
     ----------
@@ -191,7 +191,7 @@ def estimate_resemblance(
 
 @dataclass(frozen=True)
 class SampleComparison:
-    """What samples of pairs have in common: see ``kernels.sketch.samples``."""
+    """Comparison of the samples of pairs: see ``kernels.sketch.samples``."""
 
     common: Int64s
     union: Int64s
@@ -204,7 +204,7 @@ class SampleComparison:
 def compare_samples(
     sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SetScheme
 ) -> SampleComparison:
-    """Count what the samples of pairs have in common; errors as of ``estimate_resemblance``."""
+    """Count common values of the samples of pairs; errors as of ``estimate_resemblance``."""
     # Only samples need it.
     from neardup.kernels.sketch import samples
 
@@ -242,13 +242,14 @@ def join_smallest(
     threshold
         Of the estimate, in (0, 1].
     n_left
-        So many rows at the start are the first of two collections, of which pairs have one each.
+        Rows of the first of two collections; pairs have one row of each.
     runner
         Runs the join.
 
     Returns
     -------
-    Rows, the lesser first, in ascending order; none is missed whose estimate reaches the threshold.
+    All pairs of rows whose estimate reaches the threshold, and others; the lesser row first, in
+    ascending order.
 
     Notes
     -----
@@ -277,20 +278,19 @@ def join_modulo(
     measure
         Jaccard similarity, or a containment, with the threshold of the estimate.
     n_left
-        So many rows at the start are the first of two collections, of which pairs have one each.
+        Rows of the first of two collections; pairs have one row of each.
     runner
         Runs the join.
 
     Returns
     -------
-    As of ``join_smallest``. Where the measure is directed the first row is the one that lies in the
-    other.
+    As of ``join_smallest``. In a directed measure the first row is contained in the second.
 
     Notes
     -----
-    The estimate is that of the values at the larger modulus: a join for each modulus, of all rows
-    up to it. A sketch of a larger modulus may hold a whole set; compared with another whole set all
-    values count, of which the intersection is the same, so that estimates are no greater.
+    Estimates use the values at the larger modulus: one join per modulus, of all rows up to it. A
+    sketch of a larger modulus may hold a whole set. Compared with another whole set all values
+    count; the intersection is the same, so that estimates are not greater.
     """
     sides = None if n_left is None else _sides(len(sketches), n_left)
     found: list[Pairs] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
@@ -306,7 +306,7 @@ def join_modulo(
 
 
 def _levels(sketches: SetSketches) -> Iterator[tuple[int, Int64s, ShingleSets]]:
-    """Yield for each modulus the rows of no larger one, as sets of the values that it divides."""
+    """Yield for each modulus the rows up to it, as sets of the values divisible by it."""
     owners = np.repeat(np.arange(len(sketches)), np.diff(sketches.offsets))
     values = sketches.values
     for modulus in np.unique(sketches.moduli).tolist():
@@ -327,7 +327,7 @@ def _sets(values: Uint64s, offsets: Int64s) -> ShingleSets:
     return ShingleSets(values, offsets[:-1], np.diff(offsets).astype(np.int64))
 
 
-# What kinds of samples have in common: how they are made, put together, compared, and stored.
+# Kinds of samples: make, concatenate, compare and store them.
 
 SetSchemeT = TypeVar("SetSchemeT", bound=SetScheme)
 
@@ -342,7 +342,7 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
         return sketch_sets(shingle_texts(texts, how.shingles), self.scheme)
 
     def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all that decides a sketch; the kind of fingerprints always, as it always was."""
+        """Return all settings that decide a sketch, always with the kind of fingerprints."""
         return super().describe(texts) | {"fingerprint": texts.shingles.fingerprints.kind}
 
     def join_rows(self, parts: Sequence[SetSketches]) -> SetSketches:
@@ -366,7 +366,7 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
 
 
 def read_samples(table: pa.Table) -> SetSketches:
-    """Read ascending values and sizes that go with them; the moduli are those of whole sets."""
+    """Read ascending values and their sizes; the moduli are set to whole sets."""
     column, offsets = read_lists(table, pa.uint64())
     values: Uint64s = np.array(column.to_numpy(), np.uint64)
     is_first: Bools = np.zeros(len(values) + 1, np.bool_)

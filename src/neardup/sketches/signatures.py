@@ -1,4 +1,4 @@
-"""What the kinds minhash and weighted share: signatures whose positions agree or not."""
+"""Share code of the kinds minhash and weighted: signatures compared by position."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def estimate_agreement(
     signatures, other
         Of one scheme; may be the same table.
     left, right
-        Rows of the one and of the other, one of each for every pair.
+        Rows of the two tables, one of each per pair.
 
     Returns
     -------
@@ -42,7 +42,7 @@ def estimate_agreement(
 
     Notes
     -----
-    Time O(num_perm) a pair: some 20 ns for 128 positions, and 150 ns for errors and intervals.
+    Time O(num_perm) per pair: about 20 ns for 128 positions, and 150 ns for errors and intervals.
 
     References
     ----------
@@ -68,7 +68,7 @@ def join_signatures(
     limit: int | None = None,
     runner: Runner,
 ) -> ScoredPairs:
-    """Find all pairs of signatures that agree in at least a share of their positions.
+    """Find all pairs of signatures with a least share of equal positions.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def join_signatures(
     threshold
         The share, in (0, 1].
     n_left
-        So many rows at the start are the first of two collections, of which pairs have one each.
+        Rows of the first of two collections; pairs have one row of each.
     limit
         Most pairs.
     runner
@@ -94,10 +94,10 @@ def join_signatures(
 
     Notes
     -----
-    None is missed: of k positions at most d = k - ceil(k * threshold) differ, so that of d + 1
-    bands one is equal. Time is that of comparing all rows that share a band; the lower the
-    threshold, the fewer rows has a band, down to one below a half. Memory 8 bytes a row and band,
-    and a copy of the signatures where some are empty.
+    All pairs are found: at most d = k - ceil(k * threshold) of k positions differ, so that one of d
+    + 1 bands is equal. All rows that share a band are compared; a lower threshold means fewer
+    positions per band, down to one below a half. Memory 8 bytes per row and band, and a copy of the
+    signatures if some are empty.
     """
     n, num_perm = signatures.values.shape
     required = math.ceil(threshold * num_perm)
@@ -162,7 +162,7 @@ SignatureSchemeT = TypeVar("SignatureSchemeT", bound=SignatureScheme)
 
 
 class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
-    """A kind of signatures, whose similarity is the share of positions in which they agree."""
+    """A kind of signatures; similarity is the share of equal positions."""
 
     has_super_shingles = True
 

@@ -16,7 +16,7 @@ from neardup.sketches.kind import Pairs, check, cut_pairs
 from neardup.sketches.samples import SampleKind, SetScheme, join_smallest, read_samples
 from neardup.tables import Floats, Int64s, SetSketches, ShingleLists, Uint64s
 
-# Kernels are imported where they are used, so that a job loads those of its kind only.
+# Kernels are imported on use, so that a job loads only its kind's kernels.
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class SmallestScheme(SetScheme):
 
     @property
     def sample_limit(self) -> int:
-        """The smallest values of two samples are a sample of the union, but no more than these."""
+        """Return the most values of a union that are a sample: the size."""
         return self.size
 
     def sample(self, shingles: ShingleLists) -> SetSketches:

@@ -57,7 +57,7 @@ class SuperShingleRule:
 
 
 def super_shingles(signatures: Uint32s, rule: SuperShingleRule) -> Uint64s:
-    """Hash each group of ``rows`` consecutive min-hashes to one of 64 bits, shape (n, groups).
+    """Hash each group of ``rows`` consecutive min-hashes to 64 bits, shape (n, groups).
 
     They are the band keys of banding. Signatures of empty documents agree with each other in all
     groups; leave them out.
@@ -75,7 +75,7 @@ def super_shingles(signatures: Uint32s, rule: SuperShingleRule) -> Uint64s:
 
 
 def count_agreements(keys: Uint64s, other: Uint64s, left: Int64s, right: Int64s) -> Int64s:
-    """Count the groups in which documents agree, ``left`` of the one table, ``right`` of the other.
+    """Count the groups in which ``left`` of one table agrees with ``right`` of the other.
 
     A pair is alike by a rule if it has ``rule.least`` agreements or more.
     """
@@ -88,7 +88,7 @@ def count_agreements(keys: Uint64s, other: Uint64s, left: Int64s, right: Int64s)
 
 @dataclass(frozen=True)
 class SuperShingles:
-    """The super-shingles of n documents, and the rule by which two are alike.
+    """Super-shingles of n documents, and the rule of similarity.
 
     ``keys`` has shape (n, groups); ``filled`` are the documents that have shingles.
     """
@@ -99,12 +99,12 @@ class SuperShingles:
 
     @classmethod
     def of(cls, signatures: Signatures, rule: SuperShingleRule) -> SuperShingles:
-        """Make those of some signatures; errors as of ``super_shingles``."""
+        """Make the super-shingles of signatures; errors as of ``super_shingles``."""
         filled: Int64s = np.flatnonzero(signatures.sizes != 0)
         return cls(super_shingles(signatures.values, rule), filled, rule)
 
     def count(self, left: Int64s, right: Int64s) -> Int64s:
-        """Count the groups in which pairs agree; an empty document agrees with none."""
+        """Count the groups in which pairs agree, 0 for an empty document."""
         counts = count_agreements(self.keys, self.keys, left, right)
         counts[~(np.isin(left, self.filled) & np.isin(right, self.filled))] = 0
         return counts
@@ -112,8 +112,8 @@ class SuperShingles:
     def join(self, n_left: int | None, runner: Runner) -> Pairs:
         """Find all pairs that are alike, the lesser row first, in ascending order.
 
-        Of two collections, of which the first has ``n_left`` documents, pairs have one each. Keys
-        of different groups differ, so that agreements are common elements of sets of keys.
+        With two collections, the first of ``n_left`` documents, pairs have one document of each.
+        Keys of different groups differ, so that agreements are common elements of sets of keys.
         """
         # Only this needs them.
         from neardup.matching.measures import Overlap

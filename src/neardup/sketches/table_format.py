@@ -1,7 +1,7 @@
-"""Sketches as Arrow tables: a row a document, the scheme in the metadata, and no text.
+"""Store sketches as Arrow tables: one row per document, the scheme in the metadata.
 
-Columns are ``id``, strings or integers, ``digest``, 16 bytes that only exact copies share, null
-where they are not known, what the kind knows of the document's size, and ``sketch``:
+Columns are ``id``, strings or integers, ``digest``, 16 bytes that only exact copies share, null if
+unknown, the kind's columns of the document's size, and ``sketch``:
 
 - minhash: ``size`` (distinct shingles), a list of num_perm uint32; all ones for an empty set.
 - weighted: ``size`` and ``weight``, the sum of all weights in units of 2^-20; likewise.
@@ -54,7 +54,7 @@ def to_arrow(
 
 
 def checksum_of(scheme: dict[str, Any]) -> int:
-    """Return the CRC-32 of a scheme as JSON: checksums of pages do not cover metadata."""
+    """Return the CRC-32 of a scheme as JSON, because checksums of pages exclude metadata."""
     return zlib.crc32(json.dumps(scheme, sort_keys=True).encode())
 
 
@@ -64,7 +64,7 @@ def read_scheme(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
     Raises
     ------
     SketchFormatError
-        If they are not those of sketches, damaged, or of a newer format.
+        If the metadata is not of sketches, is damaged, or has a newer format.
     """
     try:
         about = json.loads((metadata or {})[METADATA_KEY])

@@ -30,7 +30,7 @@ _SETS_TOGETHER = 4096
 
 @dataclass(frozen=True)
 class WeightedMinHashScheme(MinHashScheme):
-    """A family of functions of consistent weighted sampling; the parameters of MinHash."""
+    """A family of consistent weighted sampling functions, with MinHash's parameters."""
 
     def describe(self) -> dict[str, Any]:
         """Return all that decides the functions, as plain values."""
@@ -58,8 +58,8 @@ def weighted_signatures(sets: WeightedSets, scheme: WeightedMinHashScheme) -> Ui
 
     Notes
     -----
-    Time some 25 ns for each distinct element of all sets and function, and 2 ns for each element of
-    each set and function. Memory 16 bytes a function for each of up to 4,096 sets at a time.
+    Time about 25 ns per distinct element of all sets and function, and 2 ns per element of each set
+    and function. Memory 16 bytes per function and set, for up to 4,096 sets at a time.
 
     References
     ----------

@@ -1,8 +1,8 @@
-"""Programs as tokens that stay when names, values, comments and layout change.
+"""Cut programs into tokens that ignore names, values, comments and layout.
 
-Pygments' lexers cut a program. Names, those of types too, are all one token, numbers another and
-strings a third; other keywords, operators and punctuation stand for themselves; comments,
-documentation in strings, directives of a preprocessor and white space are left out.
+Pygments' lexers cut a program. All names, also of types, are one token, numbers another and strings
+a third. Other keywords, operators and punctuation are their own tokens. Comments, docstrings,
+preprocessor directives and white space are left out.
 
 References
 ----------
@@ -26,17 +26,17 @@ from pygments.util import ClassNotFound
 # By whom programs are cut: other versions may cut otherwise.
 LEXERS = f"pygments {__version__}"
 
-# What stands for tokens of a kind; none of them can be a token of a program.
+# Tokens of a kind; none of them can be a token of a program.
 NAME, NUMBER, STRING = " name", " number", " string"
-# Names one behind the other, as of a package; parts of a keyword of several words; and of what a
-# lexer has no kind for, such as punctuation.
+# Concatenated names, as of a package; parts of a keyword of several words; and text without a kind,
+# such as punctuation.
 _NAMES = re.compile(r"[^\s.]+|\.")
 _WORDS, _PIECES = re.compile(r"\S+"), re.compile(r"\w+|[^\w\s]")
 _DEPTHS = {**dict.fromkeys("([{", 1), **dict.fromkeys(")]}", -1)}
 
 
 def language_of(name: str) -> str | None:
-    """Return the first name that Pygments has for a language; None if it knows none of the name."""
+    """Return the first name that Pygments has for a language, or None."""
     try:
         return str(get_lexer_by_name(name).aliases[0])
     except ClassNotFound:
@@ -46,7 +46,7 @@ def language_of(name: str) -> str | None:
 def cut_programs(
     texts: Sequence[str], languages: Sequence[str]
 ) -> list[list[tuple[str, int, int]]]:
-    """Cut programs into tokens, each with its place; any text is one, whatever is wrong in it."""
+    """Cut programs into tokens with their positions; invalid programs are allowed."""
     # Threads do not share a lexer.
     lexers = {language: get_lexer_by_name(language) for language in languages}
     found = []
@@ -59,7 +59,7 @@ def cut_programs(
 
 
 def _placed(tokens: Iterator[tuple[str, int, int]], text: str) -> Iterator[tuple[str, int, int]]:
-    """Move tokens from where they stand in a text of one newline for two characters."""
+    """Shift tokens to account for newlines of two characters."""
     longer = [match.start() - i for i, match in enumerate(re.finditer("\r\n", text))]
     n_characters = len(text)
     for token, start, stop in tokens:
@@ -70,11 +70,11 @@ def _placed(tokens: Iterator[tuple[str, int, int]], text: str) -> Iterator[tuple
 
 
 def _tokens(text: str, lexer: Any, *, has_docstrings: bool) -> Iterator[tuple[str, int, int]]:
-    """Give the tokens of a program with their places, one behind the other."""
+    """Yield the tokens of a program with their positions."""
     # The string that is being read in parts, where all before it has stopped, and open brackets.
     first, stop, is_comment, depth = -1, 0, False, 0
     for start, kind, value in (*lexer.get_tokens_unprocessed(text), (len(text), Comment, "")):
-        # Some say that there is nothing somewhere; the last is ours.
+        # Some lexers return empty tokens; the last token is ours.
         if start < stop or not (value or kind is Comment):
             continue
         is_string = kind in String
@@ -95,7 +95,7 @@ def _tokens(text: str, lexer: Any, *, has_docstrings: bool) -> Iterator[tuple[st
 
 @lru_cache(1 << 16)
 def _parts(kind: Any, value: str) -> list[tuple[str, int, int]]:
-    """Return the tokens of what a lexer takes for one, each with its place in that."""
+    """Split a lexer's token into our tokens, with positions in it."""
     if kind in Number:
         return [(NUMBER, 0, len(value))]
     if kind in Name or kind in Keyword.Type:
@@ -108,7 +108,7 @@ def _parts(kind: Any, value: str) -> list[tuple[str, int, int]]:
 
 
 def _is_alone(text: str, start: int, stop: int) -> bool:
-    """Whether there is nothing else on the lines of a string, which is documentation then."""
+    """Return whether a string is alone on its lines, and so documentation."""
     before = text[text.rfind("\n", 0, start) + 1 : start]
     after = text[stop : text.find("\n", stop)]
     return not before.strip() and not after.strip()

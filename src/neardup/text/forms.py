@@ -38,9 +38,9 @@ _PRIVATE_USE = range(0xF0000, 0x110000)
 class FormedTexts:
     """Texts brought to a form piece by piece.
 
-    ``texts`` are those in the form. Piece p is ``bounds[p] : bounds[p + 1]`` of the original
-    bytes and ``formed_bounds[p] : formed_bounds[p + 1]`` of the formed ones; ``unchanged``
-    tells whether these are the same. ``document_pieces`` (n + 1) gives each text's first piece.
+    ``texts`` are the formed texts. Piece p is ``bounds[p] : bounds[p + 1]`` of the original bytes
+    and ``formed_bounds[p] : formed_bounds[p + 1]`` of the formed ones; ``unchanged`` marks equal
+    pieces. ``document_pieces`` (n + 1) gives each text's first piece.
     """
 
     texts: Texts
@@ -65,7 +65,7 @@ class FormedTexts:
 
 
 def form_texts(texts: Texts, normalisation: Normalisation) -> FormedTexts | None:
-    """Bring texts to the Unicode form; None if all of them stay as they are."""
+    """Bring texts to the Unicode form; None if no text changes."""
     if normalisation.unicode_form is None:
         return None
     table = form_table(normalisation.unicode_form)
@@ -78,7 +78,7 @@ def form_texts(texts: Texts, normalisation: Normalisation) -> FormedTexts | None
     document_pieces: Int64s = np.empty(len(texts) + 1, np.int64)
     n = int(folding.cut_pieces(texts.data, texts.offsets, table, bounds, plain, document_pieces))
     bounds, plain = bounds[: n + 1], plain[:n]
-    # Plain pieces are passed by: Arrow normalises no more than some 20 MB a second.
+    # Plain pieces are skipped: Arrow normalises only about 20 MB per second.
     special = Texts(texts.data, bounds).to_arrow().take(np.flatnonzero(plain == 0))
     normal = Texts.from_arrow(normalisation.apply_form(special))
     return _joined(texts, bounds, plain, document_pieces, normal)
@@ -101,18 +101,18 @@ def _joined(
 
 @lru_cache(maxsize=2)
 def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
-    """Tell for every code point what normalisation may do to it, as in ``kernels.text.folding``.
+    """Classify every code point by the effect of normalisation, as in ``kernels.text.folding``.
 
-    A character starts a piece if the first character of its decomposition is a starter and second
-    in no composition. Code points that this Python's Unicode does not know may be known to the
-    library that normalises, and are taken for the worst: they may be joined to what precedes.
+    A character starts a piece if the first character of its decomposition is a starter and is not
+    second in any composition. The normalising library may know code points that this Python does
+    not; they count as the worst case, a character that joins its predecessor.
     """
     decomposed: Literal["NFD", "NFKD"] = "NFD" if form == "NFC" else "NFKD"
     joining = {chr(c) for c in chain(*_JOINING_JAMO)}
     for code_point in chain(*ASSIGNED):
         composed = chr(code_point)
         parts = unicodedata.decomposition(composed).split()
-        # Some characters are taken apart but never put together: those are not in NFC.
+        # Some characters are decomposed but never composed, so that they are not in NFC.
         if len(parts) == 2 and parts[0][0] != "<" and unicodedata.is_normalized("NFC", composed):
             joining.add(chr(int(parts[1], 16)))
     table: Bytes = np.full(0x110000, folding.JOINED, np.uint8)
@@ -131,7 +131,7 @@ def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
     return table
 
 
-# Normalisation: what differences between texts do not count.
+# Normalisation: differences between texts that do not count.
 
 
 class Normalisation(NormalOptions):
@@ -155,7 +155,7 @@ class Normalisation(NormalOptions):
         return self.casefold or self.strip_accents
 
     def fold_character(self, character: str) -> str:
-        """Give what stands for one character in a token; empty if it does not count."""
+        """Return the folded form of one character in a token, empty if it does not count."""
         if self.casefold:
             character = character.casefold()
         if self.strip_accents and not character.isascii():
@@ -234,7 +234,7 @@ ASSIGNED = (range(0xD800), range(0xE000, 0x33480), range(0xE0000, 0xE01F0))
 
 
 def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64s]:
-    """Return the tables of a tokenizer: one byte for each ASCII character, one entry for all.
+    """Return the tables of a tokenizer: a byte per ASCII character, an entry per code point.
 
     ``rule`` is one of ``RULES``; layout as in ``kernels.text.folding``.
     """
@@ -243,7 +243,7 @@ def token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint64
 
 @lru_cache(maxsize=64)
 def _of_characters(normalisation: Normalisation) -> Normalisation:
-    """Return what is folded away character by character, which is the same for many."""
+    """Return the normalisation of single characters, equal for many options."""
     return normalisation.but(unicode_form=None)
 
 
@@ -253,7 +253,7 @@ def _token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint6
     classes = RULES[rule]()
     code_points, entries = _folds(normalisation)
     table[code_points] = entries
-    # Of what folds to nothing only that which separates tokens still counts.
+    # Characters that fold to nothing only count as separators.
     dropped = code_points[(entries >> LENGTH_SHIFT) == 0]
     classes[dropped[classes[dropped] != SEPARATOR]] = IGNORED
     if rule == "characters":
@@ -279,7 +279,7 @@ def _folds(normalisation: Normalisation) -> tuple[Int64s, Uint64s]:
 
 
 def _rows() -> Iterator[str]:
-    """Give the assigned characters, at most 64 at a time."""
+    """Yield the assigned characters, at most 64 at a time."""
     for code_points in ASSIGNED:
         numbers = np.arange(code_points.start, code_points.stop, dtype="<u4")
         characters = numbers.tobytes().decode("utf-32-le")
@@ -293,7 +293,7 @@ def _all_single() -> Bytes:
 
 
 def _between_spaces() -> Bytes:
-    """Return the parts of code points where tokens are what stands between white space."""
+    """Return the parts of code points where tokens lie between white space."""
     classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
     spaces = [c for c in chain(*ASSIGNED) if chr(c).isspace()]
     # Zero bytes end tokens in the folded text, so U+0000 must be a separator too.
@@ -302,7 +302,7 @@ def _between_spaces() -> Bytes:
 
 
 def _between_line_ends() -> Bytes:
-    """Return the parts of code points where tokens are lines; U+0000 as for white space."""
+    """Return the parts of code points where tokens are lines."""
     classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
     classes[[0, ord("\n"), ord("\r")]] = SEPARATOR
     return classes
@@ -379,7 +379,7 @@ def _plain_entries() -> Uint64s:
 
 
 def hash_by_table(texts: Texts, rule: str, normalisation: Normalisation) -> TokenLists:
-    """Hash the tokens that a rule cuts, other than of characters; texts are as they are folded."""
+    """Hash the tokens of folded texts by a rule, except of characters."""
     ascii_table, table = token_tables(rule, normalisation)
     n_bytes = int(texts.offsets[-1] - texts.offsets[0])
     hashes: Uint64s = np.empty(n_bytes, np.uint64)

@@ -31,12 +31,12 @@ _WORD = 64
 
 
 def fingerprint_bytes(texts: Texts, width: int, seed: int = 42, bits: int = 64) -> ShingleLists:
-    """Fingerprint the runs of ``width`` bytes of each text, each run as the string that it is.
+    """Fingerprint the runs of ``width`` bytes of each text, each run as a string.
 
-    Two given strings of at most n bytes have the same fingerprint under at most one in
-    2^bits / (8 n) of the polynomials, whatever the strings are, if they were chosen without knowing
-    the seed. Fingerprints go through ``mix64``, one to one: they are linear, and in their own order
-    similar strings would stand together.
+    Two given strings of at most n bytes have the same fingerprint under at most one in 2^bits / (8
+    n) of the polynomials, for any strings chosen without knowledge of the seed. ``mix64`` mixes
+    fingerprints, one to one, because they are linear, and similar strings would be neighbours in
+    their order.
 
     Parameters
     ----------
@@ -82,11 +82,10 @@ def fingerprint_tokens(
 
 @lru_cache(maxsize=64)
 def draw_polynomial(seed: int, degree: int = 64) -> int:
-    """Draw the irreducible polynomial that a seed selects; bit k stands for t^k.
+    """Draw the irreducible polynomial of a seed; bit k is the coefficient of t^k.
 
-    Its lower coefficients are the lowest bits of the first of mix64(mix64(seed) + i * GOLDEN),
-    i = 1, 2, ..., with the lowest bit set, that make it irreducible; about one in half its degree
-    does.
+    It has the lowest bits of the first of mix64(mix64(seed) + i * GOLDEN), i = 1, 2, ..., with the
+    lowest bit set, that make it irreducible; about one in half its degree does.
     """
     with np.errstate(over="ignore"):
         start = mix_words(np.uint64(seed))
@@ -98,7 +97,7 @@ def draw_polynomial(seed: int, degree: int = 64) -> int:
 
 
 def is_irreducible(polynomial: int) -> bool:
-    """Tell whether a polynomial over the integers modulo 2 has no divisor but 1 and itself.
+    """Return whether a polynomial over the integers modulo 2 is irreducible.
 
     Ben-Or's test: t^(2^k) - t is the product of all irreducible polynomials whose degree divides k,
     so a reducible one shares a divisor with it for some k up to half its degree. Most fail early.
@@ -115,7 +114,7 @@ def is_irreducible(polynomial: int) -> bool:
 
 
 def remainder(dividend: int, polynomial: int) -> int:
-    """Divide polynomials over the integers modulo 2, and give what is left."""
+    """Return the remainder of polynomials over the integers modulo 2."""
     length = polynomial.bit_length()
     while (excess := dividend.bit_length() - length) >= 0:
         dividend ^= polynomial << excess
@@ -123,7 +122,7 @@ def remainder(dividend: int, polynomial: int) -> int:
 
 
 def _square(polynomial: int) -> int:
-    """Square: modulo 2 that moves each coefficient to twice its place, as base 4 does digits."""
+    """Square a polynomial: modulo 2 each coefficient moves to twice its place."""
     return int(f"{polynomial:b}", 4)
 
 
@@ -150,18 +149,18 @@ def _word_tables(seed: int, ngram: int, bits: int) -> tuple[Uint64s, Uint64s, Ui
     leaving = _power(64 * ngram, modulus)
     top = _rows_of_multiples(remainder(1 << _WORD, modulus), modulus, 8)
     out = _rows_of_multiples(leaving, modulus, 8)
-    # Of the eight look-ups, which are added up, the first brings the leading 1 along.
+    # Exactly one of the eight look-ups, the first, includes the leading 1.
     out[0] ^= np.uint64(remainder(leaving << 64, modulus) ^ leaving)
     return top, out, _short_table(seed, bits)
 
 
 def _modulus(seed: int, bits: int) -> int:
-    """Return a multiple of the polynomial that fills the words in which windows are rolled."""
+    """Return a multiple of the polynomial that fills the words of rolling windows."""
     return draw_polynomial(seed, bits) << (_WORD - bits)
 
 
 def _short_table(seed: int, bits: int) -> Uint64s:
-    """Return what bytes above the degree of the polynomial are modulo it, shape (4, 256)."""
+    """Return bytes above the degree modulo the polynomial, shape (4, 256)."""
     polynomial = draw_polynomial(seed, bits)
     return _rows_of_multiples(remainder(1 << bits, polynomial), polynomial, 4)
 
@@ -189,20 +188,20 @@ def _power(exponent: int, polynomial: int) -> int:
     return power
 
 
-# Fingerprints: by which hash, of how many bits, shingles are told apart.
+# Fingerprints: the hash of shingles, and its bits.
 
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """How shingles are hashed.
+    """Hash of shingles.
 
     Parameters
     ----------
     kind
-        ``mixer``: a polynomial of the tokens' hashes that is mixed, the hash of all other jobs.
-        ``rabin``: Rabin fingerprints, whose collisions are bounded whatever the texts are.
+        ``mixer``: a mixed polynomial of the tokens' hashes, the hash of all other jobs. ``rabin``:
+        Rabin fingerprints, whose collisions are bounded for all texts.
     bits
-        32, 40 or 64: so many bits tell shingles apart.
+        32, 40 or 64: bits of a hash.
     seed
         From 0 to 2^64 - 1; selects the polynomial of ``rabin``, and changes nothing otherwise.
     """
@@ -220,14 +219,14 @@ class Fingerprints:
 
     @classmethod
     def of(cls, options: FingerprintOptions, seed: int | None) -> Self:
-        """Return the fingerprints of some options; the mixer is the same for all seeds."""
+        """Return the fingerprints of options; the mixer ignores the seed."""
         kind = options.fingerprint or "mixer"
         if seed is None or kind == "mixer":
             seed = 42
         return cls(kind, options.fingerprint_bits or 64, seed)
 
     def describe(self) -> dict[str, object]:
-        """Return what is not as usual, as plain values."""
+        """Return settings other than the defaults, as plain values."""
         described: dict[str, object] = {}
         if self.kind != "mixer":
             described["fingerprint"] = self.kind
@@ -237,28 +236,28 @@ class Fingerprints:
 
 
 def shorten(lists: ShingleLists, bits: int) -> ShingleLists:
-    """Tell hashes of the mixer apart by their highest bits only, which are mixed once more."""
+    """Shorten hashes of the mixer to their highest bits, and mix them again."""
     if bits == 64:
         return lists
     values: Uint64s = mix_words(lists.values >> np.uint64(64 - bits))
     return ShingleLists(values, lists.offsets)
 
 
-# Version of all hash definitions in docs/hashing.md; raise it when any of them changes, or the
-# rules by which texts are cut into tokens.
+# Version of all hash definitions in docs/hashing.md; raise it if any of them or a rule of tokens
+# changes.
 HASH_VERSION = 2
 
 
 @dataclass(frozen=True)
 class ShingleScheme:
-    """How texts become sets of shingles.
+    """Rules for sets of shingles from texts.
 
     Parameters
     ----------
     tokenizer
-        What a text is cut into.
+        Cuts a text into tokens.
     normalisation
-        Differences that do not count.
+        Differences to ignore.
     ngram
         Tokens in a shingle, from 1 to 65,536. A text with fewer tokens has one shingle: all of
         them.
@@ -305,7 +304,7 @@ def make_shingle_scheme(tokenizer: TokenizerChoice | None = None, **options: Any
 def shingle_scheme(
     options: ShingleOptions, fingerprints: Fingerprints | None = None
 ) -> ShingleScheme:
-    """Make a scheme from options; of what is not given what is usual.
+    """Make a scheme from options, with defaults.
 
     ``casefold`` is on for words and off otherwise unless given.
     """
@@ -338,14 +337,14 @@ def digest_token_lists(token_lists: TokenLists) -> Uint64s:
 
 
 def shingle_texts(texts: Texts, scheme: ShingleScheme) -> ShingleLists:
-    """Hash the shingles of each text; see ``shingle_lists``."""
+    """Hash the shingles of each text as ``shingle_lists`` does."""
     if scheme.fingerprints.kind == "rabin" and scheme.tokenizer.is_bytewise:
         return _numbered(_rabin_of_bytes(texts, scheme), scheme)
     return shingle_lists(scheme.tokenizer.hash_tokens(texts), scheme)
 
 
 def shingle_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleLists:
-    """Hash the shingles of each token sequence; numbered ones come in no useful order."""
+    """Hash the shingles of each token sequence; numbered shingles have no useful order."""
     if scheme.fingerprints.kind == "rabin":
         return _numbered(_rabin_lists(token_lists, scheme), scheme)
     values: Uint64s = np.empty(len(token_lists.values), np.uint64)
@@ -416,7 +415,7 @@ def sorting_room(offsets: Int64s) -> tuple[Uint64s, Int64s]:
 
 
 def take_ranges(values: Uint64s, starts: Int64s, stops: Int64s) -> TokenLists:
-    """Return a list for each range of some values; ranges come in any order, and may overlap."""
+    """Return a list per range of values; ranges may overlap, in any order."""
     sizes = stops - starts
     offsets = offsets_of(sizes)
     taken: Uint64s = np.empty(int(offsets[-1]), np.uint64)

@@ -1,6 +1,6 @@
-"""Tokenizers: what a text is cut into, each token as a 64-bit hash.
+"""Tokenizers: cut texts into tokens, each a 64-bit hash.
 
-``NAMED`` is the table of those that have a name; ``make_tokenizer`` makes one of what users name.
+``NAMED`` is the table of named tokenizers; ``make_tokenizer`` makes one from a user's name.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from tokenizers import Tokenizer as HuggingFaceTokenizer
 
-# What every tokenizer can do.
+# The interface of tokenizers.
 
 
 class Tokenizer(ABC):
@@ -59,27 +59,27 @@ class Tokenizer(ABC):
         return True
 
     def describe(self) -> dict[str, object]:
-        """Give all that decides the tokens but for what is folded away, as plain values."""
+        """Return all settings that decide the tokens except folding, as plain values."""
         return {"tokenizer": self.name}
 
     def texts_in_index(self, texts: pa.Array, ids: pa.Array, language: int = IN_MEMORY) -> Texts:
-        """Return texts of documents of an index, of which those in no file go by their ids.
+        """Return texts of an index; documents without a file get languages by their ids.
 
-        ``language`` is that of their file; the texts of an index are in none.
+        ``language`` is the language of their file; texts of an index have none.
         """
         by_ids = self.is_by_file and language == IN_MEMORY
         return Texts.from_arrow(texts, languages_of_ids(ids) if by_ids else language)
 
     @abstractmethod
     def hash_tokens(self, texts: Texts) -> TokenLists:
-        """Hash the tokens of each text; safe to call from several threads."""
+        """Hash the tokens of each text, safely from several threads."""
 
     @abstractmethod
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
-        """Hash the tokens of each text, and find where in the text each of them stands.
+        """Hash the tokens of each text, and find their positions.
 
-        Texts are normalised before they are cut, but places are those in the texts as given: a
-        token made of characters that were normalised together has the place of all of them.
+        Texts are normalised before cutting, but positions refer to the original texts: a token of
+        characters that were normalised together has the position of all of them.
 
         Raises
         ------
@@ -88,9 +88,9 @@ class Tokenizer(ABC):
         """
 
     def hash_with_heads(self, texts: Texts) -> TokenLists:
-        """Hash the tokens of each text, and mark those that begin a character.
+        """Hash the tokens of each text, and mark tokens that begin a character.
 
-        A token that shares a character with the one before it does not.
+        A token that shares a character with the token before it is not marked.
         """
         if not self.splits_characters:
             return self.hash_tokens(texts)
@@ -101,7 +101,7 @@ class Tokenizer(ABC):
         return replace(lists, heads=heads)
 
 
-# For tokenizers that cut Python strings: the strings, hashes of what comes of them, and places.
+# Helpers of tokenizers that cut Python strings: strings, hashes and positions.
 
 Place = tuple[int, int]
 """Where a token stands, in characters of the string that was cut; the stop is exclusive."""
@@ -123,7 +123,7 @@ def hash_lists(lists: Sequence[Sequence[str | int]]) -> TokenLists:
     Raises
     ------
     InvalidParameterError
-        For anything else, and what cannot be hashed.
+        For any other token, and for strings that cannot be encoded.
     """
     offsets: Int64s = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(tokens) for tokens in lists], out=offsets[1:])
@@ -142,7 +142,7 @@ def hash_lists(lists: Sequence[Sequence[str | int]]) -> TokenLists:
 def locate_strings(
     texts: Texts, normalisation: Normalisation, cut: Cut
 ) -> tuple[TokenLists, TokenSpans]:
-    """Cut texts as strings, normalised and folded; find where in the texts the tokens stand."""
+    """Cut texts as normalised, folded strings; return tokens and their positions in the texts."""
     formed = form_texts(texts, normalisation)
     strings = (texts if formed is None else formed.texts).to_arrow().to_pylist()
     lists, places = cut([normalisation.fold_text(string) for string in strings])
@@ -172,11 +172,11 @@ def _hash_token(token: object) -> int:
 
 
 def _folded_edges(text: str, normalisation: Normalisation) -> tuple[Int64s, Int64s]:
-    """Find where in a text's bytes a span of characters of the folded text starts and stops.
+    """Return the byte edges in a text of each character of its folded form.
 
-    Both arrays have one value more than the folded text has characters. A place inside what one
-    character has become is the start or the stop of that character; dropped characters belong to
-    the one before them.
+    Both arrays have one value more than the folded text has characters. An edge inside the
+    expansion of a character is the start or the stop of that character; dropped characters belong
+    to the character before them.
     """
     sizes = {c: (len(c.encode()), len(normalisation.fold_character(c))) for c in set(text)}
     starts, stops = [], [0]
@@ -189,7 +189,7 @@ def _folded_edges(text: str, normalisation: Normalisation) -> tuple[Int64s, Int6
             stops += [position] * n_folded
             n_last = n_folded
         else:
-            # All places in what the character before has become: its stop has moved.
+            # All edges in the expansion of the character before: its stop has moved.
             stops[-n_last:] = [position] * n_last
     return np.array([*starts, position], np.int64), np.array(stops, np.int64)
 
@@ -243,9 +243,9 @@ class TableTokenizer(Tokenizer):
 
 @dataclass(frozen=True)
 class CharacterTokenizer(TableTokenizer):
-    """Every character is a token, also one that would end a word: kernels of their own.
+    """Cut texts into characters, also separators, with kernels of their own.
 
-    What folds to several characters is as many tokens, all in its place.
+    A character that folds to several is as many tokens, all at its position.
     """
 
     @property
@@ -274,10 +274,10 @@ class CharacterTokenizer(TableTokenizer):
 
 @dataclass(frozen=True)
 class LineTokenizer(TableTokenizer):
-    r"""Every line that is not blank is a token.
+    r"""Cut texts into lines that are not blank.
 
-    A line ends with ``\n``, ``\r\n`` or ``\r``, and at U+0000. White space at its end is no part of
-    it, that at its beginning is.
+    A line ends with ``\n``, ``\r\n`` or ``\r``, and at U+0000. White space counts at its beginning,
+    but not at its end.
     """
 
     def _hash(self, texts: Texts) -> TokenLists:
@@ -288,7 +288,7 @@ class LineTokenizer(TableTokenizer):
 
 
 def _trimmed(texts: Texts) -> Texts:
-    """Return texts with newlines for white space at the ends of lines, so that places stay."""
+    """Replace white space at ends of lines by newlines, which keeps positions."""
     # Only this tokenizer needs it.
     from neardup.kernels.text.tokens import trim_lines
 
@@ -329,7 +329,7 @@ class ByteTokenizer(Tokenizer):
         return lists, TokenSpans(starts, starts + 1)
 
     def hash_with_heads(self, texts: Texts) -> TokenLists:
-        """Hash the bytes of each text, and mark those that begin a character."""
+        """Hash the bytes of each text, and mark bytes that begin a character."""
         data = texts.data[int(texts.offsets[0]) : int(texts.offsets[-1])]
         # All bytes but 10xxxxxx.
         return replace(self.hash_tokens(texts), heads=(data & 0xC0) != 0x80)
@@ -340,9 +340,9 @@ class ByteTokenizer(Tokenizer):
 
 @dataclass(frozen=True)
 class CodeTokenizer(Tokenizer):
-    """Tokens of programs, whatever their names, values and comments; see ``text.code``.
+    """Cut programs into tokens, ignoring names, values and comments; see ``text.code``.
 
-    ``language`` is a name that Pygments has; None: each text has that of its file.
+    ``language`` is a name that Pygments has, or None for the language of each text's file.
     """
 
     language: str | None = None
@@ -392,7 +392,7 @@ class CodeTokenizer(Tokenizer):
         return [LANGUAGES[number] for number in texts.languages.tolist()]
 
     def describe(self) -> dict[str, object]:
-        """Name the language, if it is one for all, and the version of the lexers, too."""
+        """Return the language, if one is set for all, and the version of the lexers."""
         from neardup.text.code import LEXERS
 
         own = {} if self.language is None else {"language": self.language}
@@ -400,7 +400,7 @@ class CodeTokenizer(Tokenizer):
 
 
 def _code_tokenizer(language: str) -> CodeTokenizer:
-    """Return the tokenizer of programs in a language, by any name that Pygments has for it."""
+    """Return the tokenizer of programs in a language, by any name in Pygments."""
     from neardup.text.code import language_of
 
     name = language_of(language)
@@ -418,16 +418,16 @@ def _code_tokenizer(language: str) -> CodeTokenizer:
 
 @dataclass(frozen=True)
 class NamedTokenizer:
-    """How a tokenizer is made that a user may name.
+    """Recipe of a named tokenizer.
 
     Parameters
     ----------
     make
-        Makes it from its name and what is folded away.
+        Makes it from its name and the normalisation.
     casefold
-        Whether case is folded away unless the user asks otherwise.
+        Whether case is folded by default.
     normalises
-        Whether anything can be folded away.
+        Whether normalisation applies.
     """
 
     make: Callable[[str, Normalisation], Tokenizer]
@@ -443,7 +443,7 @@ NAMED = {
     "bytes": NamedTokenizer(lambda name, _: ByteTokenizer(), normalises=False),
     "code": NamedTokenizer(lambda name, _: CodeTokenizer(), normalises=False),
 }
-"""All of them, in the order in which messages list them."""
+"""All named tokenizers, in the order of messages."""
 
 KNOWN_NAMES = ", ".join(NAMED)
 """The names in words, for errors."""
@@ -455,17 +455,17 @@ def named_tokenizer(tokenizer: object) -> NamedTokenizer | None:
 
 
 TokenFunction = Callable[[str], Iterable[str | int | tuple[int, int] | tuple[str | int, int, int]]]
-"""From a text to its tokens, in the order of the text.
+"""A function from a text to its tokens, in the order of the text.
 
-Each is a string, an integer, or says where it stands, in characters of the text that the function
-was given: (start, stop) is the text there, (token, start, stop) a string or integer that is
-something else, such as a stem or a number. Strings alone stand one behind the other in the text.
+A token is a string, an integer, or has a position in characters of the function's input: (start,
+stop) is the text there, (token, start, stop) a string or integer such as a stem or a number. A
+string without a position is searched in the text after the token before it.
 """
 
 
 @dataclass(frozen=True)
 class FunctionTokenizer(Tokenizer):
-    """Calls a function for each text; as fast as that function."""
+    """Call a function for each text; as fast as that function."""
 
     function: TokenFunction
     normalisation: Normalisation
@@ -480,17 +480,17 @@ class FunctionTokenizer(Tokenizer):
         )
 
     def hash_tokens(self, texts: Texts) -> TokenLists:
-        """Hash what the function returns: strings as their UTF-8 bytes, integers as 8 bytes."""
+        """Hash the tokens of the function: strings as UTF-8, integers as 8 bytes."""
         strings = folded_strings(texts, self.normalisation)
         return hash_lists([[token for token, _ in self._read(text)] for text in strings])
 
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
-        """Hash what the function returns, and find where each token stands.
+        """Hash the tokens of the function, and find their positions.
 
         Raises
         ------
         InvalidParameterError
-            If a token does not stand where the function says, or not behind the one before it.
+            If a token is not at its stated position, or not after the token before it.
         """
 
         def cut(strings: list[str]) -> tuple[TokenLists, list[list[Place]]]:
@@ -501,7 +501,7 @@ class FunctionTokenizer(Tokenizer):
         return locate_strings(texts, self.normalisation, cut)
 
     def _read(self, text: str) -> Iterator[tuple[Any, Place | None]]:
-        """Give the tokens of a text, and the places of those that say it."""
+        """Yield the tokens of a text, with positions if given."""
         result = self.function(text)
         if not isinstance(result, Iterable):
             message = f"a tokenizer must return a list of tokens, got {type(result).__name__}"
@@ -555,10 +555,10 @@ class FunctionTokenizer(Tokenizer):
 
 @dataclass(frozen=True)
 class ShingledTokenizer(Tokenizer):
-    """Cuts texts into runs of ``ngram`` tokens of another tokenizer, each of which is a token.
+    """Cut texts into runs of ``ngram`` tokens of another tokenizer, each run a token.
 
-    A run goes from the start of its first token to the end of its last; neighbours overlap. A text
-    of fewer tokens is one run.
+    A run spans from its first token to its last; neighbours overlap. A text of fewer tokens is one
+    run.
     """
 
     tokenizer: Tokenizer
@@ -630,7 +630,7 @@ class FileTokenizer(Tokenizer):
 
 
 def load_file_tokenizer(path: Path, normalisation: Normalisation) -> FileTokenizer:
-    """Load a ``tokenizer.json``; the name carries a digest of the file, which decides the tokens.
+    """Load a ``tokenizer.json``; the name includes a digest of the file.
 
     Raises
     ------
@@ -660,12 +660,12 @@ def load_file_tokenizer(path: Path, normalisation: Normalisation) -> FileTokeniz
 
 
 def file_in_name(name: str) -> str | None:
-    """Return the file name in the name of a tokenizer; None for one that is not of a file."""
+    """Return the file in a tokenizer's name, or None."""
     file, separator, _ = name.partition(_BEFORE_DIGEST)
     return file if separator and named_tokenizer(name) is None else None
 
 
-# From what a user names to a tokenizer.
+# Make tokenizers from users' names.
 
 
 def make_tokenizer(
@@ -673,21 +673,21 @@ def make_tokenizer(
     normalisation: Normalisation,
     language: str | None = None,
 ) -> Tokenizer:
-    """Make a tokenizer from what a user may name.
+    """Make a tokenizer from a name, a path or a function.
 
     Parameters
     ----------
     tokenizer
         ``words``: runs of letters, marks, numbers and underscores; characters of scripts written
         without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) are one token each. ``whitespace``:
-        runs of anything but white space. ``characters``: every code point. ``lines``: every
-        line that is not blank, without white space at its end. ``bytes``: every UTF-8 byte.
-        ``code``: what a program is made of, whatever its names, values and comments. The path of a
-        ``tokenizer.json`` file. A function from a text to its tokens, see ``TokenFunction``.
+        runs of anything but white space. ``characters``: every code point. ``lines``: every line
+        that is not blank, without white space at its end. ``bytes``: every UTF-8 byte. ``code``:
+        tokens of a program, ignoring names, values and comments. The path of a ``tokenizer.json``
+        file. A function from a text to its tokens, see ``TokenFunction``.
     normalisation
         Folded away before tokens are hashed; ``bytes`` and ``code`` take none.
     language
-        That of all programs of ``code``; None: of each that of its file.
+        Language of all programs of ``code``; None: the language of each file.
 
     Raises
     ------
@@ -714,13 +714,13 @@ def make_tokenizer(
 __all__ = ["TokenFunction", "Tokenizer", "make_tokenizer"]
 
 
-# Bytes for what reads characters: each byte as the character whose code point it is.
+# Bytes for readers of characters: each byte as the character of that code point.
 
 
 def bytes_as_characters(texts: Texts) -> Texts:
-    """Return valid UTF-8 with a character for each byte, so that places in it are bytes.
+    """Return valid UTF-8 with one character per byte, so that positions are bytes.
 
-    ASCII stays as it is; other bytes become characters of two bytes, U+0080 to U+00FF.
+    ASCII is unchanged; other bytes become characters of two bytes, U+0080 to U+00FF.
     """
     start, stop = int(texts.offsets[0]), int(texts.offsets[-1])
     data = texts.data[start:stop]

@@ -1,7 +1,4 @@
-"""What a token weighs: term frequencies, and in how few of all documents it is.
-
-Formulas and counts only; ``weighted_sets`` makes the sets of a text by them.
-"""
+"""Weigh tokens by term frequency and by rarity among all documents."""
 
 from __future__ import annotations
 
@@ -34,8 +31,8 @@ from neardup.text.shingles import ShingleScheme, digest_token_lists, shingle_lis
 TERM_FREQUENCIES: tuple[TermFrequency, ...] = get_args(TermFrequency)
 INVERSE_FREQUENCIES: tuple[InverseFrequency, ...] = get_args(InverseFrequency)
 
-# Of saturating frequencies, BM25's without regard to a text's length: they are 1 for one occurrence
-# and rise to the limit.
+# Constants of saturating frequencies, BM25's regardless of a text's length: they are 1 for one
+# occurrence and rise to the limit.
 _SATURATION, _LIMIT = 1.2, 2.2
 
 # The least inverse document frequency: below all others in fewer than 2^16 documents, where the
@@ -47,24 +44,23 @@ _TF, _IDF = WeightOptions.known["tf"], WeightOptions.known["idf"]
 
 @dataclass(frozen=True)
 class Weighting:
-    """How tokens are weighted: a term frequency times an inverse document frequency.
+    """Weights of tokens: term frequency times inverse document frequency.
 
     Parameters
     ----------
     tf
-        Of a token that occurs f times: ``binary`` 1, ``raw`` f, ``log`` ln(1 + f), ``squared``
-        f * f, ``saturating`` 2.2 f / (f + 1.2). 0 for f = 0.
+        For a token that occurs f times: ``binary`` 1, ``raw`` f, ``log`` ln(1 + f), ``squared`` f *
+        f, ``saturating`` 2.2 f / (f + 1.2). 0 for f = 0.
     idf
-        Of a token that n of N documents have: ``unary`` 1, ``standard`` ln(N / n), ``smooth``
-        ln((N + n) / n) + 1, ``probabilistic`` ln((N - n) / n). What is below 2^-16 counts as 2^-16,
-        and a token that no document has as one that a single document has.
+        For a token in n of N documents: ``unary`` 1, ``standard`` ln(N / n), ``smooth`` ln((N + n)
+        / n) + 1, ``probabilistic`` ln((N - n) / n). Values below 2^-16 count as 2^-16, and a token
+        in no document as a token in one document.
 
     Notes
     -----
     A weight is the product, rounded half up to a multiple of 2^-20, from 2^-20 to 2^30. So every
-    token weighs something, and equal texts are similar in any collection. The least inverse
-    frequency is that of a token in all documents with ``standard``, in half of them with
-    ``probabilistic``.
+    token has a weight, and equal texts are similar in any collection. The least inverse frequency
+    applies to a token in all documents with ``standard``, in half of them with ``probabilistic``.
     """
 
     tf: TermFrequency = "raw"
@@ -76,7 +72,7 @@ class Weighting:
 
     @property
     def counts_only(self) -> bool:
-        """Whether weights are plain counts (1 for ``binary``), so that none needs to be stored."""
+        """Whether weights are plain counts (1 for ``binary``), which need no storage."""
         return self.idf == "unary" and self.tf in ("binary", "raw")
 
     def describe(self) -> dict[str, object]:
@@ -133,7 +129,7 @@ class DocumentFrequencies:
         return digest.hexdigest()
 
     def counts_of(self, hashes: Uint64s) -> Int64s:
-        """Give the number of documents that have each of these tokens; 0 for an unknown one."""
+        """Return the number of documents with each token, 0 for an unknown one."""
         if not len(self):
             return np.zeros(len(hashes), np.int64)
         places = np.minimum(np.searchsorted(self.hashes, hashes), len(self) - 1)
@@ -163,7 +159,7 @@ def count_documents(blocks: Iterable[TokenLists]) -> DocumentFrequencies:
 
     Returns
     -------
-    Frequencies of all tokens of all documents; those without tokens count as documents.
+    Frequencies of all tokens of all documents; documents without tokens count.
 
     Notes
     -----
@@ -204,7 +200,7 @@ def _merge(run: tuple[Uint64s, Int64s], other: tuple[Uint64s, Int64s]) -> tuple[
     hashes: Uint64s = np.empty(size, np.uint64)
     counts: Int64s = np.empty(size, np.int64)
     n = weights.merge_counts(*run, *other, hashes, counts)
-    # Copies, so that what is left over of a large array is freed.
+    # Copies, so that the rest of a large array is freed.
     return hashes[:n].copy(), counts[:n].copy()
 
 
@@ -215,8 +211,7 @@ def _logarithms(values: Floats) -> Floats:
 
 
 # Weighted sets: the shingles of each document with what they weigh there.
-#
-# What weighs how much is worked out in ``weighting``.
+# Weights are computed in ``weighting``.
 
 
 @dataclass(frozen=True)
@@ -260,18 +255,17 @@ def weighted_sets(
     token_lists
         n texts.
     shingles
-        How tokens are joined; every copy counts, whatever its ``occurrences``.
+        Scheme of shingles; every copy counts, for any ``occurrences``.
     scheme
-        What shingles weigh.
+        Weights of shingles.
 
     Returns
     -------
-    n sets; one is empty for a text without tokens.
+    n sets; the set of a text without tokens is empty.
 
     Notes
     -----
-    Time that of sorting each text's shingles, and a search in all frequencies for each distinct
-    one.
+    Each text's shingles are sorted, and each distinct shingle is searched in all frequencies.
     """
     lists = shingle_lists(token_lists, shingles)
     sizes: Int64s = np.empty(len(lists), np.int64)
@@ -288,9 +282,9 @@ def weighted_sets(
 def weighted_set_of_numbers(
     tokens: TokenLists, numbers: Floats, shingles: ShingleScheme, scheme: WeightedScheme
 ) -> WeightedSets:
-    """Give the weighted set of one text whose tokens, shingles of one each, occur so many times.
+    """Return the weighted set of one text from its tokens and their counts.
 
-    The numbers need not be whole; of equal shingles they add up.
+    Counts need not be whole; counts of equal shingles add up.
     """
     values, places = np.unique(shingle_lists(tokens, shingles).values, return_inverse=True)
     sums: Floats = np.bincount(places, numbers, len(values)).astype(np.float64)
@@ -301,7 +295,7 @@ def weighted_set_of_numbers(
 def _weigh(
     values: Uint64s, starts: Int64s, counts: Int64s, table: Floats, scheme: WeightedScheme
 ) -> WeightedSets:
-    """Weigh the shingles of texts, by what ``table`` has for their counts."""
+    """Weigh the shingles of texts by a table of their counts."""
     inverses = np.ones(len(values))
     if scheme.frequencies is not None:
         inverses = scheme.frequencies.idf_of(values, scheme.weighting.idf)
@@ -321,7 +315,7 @@ def _weigh(
 
 
 def digest_weighted_sets(sets: WeightedSets) -> Uint64s:
-    """Digest each set to 128 bits, shape (n, 2): equal for equal elements of equal weights."""
+    """Digest each set to 128 bits, shape (n, 2): equal for equal elements and weights."""
     offsets = offsets_of(sets.sizes)
     both: Uint64s = np.empty((2, int(offsets[-1])), np.uint64)
     for column, source in zip(both, (sets.values, sets.weights), strict=True):
@@ -332,6 +326,6 @@ def digest_weighted_sets(sets: WeightedSets) -> Uint64s:
 
 
 def frequency_lists(token_lists: TokenLists, shingles: ShingleScheme) -> TokenLists:
-    """Give each text's shingles in the form in which documents are counted."""
+    """Return each text's shingles in the form for counting documents."""
     lists: ShingleLists = shingle_lists(token_lists, shingles)
     return TokenLists(lists.values, lists.offsets)

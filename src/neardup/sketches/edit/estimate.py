@@ -25,7 +25,7 @@ from neardup.tables import (
 
 Objects = npt.NDArray[np.object_]
 
-# Signatures with fewer symbols say nothing of use.
+# Signatures with fewer symbols are useless for estimates.
 LEAST_SYMBOLS = 20
 
 # A symbol is a code point while signatures are compared; surrogates are left out.
@@ -40,7 +40,7 @@ _N_UNRELATED = 100
 def edit_estimates(
     signatures: EditSignatures, scheme: EditScheme, left: Int64s, right: Int64s
 ) -> EditEstimates:
-    """Estimate the edit distances of pairs of texts by scaling those of their signatures.
+    """Estimate edit distances of texts by scaling distances of their signatures.
 
     Parameters
     ----------
@@ -53,19 +53,19 @@ def edit_estimates(
 
     Returns
     -------
-    Estimates in the order of the pairs. A distance is that of the signatures times the characters
-    for each symbol, divided by the share of unrelated signatures that is edited. Blocks that were
+    Estimates in the order of the pairs. A distance is the distance of the signatures times the
+    characters per symbol, divided by the edited share of unrelated signatures. Blocks that were
     inserted, deleted or replaced are estimated up to three tenths too large, isolated edits by up
     to twice the neighbourhood, which the 95 % interval allows for. Distances and intervals are
     never below the difference of the lengths, nor above the longer length.
 
     Notes
     -----
-    Significances compare with signatures of random symbols as long, simulated with fixed seeds;
-    the standard deviation is taken as one symbol at least. Above 3 are fewer than 1 in 100 pairs of
-    up to 4,096 random symbols; for longer ones means are extrapolated, and 5 is a safer bound. Only
-    nearer pairs are significant, none is for being far apart. Phrases that all texts share, such as
-    notices, are a relation to it.
+    Significances compare with signatures of random symbols as long, simulated with fixed seeds; the
+    standard deviation is taken as one symbol at least. Fewer than 1 in 100 pairs of up to 4,096
+    random symbols exceed 3; for longer signatures means are extrapolated, and 5 is a safer bound.
+    Only closer pairs are significant, never distant ones. Phrases that all texts share, such as
+    notices, count as a relation.
 
     References
     ----------
@@ -112,15 +112,14 @@ def signature_distances(signatures: EditSignatures, left: Int64s, right: Int64s)
     Returns
     -------
     Insertions, deletions and substitutions of symbols (n_pairs). Symbols are compared by 20 bits:
-    two different ones are taken for the same once in 1,112,064 times, never if there are no more
-    letters.
+    two different symbols are equal by chance once in 1,112,064 times, never with fewer letters.
     """
     strings = as_strings(signatures)
     return _levenshtein(strings[left], strings[right])
 
 
 def exact_distances(texts: Texts, left: Int64s, right: Int64s) -> Int64s:
-    """Count the edits between pairs of texts; for those too short for signatures.
+    """Count the edits between pairs of texts too short for signatures.
 
     Parameters
     ----------
@@ -135,7 +134,7 @@ def exact_distances(texts: Texts, left: Int64s, right: Int64s) -> Int64s:
 
     Notes
     -----
-    Time is the product of the lengths, a 64th of it for a pair.
+    Time per pair is a 64th of the product of the lengths.
     """
     strings: Objects = np.empty(len(texts), np.object_)
     for number in np.unique(np.concatenate([left, right])).tolist():
@@ -145,7 +144,7 @@ def exact_distances(texts: Texts, left: Int64s, right: Int64s) -> Int64s:
 
 
 def unrelated_distances(left: Int64s, right: Int64s, letters: int) -> tuple[Floats, Floats]:
-    """Give mean and standard deviation of the distance of unrelated signatures.
+    """Return mean and standard deviation of the distance of unrelated signatures.
 
     Parameters
     ----------
@@ -185,7 +184,7 @@ def unrelated_distances(left: Int64s, right: Int64s, letters: int) -> tuple[Floa
 
 
 def as_strings(signatures: EditSignatures) -> Objects:
-    """Give signatures in which each symbol is one character; RapidFuzz compares those fastest."""
+    """Return signatures as strings of one character per symbol, fastest in RapidFuzz."""
     codes: Uint32s = signatures.symbols % np.uint32(_CODE_POINTS)
     codes[codes >= _FIRST_SURROGATE] += np.uint32(_N_SURROGATES)
     text = codes.astype("<u4").tobytes().decode("utf-32-le")

@@ -46,17 +46,17 @@ from neardup.text.tokenizers import bytes_as_characters
 
 
 def pack_letters(signatures: EditSignatures) -> tuple[Bytes, Int64s]:
-    """Write symbols of two letters as bits, eight to a byte, the first one highest.
+    """Pack symbols of two letters into bits, the first one highest.
 
     Returns
     -------
-    The bytes of all signatures, each from a byte of its own on, and where each begins (n + 1). How
-    many symbols a signature has is not in them: keep ``offsets``.
+    The bytes of all signatures, each starting at a new byte, and their starts (n + 1). They do not
+    contain the number of symbols: keep ``offsets``.
 
     Raises
     ------
     InvalidParameterError
-        If there is a symbol other than 0 and 1.
+        If a symbol is not 0 or 1.
     """
     if signatures.symbols.max(initial=0) > 1:
         message = (
@@ -72,14 +72,14 @@ def pack_letters(signatures: EditSignatures) -> tuple[Bytes, Int64s]:
 
 
 def unpack_letters(packed: Bytes, offsets: Int64s) -> Uint32s:
-    """Give the symbols that ``pack_letters`` wrote.
+    """Return the symbols that ``pack_letters`` packed.
 
     Parameters
     ----------
     packed
         Its bytes.
     offsets
-        Those of the signatures (n + 1), in symbols.
+        Offsets of the signatures (n + 1), in symbols.
 
     Raises
     ------
@@ -99,7 +99,6 @@ def _byte_starts(sizes: Int64s) -> Int64s:
 
 
 def _bit_places(starts: Int64s, offsets: Int64s) -> Int64s:
-    """Tell for each symbol the number of its bit."""
     shifts = 8 * starts[:-1] - (offsets[:-1] - offsets[0])
     places: Int64s = np.arange(offsets[-1] - offsets[0]) + np.repeat(shifts, np.diff(offsets))
     return places
@@ -119,7 +118,7 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
     measures = ("edit",)
 
     def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all that decides a signature: what is folded away, or that texts are bytes."""
+        """Return all settings that decide a signature: folding, or that texts are bytes."""
         tokenizer = texts.shingles.tokenizer
         return (
             texts.shingles.normalisation.describe()
@@ -129,7 +128,7 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
         )
 
     def make(self, texts: Texts, how: TextScheme) -> EditSignatures:
-        """Sign texts after what does not count was folded away, or bytes as so many characters."""
+        """Sign texts after folding, or bytes as one character each."""
         return edit_signatures(_as_signed(texts, how), self.scheme)
 
     def make_with_digests(self, texts: Texts, how: TextScheme) -> tuple[EditSignatures, Uint64s]:
@@ -168,7 +167,7 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
                 yield left[fits], right[fits]
 
     def estimate(self, rows: EditSignatures, left: Int64s, right: Int64s) -> PairEstimates:
-        """Estimate edit distances; similarity is what they leave of the longer text."""
+        """Estimate edit distances, and the similarity of the texts."""
         found = edit_estimates(rows, self.scheme, left, right)
         lengths = np.maximum(np.maximum(rows.lengths[left], rows.lengths[right]), 1)
         longer = lengths.astype(np.float64)
@@ -192,7 +191,7 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
         return rows.lengths
 
     def to_columns(self, rows: EditSignatures) -> dict[str, pa.Array]:
-        """Return lengths, and lists of symbols; as bits and their numbers if there are two."""
+        """Return lengths, and lists of symbols, packed into bits for two letters."""
         lengths = pa.array(rows.lengths)
         if self.scheme.letters == 2:
             packed, starts = pack_letters(rows)
@@ -227,7 +226,7 @@ def _as_signed(texts: Texts, how: TextScheme) -> Texts:
 
 
 def fold_texts(texts: Texts, normalisation: Normalisation) -> Texts:
-    """Fold away what does not count from texts that are not cut into tokens."""
+    """Fold texts that are not cut into tokens."""
     formed = form_texts(texts, normalisation)
     texts = texts if formed is None else formed.texts
     if not normalisation.folds:

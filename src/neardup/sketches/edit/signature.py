@@ -1,4 +1,4 @@
-"""Short signatures of texts whose edit distance tells the edit distance of the texts."""
+"""Make short signatures of texts, whose edit distances estimate the texts' edit distance."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _SEEDS = 2**64
 
 @dataclass(frozen=True)
 class EditScheme:
-    """What decides a signature; signatures of different schemes cannot be compared.
+    """Settings of a signature; signatures are comparable within one scheme only.
 
     Parameters
     ----------
     compression
-        Characters for a symbol, on average, from 1 to 2^20.
+        Average characters per symbol, from 1 to 2^20.
     neighbourhood
         Characters in a window, from 1 to 256: one edit disturbs as many windows at most.
     hash
         ``mixed`` picks windows and their symbols by a hash of all their characters; ``sum`` by the
-        sum of their code points, as the paper has it, which is blind to order, and picks more or
-        less than one window in ``compression``.
+        sum of their code points, as in the paper. A sum ignores order, and picks more or less than
+        one window in ``compression``.
     letters
         Different symbols, from 2 to 2^32. Few make signatures alike by chance.
     residue
@@ -84,7 +84,7 @@ def _check(name: str, value: int, least: int, most: int) -> None:
 
 
 def edit_signatures(texts: Texts, scheme: EditScheme) -> EditSignatures:
-    """Give each text the symbols of about one window in ``compression``, in text order.
+    """Return symbols of about one window in ``compression`` per text, in text order.
 
     An edit changes only symbols of windows that hold the edited character, so that a text has the
     same symbols wherever it stands, but for windows that reach over its ends.
@@ -92,7 +92,7 @@ def edit_signatures(texts: Texts, scheme: EditScheme) -> EditSignatures:
     Parameters
     ----------
     texts
-        n texts of valid UTF-8. They are taken as they are: fold case and space before.
+        n texts of valid UTF-8. Case and space are not folded.
     scheme
         Windows, hash and symbols.
 
@@ -104,8 +104,8 @@ def edit_signatures(texts: Texts, scheme: EditScheme) -> EditSignatures:
 
     Notes
     -----
-    Time is linear in the text, some 900 MB of ASCII a second with ``mixed``, whatever the window.
-    Memory is 4 bytes for each symbol there is room for, 20 % more than expected.
+    Time is linear in the text, about 900 MB of ASCII per second with ``mixed``, for any window.
+    Memory is 4 bytes per symbol, with room for 20 % more than expected.
 
     References
     ----------
