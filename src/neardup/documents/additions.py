@@ -21,7 +21,7 @@ from neardup.documents.pending import Pending, Searchable
 from neardup.documents.queries import Queries
 from neardup.documents.reading import (
     Deny,
-    PackedBlocks,
+    PackedBlock,
     pack_cells,
     read_documents,
 )
@@ -131,7 +131,7 @@ class _Copying:
             rows = live[bounds[number] : bounds[number + 1]] - start
             data, raw_size = segment.blocks.packed(number)
             if len(rows) == n_rows:
-                self._writer.blocks.append(PackedBlocks([data.tobytes()], [n_rows], [raw_size]))
+                self._writer.blocks.append([PackedBlock(data.tobytes(), n_rows, raw_size)])
                 continue
             block = blocks.unpack(data, raw_size)
             n_lost_tokens += int(block.n_tokens.sum() - block.n_tokens[rows].sum())

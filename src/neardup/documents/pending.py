@@ -10,7 +10,7 @@ import copy
 import struct
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any, ClassVar, TypeVar
 
@@ -34,7 +34,6 @@ from neardup.documents.reading import (
     DocumentBatch,
     cells_of_rows,
     make_batch,
-    pack_rows,
     queries_of_texts,
 )
 from neardup.documents.scheme import DocumentScheme
@@ -78,17 +77,6 @@ _IDS, _ARE_NUMBERS, _DIGESTS, _KEYS, _WORDS, _SIZES = range(
 )
 
 
-@dataclass
-class _Went:
-    """Documents that went for others."""
-
-    ids: list[Id] = field(default_factory=list)
-    kept_ids: list[str] = field(default_factory=list)
-    digests: list[Uint64s] = field(default_factory=list)
-    similarities: list[float] = field(default_factory=list)
-    places: dict[bytes, list[int]] = field(default_factory=lambda: defaultdict(list))
-
-
 class Pending:
     """Documents in memory, which are found as those of a segment are; for one thread at a time.
 
@@ -98,7 +86,8 @@ class Pending:
 
     def __init__(self, scheme: DocumentScheme) -> None:
         self._scheme, self._in_index = scheme, scheme.shingles.tokenizer.texts_in_index
-        self._n_documents = self._n_signed = self._n_listed = self._n_gone = 0
+        # Of the documents, signed or not, the first are signed, and of these the first are found.
+        self.n_documents = self._n_signed = self._n_listed = 0
         self.n_bytes = 0
         self._rows: dict[str, int] = {}
         self._ids: list[Id] = []
@@ -113,7 +102,10 @@ class Pending:
         self._sets: dict[int, ShingleSets | WeightedSets] = {}
         self._rows_of_keys: dict[tuple[int, int], list[int]] = defaultdict(list)
         self._rows_of_digests: dict[bytes, list[int]] = defaultdict(list)
-        self._gone = _Went()
+        # Documents that went for others: ids, kept ids, digests, similarities.
+        self.n_gone = 0
+        self._gone: list[tuple[Id, str, Uint64s, float]] = []
+        self._rows_of_gone: dict[bytes, list[int]] = defaultdict(list)
 
     id_keys: ClassVar[None] = None
     """A segment has the keys of its ids here; ``may_have_id`` takes no longer."""
@@ -131,16 +123,6 @@ class Pending:
         return self.may_have_id(str(identifier), 0)
 
     @property
-    def n_documents(self) -> int:
-        """Count the documents, signed or not."""
-        return self._n_documents
-
-    @property
-    def n_gone(self) -> int:
-        """Count the documents that went for others."""
-        return self._n_gone
-
-    @property
     def n_tokens(self) -> int:
         """Count the tokens of the documents that are signed."""
         return sum(int(part.n_tokens[place]) for part, place in self._signed[: self._n_signed])
@@ -148,7 +130,7 @@ class Pending:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
-        return not (self._n_documents or self._n_gone)
+        return not (self.n_documents or self.n_gone)
 
     def fixed(self) -> Pending:
         """Return what is there now: it stays so, while more may be put behind it here."""
@@ -185,7 +167,7 @@ class Pending:
         cells: Cells,
         sets: ShingleSets | WeightedSets | None,
     ) -> None:
-        row = self._n_documents
+        row = self.n_documents
         if sets is not None:
             self._sets[row] = sets
             self.n_bytes += 8 * int(sets.sizes.sum())
@@ -195,23 +177,19 @@ class Pending:
         self._texts.append(text)
         self._cells.append(cells)
         self.n_bytes += len(text or "") + sum(cell.nbytes for cell in cells)
-        self._n_documents += 1
+        self.n_documents += 1
 
     def went(self, identifier: Id, kept_id: str, digest: Uint64s, similarity: float) -> None:
         """Note that a document went for another one."""
-        gone = self._gone
-        gone.ids.append(identifier)
-        gone.kept_ids.append(kept_id)
-        gone.digests.append(digest)
-        gone.similarities.append(similarity)
-        gone.places[digest.tobytes()].append(self._n_gone)
-        self._n_gone += 1
+        self._gone.append((identifier, kept_id, digest, similarity))
+        self._rows_of_gone[digest.tobytes()].append(self.n_gone)
+        self.n_gone += 1
 
     def sign(self) -> None:
         """Sign the documents that were not signed yet."""
-        waiting = self._texts[self._n_signed : self._n_documents]
+        waiting = self._texts[self._n_signed : self.n_documents]
         if waiting:
-            rows = np.arange(self._n_signed, self._n_documents)
+            rows = np.arange(self._n_signed, self.n_documents)
             texts = self._in_index(as_texts(waiting), self.ids_of(rows))
             queries = queries_of_texts(texts, self._scheme, with_sets=False)
             # Weighted ones are made in any case.
@@ -243,15 +221,11 @@ class Pending:
 
     def gone(self) -> tuple[pa.Array, pa.Array, Uint64s, Floats] | None:
         """Return ids, kept ids, digests and similarities of what went for others, if anything."""
-        if not self._n_gone:
+        if not self.n_gone:
             return None
-        n, gone = self._n_gone, self._gone
-        return (
-            ids_of_values(gone.ids[:n]),
-            pa.array(gone.kept_ids[:n], pa.large_string()),
-            np.stack(gone.digests[:n]),
-            np.array(gone.similarities[:n]),
-        )
+        ids, kept_ids, digests, similarities = zip(*self._gone[: self.n_gone], strict=True)
+        kept = pa.array(kept_ids, pa.large_string())
+        return ids_of_values(ids), kept, np.stack(digests), np.array(similarities)
 
     def pack(self, unwritable: list[tuple[Id, str]]) -> bytes:
         """Return all documents as a row of the database keeps them; see ``batches``."""
@@ -281,7 +255,7 @@ class Pending:
     def _made(self, make: Callable[[int, int], T], unwritable: list[tuple[Id, str]]) -> Iterator[T]:
         """Make something of all rows: of many at once, unless one is in the way of the others."""
         self.sign()
-        waiting = [*runs_of_cells(self._cells[: self._n_documents])][::-1]
+        waiting = [*runs_of_cells(self._cells[: self.n_documents])][::-1]
         while waiting:
             start, stop = waiting.pop()
             try:
@@ -359,7 +333,7 @@ class Pending:
         """Find what texts share a band key with, and what is here, or went, with their digests."""
         self.prepare()
         candidates, copies, went = [], [], []
-        of_keys, of_digests, gone = self._rows_of_keys, self._rows_of_digests, self._gone
+        of_keys, of_digests = self._rows_of_keys, self._rows_of_digests
         n = self._n_signed
         for query in np.flatnonzero(sought.is_wanted).tolist():
             keys = (sought.queries.keys[query] >> _32).tolist()
@@ -369,22 +343,19 @@ class Pending:
             if sought.with_copies:
                 digest = sought.queries.digests[query].tobytes()
                 copies += [(query, row) for row in of_digests.get(digest, ()) if row < n]
-                went += [
-                    (query, gone.kept_ids[place], gone.similarities[place])
-                    for place in gone.places.get(digest, ())
-                    if place < self._n_gone
-                ]
+                gone = (row for row in self._rows_of_gone.get(digest, ()) if row < self.n_gone)
+                went += [(query, self._gone[row][1], self._gone[row][3]) for row in gone]
         return Found(_pairs(candidates), _pairs(copies), went)
 
     def rows_of_ids(self, ids: pa.Array, _: Uint64s) -> tuple[Int64s, Int64s]:
         """Return which ids which rows have."""
         known = ((query, self._rows.get(name)) for query, name in enumerate(ids.to_pylist()))
-        n = self._n_documents
+        n = self.n_documents
         return _pairs([(query, row) for query, row in known if row is not None and row < n])
 
     def may_have_id(self, identifier: str, _: int) -> bool:
         """Return whether it has an id."""
-        return self._rows.get(identifier, self._n_documents) < self._n_documents
+        return self._rows.get(identifier, self.n_documents) < self.n_documents
 
     def digests_of(self, rows: Int64s) -> Uint64s:
         """Return the digests of some rows, of shape (n, 2)."""
@@ -427,8 +398,8 @@ class Pending:
         """Return a block of one row."""
         texts = as_texts(self._texts[row : row + 1])
         queries = self._signed_rows(row, row + 1)
-        packed = pack_rows(texts, self._user_columns(row, row + 1), queries)
-        return blocks.unpack(packed.data[0], packed.raw_sizes[0]), 0
+        packed = blocks.pack(cells_of_rows(texts, queries), self._user_columns(row, row + 1))
+        return blocks.unpack(*packed), 0
 
     def _take(self, queries: Queries) -> None:
         self._parts.append(queries)

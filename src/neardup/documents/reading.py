@@ -37,13 +37,12 @@ from neardup.tables import (
 _32 = np.uint64(32)
 
 
-@dataclass(frozen=True)
-class PackedBlocks:
-    """Blocks, compressed, with the numbers of rows and bytes that each of them has."""
+class PackedBlock(NamedTuple):
+    """A block, compressed, with the numbers of rows and bytes that it has."""
 
-    data: list[bytes] = field(default_factory=list)
-    n_rows: list[int] = field(default_factory=list)
-    raw_sizes: list[int] = field(default_factory=list)
+    data: bytes
+    n_rows: int
+    raw_size: int
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ class DocumentBatch:
     digests: Uint64s
     filters: Filters | None
     lists: list[tuple[Uint64s, Int64s]]
-    packed: PackedBlocks
+    packed: list[PackedBlock]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -92,13 +91,8 @@ def make_batch(contents: Contents, queries: Queries, scheme: DocumentScheme) -> 
     lists = [(keys >> _32, filled) for keys in queries.keys[filled].T]
     lists.append((queries.digests[filled, 0] >> _32, filled))
     lists.append((hash_ids(as_text(ids)) >> _32, rows))
-    packed = pack_rows(texts, contents.columns, queries)
+    packed = pack_cells(cells_of_rows(texts, queries), contents.columns)
     return DocumentBatch(ids, queries.n_tokens, queries.digests, queries.filters, lists, packed)
-
-
-def pack_rows(texts: pa.Array, columns: pa.Table | None, queries: Queries) -> PackedBlocks:
-    """Pack what is kept of some documents."""
-    return pack_cells(cells_of_rows(texts, queries), columns)
 
 
 def cells_of_rows(texts: pa.Array, queries: Queries) -> list[Texts]:
@@ -110,17 +104,15 @@ def cells_of_rows(texts: pa.Array, queries: Queries) -> list[Texts]:
     return [*cells, blocks.cells_of(states, n), blocks.cells_of(queries.n_tokens, n)]
 
 
-def pack_cells(cells: Sequence[Texts], columns: pa.Table | None) -> PackedBlocks:
+def pack_cells(cells: Sequence[Texts], columns: pa.Table | None) -> list[PackedBlock]:
     """Cut rows into blocks by the sizes of their cells, and pack these."""
     sizes: Int64s = np.sum([np.diff(column.offsets) for column in cells], axis=0)
-    packed = PackedBlocks()
+    packed = []
     for start, stop in cut_runs(sizes, blocks.BLOCK_BYTES):
         own = [Texts(cell.data, cell.offsets[start : stop + 1]) for cell in cells]
         more = None if columns is None else columns.slice(start, stop - start)
         data, raw_size = blocks.pack(own, more)
-        packed.data.append(data)
-        packed.n_rows.append(stop - start)
-        packed.raw_sizes.append(raw_size)
+        packed.append(PackedBlock(data, stop - start, raw_size))
     return packed
 
 

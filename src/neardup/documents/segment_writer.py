@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from neardup.documents import segment
 from neardup.documents.queries import N_OTHER_LISTS
-from neardup.documents.reading import DocumentBatch, PackedBlocks, pack_cells
+from neardup.documents.reading import DocumentBatch, PackedBlock, pack_cells
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import ID_TYPES
 from neardup.files.ids import as_text, common_id_type
@@ -217,10 +217,8 @@ class _NewBlocks:
         self._rows: list[tuple[int, int, int]] = []
         self._size = 0
 
-    def append(self, packed: PackedBlocks) -> None:
-        for data, n_rows, raw_size in zip(
-            packed.data, packed.n_rows, packed.raw_sizes, strict=True
-        ):
+    def append(self, packed: Sequence[PackedBlock]) -> None:
+        for data, n_rows, raw_size in packed:
             self._rows.append((self._size, self.n_rows, raw_size))
             self._sums.append(zlib.crc32(data))
             self._size += len(data)

@@ -650,11 +650,8 @@ def _check_free(folder: Path) -> None:
 
 def read_manifest(folder: Path) -> Manifest:
     """Read what belongs to the index in a folder."""
-    database = Database(folder)
-    try:
+    with contextlib.closing(Database(folder)) as database:
         return database.read().manifest
-    finally:
-        database.close()
 
 
 def kind_of(folder: Path) -> IndexKind:
