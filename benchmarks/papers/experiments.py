@@ -100,9 +100,11 @@ def make_parser(name: str, description: str) -> argparse.ArgumentParser:
 
 
 def write_page(page: Path, laid_out: Mapping[str, str]) -> None:
-    """Put tables into their places on a page, or into a new one."""
+    """Put the tables that a page has a place for into it, or all into a new page."""
     if not page.exists():
         parts = (f"<!-- begin {name} -->\n<!-- end {name} -->\n" for name in laid_out)
         page.write_text("\n".join(parts), encoding="utf-8", newline="\n")
+    text = page.read_text(encoding="utf-8")
     for name, table in laid_out.items():
-        replace_between(page, name, table)
+        if f"<!-- begin {name} -->" in text:
+            replace_between(page, name, table)
