@@ -20,6 +20,7 @@ from benchmarks.corpora import section as corpora
 from benchmarks.cut import section as repeats
 from benchmarks.dedup import limits
 from benchmarks.dedup import whole as dedup
+from benchmarks.documents import section as documents
 from benchmarks.joins import beside_peers as joins
 from benchmarks.joins import edits as edit_joins
 from benchmarks.linkage import section as linkage
@@ -36,12 +37,11 @@ from benchmarks.measuring.results import (
     read_results,
 )
 from benchmarks.overview import format_overview
-from benchmarks.passages import section as passages
 from benchmarks.peers import section as peers
+from benchmarks.peers import weighted
 from benchmarks.peers.environments import PEERS, peer_versions
 from benchmarks.presets import section as presets
 from benchmarks.recall import section as recall
-from benchmarks.sketches import section as sketches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,18 +72,20 @@ SECTIONS: dict[str, Section] = {
     "corpora": corpora,
     "dedup": dedup,
     "peers": peers,
+    "weighted": weighted,
     "limits": limits,
     "joins": joins,
     "edit_joins": edit_joins,
+    "documents": documents,
     "linkage": linkage,
     "alignment": alignment,
     "presets": presets,
-    "passages": passages,
     "repeats": repeats,
-    "sketches": sketches,
     "recall": recall,
 }
-WITH_PEERS = ("peers", "limits", "joins", "edit_joins", "repeats", "sketches", "recall")
+WITH_PEERS = {
+    *("peers", "weighted", "limits", "joins", "edit_joins", "documents", "repeats", "recall")
+}
 
 
 def measure_sections(names: Sequence[str], path: Path, *, quick: bool) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.alignment.editions import Aligned, Text, sample_of
 from benchmarks.alignment.plagdet import Passage
-from benchmarks.corpora.lines import open_lines, read_rows
+from benchmarks.corpora.lines import read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -93,13 +93,13 @@ def _planted(root: Path, half: str, name: str, recipes: Mapping[str, Recipe]) ->
 
 
 def read_synonyms() -> Synonyms:
-    """Read the words that each word may be replaced by."""
-    found: Synonyms = {}
-    with open_lines(_SYNONYMS) as lines:
-        for group in (line.split() for line in lines if not line.startswith("#")):
-            for word in group:
-                found.setdefault(word, []).extend(other for other in group if other != word)
-    return found
+    """Read the possible replacements of each word."""
+    synonyms: Synonyms = {}
+    text = re.sub(r"(?m)^#.*$", "", _SYNONYMS.read_text(encoding="utf-8"))
+    for group in (words.split() for words in text.split(";")):
+        for word in group:
+            synonyms.setdefault(word, []).extend(other for other in group if other != word)
+    return synonyms
 
 
 def _texts(root: Path) -> dict[str, str]:
@@ -167,10 +167,7 @@ class _Maker:
         return sorted(self._rng.sample(places, n_picked))
 
     def _put_in(
-        self,
-        name: str,
-        host: Sequence[str],
-        passages: Sequence[tuple[str, int, int, list[str]]],
+        self, name: str, host: Sequence[str], passages: Sequence[tuple[str, int, int, list[str]]]
     ) -> tuple[str, list[Passage]]:
         """Make a text of sentences of a host with reworded passages between them."""
         parts: list[str] = []

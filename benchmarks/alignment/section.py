@@ -12,9 +12,8 @@ from typing import Any
 
 from benchmarks.alignment.editions import FOLDER_VARIABLE, HALVES, folder
 from benchmarks.alignment.sets import ALIGNED, GRADED, options_for
-from benchmarks.measuring.figures import decimals
 from benchmarks.measuring.jobs import Settings, own_report
-from benchmarks.measuring.markdown import table
+from benchmarks.measuring.markdown import decimals, table
 
 Figures = dict[str, Any]
 

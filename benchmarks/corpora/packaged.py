@@ -34,12 +34,7 @@ MIXED_TASKS = (
     "gem/wikilingua_multilingual/",
     "gem/xsum/",
 )
-PROSE_TASKS = (
-    "paragraph_segmentation/",
-    "gem/wikilingua_en/",
-    "gem/xsum/",
-    "squad_shifts/nyt",
-)
+PROSE_TASKS = ("paragraph_segmentation/", "gem/wikilingua_en/", "gem/xsum/", "squad_shifts/nyt")
 REVIEW_TASKS = ("multiemo/",)
 MIXED_MIN_CHARACTERS = 200
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from benchmarks.corpora.files import SMALL_MB, copies_facts, corpus_facts
 from benchmarks.corpora.records import given_files
-from benchmarks.measuring.figures import MB
 from benchmarks.measuring.jobs import Settings
-from benchmarks.measuring.markdown import table
+from benchmarks.measuring.markdown import MB, table
 
 RECORDS = ("titles", "authors", "sentences")
 NAMES = ("mixed", "reviews", "instructions", "wikipedia", "licences", "prose")

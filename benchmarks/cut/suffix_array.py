@@ -34,11 +34,7 @@ def main() -> None:
     start = time.process_time()
     divsufsort(values)
     seconds = time.process_time() - start
-    report = {
-        "bytes": len(text),
-        "seconds": round(seconds, 3),
-        "added": memory.report()["added"],
-    }
+    report = {"bytes": len(text), "seconds": round(seconds, 3), "added": memory.report()["added"]}
     sys.stdout.write(json.dumps(report) + "\n")
 
 

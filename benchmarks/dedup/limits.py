@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.corpora.files import (
-    made_up_collection,
-    near_copies,
-    small_collection,
-    ten_lines,
-)
+from benchmarks.corpora.files import made_up_collection, near_copies, small_collection, ten_lines
 from benchmarks.measuring.environments import cache_folder
-from benchmarks.measuring.figures import megabytes
 from benchmarks.measuring.jobs import (
     Job,
     Settings,
@@ -21,7 +15,7 @@ from benchmarks.measuring.jobs import (
     script_command,
     script_environment,
 )
-from benchmarks.measuring.markdown import table
+from benchmarks.measuring.markdown import megabytes, table
 from benchmarks.measuring.processes import Measurement, measure
 
 REPEATS = 3
@@ -41,7 +35,7 @@ def run(settings: Settings) -> dict[str, Any]:
             *_beside_rensa(settings),
             *_just_below(settings),
             _python_function(settings),
-        ],
+        ]
     }
 
 
@@ -87,11 +81,7 @@ def _python_function(settings: Settings) -> dict[str, Any]:
     results = {}
     for tokenizer in ("words", "function"):
         command = [str(settings.python), "-c", IN_PYTHON, str(small_collection()), tokenizer]
-        results[tokenizer] = measure(
-            command,
-            repeats=settings.repeats(REPEATS),
-            warm_up=True,
-        )
+        results[tokenizer] = measure(command, repeats=settings.repeats(REPEATS), warm_up=True)
     own, other = results["function"], results["words"]
     return _case("20 MB, words cut by a Python function", own, "the same, `words`", other)
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpora.files import corpus, main_collection
-from benchmarks.measuring.figures import MB, megabytes
 from benchmarks.measuring.jobs import Settings, dedup_job, measure_summary
-from benchmarks.measuring.markdown import table
+from benchmarks.measuring.markdown import MB, megabytes, table
 
 TARGET = 80.0
 TARGET_CASE = ("mixed", "default")

@@ -18,9 +18,8 @@ from benchmarks.joins.shapes import (
     prepare_sets,
     thresholds,
 )
-from benchmarks.measuring.figures import beside, megabytes
 from benchmarks.measuring.jobs import Report, Settings, own_report, report_of_script
-from benchmarks.measuring.markdown import table
+from benchmarks.measuring.markdown import beside, megabytes, table
 from benchmarks.measuring.processes import TimeLimitError
 from benchmarks.peers.environments import STRINGSIMJOIN, prepare_stringsimjoin
 

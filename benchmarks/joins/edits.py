@@ -7,9 +7,8 @@ from textwrap import fill
 from typing import Any
 
 from benchmarks.joins.shapes import EDIT_JOIN, pairs_job, source_of, together
-from benchmarks.measuring.figures import beside, megabytes
 from benchmarks.measuring.jobs import Settings, own_report, report_of, report_of_script
-from benchmarks.measuring.markdown import table
+from benchmarks.measuring.markdown import beside, megabytes, table
 
 DISTANCE = "2"
 TARGET = 100

@@ -74,19 +74,12 @@ KINDS = {
     ),
     "cora": Kind(
         "citations of papers on machine learning",
-        {
-            "title": ("title",),
-            "authors, title": ("author", "title"),
-            "all fields": ALL_FIELDS,
-        },
+        {"title": ("title",), "authors, title": ("author", "title"), "all fields": ALL_FIELDS},
         "title",
     ),
     "abt-buy": Kind(
         "electronic goods of two shops",
-        {
-            "name": ("name",),
-            "name, description": ("name", "description"),
-        },
+        {"name": ("name",), "name, description": ("name", "description")},
         "name",
     ),
 }

@@ -10,9 +10,8 @@ from functools import partial
 from typing import Any
 
 from benchmarks.linkage.labelled import FOLDER_VARIABLE, KINDS, available
-from benchmarks.measuring.figures import decimals
 from benchmarks.measuring.jobs import Settings, own_report
-from benchmarks.measuring.markdown import table
+from benchmarks.measuring.markdown import decimals, table
 
 Set = dict[str, Any]
 Case = dict[str, Any]

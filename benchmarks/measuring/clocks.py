@@ -1,26 +1,24 @@
-"""Time and memory inside one process. It runs in the environments of all peers."""
+"""Time and memory inside one process, in the environment of any peer."""
 
 from __future__ import annotations
 
+import statistics
 import time
-from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-Seconds = dict[str, float]
+# Id of a document, and its similarity.
+Match = tuple[str, float]
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 RESET_PEAK = "5"
 
 
 class Memory:
-    """Memory of this process, watched from when it is made: code is loaded, the input is not.
-
-    Linux alone tells; elsewhere the report has None.
-    """
+    """Peak memory of this process since this object was made; None except on Linux."""
 
     def __init__(self) -> None:
         self._before = _status_bytes("VmHWM")
@@ -29,7 +27,7 @@ class Memory:
             CLEAR.write_text(RESET_PEAK)
 
     def report(self) -> dict[str, int | None]:
-        """Give the ``peak`` of the process, and by how much it was above what was held before."""
+        """Return the ``peak`` of the process, and the memory ``added`` since the beginning."""
         now = _status_bytes("VmHWM")
         if now is None or self._before is None or self._held is None:
             return {"peak": None, "added": None}
@@ -44,21 +42,33 @@ def _status_bytes(name: str) -> int | None:
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
 
-class StageClock:
-    """Adds up the seconds of stages that come one after another, again and again."""
+def time_queries(
+    look_up: Callable[[str], Iterable[Match]], rows: list[dict[str, str]]
+) -> tuple[dict[str, Any], list[list[Any]]]:
+    """Look up all texts twice; return milliseconds of both rounds, and the matches.
 
-    def __init__(self) -> None:
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-        self._last = 0.0
+    Milliseconds of ``first`` and ``again`` are of the clock, ``first_cpu`` and ``again_cpu`` of
+    this thread. A match has the ids of query and document and their similarity.
+    """
+    report: dict[str, Any] = {"queries": len(rows)}
+    matches: list[list[Any]] = []
+    for name in ("first", "again"):
+        wall, cpu = [], []
+        matches.clear()
+        for row in rows:
+            start, start_cpu = time.perf_counter(), time.thread_time()
+            answer = look_up(row["text"])
+            cpu.append((time.thread_time() - start_cpu) * 1e3)
+            wall.append((time.perf_counter() - start) * 1e3)
+            matches += ([row["id"], *each] for each in answer)
+        report[name], report[f"{name}_cpu"] = _latencies(wall), _latencies(cpu)
+    return {**report, "found": len(matches)}, matches
 
-    def start(self) -> None:
-        """Begin with the first stage."""
-        self._last = time.perf_counter()
 
-    def end(self, stage: str) -> None:
-        """Take the time of a stage; the next one begins."""
-        self.seconds[stage] += time.perf_counter() - self._last
-        self._last = time.perf_counter()
+def _latencies(milliseconds: list[float]) -> dict[str, float]:
+    hundredths = statistics.quantiles(milliseconds, n=100, method="inclusive")
+    median = statistics.median(milliseconds)
+    return {"median_ms": round(median, 4), "slow_ms": round(hundredths[98], 4)}
 
 
 def fastest(function: Callable[[], object], repeats: int) -> float:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOTHING = "–"
+MB = 1e6
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -39,6 +40,23 @@ def cell(value: object) -> str:
         decimals = 1 if abs(value) >= 10 else 2 if abs(value) >= 0.1 else 3
         return f"{value:.{decimals}f}"
     return str(value)
+
+
+def megabytes(size: float | None) -> int | None:
+    """Return whole megabytes; None stays."""
+    return None if size is None else round(size / MB)
+
+
+def decimals(value: float | None, places: int) -> str:
+    """Write a number with so many decimals, and None as a table does."""
+    return cell(None) if value is None else f"{value:.{places}f}"
+
+
+def beside(other: float | None, own: float | None, target: int) -> tuple[object, ...]:
+    """Lay out how many times ours another's figure is, what is to be reached, and whether it is."""
+    if other is None or own is None:
+        return None, target, None
+    return other / own, target, other / own >= target
 
 
 def replace_between(path: Path, name: str, text: str) -> None:

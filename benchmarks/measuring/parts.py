@@ -36,10 +36,7 @@ def add_options(
 
 
 def measure_parts(
-    parts: Sequence[str],
-    names: Sequence[str],
-    path: Path,
-    measure: Callable[[str], Entry],
+    parts: Sequence[str], names: Sequence[str], path: Path, measure: Callable[[str], Entry]
 ) -> Iterator[tuple[str, Entry]]:
     """Measure parts one after another; each is in the results file as soon as it is done.
 

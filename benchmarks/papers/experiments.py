@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.measuring.environments import REPOSITORY, cache_folder
 from benchmarks.measuring.markdown import replace_between
 from benchmarks.measuring.parts import add_options, measure_parts
-from benchmarks.measuring.results import (
-    caption,
-    machine_facts,
-    new_entry,
-    read_results,
-)
+from benchmarks.measuring.results import caption, machine_facts, new_entry, read_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 
-from benchmarks.papers.short_svg import shorten
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -16,11 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # One font, because a list of ten is written with every label.
-STYLE: dict[Any, Any] = {
-    "font.size": 8,
-    "font.sans-serif": ["DejaVu Sans"],
-    "lines.markersize": 4,
-}
+STYLE: dict[Any, Any] = {"font.size": 8, "font.sans-serif": ["DejaVu Sans"], "lines.markersize": 4}
 # The same figures give the same bytes, so no date is written.
 METADATA: dict[str, Any] = {"Date": None}
 
@@ -31,9 +25,7 @@ def write_plots(paper: str, folder: Path, plots: Mapping[str, Callable[[], Figur
     exact = {"svg.fonttype": "none", "svg.hashsalt": paper}
     with mpl.rc_context(STYLE | exact):
         for name, draw in plots.items():
-            path = folder / f"{paper}-{name}.svg"
-            draw().savefig(path, metadata=METADATA)
-            path.write_text(shorten(path.read_text(encoding="utf-8")), encoding="utf-8")
+            draw().savefig(folder / f"{paper}-{name}.svg", metadata=METADATA)
 
 
 def tidy(axes: Axes) -> None:

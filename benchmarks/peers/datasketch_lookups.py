@@ -20,8 +20,8 @@ import numpy as np
 import xxhash
 from datasketch import LeanMinHash, MinHash, MinHashLSH
 
-from benchmarks.documents.timed import Found, read_rows, time_queries
-from benchmarks.measuring.clocks import Memory
+from benchmarks.corpora.lines import read_rows
+from benchmarks.measuring.clocks import Match, Memory, time_queries
 from benchmarks.peers.datasketch_dedup import SCHEME, SEED
 from benchmarks.peers.pipeline import (
     Block,
@@ -80,7 +80,7 @@ class Index:
         """Return ids and sets of documents."""
         return [(self.ids[number], self._sets[number]) for number in candidates]
 
-    def query(self, text: str) -> list[Found]:
+    def query(self, text: str) -> list[Match]:
         """Return documents at the threshold, the most similar first."""
         shingles = [each.encode() for each in shingles_of(find_words(text.casefold()))]
         # A copy has the permutations already.
@@ -122,7 +122,7 @@ def main() -> None:
         "documents": len(index.ids),
         "build_seconds": built,
         "queries": [summary for summary, _ in timed],
-        "found": [found for _, found in timed],
+        "matches": [matches for _, matches in timed],
         "memory": memory.report(),
     }
     sys.stdout.write(json.dumps(report) + "\n")

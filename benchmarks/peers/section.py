@@ -6,9 +6,8 @@ import statistics
 from typing import Any
 
 from benchmarks.corpora.files import main_collection, ten_lines
-from benchmarks.measuring.figures import MB, megabytes
 from benchmarks.measuring.jobs import PEERS, Job, Settings, dedup_job, peer_job, report_of
-from benchmarks.measuring.markdown import table
+from benchmarks.measuring.markdown import MB, megabytes, table
 from benchmarks.measuring.processes import Run, combine
 
 TARGET = 5.0

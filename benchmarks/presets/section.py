@@ -8,9 +8,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from benchmarks.measuring.figures import decimals
 from benchmarks.measuring.jobs import Settings, own_report
-from benchmarks.measuring.markdown import table
+from benchmarks.measuring.markdown import decimals, table
 from benchmarks.presets.texts import FOLDER_VARIABLE, HALVES, available
 
 Measured = dict[str, Any]

@@ -93,11 +93,7 @@ def _run_neardup(
 
 
 def _run_peer(
-    settings: Settings,
-    peer: str,
-    source: Path,
-    banding: tuple[int, int],
-    options: tuple[str, ...],
+    settings: Settings, peer: str, source: Path, banding: tuple[int, int], options: tuple[str, ...]
 ) -> tuple[dict[str, Any], Removals]:
     job = peer_job(settings, peer, source, *banding, *options)
     report = report_of(job.run())

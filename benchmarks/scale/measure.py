@@ -120,10 +120,7 @@ def _size(folder: Path) -> int:
 
 
 def measure_dedup(
-    python: Path,
-    source: Path,
-    options: Sequence[str],
-    folder: Path,
+    python: Path, source: Path, options: Sequence[str], folder: Path
 ) -> dict[str, Any]:
     """Run ``neardup dedup`` once.
 

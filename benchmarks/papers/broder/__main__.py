@@ -33,10 +33,7 @@ QUICK_TEXTS = 2_000
 
 
 # Where real texts come from; an experiment on those that are not named is left out.
-FOLDERS = {
-    "greedy": "licences",
-    "documentation": "pages",
-}
+FOLDERS = {"greedy": "licences", "documentation": "pages"}
 QUICK_PAGES = 30
 
 

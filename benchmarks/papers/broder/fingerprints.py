@@ -9,10 +9,7 @@ import numpy as np
 
 from benchmarks.corpora.made_up import draw_text
 from neardup.kernels.common.hashing import mix_words
-from neardup.text.shingles import (
-    draw_polynomial,
-    remainder,
-)
+from neardup.text.shingles import draw_polynomial, remainder
 
 if TYPE_CHECKING:
     from benchmarks.corpora.lines import Row

@@ -10,13 +10,7 @@ import numpy as np
 VOCABULARY, ARTICLE_WORDS, FRAME_WORDS = 20_000, (150, 600), 40
 SITES = 40
 # How a page comes to be like an article: how often, and what share of the words is then changed.
-ORIGINS = {
-    "alone": 0.45,
-    "mirror": 0.15,
-    "other markup": 0.15,
-    "revised": 0.15,
-    "other site": 0.10,
-}
+ORIGINS = {"alone": 0.45, "mirror": 0.15, "other markup": 0.15, "revised": 0.15, "other site": 0.10}
 REVISED = (0.005, 0.04)
 
 

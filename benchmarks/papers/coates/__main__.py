@@ -21,11 +21,7 @@ HASHES = ("sum", "mixed")
 
 
 def measure(
-    text: str,
-    texts: Path | None,
-    hashes: Sequence[str],
-    trials: int,
-    seed: int,
+    text: str, texts: Path | None, hashes: Sequence[str], trials: int, seed: int
 ) -> tables.Results:
     """Run all experiments.
 

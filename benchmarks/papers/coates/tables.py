@@ -134,9 +134,7 @@ def verify_table(results: Results) -> str:
     for name, row in found.items():
         if isinstance(row, dict):
             taken, right = row["taken"], row["taken"] - row["false"]
-            rows.append(
-                (name, taken, row["false"], right / taken, row["missed"], right / near),
-            )
+            rows.append((name, taken, row["false"], right / taken, row["missed"], right / near))
     header = ("verified by", "pairs left", "not near-duplicates", "precision")
     return table((*header, "near-duplicates lost", "recall"), rows)
 

@@ -43,10 +43,7 @@ def run_bands(*, quick: bool) -> list[Row]:
 
 
 def describe_banding(
-    bands: int,
-    rows: int,
-    pairs: int,
-    shares: dict[int, dict[tuple[int, int], float]],
+    bands: int, rows: int, pairs: int, shares: dict[int, dict[tuple[int, int], float]]
 ) -> Row:
     """Put a banding's points and formulas beside what was measured."""
     measured = [shares[common][bands, rows] for common in GRID]

@@ -30,10 +30,7 @@ SIZE = {"figsize": (7.2, 2.6), "layout": "constrained"}
 
 def draw(results: Results, folder: Path) -> None:
     """Write ``monoactive-methods.svg`` and ``monoactive-queries.svg``."""
-    plots = {
-        "methods": lambda: _methods(results),
-        "queries": lambda: _queries(results),
-    }
+    plots = {"methods": lambda: _methods(results), "queries": lambda: _queries(results)}
     write_plots("monoactive", folder, plots)
 
 

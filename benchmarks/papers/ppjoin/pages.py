@@ -63,11 +63,7 @@ def run(*, quick: bool) -> dict[str, Any]:
 
 
 def _compare(
-    sets: ShingleSets,
-    sketches: ShingleSets,
-    threshold: str,
-    *,
-    quick: bool,
+    sets: ShingleSets, sketches: ShingleSets, threshold: str, *, quick: bool
 ) -> dict[str, Any]:
     """Time the joins and compare what they find with the pairs of 4-gram sets."""
     ways: dict[str, tuple[ShingleSets, Algorithm]] = {

@@ -1,1 +1,0 @@
-"""An index of passages, built and searched."""

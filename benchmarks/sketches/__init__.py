@@ -1,1 +1,0 @@
-"""Sketches made and compared, and what datasketch needs for the weighted ones."""
