@@ -89,17 +89,7 @@ WITH_PEERS = {
 
 
 def measure_sections(names: Sequence[str], path: Path, *, quick: bool) -> None:
-    """Run sections one after another, and print their tables.
-
-    Parameters
-    ----------
-    names
-        Keys of ``SECTIONS``.
-    path
-        Results file to merge the figures into.
-    quick
-        Whether to use small files and few repeats.
-    """
+    """Run sections one after another, and print their tables."""
     # A room whose kernels call neardup's has them compiled on call, wherever it is loaded; what is
     # installed and measured from here is compiled ahead, as users have it.
     os.environ.pop("NEARDUP_JIT", None)
@@ -121,7 +111,7 @@ def measure_sections(names: Sequence[str], path: Path, *, quick: bool) -> None:
 
 
 def format_section(name: str, entry: Entry) -> str:
-    """Give a section's table and, below it, when and where it was measured."""
+    """Return a section's table and, below it, when and where it was measured."""
     return f"{SECTIONS[name].format_table(entry['figures'])}\n\n{caption(entry)}"
 
 

@@ -73,13 +73,13 @@ class Graded:
 
 
 def folder() -> Path | None:
-    """Give the folder of the sets, if there is one."""
+    """Return the folder of the sets, if there is one."""
     given = os.environ.get(FOLDER_VARIABLE)
     return Path(given) if given else None
 
 
 def half_of(identity: str) -> str:
-    """Tell which half something belongs to, by a digest of its id."""
+    """Return which half something belongs to, by a digest of its id."""
     return HALVES[_digest(identity)[0] & 1]
 
 
@@ -252,7 +252,7 @@ def _take_half(aligned: Aligned, half: str) -> Aligned:
 
 
 def _equal_words(modern: str, folio: str, work: str) -> list[Anchor]:
-    """Align the words of two spellings of a play, and give those that are the same."""
+    """Align the words of two spellings of a play and return those that are the same."""
     query, document = list(_find_words(modern)), list(_find_words(folio))
     first = [_respell(match.group()) for match in query]
     second = [_respell(match.group()) for match in document]
@@ -270,7 +270,7 @@ _find_words = re.compile(r"\w+").finditer
 
 
 def _respell(word: str) -> str:
-    """Give a word without what old spelling changes: u and v, i, j and y, double letters, final e.
+    """Fold the old spelling of a word: u and v, i, j and y, double letters, final e.
 
     Vowels inside go too, because ``beene`` and ``been`` are one word.
     """

@@ -41,7 +41,7 @@ class Passage:
         return (self.query_stop - self.query_start) + (self.stop - self.start)
 
     def common(self, other: Passage) -> Passage | None:
-        """Give what two passages have in common, nothing unless they meet in both texts."""
+        """Return what two passages have in common, nothing unless they meet in both texts."""
         if (self.query, self.document) != (other.query, other.document):
             return None
         query_start = max(self.query_start, other.query_start)
@@ -62,24 +62,18 @@ class Scores:
 
     @property
     def f1(self) -> float:
-        """Give the harmonic mean of precision and recall."""
+        """Return the harmonic mean of precision and recall."""
         both = self.precision + self.recall
         return 2 * self.precision * self.recall / both if both else 0.0
 
     @property
     def plagdet(self) -> float:
-        """Give F1 / log2(1 + granularity)."""
+        """Return F1 / log2(1 + granularity)."""
         return self.f1 / math.log2(1 + self.granularity)
 
 
 def score(cases: Sequence[Passage], detections: Sequence[Passage]) -> dict[str, Scores]:
-    """Compare detections with cases.
-
-    Returns
-    -------
-    ``macro``: precision is the mean over the detections and recall that over the cases, as PAN
-    ranks by; ``micro``: both over all characters, each counted once.
-    """
+    """Compare detections with cases."""
     meetings = list(_meetings(cases, detections))
     of_case, of_detection = defaultdict(list), defaultdict(list)
     for case, detection, common in meetings:
@@ -105,7 +99,7 @@ def count_characters(passages: Iterable[Passage]) -> int:
 
 
 def intervals_of(passages: Iterable[Passage]) -> dict[Side, list[Interval]]:
-    """Give the parts of each text; the key says whether it is a document, and which."""
+    """Return the parts of each text; the key says whether it is a document, and which."""
     intervals: dict[Side, list[Interval]] = defaultdict(list)
     for passage in passages:
         intervals[False, passage.query].append((passage.query_start, passage.query_stop))
@@ -125,7 +119,7 @@ def length_of_union(intervals: Iterable[Interval]) -> int:
 def _meetings(
     cases: Sequence[Passage], detections: Sequence[Passage]
 ) -> Iterator[tuple[int, int, Passage]]:
-    """Give the numbers of every case and detection that meet, and what they have in common."""
+    """Return the numbers of every case and detection that meet, and what they have in common."""
     of_pair: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, case in enumerate(cases):
         of_pair[case.query, case.document].append(number)

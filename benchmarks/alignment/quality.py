@@ -138,7 +138,7 @@ def measure_graded(graded: Graded, **options: Any) -> dict[str, Any]:
 def shared_shares(
     passages: Sequence[Passage], lengths: dict[str, int]
 ) -> dict[Pair, tuple[float, float]]:
-    """Give for each pair the share of the smaller text in passages, and that of both texts."""
+    """Return for each pair the share of the smaller text in passages, and that of both texts."""
     of_pair: dict[Pair, list[Passage]] = defaultdict(list)
     for passage in passages:
         # Each pair of two documents is found from both sides; one is enough.
@@ -155,12 +155,12 @@ def shared_shares(
 
 
 def rank_correlation(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> float:
-    """Give Spearman's coefficient, equal values having their mean rank."""
+    """Return Spearman's coefficient, equal values having their mean rank."""
     return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
 
 
 def area(positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> float:
-    """Give the probability that a positive is above a negative, ties being half: ROC AUC."""
+    """Return the probability that a positive is above a negative, ties being half: ROC AUC."""
     n, m = len(positives), len(negatives)
     if not n or not m:
         return 0.0
@@ -169,7 +169,7 @@ def area(positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> float:
 
 
 def best_f1(positives: npt.NDArray[Any], negatives: npt.NDArray[Any]) -> tuple[float, float]:
-    """Give the best F1 of all thresholds, and its threshold."""
+    """Return the best F1 of all thresholds, and its threshold."""
     best = (0.0, 0.0)
     for threshold in np.unique(positives):
         correct = int((positives >= threshold).sum())

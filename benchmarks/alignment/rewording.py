@@ -140,7 +140,7 @@ class _Maker:
         return queries, cases
 
     def _take(self, sources: Mapping[str, Sequence[str]]) -> tuple[str, int, int, list[str]]:
-        """Choose a passage; gives its source, its characters there, and its sentences."""
+        """Choose a passage; returns its source, its characters there, and its sentences."""
         least, most = self._recipe.words
         size = least * (most / least) ** self._rng.random()
         weights = [sum(map(len, found)) for found in sources.values()]

@@ -50,17 +50,7 @@ class Entry(NamedTuple):
 
 
 def parse_entry(entry: str) -> Entry:
-    """Read the key, the authors and the title of a BibTeX entry.
-
-    Parameters
-    ----------
-    entry
-        The entry as it is in a file.
-
-    Returns
-    -------
-    Plain text. What is missing is empty.
-    """
+    """Read the key, the authors and the title of a BibTeX entry."""
     key = find_entry_key(entry)
     names = re.split(r"\s+and\s+", field(entry, "author").strip())
     return Entry(

@@ -50,21 +50,7 @@ class Facts:
 
 
 def prepare(name: str, corpus: Corpus, folder: Path | None = None) -> Path:
-    """Build a corpus unless it is there already.
-
-    Parameters
-    ----------
-    name
-        Of the file.
-    corpus
-        What goes into it.
-    folder
-        Where the file goes; the benchmarks' cache folder by default.
-
-    Returns
-    -------
-    The JSON lines file ``<name>.jsonl``.
-    """
+    """Build a corpus unless it is there already."""
     target = (folder or cache_folder()) / f"{name}.jsonl"
     if not target.exists():
         documents: Iterable[Document] = corpus.documents(corpus.fetch())
@@ -90,19 +76,7 @@ def write_lines(target: Path, documents: Iterable[Document]) -> None:
 
 
 def first_part(source: Path, megabytes: float) -> Path:
-    """Cut the first whole lines of a corpus into a file of their own.
-
-    Parameters
-    ----------
-    source
-        A JSON lines file.
-    megabytes
-        Largest size of the part, in millions of bytes.
-
-    Returns
-    -------
-    The part, beside the source; a part that is already there is used again.
-    """
+    """Cut the first whole lines of a corpus into a file of their own."""
     target = source.with_name(f"{source.stem}-{megabytes:g}mb.jsonl")
     if not target.exists():
         left = int(megabytes * 1e6)

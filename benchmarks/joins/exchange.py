@@ -70,23 +70,7 @@ def time_join(
     memory: Memory,
     describe: Callable[[Integers], dict[str, Any]],
 ) -> dict[str, Any]:
-    """Run neardup's join several times.
-
-    Parameters
-    ----------
-    join
-        Returns pairs, with their ``left`` and ``right``, and counts.
-    passes
-        How often.
-    memory
-        Watches this process.
-    describe
-        Reports what there is to say of sorted pairs.
-
-    Returns
-    -------
-    What is reported: ``seconds`` and ``cpu`` of every pass, and what the first one found.
-    """
+    """Run neardup's join several times."""
     report: dict[str, Any] = {}
     seconds, cpu = [], []
     for number in range(passes):
@@ -118,19 +102,7 @@ def time_peer_join(
     join: Callable[[Given, float], Found],
     columns: Callable[[Found], tuple[Integers, Integers]],
 ) -> None:
-    """Run a peer's join of prepared sets once; print seconds, pairs and memory as JSON.
-
-    Parameters
-    ----------
-    description
-        What the command does, for its help.
-    prepare
-        Puts the sets into the form that the peer wants, before the clock starts.
-    join
-        Joins them at a threshold.
-    columns
-        Returns the numbers of both records of each pair.
-    """
+    """Run a peer's join of prepared sets once; print seconds, pairs and memory as JSON."""
     options = set_join_parser(description).parse_args()
     memory = Memory()
     given = prepare(split_sets(*read_sets(options.sets, options.records)))

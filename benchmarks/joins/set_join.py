@@ -28,7 +28,7 @@ WARM_UP_RECORDS = 200
 def main() -> None:
     """Join, several times."""
     parser = set_join_parser(__doc__)
-    parser.add_argument("--method", choices=get_args(Algorithm), default=DEFAULT_ALGORITHM)
+    parser.add_argument("--algorithm", choices=get_args(Algorithm), default=DEFAULT_ALGORITHM)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--passes", type=int, default=5)
     options = parser.parse_args()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.corpora.files import corpus, first_lines
@@ -46,9 +46,7 @@ class Shape:
         return {"corpus": self.corpus, "elements": self.elements}
 
 
-ALL_TITLES = Shape("titles", "characters", 3)
-TITLES = replace(ALL_TITLES, most=20_000)
-SENTENCES = Shape("sentences", "characters", 3)
+TITLES = Shape("titles", "characters", 3, most=20_000)
 DESCRIPTIONS = (Shape(GIVEN, "words", 3), Shape(GIVEN, "characters", 3))
 LICENCES = Shape("licences", "words", 5)
 
@@ -68,8 +66,7 @@ def thresholds(settings: Settings) -> tuple[str, ...]:
 def source_of(settings: Settings, name: str, most: int | None = None) -> Path:
     """Return the file of a corpus or of its first records; of few if all is to be quick."""
     if settings.quick:
-        # To cut sentences takes a minute.
-        name, most = "titles" if name == "sentences" else name, QUICK_RECORDS
+        most = QUICK_RECORDS
     return corpus(name) if most is None else first_lines(corpus(name), most)
 
 
@@ -99,5 +96,5 @@ def pairs_file(tool: str) -> Path:
 
 
 def pairs_job(settings: Settings, source: Path, *options: str) -> Job:
-    """Give the job ``neardup pairs SOURCE``."""
+    """Return the job ``neardup pairs SOURCE``."""
     return neardup_job(settings, "pairs", "pairs.parquet", str(source), *options)

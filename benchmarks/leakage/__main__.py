@@ -38,7 +38,7 @@ Run = tuple[str, str, Pairs, float]
 
 
 def neardup(*arguments: object) -> Row:
-    """Run a command; give its JSON, with the seconds of the whole process."""
+    """Run a command; return its JSON, with the seconds of the whole process."""
     command = [sys.executable, "-m", "neardup", *map(str, arguments), "--id-column", "id", "--json"]
     start = time.perf_counter()
     result = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -53,7 +53,7 @@ def pairs_of(path: Path, item: str, document: str) -> Pairs:
 
 
 def run_all(here: Path) -> Iterator[tuple[str, str, Pairs, float]]:
-    """Look for items in the corpus; give name, part looked for, pairs found, and seconds."""
+    """Look for items in the corpus; return name, part looked for, pairs found, and seconds."""
     train, test, out = here / "train.jsonl", here / "test.jsonl", here / "found.jsonl"
     questions = here / "questions.jsonl"
     to = ("-o", out, "--overwrite")

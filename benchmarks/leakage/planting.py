@@ -102,7 +102,7 @@ WAYS = (
 
 
 def plant(folder: Path, rfcs: Path, out: Path) -> tuple[Ways, Places]:
-    """Write train.jsonl, test.jsonl and questions.jsonl; give each item's way and document."""
+    """Write train.jsonl, test.jsonl and questions.jsonl; return each item's way and document."""
     rng = random.Random(SEED)
     items = read_rows(folder / "gsm8k-test.jsonl.xz")
     documents = [

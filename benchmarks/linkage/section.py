@@ -49,14 +49,14 @@ def format_table(figures: dict[str, Any]) -> str:
 
 
 def _quality(outcome: Outcome, matches: int) -> tuple[float, float | None, float, float]:
-    """Give threshold, precision, recall and F1."""
+    """Return threshold, precision, recall and F1."""
     pairs, correct = outcome["pairs"], outcome["correct"]
     precision = correct / pairs if pairs else None
     return outcome["threshold"], precision, correct / matches, _f1(outcome, matches)
 
 
 def _f1(outcome: Outcome, matches: int) -> float:
-    """Give the harmonic mean of precision and recall."""
+    """Return the harmonic mean of precision and recall."""
     return 2 * outcome["correct"] / (outcome["pairs"] + matches)
 
 

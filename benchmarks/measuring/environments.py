@@ -34,10 +34,6 @@ def cache_folder() -> Path:
 
     It is ``benchmarks/.data``, or the folder named by the environment variable
     ``NEARDUP_BENCHMARK_DATA``, and is created if missing.
-
-    Returns
-    -------
-    An existing folder.
     """
     named = os.environ.get(CACHE_VARIABLE)
     folder = Path(named) if named else REPOSITORY / "benchmarks" / ".data"
@@ -58,22 +54,7 @@ class Environment:
     reported: tuple[str, ...]
 
     def prepare(self, stamp: str | None = None) -> Path:
-        """Make the environment unless it is complete, and again whenever its stamp changes.
-
-        Parameters
-        ----------
-        stamp
-            Text that stands for all that decides the content; by default what pip installs.
-
-        Returns
-        -------
-        The environment's Python.
-
-        Raises
-        ------
-        subprocess.CalledProcessError
-            If pip fails; what it said is on standard error.
-        """
+        """Make the environment unless it is complete, and again whenever its stamp changes."""
         if stamp is None:
             stamp = "\n".join(name for step in self.steps for name in step)
         folder = cache_folder() / self.name
@@ -104,12 +85,7 @@ NEARDUP = Environment(
 
 
 def prepare_neardup() -> Path:
-    """Install this repository into an environment of its own, again whenever its code changes.
-
-    Returns
-    -------
-    The environment's Python.
-    """
+    """Install this repository into an environment of its own, again whenever its code changes."""
     digest = hashlib.sha256()
     for path in _sources():
         name = path.relative_to(REPOSITORY).as_posix()

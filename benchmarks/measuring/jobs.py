@@ -75,21 +75,21 @@ class Job:
 
 
 def neardup_job(settings: Settings, command: str, output: str, *arguments: str) -> Job:
-    """Give a job of neardup with an output of that name; it prints the summary as JSON."""
+    """Return a job of neardup with an output of that name; it prints the summary as JSON."""
     target = cache_folder() / f"output-{output}"
     program = str(settings.python.with_name("neardup"))
     return Job((program, command, *arguments, "--output", str(target), "--json"), target)
 
 
 def dedup_job(settings: Settings, source: Path, *options: str) -> Job:
-    """Give the job ``neardup dedup SOURCE``."""
+    """Return the job ``neardup dedup SOURCE``."""
     return neardup_job(settings, "dedup", "neardup", str(source), *options)
 
 
 def peer_job(
     settings: Settings, peer: str, source: Path, bands: int, rows: int, *options: str
 ) -> Job:
-    """Give the job of a peer's script; its output is a report as JSON."""
+    """Return the job of a peer's script; its output is a report as JSON."""
     folder = cache_folder() / f"output-{peer}"
     banding = ("--bands", str(bands), "--rows", str(rows), "--workers", str(settings.cores))
     arguments = (str(source), str(folder), *banding, *options)
@@ -132,20 +132,14 @@ def script_environment() -> dict[str, str]:
 
 
 def own_report(settings: Settings, script: str, *arguments: str) -> Report:
-    """Run one of our scripts with neardup; give what it reports."""
+    """Run one of our scripts with neardup; return what it reports."""
     return report_of_script(settings.python, script, *arguments)
 
 
 def report_of_script(
     python: Path, script: str, *arguments: str, limit: float | None = None
 ) -> Report:
-    """Run a script of this folder in a process of its own; give what it reports.
-
-    Raises
-    ------
-    TimeLimitError
-        If it takes longer than ``limit`` seconds.
-    """
+    """Run a script of this folder in a process of its own; return what it reports."""
     command = script_command(python, script, *arguments)
     output = run(command, environment=script_environment(), limit=limit).output
     report: Report = json.loads(output)
@@ -153,7 +147,7 @@ def report_of_script(
 
 
 def run_script(script: str, *arguments: str) -> str:
-    """Run a script of this folder with this Python, unmeasured; give its output."""
+    """Run a script of this folder with this Python, unmeasured; return its output."""
     command = script_command(Path(sys.executable), script, *arguments)
     variables = {**os.environ, **script_environment()}
     done = subprocess.run(command, env=variables, check=True, stdout=subprocess.PIPE, text=True)

@@ -60,13 +60,7 @@ def beside(other: float | None, own: float | None, target: int) -> tuple[object,
 
 
 def replace_between(path: Path, name: str, text: str) -> None:
-    """Put text between a file's lines ``<!-- begin NAME -->`` and ``<!-- end NAME -->``.
-
-    Raises
-    ------
-    LookupError
-        If the file does not have the two lines, once each.
-    """
+    """Put text between a file's lines ``<!-- begin NAME -->`` and ``<!-- end NAME -->``."""
     begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
     pattern = re.compile(f"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
     new, count = pattern.subn(lambda _: f"{begin}\n\n{text}\n\n{end}", path.read_text("utf-8"))

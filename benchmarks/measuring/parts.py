@@ -19,17 +19,7 @@ if TYPE_CHECKING:
 def add_options(
     parser: argparse.ArgumentParser, parts: Sequence[str], *, quick: str, report: str
 ) -> None:
-    """Let a command line name parts, ask for a quick run, or for the report alone.
-
-    Parameters
-    ----------
-    parser
-        Of the command line.
-    parts
-        Those there are.
-    quick, report
-        What these options do.
-    """
+    """Let a command line name parts, ask for a quick run, or for the report alone."""
     parser.add_argument("--only", nargs="+", metavar="PART", choices=parts, default=parts)
     parser.add_argument("--quick", action="store_true", help=quick)
     parser.add_argument("--report", action="store_true", help=report)
@@ -38,23 +28,7 @@ def add_options(
 def measure_parts(
     parts: Sequence[str], names: Sequence[str], path: Path, measure: Callable[[str], Entry]
 ) -> Iterator[tuple[str, Entry]]:
-    """Measure parts one after another; each is in the results file as soon as it is done.
-
-    Parameters
-    ----------
-    parts
-        All there are, in the order in which they are measured and written.
-    names
-        Those to measure.
-    path
-        File to merge the entries into.
-    measure
-        Returns the entry of a part; how long it took is added.
-
-    Yields
-    ------
-    Name and entry of what has been measured.
-    """
+    """Measure parts one after another; each is in the results file as soon as it is done."""
     for name in (part for part in parts if part in names):
         sys.stderr.write(f"{name} ...\n")
         start = time.perf_counter()

@@ -73,28 +73,7 @@ def run(
     environment: Mapping[str, str] | None = None,
     limit: float | None = None,
 ) -> Run:
-    """Run a command once and measure it.
-
-    Parameters
-    ----------
-    command
-        Program and arguments; no shell is involved.
-    environment
-        Variables added to this process's own.
-    limit
-        Seconds after which the command is ended.
-
-    Returns
-    -------
-    The measurement; ``output`` holds what the command wrote to standard output.
-
-    Raises
-    ------
-    CommandFailedError
-        If the exit code is not 0, with the end of standard error.
-    TimeLimitError
-        If it took longer than ``limit``.
-    """
+    """Run a command once and measure it."""
     started = time.perf_counter()
     process = subprocess.Popen(
         command,
@@ -140,25 +119,7 @@ def measure(
     environment: Mapping[str, str] | None = None,
     before: Callable[[], object] | None = None,
 ) -> Measurement:
-    """Run a command several times and take medians.
-
-    Parameters
-    ----------
-    command
-        Program and arguments.
-    repeats
-        Number of measured runs.
-    warm_up
-        Whether to run it once more before, unmeasured, to fill caches.
-    environment
-        As for ``run``.
-    before
-        Called before every run, unmeasured: to clear away what the run before has left.
-
-    Returns
-    -------
-    The medians.
-    """
+    """Run a command several times and take medians."""
     runs = []
     for _ in range(repeats + warm_up):
         if before is not None:

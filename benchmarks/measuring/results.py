@@ -46,7 +46,7 @@ def write_results(path: Path, results: Results) -> None:
 
 
 def caption(entry: Entry) -> str:
-    """Say when, on what and with which versions something was measured."""
+    """Return the date, machine and versions of a measurement as a sentence."""
     machine = entry["machine"]
     packages = _list_versions(machine["packages"])
     text = (

@@ -61,17 +61,7 @@ class Paper:
         self.draw(results, folder)
 
     def measure(self, names: Sequence[str], path: Path, *, quick: bool) -> None:
-        """Run parts one after another.
-
-        Parameters
-        ----------
-        names
-            Keys of ``parts``.
-        path
-            Results file to merge the figures into.
-        quick
-            Whether to measure as little as shows that all works.
-        """
+        """Run parts one after another."""
         machine = machine_facts(PACKAGES)
 
         def measure(name: str) -> Entry:

@@ -63,12 +63,7 @@ def peer_versions(python: Path) -> dict[str, str]:
 
 
 def prepare_stringsimjoin() -> Path | None:
-    """Make the environment of py_stringsimjoin unless it is complete.
-
-    Returns
-    -------
-    The environment's Python; None if pip fails, which says why on standard error.
-    """
+    """Make the environment of py_stringsimjoin unless it is complete."""
     try:
         return STRINGSIMJOIN.prepare()
     except subprocess.CalledProcessError:

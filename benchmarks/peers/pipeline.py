@@ -141,20 +141,7 @@ class Survivors:
         self.n_candidates = 0
 
     def add(self, name: str, candidates: Iterable[int]) -> bool:
-        """Decide about the next document.
-
-        Parameters
-        ----------
-        name
-            Its id.
-        candidates
-            Numbers of documents that may be like it, in any order, each once; it may itself be
-            among them, and later documents.
-
-        Returns
-        -------
-        Whether it stays.
-        """
+        """Decide about the next document."""
         number = len(self.ids)
         self.ids.append(name)
         earlier = sorted(c for c in candidates if c < number and c not in self.keepers)

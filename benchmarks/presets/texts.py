@@ -34,7 +34,7 @@ def available() -> list[str]:
 
 
 def half_of(identity: str) -> str:
-    """Tell which half something belongs to, by a digest of it."""
+    """Return which half something belongs to, by a digest of it."""
     return HALVES[hashlib.sha256(identity.encode()).digest()[0] & 1]
 
 

@@ -157,7 +157,7 @@ def _judge_lone_pairs(
 
 
 def _poisson_tail(count: int, mean: float) -> float:
-    """Give the probability of at least ``count`` rare events, ``mean`` of them expected."""
+    """Return the probability of at least ``count`` rare events, ``mean`` of them expected."""
     fewer = sum(math.exp(-mean) * mean**k / math.factorial(k) for k in range(count))
     return max(0.0, 1 - fewer)
 
@@ -194,7 +194,7 @@ def format_table(figures: dict[str, Any]) -> str:
 
 
 def _prediction_cells(entry: dict[str, Any]) -> tuple[object, ...]:
-    """Give predicted recall, misses among lone pairs, and whether they go together."""
+    """Return predicted recall, misses among lone pairs, and whether they go together."""
     predicted, lone = entry.get("predicted_recall"), entry.get("lone_pairs")
     text = None if predicted is None else f"{predicted:.4f}"
     if lone is None:

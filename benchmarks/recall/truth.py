@@ -35,19 +35,7 @@ is_latin = re.compile(r"[\x00-\u02ff\u2000-\u20cf]*").fullmatch
 
 
 def write_latin_part(source: Path, target: Path) -> tuple[int, int]:
-    """Copy the documents whose words nobody can dispute.
-
-    Parameters
-    ----------
-    source
-        JSON lines with ``id`` and ``text``, or the same packed with gzip.
-    target
-        JSON lines.
-
-    Returns
-    -------
-    Number of documents copied and left out.
-    """
+    """Copy the documents whose words nobody can dispute."""
     copied = left_out = 0
     open_lines = gzip.open if source.suffix == ".gz" else open
     with open_lines(source, "rb") as lines, target.open("wb") as part:
@@ -76,7 +64,7 @@ class Truth:
     union: Integers
 
     def reaches(self, threshold: Fraction) -> Bools:
-        """Tell for each pair whether its similarity is at least the threshold, exactly."""
+        """Return for each pair whether its similarity is at least the threshold, exactly."""
         selected: Bools = self.common * threshold.denominator >= self.union * threshold.numerator
         return selected
 
@@ -91,7 +79,7 @@ class Truth:
         return gone
 
     def lone_pairs(self, threshold: Fraction) -> Bools:
-        """Tell for each pair whether both are similar to each other and to no other document."""
+        """Return for each pair whether both are similar to each other and to no other document."""
         chosen = self.reaches(threshold)
         ends = np.concatenate([self.earlier[chosen], self.later[chosen]])
         partners = np.bincount(ends, minlength=len(self.ids))
@@ -99,20 +87,14 @@ class Truth:
         return lone
 
     def is_similar(self, first: int, second: int, threshold: Fraction) -> bool:
-        """Tell whether two documents are similar, by their sets."""
+        """Return whether two documents are similar, by their sets."""
         common = len(self.sets[first] & self.sets[second])
         union = len(self.sets[first] | self.sets[second])
         return union > 0 and Fraction(common, union) >= threshold
 
 
 def find_truth(path: Path) -> Truth:
-    """Work out the truth about JSON lines with ``id`` and ``text``.
-
-    Notes
-    -----
-    Time is the sum over all shingles of the squared number of documents that have them; memory
-    some hundred bytes a shingle.
-    """
+    """Compute the truth about JSON lines with ``id`` and ``text``."""
     ids: list[str] = []
     sets: list[frozenset[int]] = []
     numbers: dict[str, int] = {}

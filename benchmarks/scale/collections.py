@@ -50,7 +50,7 @@ class Made:
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Give an empty folder for outputs and work folders."""
+    """Return an empty folder for outputs and work folders."""
     folder = cache_folder() / "scale" / "scratch"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -58,23 +58,7 @@ def generate(
     document_bytes: float = DOCUMENT_BYTES,
     truth: Path | None = None,
 ) -> Written:
-    """Write documents until there are enough.
-
-    Parameters
-    ----------
-    kind
-        What documents there are.
-    output
-        File, or folder if there is more than one file.
-    n_bytes, n_documents
-        How much to write, one of the two. Of ``n_bytes`` the last document is whole.
-    files
-        Number of files, of about the same size.
-    document_bytes
-        About how long a document is: how many are made at a time.
-    truth
-        Table of the copies; none without.
-    """
+    """Write documents until there are enough."""
     block = max(1, min(1 << 18, int(_BLOCK_BYTES / document_bytes)))
     written = Written()
     with ExitStack() as stack:

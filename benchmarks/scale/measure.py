@@ -30,11 +30,6 @@ class Watch:
 
     A process that has ended without being waited for is in no one's count of its children, as those
     of Spark are; so each process's time is what was seen last. Without /proc it is 0.
-
-    Parameters
-    ----------
-    folders
-        Whose largest sizes are wanted, by name; they need not be there, and may be files.
     """
 
     def __init__(self, folders: dict[str, Path]) -> None:
@@ -122,25 +117,7 @@ def _size(folder: Path) -> int:
 def measure_dedup(
     python: Path, source: Path, options: Sequence[str], folder: Path
 ) -> dict[str, Any]:
-    """Run ``neardup dedup`` once.
-
-    Parameters
-    ----------
-    python
-        Of the environment with neardup.
-    source
-        File or folder to read.
-    options
-        What else the command line has.
-    folder
-        For the output and the work folder; what is in it afterwards is removed.
-
-    Returns
-    -------
-    Seconds (``wall``, ``cpu``, and ``seconds`` by stage), bytes (``input_bytes``, ``peak_process``,
-    ``peak_tree``, ``peak_work``, ``output``), counts, and ``load``: how many processes ran or
-    waited, one minute's mean before it began.
-    """
+    """Run ``neardup dedup`` once."""
     command = [str(python), "-m", "neardup", "dedup", str(source), "--id-column", "id", *options]
     figures, summary = watch_job(command, folder, has_work="--work" not in options)
     return {
@@ -159,27 +136,7 @@ def watch_job(
     has_work: bool = True,
     limit: float | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Run a job of neardup once, whose output and work folder are made in a folder.
-
-    Parameters
-    ----------
-    command
-        What begins it, but for the output, ``--work`` and ``--json``.
-    folder
-        What the job has left in it is removed.
-    output
-        Name of the output, whose ending may tell its format.
-    has_work
-        Whether it is given a work folder.
-    limit
-        Seconds after which it is ended.
-
-    Returns
-    -------
-    Seconds (``wall``, ``cpu``), bytes (``peak_process``, ``peak_tree``, ``peak_work``, ``output``)
-    and ``load``: how many processes ran or waited, one minute's mean before it began. And the
-    job's summary.
-    """
+    """Run a job of neardup once, whose output and work folder are made in a folder."""
     out, work = folder / output, folder / "work"
     command = [*command, "--output", str(out), "--json"]
     if has_work:

@@ -183,7 +183,7 @@ def _contain(sets: Sets) -> Iterator[Sketched]:
 
 
 def _share_values(left: SetSketches, right: SetSketches) -> Floats:
-    """Give |M(A) ∩ M(B)| / |M(A) ∪ M(B)| of each pair of sketches, as if they were the sets."""
+    """Return |M(A) ∩ M(B)| / |M(A) ∪ M(B)| of each pair of sketches, as if they were the sets."""
     shares = np.zeros(len(left))
     for row in range(len(left)):
         own, other = (each.values[slice(*each.offsets[row : row + 2])] for each in (left, right))
@@ -198,7 +198,7 @@ def _chunks(trials: int) -> Iterator[int]:
 
 
 def run_tolerance(rows: Sequence[Row]) -> list[Row]:
-    """Give the probability that an estimate is within 0.05, by theory and as measured."""
+    """Return the probability that an estimate is within 0.05, by theory and as measured."""
     listed = []
     for percent in SHARES:
         row: Row = {"percent": percent}
@@ -218,7 +218,7 @@ def run_tolerance(rows: Sequence[Row]) -> list[Row]:
 
 
 def _near_probability(size: int, percent: int, population: int | None) -> float:
-    """Give Pr[|k / size - r| <= 0.05], k binomial or, for a population, hypergeometric."""
+    """Return Pr[|k / size - r| <= 0.05], k binomial or, for a population, hypergeometric."""
     hits = [k for k in range(size + 1) if abs(100 * k - percent * size) <= TOLERANCE * size]
     if population is None:
         weights = [comb(size, k) * percent**k * (100 - percent) ** (size - k) for k in hits]

@@ -77,7 +77,7 @@ def _run_order(name: str, strings: list[bytes], sample: int, polynomials: int) -
 
 
 def fingerprints(strings: list[bytes], polynomial: int) -> Hashes:
-    """Give the remainders of equally long strings, unmixed, a 1 before each of them."""
+    """Return the remainders of equally long strings, unmixed, a 1 before each of them."""
     data = np.frombuffer(b"".join(strings), np.uint8).reshape(len(strings), -1)
     width = data.shape[1]
     found = np.full(len(strings), remainder(1 << 8 * width, polynomial), np.uint64)

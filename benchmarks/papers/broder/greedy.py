@@ -55,7 +55,7 @@ def run_greedy(sets: ShingleSets, labels: list[str], orders: int, seed: int) -> 
 
 
 def _components(pairs: ScoredPairs, n: int) -> Integers:
-    """Give each text the least number in its component."""
+    """Label each text by the least number in its component."""
     least = np.arange(n, dtype=np.int64)
     while True:
         before = least.copy()
@@ -99,6 +99,6 @@ def _count_pairs(clusters: Integers) -> int:
 
 
 def _agreement(clusters: Integers, other: Integers) -> float:
-    """Give the share of the pairs that are together in either that are in both."""
+    """Return the share of the pairs that are together in either that are in both."""
     both = _count_pairs(clusters * (other.max() + 1) + other)
     return both / max(_count_pairs(clusters) + _count_pairs(other) - both, 1)

@@ -52,7 +52,7 @@ def run_super_shingles(pairs: int, seed: int) -> list[Row]:
 
 
 def compare_sorted(generator: np.random.Generator, pairs: int, common: int) -> Floats:
-    """Cut sorted sketches of the smallest values into groups by place; give how often each agrees.
+    """Return how often each group of places of sorted sketches agrees.
 
     Sets are as large as those of documents, so that sketches do not hold them whole.
     """

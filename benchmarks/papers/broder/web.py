@@ -167,7 +167,7 @@ def _numbers(texts: Sequence[str]) -> Labels:
 
 
 def _spread(texts: Sequence[str], cluster: Callable[[Sequence[str]], Labels]) -> Labels:
-    """Cluster the different texts, and give each text the label of its like."""
+    """Cluster the different texts, and label equal texts alike."""
     numbers = _numbers(texts)
     different = dict(zip(reversed(numbers), reversed(texts), strict=True))
     found = cluster([different[number] for number in range(len(different))])

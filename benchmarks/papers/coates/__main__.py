@@ -23,21 +23,7 @@ HASHES = ("sum", "mixed")
 def measure(
     text: str, texts: Path | None, hashes: Sequence[str], trials: int, seed: int
 ) -> tables.Results:
-    """Run all experiments.
-
-    Parameters
-    ----------
-    text
-        The text that is edited.
-    texts
-        JSON lines with ``text``, of which candidates are verified; None leaves that out.
-    hashes
-        Which ways to sign to run: ``sum`` as the paper has it, ``mixed`` as neardup.
-    trials
-        Random changes for each row.
-    seed
-        Selects them.
-    """
+    """Run all experiments."""
     results: tables.Results = {
         "text": {"characters": len(text)},
         "rates": runs.run_rates(text),

@@ -41,7 +41,7 @@ def read_text(path: Path | None, seed: int) -> str:
 
 
 def make_scheme(kind: str, compression: int) -> EditScheme:
-    """Give the paper's way to sign, or ours."""
+    """Return the paper's way to sign, or ours."""
     if kind == "sum":
         return EditScheme(compression, PAPER_NEIGHBOURHOOD, hash="sum", letters=2)
     return EditScheme(compression)

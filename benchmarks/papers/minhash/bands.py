@@ -73,7 +73,7 @@ def describe_banding(
 
 
 def candidate_probability(similarity: float, bands: int, rows: int) -> float:
-    """Give 1 - (1 - s^r)^b."""
+    """Return 1 - (1 - s^r)^b."""
     return 1 - (1 - similarity**rows) ** bands
 
 

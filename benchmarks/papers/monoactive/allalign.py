@@ -36,7 +36,7 @@ compiled = numba.njit(nogil=True)
 
 @compiled
 def _longer(array: Any) -> Any:
-    """Give the content of an array room to double."""
+    """Copy an array into one of twice the length."""
     longer = np.empty(2 * array.shape[0], array.dtype)
     longer[: array.shape[0]] = array
     return longer
@@ -243,7 +243,7 @@ Windows = tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]
 def allalign_windows(texts: Occurrences, seed: int, min_tokens: int) -> Windows:
     """List all windows under one hash function of multisets, in no order.
 
-    Gives keys, and for each where it starts in the token stream (a), b - a, c - b and d - c.
+    Returns keys, and for each where it starts in the token stream (a), b - a, c - b and d - c.
     """
     parts = [
         _split_regions(

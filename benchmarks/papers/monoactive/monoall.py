@@ -47,7 +47,7 @@ def _list_values(hashes: Any, starts: Any, most: int, seed: np.uint64, only_acti
 
 @compiled
 def _last_to(bits: Any, words: Any, blocks: Any, x: int) -> int:
-    """Give the greatest number that is at most x; there has to be one."""
+    """Return the greatest number that is at most x; there has to be one."""
     w = x >> 6
     rest = bits[w] << np.uint64(63 - (x & 63))
     if rest != 0:
@@ -83,7 +83,7 @@ def _visit(
     blocks: Any,
     ends: Any,
 ) -> Any:
-    """Visit keys one by one (Algorithm 4); give the numbers of windows and of keys visited."""
+    """Visit keys one by one (Algorithm 4); return the numbers of windows and of keys visited."""
     staircase.clear(bits, words, blocks, n_tokens + 2)
     staircase.insert(bits, words, blocks, 0)
     staircase.insert(bits, words, blocks, n_tokens + 1)
@@ -119,7 +119,7 @@ def _visit(
 def visit_keys(texts: Occurrences, seed: int, *, only_active: bool) -> tuple[int, int]:
     """Partition a single text key by key.
 
-    Gives the numbers of windows and of keys visited; the windows are not kept.
+    Returns the numbers of windows and of keys visited; the windows are not kept.
     """
     n = len(texts.positions)
     seeds = np.uint64(seed)
@@ -171,7 +171,7 @@ def count_active_keys(texts: Occurrences, tf: TermFrequency, seeds: list[int]) -
 
 
 def expected_active_keys(texts: Occurrences, tf: TermFrequency) -> float:
-    """Give how many keys of a single text are expected to be active.
+    """Return how many keys of a single text are expected to be active.
 
     The x-th copy of a token is active with probability (w(x) - w(x - 1)) / w(x), w the weight, and
     a token that occurs f times has f - x + 1 keys of x copies.

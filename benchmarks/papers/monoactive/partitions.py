@@ -32,12 +32,12 @@ FUNCTION_COUNTS, FUNCTIONS_WORDS = (16, 32, 64, 128), 10_000
 
 
 def seeds_of(count: int) -> list[int]:
-    """Give the seeds of the first hash functions."""
+    """Return the seeds of the first hash functions."""
     return [int(seed) for seed in make_passage_scheme(num_perm=max(count, 8)).seeds[:count]]
 
 
 def _time(work: Callable[[int], int], seeds: Iterable[int]) -> tuple[float, float]:
-    """Give mean result and mean seconds of this thread's processor time over hash functions."""
+    """Return mean result and mean seconds of this thread's processor time over hash functions."""
     results, start = [], time.thread_time()
     for seed in seeds:
         results.append(work(seed))

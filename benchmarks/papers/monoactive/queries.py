@@ -60,7 +60,7 @@ def _allalign_lists(texts: Occurrences, seed: int) -> WindowLists:
 def _sweep_all(index: WindowIndex, keys: Uint64s, hits: int, n_words: int) -> tuple[int, int]:
     """Answer a query as the paper does: a sweep over all windows with one of its min-hashes.
 
-    Gives the numbers of windows and of sub-texts found.
+    Returns the numbers of windows and of sub-texts found.
     """
     lists: Int64s = np.empty((len(keys), 2), np.int64)
     candidates.find_lists(keys, index.keys, index.key_starts, index.list_starts, lists)

@@ -37,7 +37,7 @@ def queries_table(results: Results, part: str = "queries") -> str:
 
 
 def frequency_of_queries(entry: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """Give means over the texts of a group, by weights and for AllAlign."""
+    """Return means over the texts of a group, by weights and for AllAlign."""
     return {
         name: {
             key: statistics.fmean(text[name][key] for text in entry["texts"])

@@ -121,7 +121,7 @@ def frequencies_table(results: Results) -> str:
 
 
 def frequency_means(entry: dict[str, Any]) -> dict[str, tuple[float, float]]:
-    """Give mean windows and mean seconds of a group of texts by weights and algorithm."""
+    """Return mean windows and mean seconds of a group of texts by weights and algorithm."""
     found = [text["found"] for text in entry["texts"]]
     return {
         name: (

@@ -25,7 +25,7 @@ def corpus_words(name: str) -> TokenLists:
 
 
 def grouped_texts() -> dict[int, list[Uint64s]]:
-    """Give texts of one length by the frequency of their commonest word.
+    """Return texts of one length by the frequency of their commonest word.
 
     Articles with the same commonest word are put one behind the other, by its share, and cut.
     Nothing is repeated. The keys are the least frequencies of the groups.

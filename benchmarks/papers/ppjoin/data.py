@@ -83,7 +83,7 @@ def read_texts(name: str, *, quick: bool) -> Texts:
 
 
 def statistics(sets: ShingleSets) -> dict[str, Any]:
-    """Give the figures of the paper's Figure 2: records, mean size, different tokens."""
+    """Return the figures of the paper's Figure 2: records, mean size, different tokens."""
     filled = zip(sets.starts.tolist(), sets.sizes.tolist(), strict=True)
     values: Uint64s = np.concatenate([sets.values[start : start + n] for start, n in filled])
     return {

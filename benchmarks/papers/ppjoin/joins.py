@@ -45,19 +45,7 @@ LEAST_SECONDS = 1.0
 
 
 def time_each(ways: Mapping[str, Callable[[], object]], *, quick: bool) -> dict[str, list[float]]:
-    """Run every way in turn, in at least three rounds.
-
-    Parameters
-    ----------
-    ways
-        What is run, by name.
-    quick
-        Whether one round is enough.
-
-    Returns
-    -------
-    Seconds of processor time of every run; take the least.
-    """
+    """Run every way in turn, in at least three rounds."""
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     spent = 0.0
     for number in range(1 if quick else MOST_ROUNDS):
@@ -75,12 +63,7 @@ def time_each(ways: Mapping[str, Callable[[], object]], *, quick: bool) -> dict[
 def measure_joins(
     sets: ShingleSets, measure: str, threshold: str, *, quick: bool
 ) -> dict[str, dict[str, Any]]:
-    """Count and time one join by each algorithm; all must find the same pairs.
-
-    Returns
-    -------
-    For each algorithm its ``counts`` (those of ``JoinCounts``) and ``seconds`` of every run.
-    """
+    """Count and time one join by each algorithm; all must find the same pairs."""
     wanted = make_measure(measure, threshold)
     counts: dict[str, dict[str, int]] = {}
 
@@ -97,12 +80,7 @@ def measure_joins(
 
 
 def run_jaccard(*, quick: bool) -> dict[str, Any]:
-    """Join every collection by Jaccard similarity (Table 1, Figures 3a to 3f).
-
-    Returns
-    -------
-    For each collection its role and size, and ``joins`` by threshold.
-    """
+    """Join every collection by Jaccard similarity (Table 1, Figures 3a to 3f)."""
     return _run_thresholds(collections(), "jaccard", quick=quick)
 
 

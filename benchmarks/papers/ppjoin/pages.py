@@ -87,7 +87,7 @@ def _compare(
 
 
 def quality(pairs: ScoredPairs, truth: ScoredPairs, n: int) -> dict[str, float | None]:
-    """Give precision and recall; None where nothing was found, or nothing is true."""
+    """Return precision and recall; None where nothing was found, or nothing is true."""
 
     def keys(some: ScoredPairs) -> Int64s:
         return some.left * n + some.right

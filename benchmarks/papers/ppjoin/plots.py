@@ -27,15 +27,7 @@ STYLES: dict[str, dict[str, Any]] = {
 
 
 def draw(results: Results, folder: Path) -> None:
-    """Write all plots as SVG files.
-
-    Parameters
-    ----------
-    results
-        Those of all parts.
-    folder
-        Where ``ppjoin-candidates.svg`` and ``ppjoin-times.svg`` go.
-    """
+    """Write all plots as SVG files."""
     plots = {
         "candidates": lambda: _over_thresholds(results, "candidates"),
         "times": lambda: _over_thresholds(results, "seconds"),
@@ -75,6 +67,6 @@ def _over_thresholds(results: Results, quantity: str) -> Figure:
 
 
 def _decades(axes: Axes) -> tuple[float, float]:
-    """Give the powers of ten around the values."""
+    """Return the powers of ten around the values."""
     low, high = axes.get_ylim()
     return 10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high))

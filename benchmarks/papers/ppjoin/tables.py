@@ -45,12 +45,12 @@ PAPER_PAGES = {
 
 
 def best(join: dict[str, Any]) -> float:
-    """Give the least seconds of a join's runs."""
+    """Return the least seconds of a join's runs."""
     return float(min(join["seconds"]))
 
 
 def verified(join: dict[str, Any]) -> int:
-    """Give the number of a join's candidates."""
+    """Return the number of a join's candidates."""
     return int(join["counts"]["verified"])
 
 
@@ -139,7 +139,7 @@ def growth_table(results: Results) -> str:
 
 
 def _exponent(values: list[float] | list[int]) -> float | None:
-    """Give the power between the first and the last share; None if nothing was there at first."""
+    """Return the power between the first and the last share; None if nothing was there at first."""
     if min(values[0], values[-1]) <= 0:
         return None
     return math.log(values[-1] / values[0]) / math.log(SHARES[-1] / SHARES[0])
