@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from neardup.documents.values import words_of_values
-from neardup.tables import Bytes, Int64s, Texts, offsets_of, places_of_lists
+from neardup.tables import Bytes, Int64s, Texts, places_of_lists
 
 S = TypeVar("S", bound=np.generic)
 
@@ -122,14 +122,6 @@ def take_cells_of(
     """Return the values of some rows, and where each row starts among them."""
     places, found = places_of_lists(offsets[rows], np.diff(offsets)[rows])
     return data[places], found
-
-
-def join_cells(parts: Sequence[Texts]) -> Texts:
-    """Put cells of one column one behind the other."""
-    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-    offsets = offsets_of(sizes)
-    data = np.concatenate([part.data[part.offsets[0] : part.offsets[-1]] for part in parts])
-    return Texts(data, offsets)
 
 
 def join_tables(tables: Sequence[pa.Table]) -> pa.Table:

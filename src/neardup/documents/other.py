@@ -69,16 +69,13 @@ class DocumentIndexSource(IndexSource):
 
 
 def index_among(
-    against: Any,
-    tokenizer: str | Path | TokenFunction | None = None,
-    *,
-    may_be_new: bool = False,
+    against: Any, tokenizer: str | Path | TokenFunction | None = None
 ) -> DocumentHandle | None:
     """Return the index of documents that is named as the other collection, None if none is.
 
     See ``index_and_others``; here nothing may be named beside it.
     """
-    handle, others = index_and_others(against, tokenizer, may_be_new=may_be_new)
+    handle, others = index_and_others(against, tokenizer)
     if handle is not None and others is not None:
         message = (
             f"an index is compared against alone, got {len(against)} collections; add the others "
@@ -179,13 +176,10 @@ def resolve_against(
         return None
     from neardup.passages.index import PassageHandle
 
-    handle = getattr(against, "_handle", None)
-    if not isinstance(handle, PassageHandle):
-        handle = None
-    folder = index_named(against)
+    handle, folder = getattr(against, "_handle", None), index_named(against)
     if folder is not None and kind_of(folder) == "passages":
         handle = PassageHandle(folder, own_tokenizer(tokenizer))
-    if handle is None:
+    if not isinstance(handle, PassageHandle):
         return resolve_other(against, resolve, tokenizer)
     options.check_no_other("with an index", "name files with against", "against")
     return Inputs([IndexSource(handle.latest(Runner(1)), handle.folder)])

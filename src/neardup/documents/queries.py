@@ -25,7 +25,7 @@ from neardup.tables import (
     TokenLists,
     Uint64s,
     WeightedSets,
-    offsets_of,
+    places_of_lists,
 )
 from neardup.text.shingles import digest_token_lists, shingle_lists, sorted_in_place
 from neardup.text.weighting import weighted_sets
@@ -235,9 +235,8 @@ def sets_of_cells(
 
 def lists_of_sets(sets: ShingleSets) -> ShingleLists:
     """Return the elements of sets one behind the other, as they are signed."""
-    offsets = offsets_of(sets.sizes)
-    within = np.repeat(sets.starts - offsets[:-1], sets.sizes) + np.arange(offsets[-1])
-    return ShingleLists(sets.values[within], offsets)
+    places, offsets = places_of_lists(sets.starts, sets.sizes)
+    return ShingleLists(sets.values[places], offsets)
 
 
 def sort_lists(lists: ShingleLists) -> ShingleSets:

@@ -29,7 +29,7 @@ from neardup.tables import (
     Texts,
     Uint64s,
     WeightedSets,
-    offsets_of,
+    places_of_lists,
 )
 
 # Documents as they are put into an index: signed, and packed into blocks.
@@ -124,16 +124,11 @@ def _cells_of_sets(sets: ShingleSets | WeightedSets | None, is_wanted: Bools) ->
         return [nothing, nothing]
     assert sets is not None
     sizes = np.where(is_wanted, sets.sizes, 0)
-    offsets = offsets_of(sizes)
-    places = np.repeat(sets.starts - offsets[:-1], sizes) + np.arange(offsets[-1])
+    places, offsets = places_of_lists(sets.starts, sizes)
     values = Texts(sets.values[places].view(np.uint8), 8 * offsets)
     if not isinstance(sets, WeightedSets):
         return [values, nothing]
     return [values, Texts(sets.weights[places].view(np.uint8), 8 * offsets)]
-
-
-# Names of columns that an index gives itself.
-_OWN = ("id", "text")
 
 
 class DeniedDocument(NamedTuple):

@@ -38,6 +38,7 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
     offsets_of,
+    places_of_lists,
 )
 
 # The sorted lists of a segment: which of its documents have a key.
@@ -401,31 +402,23 @@ class DocumentSegment:
         starts, filters = self._filter_starts, self._filters
         assert starts is not None
         assert filters is not None
-        starts.check_elements(rows)
-        starts.check_elements(rows + 1)
-        first, stop = starts.array[rows], starts.array[rows + 1]
+        first, stop = _bounds(starts, rows)
         if len(rows) and not (first.min() >= 0 and (first < stop).all()):
             message = "a filter does not lie where it should; build the index again"
             raise IndexFormatError(message)
         filters.check_ranges(first, stop)
         # The first word of each is the size of the set.
-        n_words = stop - first - 1
-        offsets = offsets_of(n_words)
-        places = np.repeat(first + 1 - offsets[:-1], n_words) + np.arange(offsets[-1])
+        places, offsets = places_of_lists(first + 1, stop - first - 1)
         return Filters(filters.array[places], offsets, filters.array[first].astype(np.int64))
 
     def ids_of(self, rows: Int64s) -> pa.Array:
         """Return the ids of some rows, in any order, as large strings."""
-        starts = self._id_starts
-        starts.check_elements(rows)
-        starts.check_elements(rows + 1)
-        first, stop = starts.array[rows], starts.array[rows + 1]
+        first, stop = _bounds(self._id_starts, rows)
         self._check_ids(bool((first >= 0).all() and (first <= stop).all()))
         self._check_ids(not len(rows) or int(stop.max()) <= len(self._ids.array))
         filled = first < stop
         self._ids.check_ranges(first[filled], stop[filled])
-        offsets = offsets_of(stop - first)
-        places = np.repeat(first - offsets[:-1], stop - first) + np.arange(offsets[-1])
+        places, offsets = places_of_lists(first, stop - first)
         return Texts(self._ids.array[places], offsets).to_arrow()
 
     def id_of(self, row: int) -> str:
@@ -464,6 +457,13 @@ class DocumentSegment:
         if not of_texts:
             return stored
         return interleave(sets_of_texts(texts, self.scheme), stored, np.array(are_texts))
+
+
+def _bounds(starts: CheckedPages, rows: Int64s) -> tuple[AnyArray, AnyArray]:
+    """Return where the stretches of some rows begin and end."""
+    starts.check_elements(rows)
+    starts.check_elements(rows + 1)
+    return starts.array[rows], starts.array[rows + 1]
 
 
 def _join(cells: list[tuple[Block, int]], column: int) -> Texts:

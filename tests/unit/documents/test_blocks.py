@@ -47,8 +47,6 @@ def test_unpack__gives_what_was_packed(rows, lead, with_user, data):
         assert cells(column) == [rows[row][number].encode() for row in chosen]
         assert [block.cell(number, row).tobytes() for row in chosen] == cells(column)
     assert user == (None if table is None else table.take(pa.array(chosen, pa.int64())))
-    twice = blocks.join_cells([taken[0], columns[0], taken[0]])
-    assert cells(twice) == cells(taken[0]) + cells(columns[0]) + cells(taken[0])
 
 
 @each_of(
