@@ -3,46 +3,13 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from types import SimpleNamespace
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.documents import numbered
 
 COMPRESSIONS = ["", ".gz", ".zst", ".xz", ".bz2"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        *(f"a.jsonl{suffix}" for suffix in COMPRESSIONS),
-        *(f"a.csv{suffix}" for suffix in COMPRESSIONS),
-        "a.ndjson",
-        "a.json",
-        "a.json.gz",
-        "a.tsv",
-        "a.tsv.zst",
-    ],
-)
-def test_dedup__rows_come_out_as_they_went_in(
-    run, here, texts, write_texts, read_content, verify, name
-):
-    rows = write_texts(name, texts)
-    outcome = run("dedup", name, "-o", "out")
-    assert (outcome.code, outcome.err) == (0, "")
-    stays = verify(here / "out", numbered(name, texts))
-    assert 0 < sum(stays) < len(stays)
-    assert [path.name for path in Path("out/kept").iterdir()] == [name]
-    assert [path.name for path in Path("out/removed").iterdir()] == [name]
-    assert read_content(here / "out/kept" / name) == rows.content(stays)
-    assert read_content(here / "out/removed" / name) == rows.content([not s for s in stays])
-    removed = pq.read_table("out/removed.parquet")
-    assert set(removed["file"].to_pylist()) == {name}
-    assert removed["row"].to_pylist() == [i for i, stay in enumerate(stays, 1) if not stay]
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
@@ -69,36 +36,6 @@ def test_dedup__one_document_a_file(run, here, texts, write_file, read_content, 
         other = here / "out" / ("removed" if stay else "kept") / name
         assert read_content(path) == text.encode()
         assert not other.exists() or read_content(other) == b""
-
-
-def test_dedup__parquet(run, here, texts, verify):
-    metadata = {b"made by": b"a test", b"pandas": b"{}"}
-    schema = pa.schema(
-        [
-            pa.field("text", pa.large_string(), metadata={b"language": b"none"}),
-            pa.field("tags", pa.list_(pa.int16())),
-            pa.field("when", pa.timestamp("ns", "Europe/Berlin")),
-            pa.field("kind", pa.dictionary(pa.int8(), pa.string())),
-        ],
-        metadata,
-    )
-    table = pa.table(
-        {
-            "text": texts,
-            "tags": [[i, None] if i % 3 else None for i in range(len(texts))],
-            "when": [i * 10**15 for i in range(len(texts))],
-            "kind": pa.array(["a", "b", None, "c"] * len(texts)).dictionary_encode()[: len(texts)],
-        },
-        schema,
-    )
-    pq.write_table(table, "a.parquet", row_group_size=30)
-    assert run("dedup", "a.parquet", "-o", "out").code == 0
-    stays = pa.array(verify(here / "out", numbered("a.parquet", texts)))
-    kept, removed = pq.read_table("out/kept/a.parquet"), pq.read_table("out/removed/a.parquet")
-    assert kept.schema.equals(pq.read_table("a.parquet").schema, check_metadata=True)
-    assert removed.schema.equals(kept.schema, check_metadata=True)
-    assert kept.equals(table.filter(stays))
-    assert removed.equals(table.filter(pa.compute.invert(stays)))
 
 
 @pytest.mark.parametrize("lines", [False, True])

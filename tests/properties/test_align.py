@@ -138,23 +138,6 @@ def test_align__certain_length_is_found_whole(seed, before, after):
     assert found == [(before, before + len(shared), 25, 25 + len(shared), 1.0)]
 
 
-@examples(5)
-@given(seed=st.integers(0, 2**32), workers=st.integers(2, 4))
-def test_align__same_for_any_number_of_workers(seed, workers):
-    rng = random.Random(seed)
-    texts = [planted(rng, 3, edited=True)[:2] for _ in range(3)]
-    queries = [" ".join(query) for query, _ in texts]
-    documents = [" ".join(document) for _, document in texts]
-    one, several = (
-        neardup.align(
-            queries, documents, min_tokens=MIN_TOKENS, run=neardup.RunOptions(workers=n)
-        ).passages
-        for n in (1, workers)
-    )
-    assert len(one) >= 9
-    assert one.equals(several)
-
-
 @pytest.mark.slow
 def test_align__chain_that_falls_into_a_thousand_passages():
     # All hits are near enough for one chain, no two of them similar enough for one passage.

@@ -2,52 +2,21 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from fractions import Fraction
-from typing import get_args
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.matching import set_join
-from neardup.matching.measures import MEASURES
-from neardup.options.choices import Algorithm
-from neardup.runs.runner import Runner
-from tests.arrays import make_sets
 from tests.examples import examples
 from tests.oracles import joins
 from tests.oracles.measures import JOIN_MEASURES, rank_of_sets, value
 from tests.oracles.shingles import elements
 from tests.oracles.tokens import Options, tokenize
 from tests.spilling import spilling
-from tests.strategies import small_texts, thresholds
+from tests.strategies import small_texts
 
 collections = st.lists(st.one_of(small_texts, st.sampled_from(["", " . ", "a", "A"])), max_size=10)
-
-
-@given(
-    sets=st.lists(st.sets(st.integers(0, 12)), max_size=12),
-    measure=st.sampled_from(JOIN_MEASURES),
-    algorithm=st.sampled_from(get_args(Algorithm)),
-    threshold=thresholds,
-    data=st.data(),
-)
-def test_join_sets__as_oracle(sets, measure, algorithm, threshold, data):
-    if measure == "overlap":
-        threshold = Fraction(data.draw(st.integers(1, 6)))
-    sides = data.draw(
-        st.none() | st.lists(st.integers(0, 3), min_size=len(sets), max_size=len(sets))
-    )
-    pairs, _ = set_join.join_sets(
-        make_sets(sets),
-        MEASURES[measure].parse(threshold),
-        algorithm=algorithm,
-        sides=None if sides is None else np.array(sides, np.uint8),
-        runner=Runner(1),
-    )
-    found = list(zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True))
-    assert found == joins.join(sets, measure, threshold, sides)
 
 
 @examples(60)

@@ -12,18 +12,6 @@ from tests.unit.sketches.sketch_tables import KINDS, kinds, make, same, with_col
 
 
 @kinds
-@pytest.mark.parametrize("n", [0, 1, 40])
-def test_sketches__round_trip(kind, n, tmp_path):
-    sketches = make(kind, n)
-    assert len(sketches) == n
-    assert same(Sketches.from_arrow(sketches.to_arrow()), sketches)
-    sketches.write(tmp_path / "a.parquet")
-    assert same(Sketches.read(tmp_path / "a.parquet"), sketches)
-    assert same(Sketches.read(str(tmp_path / "a.parquet")), sketches)
-    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
-
-
-@kinds
 def test_sketches__have_no_text(kind, tmp_path):
     secret = "Rumpelstilzchen"
     sketches = neardup.sketch([f"{secret} " * 30], **grouped(**KINDS[kind]))

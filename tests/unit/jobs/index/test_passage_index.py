@@ -14,9 +14,7 @@ from neardup import (
     IndexFormatError,
     InvalidInputError,
     InvalidParameterError,
-    OutputExistsError,
     PassageIndex,
-    ReadError,
     ReadOptions,
     RunOptions,
     SketchMismatchError,
@@ -79,39 +77,6 @@ def test_search__text_and_documents(index):
     assert ids_of(index.search([{"text": TEXT}], "1")) == ["raven"]
     assert len(index) == 2
     assert repr(index) == f"PassageIndex({str(index.folder)!r}: 2 documents)"
-
-
-def test_search__options_out_of_range(index):
-    for threshold in (0, 1.01, "80 %", "nan"):
-        with pytest.raises(InvalidParameterError, match=r"^threshold "):
-            index.search(TEXT, threshold)
-    with pytest.raises(InvalidParameterError, match=r"^recall "):
-        index.search(TEXT, recall=0)
-    with pytest.raises(InvalidParameterError, match=r"^workers "):
-        index.search(TEXT, run=RunOptions(workers=0))
-    with pytest.raises(
-        InvalidParameterError, match=r"^hits must be at most num_perm, got 17 of 16"
-    ):
-        index.search(TEXT, hits=17)
-    with pytest.raises(InvalidParameterError, match=r"^recall and hits both decide how surely"):
-        index.search(TEXT, hits=4, recall="0.5")
-    message = r"^recall 0.9999 is out of reach at threshold 0.1 with 16 hash functions; ask for"
-    with pytest.raises(InvalidParameterError, match=message):
-        index.search(TEXT, "0.1", recall="0.9999")
-
-
-def test_create__where_something_is(index, tmp_path):
-    with pytest.raises(OutputExistsError, match="is an index already"):
-        PassageIndex.create(index.folder)
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "note.txt").write_text("mine")
-    with pytest.raises(OutputExistsError, match="is not an index and not empty"):
-        PassageIndex.create(tmp_path / "a")
-    with pytest.raises(ReadError, match=r"no index: the folder has no index\.sqlite"):
-        PassageIndex.open(tmp_path / "a")
-    with pytest.raises(ReadError, match="no index: folder not found"):
-        PassageIndex.open(tmp_path / "b")
-    assert len(index) == 2
 
 
 def change_manifest(index: PassageIndex, change) -> None:

@@ -90,20 +90,3 @@ def test_estimate_result__is_a_table(sketches, tmp_path):
     assert pq.read_table(tmp_path / "pairs.parquet") == result.pairs
     with pytest.raises(neardup.OutputExistsError):
         result.write(tmp_path / "pairs.parquet")
-    assert set(result.summary) == {
-        "kind",
-        "documents",
-        "short_sketches",
-        "pairs",
-        "estimated_pairs",
-        "unusable_pairs",
-        "exact_copies",
-        "measure",
-        "threshold",
-        "super_shingles",
-        "bands",
-        "rows",
-        "scheme",
-        "workers",
-        "seconds",
-    }
