@@ -1,1 +1,1 @@
-"""Passages: parts of long texts that are nearly the same, found through windows of min-hashes."""
+"""Passages: similar parts of long texts, found through windows of min-hashes."""

@@ -1,4 +1,4 @@
-"""Changing an index of passages: documents come in and go, segments are written anew."""
+"""Add, replace and remove documents of a passage index, and compact it."""
 
 from __future__ import annotations
 
@@ -55,20 +55,20 @@ from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s, TokenLists, TokenSpans, Uint32s, offsets_of
 from neardup.text.weighting import count_documents
 
-# Documents gathered until they are enough for a segment.
+# Documents are gathered until they fill a segment.
 
-# A segment is written when so many tokens have come together; each takes so many bytes meanwhile.
+# Tokens per segment, and memory per token while the segment is gathered.
 SEGMENT_TOKENS, BYTES_OF_TOKEN = 1 << 24, 110
-# An index that nobody keeps may have many smaller ones. Of very many a search takes longer.
+# A temporary index may have many smaller segments, but very many slow a search down.
 _MOST_TOKENS, _LEAST_TOKENS = 1 << 22, 1 << 18
-# The share of the memory that one may take.
+# Share of the memory for one segment.
 SEGMENT_SHARE = 0.45
 
 
 def segment_tokens_within(workspace: Workspace, most: int | None = None) -> int:
-    """Return of how many tokens a segment is made of an index that goes after its use.
+    """Return the number of tokens per segment of a temporary index.
 
-    ``most`` is best where it all fits, and is searched many times.
+    ``most`` is best for an index that fits into memory and is searched many times.
     """
     if workspace.work is None and most is not None:
         return most
@@ -77,9 +77,9 @@ def segment_tokens_within(workspace: Workspace, most: int | None = None) -> int:
 
 
 def gather(blocks: Iterable[DocumentBlock], n_tokens: int) -> Iterator[DocumentBlock]:
-    """Put blocks together until they have so many tokens.
+    """Join blocks until they have ``n_tokens`` tokens.
 
-    They are in memory once while the whole is in use.
+    The parts of a block are freed while the block is in use.
     """
     gathered: list[DocumentBlock] = []
     n_gathered = 0
@@ -104,10 +104,10 @@ def add_documents(
     *,
     segment_tokens: int = SEGMENT_TOKENS,
 ) -> Addition:
-    """Add documents, all of them or none.
+    """Add all documents, or none after an error.
 
-    The first addition decides the inverse document frequencies, if tokens are weighted by them:
-    then the input is read twice.
+    The first addition determines the inverse document frequencies, if tokens are weighted by them;
+    it reads the input twice.
     """
     with handle.changing(runner) as opened:
         return _add(handle, opened, sources, options, runner, segment_tokens)
@@ -139,7 +139,7 @@ def _add(
     *,
     n_removed: int = 0,
 ) -> Addition:
-    """Add documents in a block of ``handle.changing``, whose files have lost so many already."""
+    """Add documents within ``handle.changing``, after ``n_removed`` removals."""
     folder, options = handle.folder, options.for_sources(sources)
     manifest, index = opened.manifest, handle.read(opened)
     scheme, frequencies = index.scheme, index.frequencies
@@ -147,7 +147,7 @@ def _add(
         counting = ReadingPass("count", sources, runner)
         counted = read_documents(sources, scheme.tokenizer, options, counting)
         frequencies = count_documents(block.tokens for block in counted)
-        # No documents decide nothing: with their frequencies, no token ever weighed anything.
+        # An addition without documents does not determine the frequencies.
         if frequencies.n_documents:
             name = free_name(manifest, 9999)
             counted_in = store_frequencies(folder, name, frequencies)
@@ -156,7 +156,7 @@ def _add(
     reading = ReadingPass("read", sources, runner)
     blocks = read_documents(sources, scheme.tokenizer, options, reading)
     waiting = opened.contents.pending
-    # Removal has written those that wait anew.
+    # A removal has already rewritten the pending documents.
     packed = [*waiting] if n_removed else []
     for block in gather(blocks, segment_tokens):
         sizes = np.diff(block.tokens.offsets)
@@ -171,7 +171,7 @@ def _add(
             pending = manifest.pending.with_row(packed[-1], len(block), block.n_tokens)
             manifest = replace(manifest, pending=pending)
             break
-        # Documents that wait come first.
+        # Pending documents come first.
         block = join_blocks([*map(unpack_block, waiting), block])
         waiting, packed = (), []
         name = free_name(manifest, len(manifest.segments))
@@ -199,7 +199,7 @@ def compact_index(
 ) -> CompactionResult:
     """Write all segments anew, without removed documents and as few as possible.
 
-    The answers stay the same. Documents are not tokenised again.
+    Search results stay the same. Documents are not tokenised again.
     """
     folder = handle.folder
     with handle.changing(runner) as opened:
@@ -217,13 +217,13 @@ def compact_index(
                 runner.report("compact", n_done, index.n_documents)
         after = replace(manifest, segments=tuple(records), pending=PendingRecord())
         store_next(handle.database, after, _with_new((), len(records)))
-        # A segment may take more than the documents that waited for it.
+        # A segment may be larger than its pending documents were.
         n_freed = max(0, manifest.n_bytes - after.n_bytes)
         return CompactionResult(len(records), index.n_documents, n_freed)
 
 
 def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
-    """Return the documents of a segment that are still there, as they were read."""
+    """Return the remaining documents of a segment, as they were read."""
     if isinstance(segment, PendingSegment):
         return segment.block
     tokens = segment.token_lists()
@@ -236,7 +236,7 @@ def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
 
 
 def _kept(block: DocumentBlock, removed: npt.NDArray[Any]) -> DocumentBlock:
-    """Return the documents of a block without some of its rows."""
+    """Return a block without some of its rows."""
     if not len(removed):
         return block
     keep: Bools = np.ones(len(block), np.bool_)
@@ -253,7 +253,7 @@ def _kept(block: DocumentBlock, removed: npt.NDArray[Any]) -> DocumentBlock:
     )
 
 
-# Taking documents out of an index.
+# Removal of documents from an index.
 
 
 def remove_documents(
@@ -273,7 +273,7 @@ def remove_documents(
 
 
 def _without(files: OpenFiles, found: Sequence[tuple[Int64s, Int64s]]) -> OpenFiles:
-    """Return files that have lost some rows; those that wait are written anew without them."""
+    """Return the files with more removed rows; pending documents are rewritten."""
     contents, (_, rows) = files.contents, found[-1]
     manifest, waiting = contents.manifest, contents.pending
     if len(rows):
@@ -288,7 +288,7 @@ def _without(files: OpenFiles, found: Sequence[tuple[Int64s, Int64s]]) -> OpenFi
 
 
 def _rows_of_ids(files: OpenFiles, wanted: pa.Array) -> list[tuple[Int64s, Int64s]]:
-    """Return of each segment, and of documents that wait, which ids which rows have."""
+    """Return matching ids and rows per segment and for pending documents."""
     columns = [document_table(segment)["id"] for segment in files.segments]
     waiting = [as_text(unpack_block(row).ids) for row in files.contents.pending]
     columns.append(pa.chunked_array(waiting, pa.large_string()))
@@ -301,19 +301,18 @@ def _rows_of_ids(files: OpenFiles, wanted: pa.Array) -> list[tuple[Int64s, Int64
 
 
 def _with_new(removed: Sequence[Uint32s], n_segments: int) -> list[Uint32s]:
-    """Return the removed rows of segments, of which the last are new, and of nothing pending."""
+    """Return removed rows per segment, none for new segments and pending documents."""
     nothing: Uint32s = np.empty(0, np.uint32)
     return [*removed, *([nothing] * (n_segments - len(removed) + 1))]
 
 
-# A passage index of texts that are in memory: in memory, or in a folder that goes with its last
-# reader.
+# A passage index of texts in memory, stored in memory or in a temporary folder.
 
 
 def index_in_memory(
     documents: Iterable[DocumentBlock], columns: ColumnNames, scheme: PassageScheme, runner: Runner
 ) -> tuple[OpenPassages, Addition]:
-    """Index documents as ``add_documents``, in an index of one segment that is in no folder."""
+    """Index documents like ``add_documents``, in one segment in memory."""
     blocks = list(documents)
     frequencies = None
     if scheme.weighting.idf != "unary":
@@ -343,16 +342,16 @@ def index_in_memory(
 def index_tokens(
     folder: Path, lists: TokenLists, scheme: PassageScheme, runner: Runner
 ) -> OpenPassages:
-    """Index lists of shingles in a new folder, in one segment; no texts and places are kept."""
+    """Index lists of shingles in a new folder, in one segment without texts and byte positions."""
     folder.mkdir()
     record = write_segment(folder, "s0", block_of_tokens(lists), scheme, None, runner)
     return open_segments(folder, [record], [np.empty(0, np.uint32)], scheme, None, runner)
 
 
 def block_of_tokens(lists: TokenLists) -> DocumentBlock:
-    """Return documents of which only the tokens are known."""
-    # Zeros that nobody writes to take no memory.
+    """Return documents that consist of tokens only."""
+    # Unwritten zeros take no memory.
     nothing = np.zeros(len(lists.values), np.int64)
-    # Nobody asks for documents by their ids.
+    # These documents are never found by their ids.
     blank = pa.array([""], pa.large_string()).take(pa.array(np.zeros(len(lists), np.int64)))
     return DocumentBlock(blank, blank, lists, TokenSpans(nothing, nothing))

@@ -1,4 +1,4 @@
-"""Alignment: all that long documents share with those of an index, as passages of both."""
+"""Alignment: all passages that long documents share with documents of an index."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from neardup.runs.work import Workspace
 from neardup.tables import Bools, Floats, Int64s, TokenLists, Uint64s
 from neardup.text.weighting import DocumentFrequencies
 
-# Passages of queries that are contained in longer ones of documents.
+# Passages of queries that are contained in longer passages of documents.
 
 
 def group_contained(places: Int64s, similarities: Floats, times: int, near: int) -> list[list[Run]]:
-    """Put hits of one query and one document together, whatever their order in the document.
+    """Group hits of one query and one document, in any order within the document.
 
     Parameters
     ----------
     places
         Hits as rows: start and stop in the query, start and stop in the document; sorted.
     similarities
-        Which share of the query's part the document's holds.
+        Share of the query's part that the document's part contains.
     times
-        How many times as long as the query's part the document's may be.
+        Maximum length of the document's part, as a multiple of the query's part.
     near
-        Tokens of the query that may lie between two hits.
+        Maximum tokens of the query between two hits.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def group_contained(places: Int64s, similarities: Floats, times: int, near: int)
 
     Notes
     -----
-    Each hit goes to the group whose part of the document grows least by it.
+    Each hit joins the group whose part of the document grows least.
     """
     groups: list[tuple[Hit, list[int]]] = []
     n_closed = 0
@@ -56,7 +56,7 @@ def group_contained(places: Int64s, similarities: Floats, times: int, near: int)
         for group in range(n_closed, len(groups)):
             whole, members = groups[group]
             if whole.query_stop + near < hit.query_start or (
-                # Another part of the document that holds the same window.
+                # A different part of the document with the same window.
                 hits[members[-1]].query_start == hit.query_start
             ):
                 continue
@@ -73,26 +73,26 @@ def group_contained(places: Int64s, similarities: Floats, times: int, near: int)
             groups[chosen] = whole.joined(hit), members
     chains = []
     for whole, members in groups:
-        # What lies in the hit before, too, is no further evidence.
+        # The overlap with the previous hit is not counted as evidence again.
         stop, evidence = whole.query_start, 0.0
         for number in members:
             hit = hits[number]
             new = max(hit.query_stop - max(stop, hit.query_start), 0)
             evidence += float(similarities[number]) * new
             stop = max(stop, hit.query_stop)
-        # Of several parts that hold as much the shortest comes first.
+        # Of several parts with equal evidence, the shortest comes first.
         evidence -= (whole.stop - whole.start) / (_WIDER * times)
         chains.append([Run(tuple(hits[number] for number in members), whole, evidence)])
     return sorted(chains, key=lambda chain: -chain[0].evidence)
 
 
 class ContainedSettler(Settler):
-    """Makes passages of groups of hits: each is held by the document's to a share, the threshold.
+    """Make passages in which the document contains a share of the query's part.
 
-    The document's weighs at most ``times`` what the query's does, and begins and ends with what is
-    shared; of those the one of the greatest Tversky index is taken. Parts of the query up to
-    ``near`` tokens apart are one passage where that is still so. Ends that leave less than
-    ``min_tokens`` of the query are not taken if there are others.
+    That share is at least the threshold. The document's part weighs at most ``times`` the query's
+    part, and begins and ends with shared tokens; the part with the greatest Tversky index is
+    chosen. Parts of the query up to ``near`` tokens apart are joined while these conditions hold.
+    Ends that leave fewer than ``min_tokens`` of the query are a last resort.
     """
 
     def __init__(
@@ -109,9 +109,9 @@ class ContainedSettler(Settler):
         self._times, self._near = times, near
 
     def settle(self, chains: Sequence[Sequence[Run]]) -> list[Passage]:
-        """Make passages of groups, as one where the document's part of both is still short enough.
+        """Make passages of groups, and join those whose document parts stay short enough.
 
-        Of what overlaps by half in the query, only the part that holds it best is told.
+        Of passages that overlap by half in the query, only the best is returned.
         """
         joined: list[Passage] = []
         for hit, similarity in super().settle(chains):
@@ -122,7 +122,7 @@ class ContainedSettler(Settler):
         return joined
 
     def _joined_with_any(self, passages: list[Passage], hit: Hit) -> Passage | None:
-        """Join one with the first passage that may be one with it, which is taken out."""
+        """Remove the first passage that can be joined with a hit, and return the joined one."""
         for number, (other, _) in enumerate(passages):
             before, after = sorted([other, hit], key=lambda each: each.query_start)
             if after.query_start - before.query_stop > self._near:
@@ -135,16 +135,16 @@ class ContainedSettler(Settler):
         return None
 
     def size(self, hit: Hit) -> int:
-        """Return the tokens by which a passage is long enough or not: of the query."""
+        """Return the length of the query's part, which must reach ``min_tokens``."""
         return hit.query_stop - hit.query_start
 
     def _common_share(self, one: Hit, other: Hit) -> float:
-        """Return which share of another passage one has, in the query: all is held once."""
+        """Return the share of another passage's query part that lies in this one."""
         query = min(one.query_stop, other.query_stop) - max(one.query_start, other.query_start)
         return max(query / (other.query_stop - other.query_start), 0.0)
 
     def _ends(self, whole: Hit) -> Iterator[Hit]:
-        """Yield the passage with ends where they are best, and the one that was found."""
+        """Yield the passage with optimized ends, then the original one."""
         best = whole
         for _ in range(_ROUNDS):
             before = best
@@ -157,7 +157,7 @@ class ContainedSettler(Settler):
         yield whole
 
     def _stretched(self, whole: Hit) -> Hit:
-        """Move the ends in the query to where most is shared of what is long enough."""
+        """Move the query's ends to the most similar part of sufficient length."""
         low = max(whole.query_start - self._reach, 0)
         first = max(whole.start - self._around(whole), 0)
         last = min(whole.stop + self._around(whole), len(self._others))
@@ -168,7 +168,7 @@ class ContainedSettler(Settler):
         return Hit(low + start, low + stop, first, last)
 
     def _with_part(self, hit: Hit) -> Hit:
-        """Move the ends in the document to where the index is greatest."""
+        """Move the document's ends to the greatest index."""
         query = self._tokens[hit.query_start : hit.query_stop]
         _, total, _ = self._balance.weigh(query, query[:0])
         low, high = max(hit.start - self._around(hit), 0), hit.stop + self._around(hit)
@@ -177,20 +177,20 @@ class ContainedSettler(Settler):
         return Hit(hit.query_start, hit.query_stop, start, stop)
 
     def _around(self, hit: Hit) -> int:
-        """Return where in the document ends are looked for: as far as in the query, stretched."""
+        """Return the search range around the document's ends, scaled from the query's."""
         return self._reach * max((hit.stop - hit.start) // self.size(hit), 1)
 
     def _best_part(self, text: Uint64s, query: Uint64s, total: int) -> int:
-        """Return how many tokens to take of a text, one at least."""
+        """Return the number of tokens to take of a text, at least one."""
         shared, own = self._balance.weigh_parts(text, query)
         index = self._index(shared, total, own)
         index[own > self._times * total] = -1.0
         return int(index[1:].argmax()) + 1
 
     def _with_query(self, hit: Hit) -> Hit:
-        """Move the ends in the query to where most is shared, and least is not.
+        """Move the query's ends to maximize shared minus unshared weight.
 
-        What is shared counts 1, what is not counts against it; half of the passage stays.
+        At least half of the passage is kept.
         """
         least = (self.size(hit) + 1) // 2
         low, high = max(hit.query_start - self._reach, 0), hit.query_stop + self._reach
@@ -205,20 +205,20 @@ class ContainedSettler(Settler):
         return int((2 * shared - own)[least:].argmax()) + least
 
     def _worth(self, hit: Hit) -> float:
-        """Return the index of a passage."""
+        """Return the Tversky index of a passage."""
         shared, of_query, of_document = self._balance.weigh(
             self._tokens[hit.query_start : hit.query_stop], self._others[hit.start : hit.stop]
         )
         return float(self._index(np.array(shared), of_query, np.array(of_document)))
 
     def _index(self, shared: Int64s, of_query: int, of_document: Int64s) -> Floats:
-        """Return Tversky's index, of which what only the document has is a small part."""
+        """Return Tversky's index, with a small weight on tokens of the document only."""
         either = _WIDER * self._times * of_query + of_document - shared
         index: Floats = _WIDER * self._times * shared / np.maximum(either, 1)
         return index
 
     def _compare(self, hit: Hit) -> tuple[int, int]:
-        """Weigh what two passages share, and what the query's has."""
+        """Return the shared weight of two passages, and the query's weight."""
         shared, of_query, of_document = self._balance.weigh(
             self._tokens[hit.query_start : hit.query_stop], self._others[hit.start : hit.stop]
         )
@@ -227,34 +227,34 @@ class ContainedSettler(Settler):
         return shared, max(of_query, 1)
 
 
-# The parts that windows find are narrow: put together, they reach over as much as they may.
+# Parts that windows find are narrow; joined, they extend over the maximum.
 _WIDER = 2
 
-# Ends in one text depend on those in the other; they seldom move any further.
+# Ends in one text depend on the ends in the other; they rarely move after these rounds.
 _ROUNDS = 4
 
 
-# Shared tokens, on either side of a gap, that make up for a token in it. More leave revised
-# editions in pieces, fewer join quotations that stand near each other with all that is between.
+# Shared tokens, on either side of a gap, that compensate for a token in it. More split revised
+# editions, fewer join nearby quotations with all the text between them.
 _GAP_COST = 0.2
 
-# The share of the memory that documents take which are read from an index.
+# Share of the memory for documents that are read from an index.
 _READ_SHARE = 0.1
 
-# Where a gap of a given width is allowed, nearer hits are still the better ones.
+# Cost of a token within an allowed gap, so that nearer hits are preferred.
 _LEAST_COST = 2**-10
 
 
 @dataclass(frozen=True)
 class AlignmentPlan:
-    """How shared passages are found.
+    """Options of the search for shared passages.
 
-    Query windows of ``length`` tokens, one every ``step``, are looked up by ``search``, at a
-    threshold of their own; their hits are put together as ``chains`` says. Passages below
-    ``threshold`` are left out, those of fewer than ``min_tokens`` tokens in both texts, and windows
-    found in more than ``max_documents`` documents. If few of ``min_tokens`` are to be missed, ends
-    are looked for that leave so many. Where an index has shingles of several tokens, tokens stand
-    for shingles here.
+    Query windows of ``length`` tokens, one every ``step``, are looked up by ``search`` at its own
+    threshold; their hits are joined by the rules in ``chains``. Passages below ``threshold`` and
+    those with fewer than ``min_tokens`` tokens in both texts are discarded, and so are windows
+    found in more than ``max_documents`` documents. With high recall for ``min_tokens``, ends are
+    moved outwards to reach this length. For an index of shingles of several tokens, tokens mean
+    shingles here.
     """
 
     search: SearchPlan
@@ -268,15 +268,15 @@ class AlignmentPlan:
 
     @property
     def windows(self) -> WindowPlan:
-        """Which windows are looked up."""
+        """Query windows to look up."""
         return WindowPlan(self.search, self.length, self.step, self.max_documents)
 
 
 class PassageMaker:
-    """Makes passages of what windows of texts are like.
+    """Make passages of the hits of a text's windows.
 
-    ``tokens_of`` gives the tokens of a document that was found, by its number, and ``heads_of``
-    which of them begin a character, and that one begins behind the last; none if all do.
+    ``tokens_of`` returns the tokens of a document by its number. ``heads_of`` marks tokens that
+    begin a character, with a true element after the last token; it is empty if all tokens do.
     """
 
     def __init__(
@@ -288,7 +288,7 @@ class PassageMaker:
         heads_of: Callable[[int], Bools] | None = None,
     ) -> None:
         self._plan, self._tokens_of, self._heads_of = plan, tokens_of, heads_of
-        # So many shingles behind a passage share tokens with it.
+        # This many shingles after a passage share tokens with it.
         self._overlap = scheme.shingles.ngram - 1
         self._balance = Balance(scheme, frequencies)
 
@@ -299,10 +299,10 @@ class PassageMaker:
         own: int | None = None,
         heads: Bools | None = None,
     ) -> Iterator[tuple[int, Hit, float]]:
-        """Yield the documents that share a passage with a query, the passage, its similarity.
+        """Yield documents with their passages and similarities for a query.
 
-        ``own`` is the document that is the query itself, if one is. With ``heads``, those of the
-        query, passages begin and end with a character.
+        ``own`` is the number of the query's own document, if it is indexed. With ``heads`` of the
+        query, passages begin and end with whole characters.
         """
         places = np.stack(
             [found.query_starts, found.query_stops, found.starts, found.stops], axis=1
@@ -344,7 +344,7 @@ class PassageMaker:
                     yield document, whole, known
 
     def _whole_characters(self, hit: Hit, heads: Bools, others: Bools) -> Hit | None:
-        """Shrink a passage to the characters of which it has all tokens, in both texts."""
+        """Shrink a passage to characters that lie in it completely, in both texts."""
         ends: list[int] = []
         for each, start, stop in (
             (heads, hit.query_start, hit.query_stop),
@@ -361,7 +361,7 @@ class PassageMaker:
 
 
 class Aligner:
-    """Finds what the documents of a block share with those of an index."""
+    """Align documents of a block with documents of an index."""
 
     def __init__(
         self, index: OpenPassages, plan: AlignmentPlan, workspace: Workspace, runner: Runner
@@ -369,12 +369,12 @@ class Aligner:
         self._index = index
         self._finder = WindowFinder(index, plan.windows, workspace, runner)
         self._workspace = workspace
-        # Segments of which documents were read, with the bytes of all their tokens.
+        # Bytes of all tokens of the segments whose documents were read.
         self._read: dict[int, int] = {}
         self._maker = PassageMaker(plan, index.scheme, index.frequencies, self._document_tokens)
 
     def take_counts(self) -> WindowCounts:
-        """Return what happened since they were taken last."""
+        """Return and reset the counts."""
         counts, self._finder.counts = self._finder.counts, WindowCounts()
         return counts
 
@@ -384,10 +384,10 @@ class Aligner:
         report: Callable[[float], None],
         later: Later | None = None,
     ) -> Matches:
-        """Find all shared passages, in the order of the queries and of places in them.
+        """Find all shared passages, ordered by query and position in it.
 
-        ``report`` is called with the share of the work that is done. ``later`` says which
-        documents each query may find; None is all.
+        ``report`` is called with the completed share of the work. ``later`` restricts the documents
+        that each query may find; None is no restriction.
         """
         rows: list[tuple[int, int, Hit, float]] = []
         for query, hits in enumerate(self._finder.find(queries, later, report)):
@@ -428,10 +428,10 @@ def make_alignment_plan(
     gap: int | None = None,
     threshold: Fraction | None = None,
 ) -> AlignmentPlan:
-    """Choose windows for an index: its shortest passage, one beginning every half of it.
+    """Choose windows of the index's shortest passage length, one every half of it.
 
-    Passages go on over gaps of up to ``gap`` tokens; None: as far as their evidence carries. They
-    are at ``threshold``; None: at that of the windows.
+    Passages continue over gaps of up to ``gap`` tokens; None: as far as their evidence supports.
+    ``threshold`` is theirs; None: the threshold of the windows.
     """
     length = search.min_tokens
     step = step_of(length)
@@ -443,22 +443,22 @@ def make_alignment_plan(
 
 
 def step_of(length: int) -> int:
-    """Return every how many tokens a window of so many begins."""
+    """Return the distance between window starts for a window length."""
     return max(length // 2, 1)
 
 
 def certain_length(plan: AlignmentPlan) -> int:
-    """Give the length in tokens from which a shared passage is sure to hold a whole window."""
+    """Return the length from which a shared passage certainly contains a whole window."""
     return plan.length + plan.step - 1
 
 
 def make_window_scheme(min_tokens: int, *, ngram: int = 1, **options: Any) -> PassageScheme:
-    """Make the scheme of an index in which passages of ``min_tokens`` hold a window whole."""
+    """Make an index scheme so that passages of ``min_tokens`` contain a whole window."""
     check_length(min_tokens, ngram)
     length = windows_for(min_tokens - ngram + 1)
     return make_passage_scheme(min_tokens=length + ngram - 1, ngram=ngram, **options)
 
 
 def windows_for(min_tokens: int) -> int:
-    """Give the length of windows so that passages of ``min_tokens`` hold one of them whole."""
+    """Return the window length so that passages of ``min_tokens`` contain a whole window."""
     return max(int(Fraction(2, 3) * (min_tokens + 1)), 1)

@@ -1,9 +1,8 @@
-"""Hits of neighbouring query windows put together to shared passages, by their evidence.
+"""Join hits of neighbouring query windows to shared passages by their evidence.
 
-First hits that are near each other on one diagonal become *runs*. Then runs are linked: a gap costs
-as much as it is wide, and is bridged where what stands on either side of it is worth more. So two
-long stretches stay one passage over a chapter that one text lacks, and two quotations of a line
-each do not over a paragraph.
+First, nearby hits on one diagonal become *runs*. Then runs are linked: a gap costs its width, and
+is bridged if the evidence on both sides exceeds it. So two long stretches stay one passage over a
+chapter that one text lacks, but two one-line quotations are not joined over a paragraph.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ NO_LIMIT = 1 << 40
 
 @dataclass(frozen=True)
 class Hit:
-    """A part of a query and the part of a document that is like it, in tokens, ends exclusive."""
+    """A part of a query and a similar part of a document, in tokens, ends exclusive."""
 
     query_start: int
     query_stop: int
@@ -42,7 +41,7 @@ class Hit:
         return self.query_stop - self.query_start + self.stop - self.start
 
     def joined(self, other: Hit) -> Hit:
-        """Give the parts that hold those of both."""
+        """Return the smallest hit that contains both hits."""
         return Hit(
             min(self.query_start, other.query_start),
             max(self.query_stop, other.query_stop),
@@ -51,11 +50,11 @@ class Hit:
         )
 
     def holds(self, other: Hit) -> bool:
-        """Tell whether another hit lies within this one, in both texts."""
+        """Return whether another hit lies within this one, in both texts."""
         return self.joined(other) == self
 
     def common_share(self, other: Hit) -> float:
-        """Return the share of another hit's parts that this one has, the lesser of both texts."""
+        """Return the share of another hit within this one, the lesser of both texts."""
         query = min(self.query_stop, other.query_stop) - max(self.query_start, other.query_start)
         document = min(self.stop, other.stop) - max(self.start, other.start)
         return max(
@@ -69,7 +68,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class Run:
-    """Hits that follow each other closely; ``evidence`` counts the tokens that they share."""
+    """Hits that follow each other closely; ``evidence`` is the number of shared tokens."""
 
     hits: tuple[Hit, ...]
     whole: Hit
@@ -78,10 +77,10 @@ class Run:
 
 @dataclass(frozen=True)
 class ChainRules:
-    """What may become one passage.
+    """Rules for joining hits.
 
-    Hits of up to ``near`` tokens apart are a run. Runs are linked over gaps of up to ``gap``
-    tokens, a token of which costs as much evidence as ``gap_cost`` shared ones are.
+    Hits up to ``near`` tokens apart form a run. Runs are linked over gaps of up to ``gap`` tokens;
+    each token of a gap costs ``gap_cost`` shared tokens of evidence.
     """
 
     near: int
@@ -90,16 +89,16 @@ class ChainRules:
 
 
 def chain_hits(places: Int64s, similarities: Floats, rules: ChainRules) -> list[list[Run]]:
-    """Put hits of one query and one document into chains that run forward in both.
+    """Join hits of one query and one document to chains that ascend in both.
 
     Parameters
     ----------
     places
         Hits as rows: start and stop in the query, start and stop in the document; sorted.
     similarities
-        How similar their two parts are.
+        Similarity of each hit's two parts.
     rules
-        What may become one passage.
+        Rules for joining hits.
 
     Returns
     -------
@@ -107,8 +106,8 @@ def chain_hits(places: Int64s, similarities: Floats, rules: ChainRules) -> list[
 
     Notes
     -----
-    The best chain is taken, then the best of what is left, and so on; moved passages end up in
-    chains of their own. What a chain is worth is the evidence of its runs less its gaps.
+    The best chain is removed, then the best of the remaining runs, and so on; moved passages end up
+    in separate chains. The value of a chain is the evidence of its runs minus the cost of its gaps.
     """
     lengths = np.stack([places[:, 1] - places[:, 0], places[:, 3] - places[:, 2]])
     evidence = similarities * lengths.min(axis=0)
@@ -116,7 +115,7 @@ def chain_hits(places: Int64s, similarities: Floats, rules: ChainRules) -> list[
 
 
 def _make_runs(places: Int64s, evidence: Floats, rules: ChainRules) -> list[Run]:
-    """Make runs of hits, each hit behind the one that it continues best."""
+    """Make runs of hits: each hit follows its best predecessor."""
     near = rules.near
     links = _Links(places, evidence, LinkRules(near, near, near // 2, np.float64(rules.gap_cost)))
     run_of: Int64s = np.full(len(places), -1, np.int64)
@@ -129,7 +128,7 @@ def _make_runs(places: Int64s, evidence: Floats, rules: ChainRules) -> list[Run]
         starts, stops = of_run[:, ::2].min(axis=0).tolist(), of_run[:, 1::2].max(axis=0).tolist()
         whole = Hit(starts[0], stops[0], starts[1], stops[1])
         before = int(links.before[members[0]])
-        # A branch of a run that lies within it is the same passage found again.
+        # A branch within a run is the same passage found again.
         if before >= 0 and runs[run_of[before]].whole.holds(whole):
             run_of[members] = run_of[before]
             continue
@@ -140,7 +139,7 @@ def _make_runs(places: Int64s, evidence: Floats, rules: ChainRules) -> list[Run]
 
 
 def _link_runs(runs: Sequence[Run], rules: ChainRules) -> list[list[Run]]:
-    """Take chains of runs, the best first."""
+    """Extract chains of runs, the best first."""
     wholes = [run.whole for run in runs]
     links = _Links(
         np.array([(w.query_start, w.query_stop, w.start, w.stop) for w in wholes], np.int64),
@@ -157,7 +156,7 @@ def _link_runs(runs: Sequence[Run], rules: ChainRules) -> list[list[Run]]:
 
 
 class _Links:
-    """The best chain that ends with each of some parts, in what has not been taken."""
+    """The best chain ending with each part, among unused parts."""
 
     def __init__(self, places: Int64s, evidence: Floats, rules: LinkRules) -> None:
         n = len(places)
@@ -170,12 +169,12 @@ class _Links:
         self._link()
 
     def take(self, members: Sequence[int]) -> None:
-        """Leave some parts out from now on."""
+        """Remove parts from further chains."""
         self.are_taken[members] = True
         self._link()
 
     def chain(self, end: int, are_free: Bools) -> list[int]:
-        """Return the parts of the best chain that ends with one, as far back as they are free."""
+        """Return the best chain ending with a part, as far back as its parts are free."""
         members = []
         while end >= 0 and are_free[end]:
             members.append(end)
@@ -197,7 +196,7 @@ class _Links:
 
 
 def split_chain(chain: Sequence[Run]) -> tuple[Sequence[Run], Sequence[Run]]:
-    """Part a chain at its widest gap, a single run behind the widest gap of its hits."""
+    """Split a chain at its widest gap, or a single run at the widest gap of its hits."""
     if len(chain) > 1:
         cut = widest_gap([run.whole for run in chain])
         return chain[:cut], chain[cut:]
@@ -211,9 +210,9 @@ def _part_of(run: Run, hits: tuple[Hit, ...]) -> Run:
 
 
 def widest_gap(hits: Sequence[Hit]) -> int:
-    """Tell at which hit to part some: behind the widest gap, of several the one in the middle.
+    """Return the index of the hit after the widest gap; ties go to the middle.
 
-    Hits that overlap have no gap between them, so that a run of them is halved.
+    Overlapping hits have no gap, so a run of them is halved.
     """
     gaps = [
         max(after.query_start - before.query_stop, after.start - before.stop, 0)
@@ -225,7 +224,7 @@ def widest_gap(hits: Sequence[Hit]) -> int:
 
 
 def without_inner(passages: Sequence[tuple[Hit, float]]) -> list[tuple[Hit, float]]:
-    """Leave out passages that lie within another one in both texts; of equal ones one stays."""
+    """Discard passages within another one in both texts; one of equal passages is kept."""
     ordered = sorted(
         passages,
         key=lambda row: (row[0].query_start, -row[0].query_stop, row[0].start, -row[0].stop),
@@ -242,7 +241,7 @@ def without_inner(passages: Sequence[tuple[Hit, float]]) -> list[tuple[Hit, floa
 
 
 def hull(hits: Sequence[Hit]) -> Hit:
-    """Give the parts that hold all of some hits."""
+    """Return the smallest hit that contains all hits."""
     whole = hits[0]
     for hit in hits[1:]:
         whole = whole.joined(hit)
@@ -258,7 +257,7 @@ def window_starts(n_tokens: int, length: int, step: int) -> Int64s:
 
 
 def group_hits(documents: Int64s, places: Int64s) -> Iterator[tuple[int, Int64s]]:
-    """Give the numbers of each document's hits, sorted by place; documents ascending."""
+    """Yield the numbers of each document's hits, sorted by position; documents ascend."""
     order = np.lexsort((places[:, 3], places[:, 2], places[:, 1], places[:, 0], documents))
     sorted_documents = documents[order]
     firsts = np.flatnonzero(np.diff(sorted_documents, prepend=-1))

@@ -1,4 +1,4 @@
-"""Texts at steps of a near cut, the passages of them that may go, and the text that stays."""
+"""Texts at steps of a near cut, their removable passages, and the remaining text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from neardup.tables import Bools, Int64s, Uint64s
 
 
 class Candidate(NamedTuple):
-    """A passage that may go, and a passage that stays and is similar to it.
+    """A removable passage, and a similar passage that is kept.
 
     The passage is tokens ``first`` to ``last`` (exclusive) of a form of a text, ``start`` to
     ``stop`` of the whole text. ``worth`` is the number of tokens that both passages share.
@@ -33,15 +33,15 @@ class Candidate(NamedTuple):
     worth: float
 
     def order(self) -> tuple[float, ...]:
-        """Return a key that puts the best of several first."""
+        """Return the sort key, the best first."""
         kept = self.kept_text, self.kept_start, self.kept_stop
         return -self.worth, -self.similarity, self.first, self.last, *kept
 
 
 class Form:
-    """A text at a step of its cut: the tokens that are left, and their places in the whole text.
+    """A text at a step of its cut: the remaining tokens and their positions in the whole text.
 
-    ``heads`` are those that begin a character, and the end; none if all do.
+    ``heads`` marks tokens that begin a character, and the end; it is empty if all do.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Form:
         self._shorter: dict[tuple[tuple[int, int], ...], Form] = {}
 
     def without(self, chosen: Sequence[Candidate]) -> Form:
-        """Return the form without some passages, always the same object."""
+        """Return the form without some passages; equal calls return the same object."""
         key = tuple((each.first, each.last) for each in chosen)
         if key not in self._shorter:
             are_left: Bools = np.ones(len(self.places), np.bool_)
@@ -67,10 +67,11 @@ class Form:
 
 
 class Documents:
-    """Documents in which windows of forms are found.
+    """The searched documents, and their tokens and positions.
 
-    ``shingles_of``, ``text_of``, ``places_of`` and ``heads_of`` give the shingles of a document,
-    the text that it is left of, the places of its tokens in that, and which begin a character.
+    ``shingles_of``, ``text_of``, ``places_of`` and ``heads_of`` return a document's shingles, the
+    number of its text, the positions of its tokens in that text, and the tokens that begin a
+    character.
     """
 
     def __init__(
@@ -84,11 +85,11 @@ class Documents:
     ) -> None:
         self._maker = PassageMaker(plan, scheme, None, shingles_of, heads_of)
         self.text_of, self._places_of = text_of, places_of
-        # A shingle reaches over so many tokens more.
+        # A shingle extends over this many further tokens.
         self._overlap = scheme.shingles.ngram - 1
 
     def candidates(self, form: Form, hits: WindowHits, own: int | None = None) -> list[Candidate]:
-        """Return the passages of a form that may go; of document ``own``, those further on."""
+        """Return the removable passages of a form; for document ``own``, only later copies."""
         found, overlap = [], self._overlap
         for document, hit, similarity in self._maker.settle(form.shingles, hits, own, form.heads):
             places = self._places_of(document)
@@ -96,7 +97,7 @@ class Documents:
             (first, last), (kept_first, kept_last) = spans if own is None else spans[::-1]
             gone = form.places[first : last + overlap]
             kept = places[kept_first : kept_last + overlap]
-            # Of shingles alone, without a token of its own, nothing goes.
+            # Overlapping shingles without a whole token are not removed.
             if min(len(gone), len(kept)) <= overlap:
                 continue
             found.append(
@@ -116,10 +117,10 @@ class Documents:
 
 
 def choose_passages(form: Form, found: Sequence[tuple[Documents, WindowHits]]) -> list[Candidate]:
-    """Choose the passages of a form that go, given the documents that its windows are found in.
+    """Choose the passages of a form to remove, given the hits of its windows.
 
-    The documents with most evidence come first. A window is compared in one of them only, and not
-    at all where it meets a passage that goes: then it is looked up again without that.
+    Documents with most evidence come first. A window is compared in only one document, and not if
+    it overlaps a removed passage: the shortened form is looked up again.
     """
     hits = WindowHits.joined([of_kind for _, of_kind in found])
     chosen: list[Candidate] = []
@@ -137,9 +138,9 @@ def choose_passages(form: Form, found: Sequence[tuple[Documents, WindowHits]]) -
 
 
 def _rank_documents(documents: Sequence[Documents], kinds: Int64s, hits: WindowHits) -> Int64s:
-    """Return the rank of each hit's document: that with most evidence first, then the first text.
+    """Rank the document of each hit: most evidence first, then the first text.
 
-    Evidence is the sum of the similarities of windows to the best place in the document.
+    Evidence is the sum of the windows' best similarities in the document.
     """
     order = np.lexsort((-hits.similarities, hits.query_starts, hits.documents, kinds))
     columns = kinds[order], hits.documents[order], hits.query_starts[order]
@@ -163,7 +164,7 @@ def _rank_documents(documents: Sequence[Documents], kinds: Int64s, hits: WindowH
 
 
 class StayingText:
-    """The text that stays: forms of texts, numbered and indexed as they are added."""
+    """The remaining text: forms of texts, numbered and indexed in order of addition."""
 
     def __init__(self, plan: AlignmentPlan, look_up: LookUp) -> None:
         self._index = GrowingIndex(look_up)
@@ -177,7 +178,7 @@ class StayingText:
             lambda number: self._heads[number],
         )
         self._texts: list[int] = []
-        # The places of texts that have lost something, else how many tokens they have.
+        # Token positions of shortened texts, token counts of the others.
         self._left: list[Int64s | int] = []
         self._heads: list[Bools] = []
 
@@ -187,7 +188,7 @@ class StayingText:
         return self._index.n_tokens
 
     def add(self, forms: Sequence[Form], index: OpenPassages | None = None) -> None:
-        """Add forms, given an index of them if there is one already."""
+        """Add forms, with their index if it exists already."""
         for form in forms:
             n_tokens = len(form.places)
             is_beginning = not n_tokens or int(form.places[-1]) < n_tokens
@@ -197,7 +198,7 @@ class StayingText:
         self._index.add(lists_of([form.shingles for form in forms]), index)
 
     def find(self, forms: Sequence[Form]) -> Iterator[WindowHits]:
-        """Yield the passages that windows of each form are similar to."""
+        """Yield the similar passages for the windows of each form."""
         return self._index.find(lists_of([form.shingles for form in forms]))
 
     def _places_of(self, document: int) -> Int64s:

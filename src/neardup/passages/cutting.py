@@ -1,9 +1,9 @@
-"""The near cut: one pass over texts in keep order, against an index of the text that stays.
+"""The near cut: one pass over texts in keep order against an index of the remaining text.
 
-A text is looked up in what stays of the texts before it. The passages that are similar go, best
-first, one place per stretch, and the rest is looked up again until nothing is found. Then it is
-looked up in itself: what it has again further on goes, too. What is left stays, and joins the
-index. So text that repeats is indexed once, and a collection that is cut again stays as it is.
+A text is looked up in the remaining text of its predecessors. Similar passages are removed, best
+first, one source per stretch, and the shortened text is looked up again until nothing is found.
+Then the text is looked up in itself, and later repeats are removed. The remainder joins the index.
+So repeated text is indexed once, and cutting a collection again changes nothing.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowHits, tokens_within
 from neardup.tables import Bools, Floats, Int64s, Rows, TokenLists
 
-# A block of texts that are cut together, as if one had been cut after the other.
+# Texts of a block are cut together, with the same result as one after the other.
 
-# A text of which so many own repeats were put back keeps all of them.
+# A text with this many restored repeats keeps all its own repeats.
 _MOST_PUT_BACK = 20
 
 
 class Step:
-    """A form of a text, the passages that go of it, and own repeats that may not go."""
+    """A form of a text, its removed passages, and its protected repeats."""
 
     def __init__(self, form: Form) -> None:
         self.form = form
@@ -37,11 +37,11 @@ class Step:
 
 
 class _Known:
-    """What windows of a form are similar to, as far as it was looked up.
+    """Known hits of a form's windows.
 
-    ``staying`` are hits in the text that stays, ``near`` those in each form of the block, by its
-    number, and ``own`` those in the form itself. The first ``n_seen`` indexes of the block were
-    searched. ``number`` is that of the form if it is in one of them, else -1.
+    ``staying`` are hits in the remaining text, ``near`` the hits in each form of the block by its
+    number, and ``own`` the hits in the form itself. The first ``n_seen`` indexes of the block were
+    searched. ``number`` is the form's number if it is indexed there, else -1.
     """
 
     def __init__(self, staying: WindowHits) -> None:
@@ -49,7 +49,7 @@ class _Known:
         self.near: dict[int, WindowHits] = {}
         self.own: WindowHits | None = None
         self.n_seen, self.number = 0, -1
-        # By the near forms that stay.
+        # By the near forms that are kept.
         self.chosen: dict[tuple[int, ...], list[Candidate]] = {}
         if not len(staying):
             self.chosen[()] = []
@@ -65,34 +65,34 @@ class _NearIndex:
         self.first_text = int(self._texts[-1])
 
     def earlier(self, forms: Sequence[Form], numbers: Int64s) -> Later:
-        """Return which documents forms find: those of earlier texts, and themselves.
+        """Restrict each form to forms of earlier texts and itself.
 
-        ``numbers`` are those of the forms if they are indexed.
+        ``numbers`` are the numbers of the forms, if they are indexed.
         """
         texts = np.array([form.text for form in forms], np.int64)
         firsts = np.searchsorted(-self._texts, -texts)
         are_own = numbers - self.first == firsts
-        # Another form of a text is no earlier text.
+        # Another form of the same text is not an earlier text.
         inside = np.minimum(firsts, len(self._texts) - 1)
         firsts += (self._texts[inside] == texts) & ~are_own
         return Later(firsts, are_own)
 
 
 class CutBlock:
-    """Cuts consecutive texts for the text that stays, for each other, and for themselves.
+    """Cut consecutive texts against the remaining text, each other, and themselves.
 
     Parameters
     ----------
     forms
-        The texts as they are, in keep order.
+        The uncut texts, in keep order.
     staying
-        The text that stays of all texts before them.
+        The remaining text of all earlier texts.
     plan
-        Which passages are similar.
+        Options of the cut.
     look_up
-        How texts are looked up.
+        Options of indexing and lookup.
     is_apart
-        Texts go neither for each other nor for themselves.
+        Texts are not cut against each other or themselves.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class CutBlock:
         self._indexed: list[Form] = []
 
     def cut(self) -> list[list[Step]]:
-        """Return the steps of each text; the form of the last step stays."""
+        """Return the steps of each text; the form of the last step remains."""
         self._find(self._forms)
         while True:
             self._stays: dict[int, Form] = {}
@@ -133,13 +133,13 @@ class CutBlock:
             self._find(asked)
 
     def add_to(self, staying: StayingText, cuts: Sequence[Sequence[Step]]) -> None:
-        """Add the forms that stay to the text that stays."""
+        """Add the remaining forms to the remaining text."""
         forms = [steps[-1].form for steps in cuts][::-1]
         is_indexed = len(self._indexes) == 1 and forms == self._indexed
         staying.add(forms, self._indexes[0].index if is_indexed else None)
 
     def _cut_text(self, whole: Form) -> list[Step]:
-        """Cut a text by what is known; in the last step nothing goes, or its form is not known."""
+        """Cut a text with the known hits; the last step removes nothing or has an unknown form."""
         steps, n_put_back = [Step(whole)], 0
         while True:
             step = steps[-1]
@@ -153,7 +153,7 @@ class CutBlock:
             if removal is None:
                 steps.append(Step(step.form.without(step.chosen)))
                 continue
-            # A passage that was to stay goes itself.
+            # A passage that was to be kept is removed itself.
             number, repeat = removal
             n_put_back += 1
             if n_put_back == _MOST_PUT_BACK:
@@ -166,7 +166,7 @@ class CutBlock:
         return known is not None and known.n_seen == len(self._indexes)
 
     def _choose(self, step: Step, *, has_own: bool) -> list[Candidate]:
-        """Return the passages that go of a form: for other texts, else for the text itself."""
+        """Return the passages of a form to remove: copies of other texts, else own repeats."""
         form, known = step.form, self._known[step.form]
         near = tuple(
             number
@@ -186,7 +186,7 @@ class CutBlock:
         return _pick_repeats(form, allowed) if allowed else allowed
 
     def _index_new(self) -> bool:
-        """Index the forms that stay and are not indexed; return whether there are some."""
+        """Index remaining forms that are not indexed; return whether there were any."""
         if self._is_apart:
             return False
         stays = [form for form in self._stays.values() if self._known[form].number < 0]
@@ -202,7 +202,7 @@ class CutBlock:
         return True
 
     def _find(self, forms: Sequence[Form]) -> None:
-        """Look forms up wherever they have not been looked up."""
+        """Look forms up in all indexes not yet searched."""
         new = [form for form in forms if form not in self._known]
         for form, hits in zip(new, self._staying.find(new), strict=True):
             self._known[form] = _Known(hits)
@@ -222,7 +222,7 @@ class CutBlock:
             self._known[form].n_seen = len(self._indexes)
 
     def _note(self, form: Form, hits: WindowHits) -> None:
-        """Note the forms of the block in which windows of a form were found."""
+        """Record the forms of the block that contain hits of a form's windows."""
         known = self._known[form]
         order = np.argsort(hits.documents, kind="stable")
         firsts = np.flatnonzero(np.diff(hits.documents[order], prepend=-1)).tolist()
@@ -236,7 +236,7 @@ class CutBlock:
 
 
 def _pick_repeats(form: Form, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Pick passages that a form has before, from its beginning on, but those that others need."""
+    """Pick later repeats within a form, from its beginning, except protected ones."""
     chosen: list[Candidate] = []
     size = int(form.places[-1]) + 1 if len(form.places) else 0
     goes, stays = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
@@ -249,7 +249,7 @@ def _pick_repeats(form: Form, candidates: Sequence[Candidate]) -> list[Candidate
 
 
 def _first_hit(steps: Sequence[Step]) -> tuple[int, Candidate] | None:
-    """Return the first own repeat, and its step, of which the last step takes what was to stay."""
+    """Return the first own repeat whose source is removed in the last step, and its step."""
     *before, last = steps
     gone = [last.form.places[each.first : each.last] for each in last.chosen]
     places = np.concatenate(gone)
@@ -264,22 +264,22 @@ def _first_hit(steps: Sequence[Step]) -> tuple[int, Candidate] | None:
 
 
 def _first_of_own(steps: Sequence[Step]) -> int:
-    """Return the first step in which own repeats go."""
+    """Return the first step that removes own repeats."""
     text = steps[0].form.text
     return next(k for k, step in enumerate(steps) if step.chosen[0].kept_text == text)
 
 
-# Tokens of texts that are looked up together: a share of those that stay, within bounds. Repeats
-# within a block cost more than those of texts before it, and each block costs a look at all
-# segments.
+# Tokens of texts that are looked up together: a share of the remaining tokens, within bounds.
+# Repeats within a block cost more than repeats of earlier texts, and each block costs a search of
+# all segments.
 _BLOCK_SHARE, _LEAST_BLOCK, _LARGEST_BLOCK = 8, 1 << 12, 1 << 20
 
 
 @dataclass(frozen=True)
 class CutPlan:
-    """What goes: passages found by ``alignment``, those that ``min_documents`` texts have.
+    """Options of a cut: ``alignment`` finds passages, ``min_documents`` texts must have them.
 
-    None is any that is there twice, also in one text.
+    None removes all repeats, also within one text.
     """
 
     alignment: AlignmentPlan
@@ -288,11 +288,10 @@ class CutPlan:
 
 @dataclass(frozen=True)
 class RemovedPassages(Rows):
-    """Passages that go, each for one that stays; arrays have a row for each.
+    """Removed passages, each with its kept copy; arrays have a row per passage.
 
-    Starts and stops (exclusive) are tokens, counted in the whole document. Of a passage that spans
-    a place where something had gone before, what is left is meant, on both sides. Rows are by
-    document and start.
+    Starts and stops (exclusive) are tokens, counted in the whole document. A passage across an
+    earlier removal means its remaining tokens on both sides. Rows are sorted by document and start.
     """
 
     documents: Int64s
@@ -305,19 +304,20 @@ class RemovedPassages(Rows):
 
 
 class PassageCutter:
-    """Cuts passages out of texts, for those that stay in them or that others have.
+    """Cut passages out of texts that other texts or the same text repeat.
 
     Parameters
     ----------
     tokens
         All documents.
     order
-        The documents in keep order; texts are numbered by it. The first ``n_others`` are of another
-        collection and stay whole. With such, only passages that one of them has go.
+        The documents in keep order; texts are numbered by it. The first ``n_others`` belong to
+        another collection and stay whole. In this case, only passages that one of them has are
+        removed.
     plan
-        What goes.
+        Options of the cut.
     look_up
-        How texts are indexed and looked up.
+        Options of indexing and lookup.
     """
 
     def __init__(
@@ -329,7 +329,7 @@ class PassageCutter:
         self._staying = StayingText(plan.alignment, look_up)
 
     def cut(self) -> RemovedPassages:
-        """Find all passages that go."""
+        """Find all passages to remove."""
         for texts in self._blocks(0, self._n_others):
             self._staying.add([self._whole(text) for text in texts])
         removed: list[tuple[int, Candidate]] = []
@@ -352,7 +352,7 @@ class PassageCutter:
         return self._removed(removed)
 
     def _blocks(self, first: int, end: int) -> Iterator[range]:
-        """Part texts into blocks; the later ones are larger."""
+        """Divide texts into blocks of growing size."""
         most = _LARGEST_BLOCK
         if self._look_up.workspace.work is not None:
             most = min(most, tokens_within(self._look_up.workspace))
@@ -376,7 +376,7 @@ class PassageCutter:
         return Form(text, places, tokens, heads, self._look_up.scheme)
 
     def _removed(self, found: Sequence[tuple[int, Candidate]]) -> RemovedPassages:
-        """Return the passages that go, by document and place."""
+        """Return the removed passages, by document and position."""
         rows = np.array([(text, *each[2:7]) for text, each in found], np.int64).reshape(-1, 6)
         similarities = np.array([each.similarity for _, each in found], np.float64)
         texts, starts, stops, kept_texts, kept_starts, kept_stops = rows.T
@@ -392,10 +392,10 @@ class PassageCutter:
 
 
 def _of_enough(removed: RemovedPassages, min_documents: int) -> RemovedPassages:
-    """Return the passages that enough documents have.
+    """Return the removed passages that enough documents have.
 
-    A document that lost one for half of what stays for another has that, too. Where a passage stays
-    after all, passages that were compared without it stay, too.
+    A document that lost a passage counts for a kept passage if it covers half of it. If a passage
+    is kept after all, passages that were compared without it are kept, too.
     """
     goes = _have_enough(removed, min_documents)
     n_left: int = len(removed)
@@ -413,7 +413,7 @@ def _of_enough(removed: RemovedPassages, min_documents: int) -> RemovedPassages:
 
 
 def _have_enough(removed: RemovedPassages, min_documents: int) -> Bools:
-    """Return which passages so many documents have, the one that keeps it among them."""
+    """Return a mask of passages that enough documents have, the keeper included."""
     have_enough: Bools = np.zeros(len(removed), np.bool_)
     for kept in np.unique(removed.kept_documents).tolist():
         rows = np.flatnonzero(removed.kept_documents == kept)

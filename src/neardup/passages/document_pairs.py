@@ -1,4 +1,4 @@
-"""Which documents share how much: passages put together by pairs of documents."""
+"""Shared amounts per pair of documents, summed over their passages."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from neardup.passages.matches import Matches, character_places, character_spans,
 from neardup.tables import Int64s, offsets_of
 from neardup.text.tokenizers import Tokenizer
 
-# Where text stands that is ignored, and how long texts are without it.
+# Positions of ignored text, and text lengths without it.
 
-# Rows of passages: where one starts and stops in the query and how long that is, the same of the
-# document, or of either alone, all in characters that are not hidden, texts from their first token
-# to their last.
+# Rows of passages: start, stop and visible length of the query's text, and the same of the
+# document's text, or of one side alone. All are in visible characters; texts extend from their
+# first token to their last.
 Extents = Int64s
 
 
 @dataclass(frozen=True)
 class Holes:
-    """Where text is hidden, in characters of some texts; in the order of texts and places."""
+    """Spans of hidden characters, in the order of texts and positions."""
 
     documents: Int64s
     starts: Int64s
     stops: Int64s
 
     def visible_before(self, documents: Int64s, places: Int64s) -> Int64s:
-        """Return how many characters before some places of these texts are not hidden."""
+        """Return the number of visible characters before positions of texts."""
         if not len(self.documents):
             return places
-        # Places of all texts on one line.
+        # Positions of all texts on one line.
         width = 1 + max(int(self.stops.max()), int(places.max(initial=0)))
         lines = self.documents * width + self.starts
         sizes = offsets_of(self.stops - self.starts)
         first = np.searchsorted(self.documents, documents)
         before = np.searchsorted(lines, documents * width + places)
         hidden = sizes[before] - sizes[first]
-        # A place within a hole has a part of it behind it.
+        # A position within a hole follows only a part of it.
         last = np.maximum(before - 1, 0)
         inside = np.where(before > first, np.maximum(self.stops[last] - places, 0), 0)
         visible: Int64s = places - hidden + inside
@@ -50,10 +50,10 @@ class Holes:
 
 @dataclass(frozen=True)
 class Visible:
-    """What is not hidden of some texts, in characters.
+    """The visible text of documents, in characters.
 
-    ``starts`` and ``stops`` are, for each text, the places of its first token and its last that
-    are not hidden; both are 0 where there is none. ``holes`` are hidden.
+    ``starts`` and ``stops`` are the positions of each text's first and last visible token; both are
+    0 if all are hidden. ``holes`` are hidden.
     """
 
     starts: Int64s
@@ -61,26 +61,26 @@ class Visible:
     holes: Holes
 
     def extents(self, which: Int64s, starts: Int64s, stops: Int64s) -> Extents:
-        """Measure passages and their texts, of which passage k is in text ``which[k]``."""
+        """Measure passages and their texts; passage k is in text ``which[k]``."""
         before, each = self.holes.visible_before, np.arange(len(self.starts))
-        # Of a document of an index all may be hidden.
+        # All tokens of an indexed document may be hidden.
         lengths = np.maximum(before(each, self.stops) - before(each, self.starts), 1)
         return np.stack([before(which, starts), before(which, stops), lengths[which]], axis=1)
 
 
 @dataclass(frozen=True)
 class HiddenText:
-    """Runs of tokens that are ignored, if any, and what cuts texts into tokens."""
+    """Ignored runs of tokens, if any, and the tokenizer of texts."""
 
     runs: IgnoredRuns
     tokenizer: Tokenizer
 
     def look_at(self, texts: pa.Array, ids: pa.Array) -> Visible:
-        """Find what runs hide of some texts, whose documents have these ids."""
+        """Find the hidden spans of texts, whose documents have these ids."""
         tokens, spans = self.tokenizer.locate_tokens(self.tokenizer.texts_in_index(texts, ids))
         is_hidden = self.runs.are_ignored(tokens)
         numbers = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
-        # A hole goes on as long as the next token of the same text is hidden, too.
+        # A hole continues while the next token of the same text is hidden, too.
         goes_on = is_hidden[1:] & is_hidden[:-1] & (numbers[1:] == numbers[:-1])
         firsts = np.flatnonzero(is_hidden & ~np.concatenate([[False], goes_on])[: len(numbers)])
         lasts = np.flatnonzero(is_hidden & ~np.concatenate([goes_on, [False]])[: len(numbers)])
@@ -112,7 +112,7 @@ _COLUMNS = [
 
 @dataclass(frozen=True)
 class _Texts:
-    """Some documents, each once: texts, ids, and the characters of their first and last tokens."""
+    """Distinct documents: texts, ids, and the characters of their first and last tokens."""
 
     texts: pa.Array
     ids: pa.Array
@@ -127,9 +127,9 @@ def extents_of(
     index: OpenPassages,
     hidden: HiddenText | None = None,
 ) -> Extents:
-    """Measure passages and their texts by what is not hidden of them.
+    """Measure passages and their texts in visible characters.
 
-    ``passages`` are the matches as ``match_table`` spells them out.
+    ``passages`` is the table that ``match_table`` makes of the matches.
     """
     query_starts, query_stops, starts, stops = (
         passages[name].to_numpy() for name in ("query_start", "query_end", "doc_start", "doc_end")
@@ -147,16 +147,16 @@ def extents_in(
     stops: Int64s,
     hidden: HiddenText | None = None,
 ) -> Extents:
-    """Measure one side of passages, spans of characters of an index's documents (n, 3)."""
+    """Measure one side of passages: spans of characters of an index's documents (n, 3)."""
     distinct, which = np.unique(documents, return_inverse=True)
     return _extents(starts, stops, which, _texts_of_documents(index, distinct), hidden)
 
 
 def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Table:
-    """Say how much the documents of each pair share.
+    """Sum the shared characters of each pair of documents.
 
-    ``numbers`` are those of the pair of each passage. What two passages of a pair have in common
-    counts once, and what is hidden not at all.
+    ``numbers`` are the pair numbers of the passages. Overlaps of a pair's passages count once, and
+    hidden text does not count.
     """
     numbers, firsts, pairs = np.unique(numbers, return_index=True, return_inverse=True)
     n_pairs = len(numbers)
@@ -178,17 +178,17 @@ def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Tabl
 
 
 def order_pairs(table: pa.Table) -> pa.Table:
-    """Put pairs first of which one has the greater part from the other; then those with more."""
+    """Sort pairs by the greater shared share, then by the shared length."""
     share = pc.max_element_wise(table["query_share"], table["doc_share"]).to_numpy()
     shared = pc.max_element_wise(table["query_shared"], table["doc_shared"]).to_numpy()
-    # Equal ones stay in the order of the documents.
+    # Ties stay in the order of the documents.
     return table.take(pa.array(np.lexsort((np.arange(len(table)), -shared, -share))))
 
 
 def _extents(
     starts: Int64s, stops: Int64s, which: Int64s, texts: _Texts, hidden: HiddenText | None
 ) -> Extents:
-    """Return where passages start and stop in texts, and how long these are."""
+    """Return start, stop and text length of passages."""
     none = np.empty(0, np.int64)
     visible = Visible(texts.starts, texts.stops, Holes(none, none, none))
     if hidden is not None:

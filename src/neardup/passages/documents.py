@@ -1,4 +1,4 @@
-"""Documents read, cut into tokens, and told where each token stands."""
+"""Documents as they are read: tokens and their positions in the text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from neardup.index.changes import RowPlaces
 from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, Uint64s, offsets_of
 from neardup.text.tokenizers import Tokenizer
 
-# Text that counts nowhere: the runs of tokens that templates or prompts have.
+# Ignored text: runs of tokens that occur in templates or prompts.
 
 _PARTS_OF_A_PASSAGE, _LEAST = 10, 4
 
@@ -25,19 +25,19 @@ _FACTOR, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 @dataclass(frozen=True)
 class IgnoredRuns:
-    """Runs of tokens that templates have: their lengths, and their hashes, ascending.
+    """Token runs of templates: their lengths, and their ascending hashes.
 
-    What they stand for is taken out of texts, as if it had not been written.
+    Texts are processed as if they did not contain these runs.
     """
 
     hashes: tuple[tuple[int, Uint64s], ...]
 
     def taken_out(self, tokens: TokenLists, spans: TokenSpans) -> tuple[TokenLists, TokenSpans]:
-        """Return what is left of some texts; tokens keep their places."""
+        """Return texts without ignored runs; tokens keep their positions."""
         return _without(self.are_ignored(tokens), tokens, spans)
 
     def are_ignored(self, tokens: TokenLists) -> Bools:
-        """Return which tokens of some texts are in such a run."""
+        """Return a mask of the tokens in ignored runs."""
         n_tokens = len(tokens.values)
         changes = np.zeros(n_tokens + 1, np.int64)
         for length, hashes in self.hashes:
@@ -65,7 +65,7 @@ def _without(
 
 
 def runs_of(templates: Iterable[TokenLists], length: int) -> IgnoredRuns:
-    """Return all runs of ``length`` tokens of some templates; shorter ones are a run each."""
+    """Return all runs of ``length`` tokens of templates; a shorter template is one run."""
     parts: dict[int, list[Uint64s]] = {}
     for tokens in templates:
         parts.setdefault(length, []).append(_runs(tokens, length)[1])
@@ -78,7 +78,7 @@ def runs_of(templates: Iterable[TokenLists], length: int) -> IgnoredRuns:
 
 
 def _runs(tokens: TokenLists, length: int) -> tuple[Int64s, Uint64s]:
-    """Return where runs of so many tokens start that are in one text, and their hashes."""
+    """Return starts and hashes of the runs of ``length`` tokens within one text."""
     hashes = _hash_runs(tokens.values, length)
     last = np.repeat(tokens.offsets[1:] - length, np.diff(tokens.offsets))[: len(hashes)]
     starts = np.flatnonzero(np.arange(len(hashes)) <= last)
@@ -91,30 +91,30 @@ def _hash_runs(values: Uint64s, length: int) -> Uint64s:
     hashes = np.zeros(n_runs, np.uint64)
     for k in range(length):
         hashes = (hashes ^ values[k : k + n_runs]) * _FACTOR
-        # What is in the upper bits only would never come down by products.
+        # Products would never move the upper bits down.
         hashes ^= hashes >> _HALF
     return hashes
 
 
 def least_run(min_tokens: int) -> int:
-    """Return the tokens of the shortest run that counts nowhere, by those of a passage.
+    """Return the shortest ignored run, given the tokens of a passage.
 
-    Shorter ones are phrases that anybody writes. Enough of them for a passage, which is ten times
-    as long, are no coincidence.
+    Shorter runs are common phrases. A passage is ten times as long, so enough of them in one
+    passage are not a coincidence.
     """
     return max(min_tokens // _PARTS_OF_A_PASSAGE, _LEAST)
 
 
-# Texts go through the tokenizer in slices of about so many bytes, which fit into a cache.
+# Bytes of text per call of the tokenizer, which fit into a cache.
 _SLICE_BYTES = 1 << 17
 
 
 @dataclass(frozen=True)
 class PassageReading:
-    """How documents are read.
+    """Options of reading documents.
 
     ``columns`` name the text and the id; a bad row is listed in ``skipped`` with ``skip_bad``, and
-    an error without. What ``ignored`` stands for is taken out of their tokens.
+    is an error without. The runs in ``ignored`` are removed from the tokens.
     """
 
     columns: ColumnNames
@@ -122,18 +122,17 @@ class PassageReading:
     ignored: IgnoredRuns | None = None
 
     def for_sources(self, sources: Sequence[Source]) -> PassageReading:
-        """Return the options with the column of the ids, chosen if nobody named one."""
+        """Return the options with an id column, chosen if the user named none."""
         return replace(self, columns=choose_id_column(self.columns, sources))
 
 
 @dataclass(frozen=True)
 class DocumentBlock:
-    """Some documents in input order, with their tokens and where these stand.
+    """Documents in input order, with their tokens and token positions.
 
-    ``ids`` are large strings or integers.
-    ``skipped`` rows (source, row, reason) are not among them. ``places`` are the documents' rows;
-    those that come out of an index have none. ``n_ignored`` tokens were taken out of the texts.
-    ``files`` are those of texts that are put together from several, None without such.
+    ``ids`` are large strings or integers. ``skipped`` rows (source, row, reason) are excluded.
+    ``places`` are the documents' rows; documents from an index have none. ``n_ignored`` tokens were
+    removed. ``files`` are the file lists of texts joined from several files, or None.
     """
 
     ids: pa.Array
@@ -167,7 +166,7 @@ def read_documents(
 
 
 def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
-    """Put blocks one behind the other."""
+    """Concatenate blocks."""
     if len(blocks) == 1:
         return blocks[0]
     tokens = TokenLists(
@@ -194,7 +193,7 @@ def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
 
 
 def _join_files(blocks: Sequence[DocumentBlock]) -> pa.Array | None:
-    """Put files of texts one behind the other; None where no text has any."""
+    """Concatenate the file lists of texts; None if no text has any."""
     known = next((block.files.type for block in blocks if block.files is not None), None)
     if known is None:
         return None

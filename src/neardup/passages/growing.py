@@ -27,13 +27,13 @@ from neardup.runs.work import Workspace
 from neardup.tables import TokenLists, Uint64s, offsets_of
 from neardup.text.tokenizers import TokenFunction
 
-# A segment is merged with the one before it unless that has so many times as many tokens.
+# A segment is merged with the one before it unless that has this many times its tokens.
 _TIER = 2
 
 
 @dataclass(frozen=True)
 class LookUp:
-    """How texts are indexed and looked up: scheme, windows, threads, memory.
+    """Options of indexing and lookup: scheme, windows, threads, memory.
 
     Segments that do not fit into memory are written to ``folder``.
     """
@@ -63,11 +63,11 @@ class LookUp:
 
 
 class GrowingIndex:
-    """Lists of shingles that can be looked up, and to which more are added at any time.
+    """Searchable lists of shingles that can grow at any time.
 
-    Lists are numbered in the order in which they are added. Each addition is a segment. A segment
-    is merged with those before it until each is larger than all behind it together, so that there
-    are few, and each shingle is written a few times.
+    Lists are numbered in order of addition. Each addition is a segment. A segment is merged with
+    its predecessors until each is larger than all later ones together, so that there are few, and
+    each shingle is rewritten a few times.
     """
 
     def __init__(self, look_up: LookUp) -> None:
@@ -84,7 +84,7 @@ class GrowingIndex:
         return sum(self._n_tokens)
 
     def add(self, lists: TokenLists, index: OpenPassages | None = None) -> None:
-        """Add lists, given an index of them if there is one already."""
+        """Add lists, with their index if it exists already."""
         n_merged, n_tokens = 0, len(lists.values)
         for size in reversed(self._n_tokens):
             if size > _TIER * n_tokens or size + n_tokens > self._most_tokens:
@@ -110,7 +110,7 @@ class GrowingIndex:
         return self._look_up.find(self._opened(), queries)
 
     def shingles_of(self, number: int) -> Uint64s:
-        """Return a list."""
+        """Return a list by its number."""
         index = self._opened()
         of_segment = int(index.segments_of(np.array([number]))[0])
         segment = index.segments[of_segment]
@@ -138,13 +138,13 @@ class GrowingIndex:
 
 
 def join_lists(parts: Sequence[TokenLists]) -> TokenLists:
-    """Put lists one behind the other."""
+    """Concatenate lists."""
     sizes = np.concatenate([np.empty(0, np.int64), *(np.diff(part.offsets) for part in parts)])
     values = np.concatenate([np.empty(0, np.uint64), *(part.values for part in parts)])
     return TokenLists(values, offsets_of(sizes))
 
 
 def lists_of(values: Sequence[Uint64s]) -> TokenLists:
-    """Return some arrays as lists."""
+    """Return arrays as lists."""
     offsets = offsets_of([len(each) for each in values])
     return TokenLists(np.concatenate([np.empty(0, np.uint64), *values]), offsets)

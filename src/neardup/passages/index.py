@@ -26,9 +26,9 @@ from neardup.text.weighting import DocumentFrequencies
 
 @dataclass(frozen=True)
 class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
-    """An index of passages, with what looks for queries in each of its segments.
+    """An index of passages, with a searcher per segment.
 
-    One that ``gives_back`` keeps little in memory of what is read of its files.
+    With ``gives_back``, little of its files stays in memory.
     """
 
     frequencies: DocumentFrequencies | None
@@ -38,7 +38,7 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
     texts_in: ClassVar = "documents.arrow"
 
     def document_sizes(self) -> Int64s:
-        """Return the number of tokens of each document that can be found."""
+        """Return the number of tokens of each document that is not removed."""
         sizes = [
             np.delete(np.diff(segment.offsets), removed)
             for segment, removed in zip(self.segments, self.removed, strict=True)
@@ -46,7 +46,7 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         return np.concatenate([np.empty(0, np.int64), *sizes])
 
     def read_rows(self, documents: Int64s) -> pa.Table:
-        """Return id and text of some documents, which ascend."""
+        """Return the ids and texts of documents, whose numbers ascend."""
         tables = [
             pa.table(
                 {
@@ -60,7 +60,7 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         return pa.concat_tables(tables) if tables else schema.empty_table()
 
     def weighed_by(self, idf: InverseFrequency) -> OpenPassages:
-        """Return an index without min-hashes by another inverse document frequency."""
+        """Return an index without min-hashes, with other inverse document frequencies."""
         scheme = self.scheme.weighed_by(idf)
         searchers = tuple(
             SegmentSearcher(segment, scheme, self.frequencies) for segment in self.segments
@@ -68,21 +68,21 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         return replace(self, scheme=scheme, searchers=searchers)
 
     def leave(self, number: int) -> None:
-        """Give back what was read of a segment's files, if they are to be; it is read again."""
+        """Free the memory of a segment's files, if ``gives_back`` is set."""
         if self.gives_back:
             self.segments[number].let_go()
 
     def search_bytes(self, n_threads: int) -> int:
-        """Return about how many bytes a search of all segments takes."""
+        """Return the approximate memory of a search of all segments."""
         return sum(searcher.memory_bytes(n_threads) for searcher in self.searchers)
 
     def in_turns(
         self, first: int, n_threads: int, fits: Callable[[int], bool]
     ) -> Iterator[Sequence[int]]:
-        """Yield the numbers of segments from one on, as many together as fit while searched.
+        """Yield groups of segment numbers that fit into memory together.
 
-        If all do, what a search has made stays for the next one; else it goes when the next
-        segments are asked for.
+        If all fit, data of the search stay for the next one; otherwise they are freed after each
+        group.
         """
         turns: list[list[int]] = [[]]
         n_bytes = 0
@@ -98,11 +98,11 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
             if len(turns) > 1:
                 for number in turn:
                     self.searchers[number].forget()
-                # The C library would keep much of it, in pieces.
+                # The C library would keep much of it, in fragments.
                 release_memory()
 
     def counts(self) -> dict[str, Any]:
-        """Return what there is of documents, for ``describe``."""
+        """Return the document counts for ``describe``."""
         return {
             "documents": self.n_documents,
             "removed_documents": sum(map(len, self.removed)),
@@ -112,7 +112,7 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         }
 
     def describe(self, folder: Path) -> dict[str, Any]:
-        """Tell what an index holds; what the first versions did not write of a scheme, too."""
+        """Describe an index, with defaults that the first versions did not write."""
         return {**super().describe(folder), "scheme": self.scheme.describe()}
 
 
@@ -125,10 +125,10 @@ def open_segments(
     runner: Runner,
     pending: Sequence[PassageSegment] = (),
 ) -> OpenPassages:
-    """Open some segments of an index whose scheme and frequencies are known, as if it had no more.
+    """Open some segments of an index with known scheme and frequencies as an index.
 
-    Every byte of them is checked. ``removed`` has the rows that each of them has lost, ``pending``
-    are segments behind them that are in no file.
+    Every byte of them is checked. ``removed`` has the removed rows of each segment, ``pending`` are
+    further segments in memory.
     """
     segments = [read_segment(open_segment(folder, record, runner), scheme) for record in records]
     segments += pending
@@ -141,7 +141,7 @@ _Decided = tuple[PassageScheme, DocumentFrequencies | None]
 
 
 class PassageHandle(IndexHandle[OpenPassages, _Decided, SegmentSearcher]):
-    """An open index of passages; its segments keep their look-up tables."""
+    """An open index of passages; its segments keep their lookup tables."""
 
     kind: ClassVar = "passages"
 
@@ -151,21 +151,21 @@ class PassageHandle(IndexHandle[OpenPassages, _Decided, SegmentSearcher]):
         return scheme, open_frequencies(files)
 
     def open_part(self, segment: Segment, restored: _Decided) -> SegmentSearcher:
-        """See the files of a segment as what they are."""
+        """Open the files of a segment."""
         scheme, frequencies = restored
         return SegmentSearcher(read_segment(segment, scheme), scheme, frequencies)
 
     def view_of(
         self, files: OpenFiles, restored: _Decided, parts: tuple[SegmentSearcher, ...]
     ) -> OpenPassages:
-        """See all segments as an index."""
+        """Combine all segments to an index."""
         scheme, frequencies = restored
         if self._pending is None or self._pending.made_by is not restored:
             self._pending = PendingDocuments(restored)
         pending = self._pending.read(files.contents.pending)
         waiting = tuple(searcher.segment for searcher in pending)
         segments = (*(searcher.segment for searcher in parts), *waiting)
-        # Those that wait are written anew when one of them is removed.
+        # Pending documents are rewritten when one of them is removed.
         removed = (*files.removed[:-1], *[np.empty(0, np.uint32)] * len(waiting))
         searchers = (*parts, *pending)
         return OpenPassages(files.manifest, scheme, segments, removed, frequencies, searchers)

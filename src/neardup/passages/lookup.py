@@ -1,4 +1,4 @@
-"""Many queries looked up in all segments of an index, on several cores."""
+"""Look up many queries in all segments of an index, on several cores."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Floats, Int32s, Int64s, Rows, TokenLists
 
-# Queries that a thread takes at a time.
+# Queries per task.
 _CHUNK = 128
 
 
 @dataclass(frozen=True)
 class Found(Rows):
-    """Passages of documents, each similar to a query; arrays have a row for each.
+    """Passages of documents, each similar to a query; arrays have a row per passage.
 
-    ``queries`` are numbers of queries; ``documents`` of documents, counted through all segments,
-    with the passages' tokens ``starts`` to ``stops`` (exclusive), counted in the document.
+    ``queries`` and ``documents`` are numbers, documents counted through all segments; ``starts`` to
+    ``stops`` (exclusive) are tokens of the document.
     """
 
     queries: Int64s
@@ -44,10 +44,10 @@ class Found(Rows):
 
 @dataclass(frozen=True)
 class Behind:
-    """Where the passages of each query may begin: behind something that is there itself.
+    """Least start of each query's passages: after the query's own position in the index.
 
-    Query number k finds passages of ``documents[k]`` from token ``tokens[k]`` on, and of the
-    documents behind that one; all are counted through all segments.
+    Query k finds passages of ``documents[k]`` from token ``tokens[k]`` on, and of later documents;
+    all are counted through all segments.
     """
 
     documents: Int64s
@@ -56,19 +56,18 @@ class Behind:
 
 @dataclass(frozen=True)
 class Asked:
-    """Queries that are looked up; with ``behind`` from some places of the index on."""
+    """Queries to look up; ``behind`` restricts them to later positions of the index."""
 
     queries: Queries
     behind: Behind | None = None
 
 
-# Shares of the memory: what is made of segments for a search, queries, passages that wait, and what
-# is read of the files of an index and stays.
+# Shares of the memory: search data of segments, queries, waiting passages, and cached index files.
 _SEARCH_SHARE, _QUERIES_SHARE, _WAITING_SHARE, _FILES_SHARE = 0.35, 0.25, 0.15, 0.1
-# Bytes of a token of queries, with its text and place, while blocks are put together.
+# Memory per token of queries, with its text and position, while blocks are joined.
 _BYTES_OF_QUERIES = 60
 
-# Numbers of look-ups, by which the files are called of those that have not enough memory.
+# Numbers of lookups, for the names of temporary files.
 _numbers = count()
 
 
@@ -82,11 +81,11 @@ def find_passages(
 ) -> Iterator[Found]:
     """Yield the passages that are similar to the queries of each part, in their order.
 
-    Passages of one query are in the order of documents, and of places in them. ``report`` is called
-    with the share of the work that is done.
+    Passages of one query are in the order of documents, and of positions in them. ``report`` is
+    called with the completed share of the work.
 
-    All parts are looked up in as many segments as fit into the memory, then in the next ones. So
-    the passages of each wait for those of later segments, in files where they are too many.
+    All parts are looked up in as many segments as fit into memory, then in the next ones. So the
+    passages of each part wait for later segments, in files if there are too many.
     """
     name = f"passages-{next(_numbers)}"
     waiting = Shuffle(name, workspace, len(asked), in_memory=None, share=_WAITING_SHARE)
@@ -108,7 +107,7 @@ def find_passages(
             found = Found.of_batches(list(waiting.read(number)))
             yield found.take(np.argsort(found.queries, kind="stable"))
     finally:
-        # Who asks need not want them all.
+        # The caller may stop early.
         waiting.discard()
 
 
@@ -120,7 +119,7 @@ def find_whole(
     runner: Runner,
     report: Callable[[float], None],
 ) -> Matches:
-    """Find the passages that are similar to texts, each as a whole; see ``find_passages``."""
+    """Find the passages that are similar to whole texts; see ``find_passages``."""
     starts, stops = texts.offsets[:-1], texts.offsets[1:]
     queries = gather_queries(texts.values, starts, stops, index.scheme, index.frequencies)
     (found,) = find_passages(index, [Asked(queries)], plan, workspace, runner, report)
@@ -136,15 +135,15 @@ def find_whole(
 
 
 def within_memory(index: OpenPassages, workspace: Workspace) -> OpenPassages:
-    """Return an index that gives back what is read of its files, unless all of it fits."""
+    """Return an index that frees its files after use, unless all fit into memory."""
     fits = workspace.fits(segment_bytes(index.manifest.segments), _FILES_SHARE)
     return replace(index, gives_back=not fits)
 
 
 def tokens_at_a_time(indexes: Sequence[OpenPassages], workspace: Workspace, runner: Runner) -> int:
-    """Return how many tokens of queries are best looked up together, at least.
+    """Return the least number of query tokens to look up together.
 
-    Each time, what was forgotten of segments is made again, if not all of them fit; 1 if they do.
+    If not all segments fit, each lookup reloads them, so larger batches pay off; 1 if all fit.
     """
     n_bytes = sum(index.search_bytes(runner.workers) for index in indexes)
     if workspace.fits(n_bytes, _SEARCH_SHARE):
@@ -153,7 +152,7 @@ def tokens_at_a_time(indexes: Sequence[OpenPassages], workspace: Workspace, runn
 
 
 def tokens_within(workspace: Workspace) -> int:
-    """Return how many tokens of queries the memory has room for, with what they take."""
+    """Return the number of query tokens that fit into memory, with their overhead."""
     return workspace.share(_QUERIES_SHARE) // _BYTES_OF_QUERIES
 
 
@@ -164,7 +163,7 @@ def _find_chunks(
     plan: SearchPlan,
     runner: Runner,
 ) -> Iterator[tuple[int, int, Found]]:
-    """Yield what some segments have for a few queries at a time: their part and their number."""
+    """Yield part, chunk number and passages for a few queries at a time in some segments."""
 
     def chunks() -> Iterator[tuple[int, int, list[Int32s]]]:
         for number, part in enumerate(asked):
@@ -187,7 +186,7 @@ def _find_chunks(
 
 
 def _first_segment(index: OpenPassages, asked: Sequence[Asked]) -> int:
-    """Return the first segment in which any of the queries may find something."""
+    """Return the first segment that any query may match."""
     firsts = [
         0 if part.behind is None else part.behind.documents.min(initial=index.first_documents[-1])
         for part in asked
@@ -198,7 +197,7 @@ def _first_segment(index: OpenPassages, asked: Sequence[Asked]) -> int:
 def _first_tokens(
     index: OpenPassages, number: int, behind: Behind | None, first: int, n_queries: int
 ) -> Int64s:
-    """Return the least token of a segment at which passages of some queries may begin."""
+    """Return the least start in a segment for passages of each query."""
     first_tokens: Int64s = np.zeros(n_queries, np.int64)
     if behind is not None:
         offsets = index.searchers[number].segment.offsets
@@ -211,7 +210,7 @@ def _first_tokens(
 
 
 def _found(index: OpenPassages, number: int, hits: Hits) -> Found:
-    """Return the passages of a segment by documents, without those that are removed."""
+    """Return the passages of a segment by document, without removed documents."""
     offsets = index.searchers[number].segment.offsets
     documents = np.searchsorted(offsets, hits.starts, side="right") - 1
     keep = index.are_kept(number, documents)
@@ -226,18 +225,17 @@ def _found(index: OpenPassages, number: int, hits: Hits) -> Found:
     )
 
 
-# Windows of long queries looked up in an index, those of many queries together.
+# Windows of long queries, looked up together for many queries.
 
-# Windows whose tokens are numbered together, or those of one query; what is found for them is in
-# memory together.
+# Windows that are numbered together, or those of one query; their hits are in memory together.
 _WINDOWS_AT_A_TIME = 1 << 14
 
 
 @dataclass(frozen=True)
 class WindowPlan:
-    """Which windows of queries are looked up: of ``length`` tokens, one every ``step``.
+    """Options of query windows: ``length`` tokens, one every ``step``.
 
-    Windows found in more than ``max_documents`` documents are left out.
+    Windows found in more than ``max_documents`` documents are discarded.
     """
 
     search: SearchPlan
@@ -246,18 +244,18 @@ class WindowPlan:
     max_documents: int | None = None
 
     def count_windows(self, sizes: Int64s) -> Int64s:
-        """Return how many windows queries have, by their numbers of tokens."""
+        """Return the number of windows per query, given the numbers of tokens."""
         n_windows: Int64s = np.maximum(-(-(sizes - self.length) // self.step), 0) + (sizes > 0)
         return n_windows
 
 
 @dataclass(frozen=True)
 class Later:
-    """Which documents of an index each query may find, where queries are themselves in an index.
+    """Documents that each query may find, for queries that are indexed themselves.
 
-    Query k finds passages of document ``firsts[k]`` and those behind it. Where ``are_own[k]``, that
-    document is the query itself, and what is found of it stands behind what it is like; with
-    ``finds_before`` nothing is found of it, but of all others.
+    Query k finds passages of document ``firsts[k]`` and later ones. If ``are_own[k]``, that
+    document is the query itself, and only passages after the similar window are found in it; with
+    ``finds_before`` it is excluded, and all other documents are searched.
     """
 
     firsts: Int64s
@@ -267,14 +265,14 @@ class Later:
 
 @dataclass
 class WindowCounts:
-    """What happened on the way: windows looked up, those left out as too frequent, their hits."""
+    """Counts of windows that were looked up, skipped as too frequent, and their hits."""
 
     windows: int = 0
     frequent_windows: int = 0
     hits: int = 0
 
     def __iadd__(self, other: WindowCounts) -> Self:
-        """Count what happened elsewhere, too."""
+        """Add other counts."""
         self.windows += other.windows
         self.frequent_windows += other.frequent_windows
         self.hits += other.hits
@@ -283,10 +281,10 @@ class WindowCounts:
 
 @dataclass(frozen=True)
 class WindowHits(Rows):
-    """What the windows of one query are like; arrays have a row for each passage found.
+    """Hits of the windows of one query; arrays have a row per passage.
 
     Tokens ``query_starts`` to ``query_stops`` (exclusive) of the query, and ``starts`` to ``stops``
-    of one of the ``documents``, which are counted through all segments.
+    of one of the ``documents``, counted through all segments.
     """
 
     query_starts: Int64s
@@ -299,7 +297,7 @@ class WindowHits(Rows):
 
 @dataclass(frozen=True)
 class _Windows:
-    """The windows of some queries, tokens ``starts`` to ``stops`` of the query ``numbers`` each."""
+    """Windows of queries: tokens ``starts`` to ``stops`` of the queries ``numbers``."""
 
     n_queries: int
     numbers: Int64s
@@ -307,7 +305,7 @@ class _Windows:
     stops: Int64s
 
     def hits(self, found: Found) -> Iterator[WindowHits]:
-        """Yield what was found for the windows of each query."""
+        """Yield the hits of each query's windows."""
         rows = np.searchsorted(self.numbers[found.queries], np.arange(self.n_queries + 1))
         for row, end in pairwise(rows.tolist()):
             of_one = found.queries[row:end]
@@ -322,7 +320,7 @@ class _Windows:
 
 
 class WindowFinder:
-    """Looks up the windows of queries in an index."""
+    """Look up the windows of queries in an index."""
 
     def __init__(
         self, index: OpenPassages, plan: WindowPlan, workspace: Workspace, runner: Runner
@@ -336,9 +334,9 @@ class WindowFinder:
         later: Later | None,
         report: Callable[[float], None],
     ) -> Iterator[WindowHits]:
-        """Yield what the windows of each query are like, ascending, query by query.
+        """Yield the hits of each query's windows, ascending, query by query.
 
-        ``report`` is called with the share of the work that is done.
+        ``report`` is called with the completed share of the work.
         """
         parts = self._parts(queries, later)
         found_of_parts = self._look_up([asked for _, asked, _ in parts], report)
@@ -352,7 +350,7 @@ class WindowFinder:
     def _parts(
         self, queries: TokenLists, later: Later | None
     ) -> list[tuple[_Windows, Asked, Int64s | None]]:
-        """Cut queries into windows, some queries a part."""
+        """Divide queries into windows, some queries per part."""
         offsets = queries.offsets
         n_windows = self._plan.count_windows(np.diff(offsets))
         groups = (np.cumsum(n_windows) - n_windows) // _WINDOWS_AT_A_TIME
@@ -369,7 +367,7 @@ class WindowFinder:
     def _cut(
         self, queries: TokenLists, later: Later | None
     ) -> tuple[_Windows, Asked, Int64s | None]:
-        """Cut queries into windows; returns also which document none of each is to be found in."""
+        """Divide queries into windows; return also the excluded document of each."""
         length, offsets = self._plan.length, queries.offsets
         of_queries = [window_starts(int(n), length, self._plan.step) for n in np.diff(offsets)]
         n_windows = np.array([len(starts) for starts in of_queries], np.int64)
@@ -379,7 +377,7 @@ class WindowFinder:
         stops = np.minimum(starts + length, sizes)
         behind = None
         if later is not None and not later.finds_before:
-            # So many shingles behind a window share tokens with it.
+            # This many shingles after a window share tokens with it.
             overlap = self._index.scheme.shingles.ngram - 1
             own = np.minimum(starts + length + overlap, sizes)
             behind = Behind(later.firsts[numbers], np.where(later.are_own[numbers], own, 0))
@@ -390,12 +388,12 @@ class WindowFinder:
         return _Windows(len(queries), numbers, starts, stops), Asked(asked, behind), left_out
 
     def _look_up(self, asked: Sequence[Asked], report: Callable[[float], None]) -> Iterator[Found]:
-        """Yield what the windows of each part are like, without those that too many have."""
+        """Yield the hits of each part's windows, without windows that are too frequent."""
         max_documents = self._plan.max_documents
         if max_documents is None:
             yield from self._find(asked, report)
             return
-        # How many documents have a window is counted over all of them.
+        # The documents of a window are counted over all segments and parts.
         everywhere, rest = [Asked(part.queries) for part in asked], []
         for part, found in zip(asked, self._find(everywhere, report), strict=True):
             frequent = _documents_of(found, len(part.queries)) > max_documents
@@ -408,7 +406,7 @@ class WindowFinder:
             yield from self._find(rest, report)
 
     def _without(self, part: Asked, left_out: Bools) -> Asked:
-        """Return windows of which some find nothing."""
+        """Return the windows with some excluded from the search."""
         nowhere = int(self._index.first_documents[-1])
         behind = part.behind or Behind(*np.zeros((2, len(part.queries)), np.int64))
         documents = np.where(left_out, nowhere, behind.documents)
@@ -420,13 +418,13 @@ class WindowFinder:
 
 
 def _documents_of(found: Found, n_queries: int) -> Int64s:
-    """Return in how many documents each of some queries was found."""
+    """Return the number of documents found for each query."""
     pairs = np.unique(np.stack([found.queries, found.documents]), axis=1)
     return np.bincount(pairs[0], minlength=n_queries)
 
 
 def _part_of(later: Later | None, first: int, stop: int) -> Later | None:
-    """Return what is said of some queries."""
+    """Return the restrictions of some queries."""
     if later is None:
         return None
     return Later(later.firsts[first:stop], later.are_own[first:stop], later.finds_before)

@@ -1,4 +1,4 @@
-"""Passages as tables for users: ids, places in characters, similarities, and the texts."""
+"""Tables of passages for users: ids, character positions, similarities, and texts."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def character_spans(
     texts
         The texts of all documents.
     documents
-        Which document each span is of (n,).
+        Document number of each span (n,).
     starts, stops
-        Bytes, counted from the start of the text, on edges of characters (n,).
+        Bytes, counted from the start of the text, at character boundaries (n,).
 
     Notes
     -----
-    Cost: one look at each named text up to its last span.
+    Cost: one scan of each named text up to its last span.
     """
     named, which = np.unique(documents, return_inverse=True)
     chosen = texts.take(pa.array(named))
@@ -52,9 +52,9 @@ def character_spans(
 def whole_characters(
     texts: pa.Array, documents: Int64s, starts: Int64s, stops: Int64s
 ) -> tuple[Int64s, Int64s]:
-    """Turn spans of bytes into spans of the characters that lie in them as a whole.
+    """Turn spans of bytes into spans of the characters that lie in them completely.
 
-    The arguments are those of ``character_spans``, but for ends, which may be within a character.
+    The arguments are those of ``character_spans``, but ends may lie within a character.
     """
     found = Texts.from_arrow(texts)
     ends = found.offsets[documents] + stops
@@ -65,9 +65,9 @@ def whole_characters(
 
 
 def union_lengths(starts: Int64s, stops: Int64s, groups: Int64s, n_groups: int) -> Int64s:
-    """Return how much the spans of each group cover; what several have in common counts once."""
+    """Return the covered length of each group's spans; overlaps count once."""
     order = np.lexsort((starts, groups))
-    # Places of all groups on one line, so that what a group ends with is before the next begins.
+    # Positions of all groups on one line, so that each group ends before the next begins.
     origins = groups[order] * (int(stops.max(initial=0)) + 1)
     first, last = origins + starts[order], origins + stops[order]
     before = np.concatenate([[0], np.maximum.accumulate(last)])[: len(last)]
@@ -77,9 +77,9 @@ def union_lengths(starts: Int64s, stops: Int64s, groups: Int64s, n_groups: int) 
 
 
 def group_overlapping(documents: Int64s, starts: Int64s, stops: Int64s) -> Int64s:
-    """Return numbers of spans; those of one document that overlap, or are joined by others, share.
+    """Assign one number to transitively overlapping spans of a document.
 
-    What is in documents that are not known (below 0) may be anything, and shares with nothing.
+    Spans of unknown documents (below 0) are never joined.
     """
     if not len(documents):
         return np.empty(0, np.int64)
@@ -106,7 +106,7 @@ def schema_of(*, with_text: bool, with_places: bool) -> pa.Schema:
 
 @dataclass(frozen=True)
 class Matches(Rows):
-    """Passages of queries and of documents that belong together; arrays have a row for each.
+    """Matching passages of queries and documents; arrays have a row per match.
 
     All starts and stops (exclusive) are tokens of the query or the document; ``documents`` are
     counted through all segments.
@@ -122,10 +122,9 @@ class Matches(Rows):
 
 
 class Side(NamedTuple):
-    """One text of each of some passages: its id as text, and its place, in characters.
+    """One side of passages: ids as text, and positions in characters.
 
-    ``texts`` are those of the passages, and ``places`` what their beginnings are called, where they
-    are wanted.
+    ``texts`` are the passages' texts, and ``places`` the names of their beginnings, if requested.
     """
 
     ids: pa.Array
@@ -143,16 +142,16 @@ def match_table(
     with_text: bool,
     placer: Placer | None,
 ) -> pa.Table:
-    """Spell out matches, ids as text; ``queries`` are the documents that they count from 0.
+    """Make a table of matches, with ids as text; ``queries`` are the queried documents.
 
-    ``placer`` names their beginnings, if it is given.
+    ``placer`` names the beginnings of passages, if it is given.
     """
     offsets, spans = queries.tokens.offsets, queries.spans
     first = offsets[matches.queries] + matches.query_starts
     behind = offsets[matches.queries] + matches.query_stops
     byte_starts, byte_stops = spans.starts[first], spans.stops[behind - 1]
     if index.scheme.shingles.ngram == 1:
-        # A character that a token beside the passage shares is no part of it.
+        # A character that is shared with a token outside the passage is excluded.
         rows = np.flatnonzero(matches.query_starts > 0)
         byte_starts[rows] = np.maximum(byte_starts[rows], spans.stops[first[rows] - 1])
         rows = np.flatnonzero(behind < offsets[matches.queries + 1])
@@ -186,7 +185,7 @@ def side_in(
     with_text: bool,
     placer: Placer | None,
 ) -> Side:
-    """Spell out spans of tokens of an index's documents; see ``match_table``."""
+    """Make one side from spans of tokens of an index's documents; see ``match_table``."""
     char_starts, char_stops = character_places(index, documents, starts, stops)
     ids: list[str] = [""] * len(documents)
     texts: list[str] = [""] * len(documents)
@@ -216,7 +215,7 @@ def side_in(
 
 
 def side_table(query: Side, document: Side, similarities: Floats) -> pa.Table:
-    """Put both sides of passages together, with texts and places if they have them."""
+    """Join both sides of passages to a table, with their texts and places."""
     columns: list[Any] = []
     for side in (query, document):
         columns += [*side[:3], *([] if side.places is None else [side.places])]
@@ -255,7 +254,7 @@ def character_places(
 
 
 def with_id_types(table: pa.Table, query_type: pa.DataType, doc_type: pa.DataType) -> pa.Table:
-    """Return a table of matches or windows with ids of the types that were read."""
+    """Return a table of matches or windows with ids of their input types."""
     for name, kind in (("query_id", query_type), ("doc_id", doc_type)):
         place = table.column_names.index(name)
         table = table.set_column(place, name, table[name].cast(kind))
@@ -270,7 +269,7 @@ def _cut(
     starts: Int64s,
     stops: Int64s,
 ) -> None:
-    """Cut the passages of some rows out of their documents' texts."""
+    """Copy the passages of some rows from their documents' texts."""
     last, text = -1, ""
     for row, document in zip(rows.tolist(), documents.tolist(), strict=True):
         if document != last:

@@ -1,4 +1,4 @@
-"""Documents of a passage index that wait in its database for a segment."""
+"""Pending documents of a passage index, stored in its database until they fill a segment."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from neardup.runs.runner import Runner
 from neardup.tables import Int64s, TokenLists, TokenSpans
 from neardup.text.weighting import DocumentFrequencies
 
-# The most documents that wait, and tokens of these: who opens an index and searches it makes their
-# windows.
+# Maximum pending documents and tokens: each process that searches the index computes their windows.
 MOST_PENDING, MOST_PENDING_TOKENS = 1 << 10, 1 << 18
 
 
 def pack_block(block: DocumentBlock) -> bytes:
-    """Return documents as a row of the database keeps them."""
+    """Serialize documents for a row of the database."""
     offsets, spans = pa.array(block.tokens.offsets), block.spans
     columns = {
         "id": block.ids,
@@ -46,7 +45,7 @@ def pack_block(block: DocumentBlock) -> bytes:
 
 
 def unpack_block(data: bytes) -> DocumentBlock:
-    """Return the documents of a row, whose bytes have been checked."""
+    """Return the documents of a row, whose checksum has been verified."""
     options = pa.ipc.IpcReadOptions(use_threads=False)
     table = pa.ipc.open_stream(pa.py_buffer(data), options=options).read_all()
     column = {name: table[name].combine_chunks() for name in table.column_names}
@@ -63,7 +62,7 @@ def unpack_block(data: bytes) -> DocumentBlock:
 class PendingSegment(DocumentsById):
     """A segment of documents that wait, whose windows are made when it is first searched.
 
-    It has all that ``PassageSegment`` has.
+    It has the attributes of ``PassageSegment``.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class PendingSegment(DocumentsById):
 
     @property
     def is_held(self) -> bool:
-        """Whether its windows are made."""
+        """Whether its windows are computed."""
         return "_held" in vars(self)
 
     def __len__(self) -> int:
@@ -116,9 +115,10 @@ class PendingSegment(DocumentsById):
 
 
 class PendingDocuments:
-    """The documents that wait, in a few segments that grow as rows come.
+    """The pending documents, in a few segments that grow with new rows.
 
-    A segment that is held stays as it is, until more than half as many tokens have come behind it.
+    A segment with computed windows stays unchanged until more than half its tokens have been added
+    after it.
     """
 
     def __init__(self, made_by: tuple[PassageScheme, DocumentFrequencies | None]) -> None:
@@ -128,7 +128,7 @@ class PendingDocuments:
         self._searchers: list[SegmentSearcher] = []
 
     def read(self, rows: tuple[bytes, ...]) -> list[SegmentSearcher]:
-        """Return the segments of some rows; those that were read before are not read again."""
+        """Return the segments of some rows; rows that were read before are cached."""
         n = len(self._rows)
         if rows[:n] != self._rows:
             n, self._blocks, self._searchers = 0, [], []

@@ -1,4 +1,4 @@
-"""Where passages begin in their texts: the last marker before them, or line and column."""
+"""Names of positions in texts: the last marker before them, or line and column."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from neardup.tables import Int64s
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _LINE = r"(?:^|, )line [\d,]+, column [\d,]+$"
-# Characters of a marker in a table.
+# Maximum characters of a marker in a table.
 _MOST_OF_MARKER = 80
 
 
 def line_in(text: str) -> Callable[[int], str]:
-    """Return a function that names line and column of a character of a text."""
+    """Return a function that maps a character position to line and column."""
     starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
 
     def place_of(character: int) -> str:
@@ -33,10 +33,10 @@ def line_in(text: str) -> Callable[[int], str]:
 
 
 class Placer:
-    """Names places in texts: by the last marker at or before them, or else by line and column.
+    """Name positions in texts by the last marker before them, or by line and column.
 
     A marker is a match of a regular expression, or of its first group if it has one. RE2 finds it,
-    in time that grows with the text alone; ``^`` is the beginning of a line.
+    in time linear in the text; ``^`` is the beginning of a line.
 
     Raises
     ------
@@ -50,7 +50,7 @@ class Placer:
         if marker is None:
             return
         try:
-            # Alone, so that no parenthesis of it closes the one around it.
+            # Checked alone first, so that its parentheses cannot close the enclosing group.
             pc.match_substring_regex(pa.array([""]), marker)
             self._replaced("", "")
         except pa.ArrowInvalid as error:
@@ -70,9 +70,9 @@ class Placer:
         characters: Int64s,
         files: pa.Array | None = None,
     ) -> pa.Array:
-        """Return the place of each character, of the text that ``documents`` has for it.
+        """Return the name of each character's position; ``documents`` are text numbers.
 
-        Where a text is that of several ``files``, it begins with the path of the file.
+        In a text joined from several ``files``, it begins with the path of the file.
         """
         places: list[str] = [""] * len(documents)
         order = np.argsort(documents, kind="stable")
@@ -88,7 +88,7 @@ class Placer:
     def place_in(
         self, text: str, files: Sequence[Mapping[str, Any]] | None = None
     ) -> Callable[[int], str]:
-        """Return a function that names the place of a character of a text, which may have files."""
+        """Return a function that names character positions of a text, which may have files."""
         starts, names = self.markers(text)
         firsts = [0] if files is None else [file["start"] for file in files]
         prefixes = [""] if files is None else [f"{file['name']}, " for file in files]
@@ -102,12 +102,12 @@ class Placer:
         return place_of
 
     def markers(self, text: str) -> tuple[list[int], list[str]]:
-        """Return where markers begin in a text, ascending, and their names."""
+        """Return the ascending positions of markers in a text, and their names."""
         starts: list[int] = []
         names: list[str] = []
         if self._pattern is None:
             return starts, names
-        # A character that the text lacks parts it: text between, a marker, and its group.
+        # A character that is not in the text separates: text between, marker, and its group.
         mark = next(mark for mark in map(chr, count(0xFDD0)) if mark not in text)
         pieces = self._replaced(text, mark).split(mark)
         place = len(pieces[0])
@@ -127,7 +127,7 @@ class Placer:
 
 
 def count_marked(passages: pa.Table) -> list[int]:
-    """Return how many places of either side of passages are those of markers."""
+    """Return the number of marker-based names on either side of passages."""
     places = (passages[f"{side}_place"] for side in ("query", "doc"))
     are_lines = (pc.sum(pc.match_substring_regex(each, _LINE)).as_py() for each in places)
     return [len(passages) - (n_lines or 0) for n_lines in are_lines]

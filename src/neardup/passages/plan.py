@@ -1,4 +1,4 @@
-"""What a passage must fulfil, and how many min-hashes of a query it must have to be compared."""
+"""Conditions on a passage, and the number of common min-hashes of candidates."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from neardup.passages.scheme import PassageScheme
 
 @dataclass(frozen=True)
 class SearchPlan:
-    """What a passage must fulfil.
+    """Conditions on a passage.
 
-    ``threshold`` is the least similarity; passages with ``hits`` common min-hashes, with 0 all, are
-    compared exactly. With ``times`` the similarity is the share of the query that a passage holds,
-    of whatever length, that weighs at most so many times what the query does; min-hashes say
-    nothing of it.
+    ``threshold`` is the least similarity. Passages with ``hits`` common min-hashes, or all with 0,
+    are compared exactly. With ``times``, the similarity is the share of the query that a passage of
+    any length contains, if it weighs at most ``times`` the query; min-hashes are not used then.
     """
 
     threshold: Fraction
@@ -35,9 +34,9 @@ def make_search_plan(
     hits: int | None = None,
     times: int = 0,
 ) -> SearchPlan:
-    """Choose how many min-hashes to ask for: ``hits``, or as many as the recall allows.
+    """Choose the number of common min-hashes: ``hits``, or by the recall.
 
-    0 where none are asked for because nothing may be missed, or because there are none.
+    It is 0 if nothing may be missed, or if there are no min-hashes.
     """
     num_perm = scheme.num_perm
     if hits is None:
@@ -51,10 +50,10 @@ def make_search_plan(
 
 @lru_cache(maxsize=64)
 def least_hits(num_perm: int, threshold: Fraction, recall: Fraction) -> int:
-    """Give the most min-hashes to ask for, so that a passage at the threshold has them.
+    """Return the largest number of min-hashes that keeps the recall at the threshold.
 
-    Each of ``num_perm`` min-hashes agrees with probability ``threshold``, apart from the others; at
-    least so many of them agree with a probability of ``recall`` or more. At least 1.
+    Each of ``num_perm`` min-hashes agrees independently with probability ``threshold``; the
+    probability that at least this many agree is ``recall`` or more. At least 1.
     """
     tail = Fraction(0)
     for hits in range(num_perm, 0, -1):
@@ -70,9 +69,9 @@ def least_hits(num_perm: int, threshold: Fraction, recall: Fraction) -> int:
 
 @lru_cache(maxsize=64)
 def candidate_probability(num_perm: int, hits: int, similarity: Fraction) -> float:
-    """Give the probability that a passage of this similarity shares at least so many.
+    """Return the probability that a passage of this similarity has ``hits`` common min-hashes.
 
-    It is 1 only where nothing can be missed, not by rounding.
+    It is 1 only if nothing can be missed, not by rounding.
     """
     exact = sum(
         comb(num_perm, k) * similarity**k * (1 - similarity) ** (num_perm - k)

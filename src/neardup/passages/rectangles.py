@@ -1,7 +1,7 @@
-"""All sub-texts that share enough min-hashes with a query, listed as the paper lists them.
+"""All sub-texts with enough common min-hashes, listed as in the paper.
 
-Jobs find and compare passages (``passages.search``). The paper's experiments and the tests of its
-theory want every candidate, not compared.
+Jobs use ``passages.search`` to find and compare passages. The paper's experiments and the tests of
+its theory need every candidate, without comparison.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from neardup.passages.segment import PassageSegment, fill_array
 from neardup.passages.windows import Query
 from neardup.tables import Int64s, Uint32s
 
-# Lists are read from the shortest on, until those left can no longer matter by so many min-hashes.
-# With fewer, too many places look like candidates; with more, longer lists are read.
+# Lists are read from the shortest on, until the remaining ones can change the count by less than
+# this. A smaller value yields too many candidates; a larger one reads longer lists.
 _LEAST_OF_SHORT = 10
-# Lists with so many windows together are read in any case.
+# Lists with this many windows together are always read.
 _CHEAP_ROWS = 1 << 12
 
 _FIRST_ROOM = 1 << 10
@@ -34,9 +34,9 @@ _Columns = tuple[Uint32s, npt.NDArray[np.uint16], Int64s, Uint32s]
 
 @dataclass(frozen=True)
 class Rectangles:
-    """Sub-texts that share enough min-hashes with a query, in rectangles; a row for each.
+    """Sub-texts with enough common min-hashes as rectangles; a row per rectangle.
 
-    ``corners`` (n, 5) are first and last start and first and last end (the last token, inclusive),
+    ``corners`` (n, 5) are first and last start, first and last end (the last token, inclusive),
     counted through the segment with number ``segments``, and the number of common min-hashes.
     """
 
@@ -46,7 +46,7 @@ class Rectangles:
 
 
 def find_windows(index: OpenPassages, queries: Sequence[Query], plan: SearchPlan) -> Rectangles:
-    """Find all sub-texts with enough common min-hashes, without a look at their texts."""
+    """Find all sub-texts with enough common min-hashes, without comparing texts."""
     parts = [
         (query.number, number, _find_in(segment, query, plan.hits))
         for query in queries
@@ -63,7 +63,7 @@ def find_windows(index: OpenPassages, queries: Sequence[Query], plan: SearchPlan
 
 
 def _find_in(segment: PassageSegment, query: Query, hits: int) -> Int64s:
-    """Find the rectangles of a segment, those of adjoining ranges of starts joined."""
+    """Find the rectangles of a segment, and join neighbours."""
     windows = segment.windows
     columns = windows.starts, windows.spans, windows.wide_rows, windows.wide_spans
     lists: Int64s = np.empty((len(query.keys), 2), np.int64)
@@ -73,7 +73,7 @@ def _find_in(segment: PassageSegment, query: Query, hits: int) -> Int64s:
     corners: Int64s = np.empty((4, _FIRST_ROOM), np.int64)
     found = [np.empty((0, 5), np.int64)]
     for first, last in _candidate_ranges(lists, hits, columns).tolist():
-        # The room of one range is that of the next, so that it seldom grows.
+        # The buffer is reused for the next range, so that it rarely grows.
         fill = partial(_windows_in_range, lists, rows, first, last, columns)
         corners, n = fill_array(fill, corners, axis=1)
         found.append(_count_windows(corners[:, :n], hits))
@@ -81,10 +81,10 @@ def _find_in(segment: PassageSegment, query: Query, hits: int) -> Int64s:
 
 
 def _candidate_ranges(lists: Int64s, hits: int, columns: _Columns) -> Int64s:
-    """Find where passages may start that share enough.
+    """Find candidate ranges of starts.
 
-    First by the shorter lists alone: a passage in ``hits`` of all lists is in at least ``hits``
-    less those not read. There the windows of all lists are looked at.
+    The shorter lists come first: a passage in ``hits`` lists is in at least ``hits`` minus the
+    unread lists. The windows of all lists are read only there.
     """
     sizes = lists[:, 1] - lists[:, 0]
     n_left_out = hits - min(hits, _LEAST_OF_SHORT)
@@ -119,9 +119,9 @@ def _count_windows(corners: Int64s, hits: int) -> Int64s:
 
 
 def _join_neighbours(rectangles: Int64s) -> Int64s:
-    """Join rectangles with the same ends and hits of which one begins right behind the other.
+    """Join rectangles with the same ends and hits and adjoining starts.
 
-    Two ranges of starts may adjoin; where they do depends on the other documents of the segment.
+    The boundary of two ranges of starts depends on the other documents of the segment.
     """
     if not len(rectangles):
         return rectangles

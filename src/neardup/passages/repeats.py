@@ -1,10 +1,10 @@
-"""Repeats: runs of equal tokens that documents share, and which of them go.
+"""Repeats: equal token runs of documents, and the choice of removed ones.
 
-Every window of ``min_tokens`` tokens has a sample, and equal windows have equal ones. So documents
-are first met by the samples of all texts, brought together by value, and only those that share one
-are read as a whole. Across a joint, where something has gone, there are samples that no text had
-before. They are compared with those of all texts afterwards; where one is met, the documents that
-have it are added, and what goes is found anew.
+Every window of ``min_tokens`` tokens has a sample, and equal windows have equal samples. So
+documents are first matched by the samples of all texts, grouped by value, and only documents with a
+shared sample are read completely. After a removal, windows across the joint have new samples. They
+are compared with the samples of all texts afterwards; on a match, the documents with that sample
+are added, and the removal is repeated.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from neardup.kernels.types import sealed
 from neardup.runs.arrays import let_go
 from neardup.tables import Bools, Int64s, Rows, TokenLists, Uint64s
 
-# Documents are handed to the kernel in runs of about as many tokens, so that one may stop between.
-# Of a mapped file a piece around each token that is looked at stays in memory until then, which on
-# some systems is 2 MB.
+# Documents are passed to the kernel in runs of about this many tokens, so that it can be cancelled
+# between them. Of a mapped file, a page around each accessed token stays in memory until then,
+# which on some systems is 2 MB.
 _AT_A_TIME, _MAPPED_AT_A_TIME = 1 << 22, 1 << 16
 _LEAST_ROOM = 1 << 10
-# Tokens of a part of a sample at most: so many are seldom twice in one.
+# Maximum tokens of a part of a sample: this many rarely occur twice in one.
 _PART = 3
-# Slots of the table for each sample that is shared; some are there that only seem to be.
+# Slots of the table per shared sample; some samples are false positives.
 _SLOTS = 2
-# Bits of the filter for each sample that is shared: of others it has one in so many.
+# Bits of the filter per shared sample; also its inverse false positive rate.
 _FILTER_BITS = 16
-# Windows counted at a time: 32 bytes each at most.
+# Windows counted at a time: up to 32 bytes each.
 _COUNTED_AT_A_TIME = 1 << 23
 
 
 class Samples(NamedTuple):
-    """Samples of windows; arrays have a row for each: its hash and its document."""
+    """Samples of windows; arrays have a row per sample with its hash and document."""
 
     hashes: Uint64s
     documents: Int64s
@@ -54,7 +54,7 @@ class Samples(NamedTuple):
 
 
 class Met(NamedTuple):
-    """What of a part of the samples is shared: the hashes, and the documents that have them."""
+    """Shared samples of a part: the hashes, and the documents that have them."""
 
     hashes: Uint64s
     documents: Int64s
@@ -63,31 +63,31 @@ class Met(NamedTuple):
 T = TypeVar("T")
 
 EachPart = Callable[[Callable[[Samples], T]], Iterable[T]]
-"""Calls a function with the samples of all documents, part after part, and returns its results.
+"""Calls a function with the samples of all documents, part by part, and returns its results.
 
 Equal hashes are in one part.
 """
 
 
 def sample_windows(tokens: TokenLists, min_tokens: int) -> Samples:
-    """Return the samples of all windows of ``min_tokens`` tokens, about two in so many tokens."""
+    """Return the samples of all windows, about two per ``min_tokens`` tokens."""
     offsets = np.ascontiguousarray(tokens.offsets, np.int64)
     n_windows = int(np.maximum(np.diff(offsets) - min_tokens + 1, 0).sum())
-    # Memory that is not written to is not taken.
+    # Unwritten memory is not allocated.
     room = Samples(np.empty(n_windows, np.uint64), np.empty(n_windows, np.int64))
     n = repeats.sample_documents(tokens.values, offsets, min_tokens, *_lengths(min_tokens), *room)
     return room.select(slice(n))
 
 
 def _lengths(min_tokens: int) -> tuple[int, int]:
-    """Return how many tokens a sample has, and each of its parts: as many as go with each other."""
+    """Return the token counts of a sample and of each of its parts."""
     part = min(max(1, min_tokens // 4), _PART)
     return (min_tokens + 1 + part) // 2, part
 
 
 @dataclass(frozen=True)
 class Repeats(Rows):
-    """Runs of tokens that go, each with an equal one that stays; by document, then by start.
+    """Removed token runs, each with an equal kept run; sorted by document and start.
 
     Tokens are counted in the document, ``stops`` and ``kept_stops`` are exclusive. Runs of a
     document do not overlap.
@@ -109,38 +109,37 @@ def find_repeats(
     min_documents: int = 2,
     n_against: int = 0,
 ) -> Repeats:
-    """Find the runs of tokens that go because equal ones stay.
+    """Find the token runs that are removed in favour of equal kept runs.
 
     Parameters
     ----------
     each_part
-        Gives ``sample_windows`` of the documents, numbered from 0.
+        Yields ``sample_windows`` of the documents, numbered from 0.
     read
-        Returns the tokens of some documents, which ascend; values may be a memory map.
+        Returns the tokens of documents in ascending order; values may be a memory map.
     order
-        The numbers of all documents, those whose copy stays first.
+        The numbers of all documents; the first copy in this order is kept.
     min_tokens
-        Tokens of a run at least; at least 1.
+        Minimum tokens of a run; at least 1.
     min_documents
-        Only those windows of ``min_tokens`` tokens go that at least so many documents have, before
-        anything goes. With 1 or 2 also what a document has twice, without overlap.
+        Remove only windows of ``min_tokens`` tokens that at least this many documents have before
+        any removal. With 1 or 2, also repeats within a document, without overlap.
     n_against
-        So many first documents of the order stay whole, and only what they have goes from the
-        others; with 0 all documents lose what those before them have.
+        This many first documents of the order stay whole, and only their windows are removed from
+        the others; with 0, all documents lose the windows of earlier ones.
 
     Notes
     -----
-    Documents are cut one after the other, by ``order``. From left to right each window of
-    ``min_tokens`` tokens goes that occurs in what stays of a document before, or earlier in what
-    stays of the same one without overlap. The rest is looked at again as the joined text that it
-    has become, until nothing more goes: in what stays no window occurs twice without overlap. All
-    runs are compared token by token. A run across a joint makes several rows. Where a later look
-    takes tokens that an earlier row of the document names as kept, the row names the equal ones
-    that stay for these.
+    Documents are cut in ``order``. From left to right, a window of ``min_tokens`` tokens is removed
+    if it occurs in the remainder of an earlier document, or earlier in the remainder of the same
+    document without overlap. The joined remainder is scanned again until nothing is removed: no
+    window of the remainder occurs twice without overlap. All runs are compared token by token. A
+    run across a joint makes several rows. If a later scan removes tokens that an earlier row of the
+    document names as kept, that row names their kept copies instead.
 
-    Time is linear in the number of tokens. Memory is 30 bytes for each sample that is shared, a bit
-    for each token of the documents that share one, and more where shorter runs are frequent; the
-    tokens of these documents, and the samples, are the caller's.
+    Time is linear in the number of tokens. Memory is 30 bytes per shared sample, a bit per token of
+    the documents that share one, and more if shorter runs are frequent; the caller holds the tokens
+    of these documents and the samples.
     """
     order = np.ascontiguousarray(order, np.int64)
     stays = None
@@ -161,7 +160,7 @@ def find_repeats(
     numbers, tokens = np.empty(0, np.int64), None
     while True:
         if is_met.sum() > len(numbers):
-            # Let go of what was read before.
+            # Free the previous tokens.
             del tokens
             numbers = np.flatnonzero(is_met)
             tokens = read(numbers)
@@ -189,17 +188,17 @@ def find_repeats(
 
 @dataclass(frozen=True)
 class _Meeting:
-    """Tells which samples of a part are shared.
+    """Find the shared samples of a part.
 
     Parameters
     ----------
     stays
-        Says of each document whether it stays whole: then those are shared that are both in such a
-        one and in another. None if none does: then those that are twice.
+        Whether each document stays whole: a sample is shared if it is in such a document and in
+        another. None if no document does: a sample is shared if it occurs twice.
     min_documents
-        In so many documents at least, where it is more than 2.
+        Minimum number of documents with the sample, if it is more than 2.
     of_joints
-        Hashes that are known to be shared with a joint alone, ascending.
+        Ascending hashes that are shared with a joint only.
     """
 
     stays: Bools | None
@@ -207,8 +206,8 @@ class _Meeting:
     of_joints: Uint64s
 
     def meet(self, part: Samples) -> Met:
-        """Return what is shared."""
-        # Most are nowhere else, which is soon seen.
+        """Return the shared samples."""
+        # Most samples are unique, which is detected quickly.
         rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
         filters = _empty_filter(len(part.hashes)), _empty_filter(len(part.hashes))
         part = part.select(rows[: repeat_table.find_repeated(part.hashes, *filters, rows)])
@@ -216,7 +215,7 @@ class _Meeting:
         return _met(part, starts, is_shared)
 
     def meet_joints(self, part: Samples, *, joints: Uint64s, filter_of_joints: Uint64s) -> Met:
-        """Return what is shared with a joint alone; ``joints`` ascend."""
+        """Return the samples shared with a joint only; ``joints`` ascend."""
         rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
         n = repeat_table.filter_hashes(filter_of_joints, part.hashes, rows)
         part = part.select(rows[:n])
@@ -227,10 +226,7 @@ class _Meeting:
         return _met(part, starts, may_be & ~is_shared & ~is_known)
 
     def _groups(self, part: Samples) -> tuple[Samples, Int64s, Bools, Bools]:
-        """Sort samples by hash; return where each hash begins, and whether it is shared.
-
-        The last is whether something may go for it.
-        """
+        """Sort samples by hash; return group starts, shared groups, and removable groups."""
         if self.min_documents > 2:
             part = part.select(np.lexsort((part.documents, part.hashes)))
         else:
@@ -250,25 +246,25 @@ class _Meeting:
 
 
 def _met(part: Samples, starts: Int64s, chosen: Bools) -> Met:
-    """Return some of the hashes of a part, and the documents that have one."""
+    """Return the chosen hashes of a part, and their documents."""
     sizes = np.diff(starts, append=len(part.hashes))
     return Met(part.hashes[starts[chosen]], np.unique(part.documents[np.repeat(chosen, sizes)]))
 
 
 def _differs_before(values: Uint64s | Int64s) -> Bools:
-    """Tell which values differ from the one before."""
+    """Return which values differ from the previous one."""
     differs: Bools = np.ones(len(values), np.bool_)
     differs[1:] = values[1:] != values[:-1]
     return differs
 
 
 def _empty_filter(n_hashes: int) -> Uint64s:
-    """Return a filter for so many hashes."""
+    """Return an empty filter for a number of hashes."""
     return np.zeros(1 << max(0, (_FILTER_BITS * n_hashes // 64 - 1).bit_length()), np.uint64)
 
 
 def _filter_of(hashes: Uint64s) -> Uint64s:
-    """Return the filter that has some hashes."""
+    """Return a filter with these hashes."""
     shared = _empty_filter(len(hashes))
     repeat_table.fill_filter(hashes, shared)
     return shared
@@ -282,10 +278,10 @@ def _remove(
     min_tokens: int,
     min_documents: int,
 ) -> tuple[Int64s, Uint64s]:
-    """Cut documents in order, comparing those windows of which the samples have these hashes.
+    """Cut documents in order, comparing windows with these sample hashes.
 
-    Returns a row for each run that goes, its first and last token, exclusive, and the first one
-    that stays for it, counted through all documents; and the hashes of samples across joints.
+    Returns a row per removed run: its first and last token (exclusive), and the first kept token,
+    counted through all documents; and the hashes of samples across joints.
     """
     values, offsets = tokens.values, tokens.offsets
     collection = sealed(
@@ -308,8 +304,8 @@ def _remove(
     is_mapped = isinstance(values, np.memmap)
     at_a_time = _MAPPED_AT_A_TIME if is_mapped else _AT_A_TIME
 
-    # Documents that are done, and those of which the samples are in the table: fewer, when it has
-    # grown and is filled anew.
+    # Documents that are done, and documents with samples in the table; the second number drops when
+    # the table grows and is refilled.
     n_done = n_filled = 0
     while n_done < len(order):
         before = int(ends[n_filled - 1]) if n_filled else 0
@@ -339,12 +335,12 @@ def _remove(
 def _wanted_windows(
     tokens: TokenLists, order: Int64s, min_tokens: int, min_documents: int
 ) -> Uint64s:
-    """Give a hash table of the windows that enough documents have; an empty one if all may go."""
+    """Return a hash table of the windows of enough documents, or an empty one."""
     if min_documents <= 2:
         return np.zeros(0, np.uint64)
     n_windows = int(np.maximum(np.diff(tokens.offsets)[order] - min_tokens + 1, 0).sum())
     n_parts = 1 + n_windows // _COUNTED_AT_A_TIME
-    # Parts are of about equal size; the table of one is never quite full.
+    # Parts are of about equal size; a table is never quite full.
     n_slots = 1 << (2 * n_windows // n_parts + 64).bit_length()
     kept = []
     for part in range(n_parts):
@@ -369,7 +365,7 @@ def _wanted_windows(
 
 
 def _by_document(rows: Int64s, offsets: Int64s, numbers: Int64s) -> Repeats:
-    """Sort rows of tokens counted through documents of some numbers, and count them in each."""
+    """Sort rows by document, and convert token positions to positions in the document."""
     starts, stops, kept = rows[np.argsort(rows[:, 0])].T
     documents = np.searchsorted(offsets, starts, side="right") - 1
     kept_documents = np.searchsorted(offsets, kept, side="right") - 1

@@ -1,4 +1,4 @@
-"""What decides an index: how texts become tokens, and tokens min-hashes."""
+"""Scheme of an index: tokenization of texts and min-hashes of tokens."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from neardup.text.weighting import Weighting
 
 @dataclass(frozen=True)
 class PassageScheme:
-    """How passages are found: two indexes of one scheme have the same windows.
+    """Scheme of a passage index: equal schemes yield equal windows.
 
     Parameters
     ----------
     shingles
-        What a text is cut into: tokens, or runs of ``ngram`` of them. What a copy counts,
-        ``weighting`` says.
+        Units of a text: tokens, or runs of ``ngram`` tokens. ``weighting`` defines the effect of
+        copies.
     min_tokens
-        Tokens of the shortest passage that is found for certain, from ``ngram`` to 65,536. Half of
-        it, and windows take twice the room.
+        Tokens of the shortest passage that is certainly found, from ``ngram`` to 65,536. Half of it
+        doubles the size of the windows.
     num_perm
         Hash functions, from 8 to 1,024: an estimate of a similarity J has a standard error of
-        sqrt(J (1 - J) / num_perm). 0: none, so that there are no windows, and searches compare all
-        that may be similar.
+        sqrt(J (1 - J) / num_perm). 0 stores no windows; searches then compare all possibly similar
+        passages.
     weighting
-        What tokens weigh.
+        Weights of tokens.
     seed
-        Which hash functions.
+        Seed of the hash functions.
     """
 
     shingles: ShingleScheme
@@ -56,7 +56,7 @@ class PassageScheme:
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """What cuts texts into shingles; with ``ngram`` 1 tokens stand for themselves."""
+        """Tokenizer of shingles; with ``ngram`` 1, shingles are tokens."""
         plain, ngram = self.shingles.tokenizer, self.shingles.ngram
         return plain if ngram == 1 else ShingledTokenizer(plain, ngram)
 
@@ -71,24 +71,24 @@ class PassageScheme:
         return tokens if ngram == 1 else shingle_tokens(tokens, ngram)
 
     def count_shingles(self, n_tokens: int) -> int:
-        """Return how many shingles a passage of so many tokens has."""
+        """Return the number of shingles of a passage, given its tokens."""
         return max(n_tokens - self.shingles.ngram + 1, 1)
 
     def count_tokens(self, n_shingles: int) -> int:
-        """Return how many tokens a passage of so many shingles has."""
+        """Return the number of tokens of a passage, given its shingles."""
         return n_shingles + self.shingles.ngram - 1
 
     @property
     def seeds(self) -> Uint64s:
-        """A 64-bit seed for each hash function."""
+        """A 64-bit seed per hash function."""
         return function_seeds(self.seed, self.num_perm)
 
     def weighed_by(self, idf: InverseFrequency) -> PassageScheme:
-        """Return a scheme without hash functions by another inverse document frequency."""
+        """Return a scheme without hash functions, with other inverse document frequencies."""
         return replace(self, weighting=replace(self.weighting, idf=idf))
 
     def describe(self) -> dict[str, Any]:
-        """Give all that decides the windows, as plain values."""
+        """Return all parameters of the windows, as plain values."""
         shingles = self.shingles.describe()
         del shingles["occurrences"]
         return {
@@ -101,7 +101,7 @@ class PassageScheme:
 
 
 def check_length(min_tokens: int, ngram: int) -> None:
-    """Make sure that a passage of ``min_tokens`` tokens has a shingle."""
+    """Check that a passage of ``min_tokens`` tokens has a shingle."""
     if min_tokens < ngram:
         message = (
             f"min_tokens must be at least ngram, got {min_tokens} and {ngram}: a passage of fewer "
@@ -125,16 +125,16 @@ def make_passage_scheme(**given: Any) -> PassageScheme:
 def restore_scheme(
     description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None = None
 ) -> PassageScheme:
-    """Make the scheme that ``describe`` told of.
+    """Restore a scheme from its description.
 
     Parameters
     ----------
     description
-        What ``describe`` gave.
+        Result of ``describe``.
     tokenizer
-        The ``tokenizer.json`` that was used, if one was.
+        The ``tokenizer.json`` of the scheme, if it has one.
     """
-    # An index that was made before passages had shingles does not say it.
+    # Indexes from before passages had shingles lack it.
     description = {"ngram": 1, **description}
     tokenizer = described_tokenizer(description, tokenizer)
     options = {key: description[key] for key in PassageOptions.known if key in description}

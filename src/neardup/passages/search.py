@@ -1,10 +1,10 @@
-"""Passages of a segment that are similar to queries, looked up and compared many at a time.
+"""Find passages of a segment that are similar to queries, for many queries at a time.
 
-First where passages may begin: by the rarest tokens (``kernels.passage.lookups``), then by all
-tokens (``kernels.passage.narrowing``). What begins there is compared with the query
-(``kernels.passage.matches``): all of it, so that no passage is missed, or where a recall below 1 is
-asked for, what shares enough min-hashes (``kernels.passage.candidates`` and ``.sweep``). Without
-them cost grows with the square of a query's length, with them about linearly.
+First, candidate starts are found by the rarest tokens (``kernels.passage.lookups``), then by all
+tokens (``kernels.passage.narrowing``). Passages at these starts are compared with the query
+(``kernels.passage.matches``): all of them, so that none is missed, or with a recall below 1 only
+those with enough common min-hashes (``kernels.passage.candidates`` and ``.sweep``). Without
+min-hashes, cost grows with the square of a query's length, with them about linearly.
 """
 
 from __future__ import annotations
@@ -33,36 +33,36 @@ from neardup.passages.windows import Queries, inverse_frequencies
 from neardup.tables import Bools, Floats, Int32s, Int64s, Rows
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
-# Bytes of a search: of a token its number, its place, and by buckets what begins there; of an entry
-# of the vocabulary its hash, its list and its weights; and what each thread has for itself.
+# Memory of a search in bytes: per token its number, position and bucket entries; per vocabulary
+# entry its hash, list and weights; in addition to each thread's scratch memory.
 _BYTES_OF_TOKEN, _BYTES_OF_ENTRY = 10, 48
 _SCRATCH_OF_ENTRY, _SCRATCH_OF_PLACE = 12, 32
 
-# Starts for which there is room, for each region for which there is.
+# Row capacity per region.
 _ROWS_OF_REGION = 8
 
-# Weights of passages are told apart by classes, so many of them for each power of two; a passage
-# is in one that is as heavy, whatever rounding does. They are looked for by fewer.
+# Passage weights are grouped into classes, this many per power of two for comparison and fewer for
+# the search. Bounds have slack for rounding.
 _CLASSES, _CLASSES_SOUGHT, _SLACK = 4, 2, 1e-6
-# In one place of so many the least tokens of a passage may be lighter than is usual.
+# One position in this many may have lighter least tokens than usual.
 _LIGHT_OF = 50
-# From one run of buckets in so many, and some more, passages may reach further than from others.
+# One run of buckets in this many, and some more, may have passages that extend further.
 _FEW_OF, _FEW = 4096, 4
-# They usually reach over so many buckets at most.
+# Passages usually extend over at most this many buckets.
 _MOST_BUCKETS = 4
-# Buckets have so many starts at least, as a power of two.
+# Least starts per bucket, as a power of two.
 _LEAST_BITS = 3
 
-# What rounding takes from a weight at most.
+# Maximum rounding error of a weight.
 _UNITS = 2.0
-# Below this term frequency no weight is cut off at the greatest one.
+# Below this term frequency no weight is capped at the maximum.
 _SURELY_EXACT = 2.0**25
 
 
 class Batch:
-    """Some of many queries, from number ``first`` to ``stop``; ``totals`` are what each weighs.
+    """Queries from number ``first`` to ``stop``; ``totals`` are their weights.
 
-    Min-hashes are made of those for which they are asked, once.
+    Min-hashes are computed once, on request.
     """
 
     def __init__(self, queries: Queries, first: int, stop: int) -> None:
@@ -77,7 +77,7 @@ class Batch:
         return len(self.totals)
 
     def keys_for(self, rows: Int64s) -> npt.NDArray[np.uint64]:
-        """Return the min-hashes of queries, a row for each; only of ``rows`` they have meaning."""
+        """Return min-hashes, a row per query; only the requested ``rows`` are valid."""
         rows = rows[~self._has_keys[rows]]
         if len(rows):
             self._keys[rows], _ = self.queries.hash(self.first + rows)
@@ -87,11 +87,11 @@ class Batch:
 
 @dataclass(frozen=True)
 class Hits(Rows):
-    """Passages of one segment found for some queries; all arrays have a row for each.
+    """Passages of one segment found for queries; arrays have a row per passage.
 
-    ``queries`` are numbers of queries, ascending; those of one have ascending places. ``starts``
-    and ``stops`` (exclusive) are tokens, counted through the segment; ``shared`` over ``either`` is
-    the similarity.
+    ``queries`` are ascending numbers of queries; positions ascend within a query. ``starts`` and
+    ``stops`` (exclusive) are tokens, counted through the segment; ``shared`` over ``either`` is the
+    similarity.
     """
 
     queries: Int64s
@@ -102,13 +102,12 @@ class Hits(Rows):
 
 
 class SegmentSearcher:
-    """Looks for queries in one segment, for any number of threads.
+    """Search one segment for queries; thread-safe.
 
-    What takes a look at the whole segment is made once and kept: where each token stands, the
-    inverse document frequencies of its vocabulary, if tokens have any, how far passages of some
-    weight reach and what they weigh at least, and scratch memory for each thread that searches
-    while others do. ``forget`` leaves little of it; all but how far passages reach is made anew in
-    a tenth of the time.
+    Data that need a scan of the whole segment are computed once and kept: token positions, the
+    inverse document frequencies of the vocabulary, if tokens have any, the extents and least
+    weights of passages by weight class, and scratch memory per concurrent thread. ``forget`` frees
+    most of it; all but the extents is recomputed in a tenth of the time.
     """
 
     def __init__(
@@ -120,18 +119,18 @@ class SegmentSearcher:
         self.segment = segment
         self._scheme = scheme
         self._frequencies = frequencies
-        # So many shingles behind one share tokens with it.
+        # This many shingles after a passage share tokens with it.
         self._overlap = scheme.shingles.ngram - 1
         self._reaches: dict[int, Reach] = {}
-        # Their bits, spans and runs, which are few and take longest to be found.
+        # Bits, spans and runs of the classes, which are small and slowest to compute.
         self._extents: dict[int, tuple[int, int, Int64s]] = {}
         self._lightest_by_bits: dict[int, Floats] = {}
         self._idle: deque[Scratch] = deque()
-        # What all threads want at the same time is made by one, and the others wait.
+        # Shared data are computed by one thread while the others wait.
         self._making = RLock()
 
     def memory_bytes(self, n_threads: int) -> int:
-        """Return about how many bytes a search takes, with what it reads of the segment's files."""
+        """Return the approximate memory of a search, mapped files included."""
         n_entries = len(self.segment.vocabulary)
         return (
             _BYTES_OF_TOKEN * len(self.segment.tokens)
@@ -140,7 +139,7 @@ class SegmentSearcher:
         )
 
     def forget(self) -> None:
-        """Give back what a search takes, made or read again by the next one; others may search."""
+        """Free the memory of searches; the next one recomputes it. Thread-safe."""
         for name in ("_places", "_documents", "_windows"):
             vars(self).pop(name, None)
         self._reaches, self._lightest_by_bits = {}, {}
@@ -148,7 +147,7 @@ class SegmentSearcher:
         self.segment.let_go()
 
     def entries(self, queries: Queries) -> Int32s:
-        """Return the entry of the vocabulary that each token of some queries is, or -1."""
+        """Return the vocabulary entry of each query token, or -1."""
         vocabulary, hashes = self.segment.vocabulary, queries.wanted.hashes
         entries = np.full(len(hashes), -1, np.int32)
         if len(vocabulary):
@@ -160,8 +159,8 @@ class SegmentSearcher:
     def search(self, batch: Batch, first_tokens: Int64s, entries: Int32s, plan: SearchPlan) -> Hits:
         """Find the passages that are similar to the queries of a batch.
 
-        Those of each begin at ``first_tokens`` or behind, counted through the segment. ``entries``
-        is what the method of that name gives for all queries.
+        Passages of each query begin at ``first_tokens`` or later, counted through the segment.
+        ``entries`` is the result of the method of that name for all queries.
         """
         threshold, times = plan.threshold, plan.times
         least = 1 if times else plan.min_tokens
@@ -171,7 +170,7 @@ class SegmentSearcher:
         ranges = self._find_ranges(batch, first_tokens, entries, limits)
         if not len(ranges):
             return _NOTHING
-        # Each kernel goes on where it stopped for want of room, so what it gives comes in parts.
+        # Each kernel resumes after filling its buffer, so results come in parts.
         found = [
             compared.copy()
             for outlined in self._outline(batch, ranges, limits)
@@ -186,21 +185,21 @@ class SegmentSearcher:
     def _find_ranges(
         self, batch: Batch, first_tokens: Int64s, entries: Int32s, limits: Limits
     ) -> Int64s:
-        """Find the ranges of starts from which passages may be similar enough, by query."""
+        """Find ranges of starts of possibly similar passages, by query."""
         totals, threshold = batch.totals, limits.threshold
         has_weight = np.flatnonzero(totals > 0)
         found, heaviest = [np.empty((0, 3), np.int64)], [np.empty(0, np.float64)]
         if not len(has_weight):
             return np.empty((0, 5), np.int64)
-        # A passage weighs no less than what it shares of a query, and no more than this allows. The
-        # first class has those that are lighter than the least tokens are in most places, too.
+        # A passage weighs at least its shared weight and at most this bound. The first class
+        # includes passages lighter than the usual least weight.
         light = self._usually_lightest / np.median(totals[has_weight])
         light = np.clip(light, threshold, 1.0)
         n_classes = max(round(-_CLASSES_SOUGHT * np.log2(threshold * light)), 1)
         bounds = np.geomspace(light, 1 / threshold, n_classes + 1)
         bounds[0] = threshold
         if limits.times:
-            # Heavier ones share no more.
+            # Heavier passages share no more.
             bounds = np.array([0.0, limits.times])
         for low, high in pairwise(bounds.tolist()):
             most = np.ceil(_CLASSES * np.log2(totals[has_weight] * high * (1 + _SLACK)))
@@ -246,7 +245,7 @@ class SegmentSearcher:
         entries: Int32s,
         limits: Limits,
     ) -> Iterator[Int64s]:
-        """Yield where passages of a class may begin that are similar to some of the queries."""
+        """Yield candidate starts of passages of a class for the queries."""
 
         def find(done: int, room: Int64s) -> tuple[Int, Int]:
             return lookups.find_buckets(
@@ -268,7 +267,7 @@ class SegmentSearcher:
             yield buckets.copy()
 
     def _reach(self, number: int) -> Reach:
-        """Return how far passages reach whose weight is of a class."""
+        """Return the extents of passages of a weight class."""
         reach = self._reaches.get(number)
         if reach is not None:
             return reach
@@ -290,7 +289,7 @@ class SegmentSearcher:
         lookups.find_reaches(self._documents, _weight_of(number), bits, counts, reaches)
         span = _usual_span(reaches)
         if span > _MOST_BUCKETS:
-            # In larger buckets they are fewer.
+            # Larger buckets reduce their number.
             more = (span // _MOST_BUCKETS).bit_length()
             firsts = np.arange(0, n_buckets, 1 << more)
             ends = (np.arange(n_buckets) + reaches) >> more
@@ -299,7 +298,7 @@ class SegmentSearcher:
         return bits, span, _far_runs(reaches, span)
 
     def _lightest(self, bits: int) -> Floats:
-        """Return what passages weigh at least that begin in each bucket of ``1 << bits`` tokens."""
+        """Return the least weight of passages per bucket of ``1 << bits`` tokens."""
         with self._making:
             lightest = self._lightest_by_bits.get(bits)
             if lightest is not None:
@@ -318,7 +317,7 @@ class SegmentSearcher:
 
     @cached_property
     def _usually_lightest(self) -> float:
-        """What passages weigh at least that begin in any but a few buckets."""
+        """Least weight of passages outside a few buckets."""
         weights = self._lightest(_LEAST_BITS)
         few = len(weights) // _LIGHT_OF
         return float(np.partition(weights, few)[few])
@@ -328,11 +327,11 @@ class SegmentSearcher:
     ) -> Iterator[tuple[Int64s, Int64s, Int64s]]:
         """Yield regions of sub-texts to be compared, and their ends by start.
 
-        Those that share enough min-hashes with their query, or all that begin in its ranges.
+        They are the sub-texts with enough common min-hashes, or all in the ranges of their query.
         """
         lists: Int64s = np.empty((0, 2), np.int64)
         if limits.hits:
-            # Rows of the queries that have a range have meaning.
+            # Only queries with a range need min-hashes.
             keys = batch.keys_for(np.unique(ranges[:, 0]))
             lists = np.empty((keys.size, 2), np.int64)
             ranges = ranges[: candidates.sift_queries(keys, self._windows, limits, lists, ranges)]
@@ -391,13 +390,13 @@ class SegmentSearcher:
 
     @contextmanager
     def _scratch(self) -> Iterator[Scratch]:
-        """Give scratch memory for one thread."""
+        """Yield scratch memory for one thread."""
         try:
             scratch = self._idle.pop()
         except IndexError:
             scratch = self._make_scratch()
         yield scratch
-        # After an error it may not be clean.
+        # After an error, scratch memory may be dirty and is dropped.
         self._idle.append(scratch)
 
     def _make_scratch(self) -> Scratch:
@@ -417,7 +416,7 @@ class SegmentSearcher:
 
     @cached_property
     def _windows(self) -> Windows:
-        """The windows, as kernels take them."""
+        """The windows for kernels."""
         index = self.segment.windows
         return sealed(
             Windows(
@@ -433,7 +432,7 @@ class SegmentSearcher:
 
     @cached_property
     def _places(self) -> Places:
-        """Where each entry of the vocabulary stands, as kernels take it."""
+        """The positions of each vocabulary entry, for kernels."""
         tokens = self.segment.tokens
         starts: Int64s = np.zeros(len(self.segment.vocabulary) + 1, np.int64)
         places: Int32s = np.empty(len(tokens), np.int32)
@@ -442,7 +441,7 @@ class SegmentSearcher:
 
     @cached_property
     def _documents(self) -> Documents:
-        """The texts and what their tokens weigh, as kernels take them."""
+        """The texts and their token weights, for kernels."""
         segment = self.segment
         inverses = np.empty(0, np.float64)
         if self._frequencies is not None:
@@ -456,8 +455,8 @@ class SegmentSearcher:
 def weighed_documents(
     tokens: Int32s, offsets: Int64s, n_entries: int, inverses: Floats, term_weights: Floats
 ) -> Documents:
-    """Return texts as kernels take them; see ``Documents`` for the arguments."""
-    # The least that a further copy adds; nothing where weights may be cut off at the greatest.
+    """Return texts for kernels; see ``Documents`` for the arguments."""
+    # Least weight of a further copy; zero if weights may be capped.
     step = np.diff(term_weights[1:]).min(initial=np.inf)
     if not len(term_weights[2:]) or term_weights[-1] >= _SURELY_EXACT:
         step = 0.0
@@ -472,20 +471,20 @@ _NOTHING = Hits(*(np.empty(0, np.int64) for _ in range(5)))
 
 
 def _weight_of(number: float) -> np.float64:
-    """Return the weight that passages of a class have at most."""
+    """Return the maximum weight of passages of a class."""
     return np.float64(2.0 ** (number / _CLASSES))
 
 
 def _merge_buckets(buckets: Int64s, heaviest: Floats) -> tuple[Int64s, Floats]:
-    """Join starts of one query that overlap, or adjoin; rows are query, first start, one behind.
+    """Join overlapping or adjoining ranges of one query; rows are query, start, stop.
 
-    Of the weights the greatest is kept.
+    The greatest weight is kept.
     """
     order = np.lexsort((buckets[:, 1], buckets[:, 0]))
     buckets, heaviest = buckets[order], heaviest[order]
     heads = np.empty(len(buckets), np.bool_)
     heads[:1] = True
-    # By query, as numbers so far apart that no start reaches from one to the next.
+    # Offset queries so far that ranges of two queries never touch.
     far = int(buckets[:, 2].max(initial=0)) + 1
     behind = np.maximum.accumulate(buckets[:, 0] * far + buckets[:, 2])
     heads[1:] = (buckets[1:, 0] * far + buckets[1:, 1]) > behind[:-1]
@@ -498,7 +497,7 @@ def _merge_buckets(buckets: Int64s, heaviest: Floats) -> tuple[Int64s, Floats]:
 
 
 def _usual_span(reaches: Int64s) -> int:
-    """Return over how many buckets passages reach, but from a few runs of buckets."""
+    """Return the extent of passages in buckets, except for a few runs of buckets."""
     few = len(reaches) // _FEW_OF + _FEW
     for share in (2, 4, 16, 64, 256, 1024, 4096):
         place = len(reaches) - 1 - len(reaches) // share
@@ -510,7 +509,7 @@ def _usual_span(reaches: Int64s) -> int:
 
 
 def _far_runs(reaches: Int64s, span: int) -> Int64s:
-    """Return the runs of buckets from which passages reach further, as ``Reach`` has them."""
+    """Return the runs of buckets with larger extents, in the form of ``Reach``."""
     bounds = np.flatnonzero(np.diff(reaches > span, prepend=False, append=False)).reshape(-1, 2)
     ends = [(np.arange(first, stop) + reaches[first:stop]).max() for first, stop in bounds.tolist()]
     return np.column_stack([bounds, np.array(ends, np.int64)])

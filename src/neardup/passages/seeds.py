@@ -1,20 +1,19 @@
-"""How low windows are looked up, so that a passage at the threshold is found.
+"""Recall of window lookups, and thresholds that find passages with a given recall.
 
-A passage of n tokens that is similar to another one, K of its tokens being in both, is found by a
-window of it. Which tokens were changed is chance: a window of L tokens has more or fewer of the K.
-If words were changed independently, that number is hypergeometric, and the other text has L tokens,
-or so, in the place of the window: with X common ones their similarity is X / (2 L - X), and the
-share of the window that is contained X / L. A window that must be as similar as the whole passage
-misses half of those that are just so, and with few windows in a short passage there is no second
-chance; looked up lower, it finds nearly all.
+A passage of n tokens that shares K tokens with a similar one is found by a window of it. The
+changed tokens are random, so a window of L tokens has more or fewer of the K. If words were changed
+independently, that number is hypergeometric, and the other text has about L tokens in the window's
+position: with X common tokens, the similarity is X / (2 L - X), and the contained share of the
+window X / L. At the passage's own threshold, a window misses half of the passages just at it, and a
+short passage has few windows; a lower threshold finds nearly all.
 
-Words that were moved, too, are lost to the window if they left its place. If they stay in their
-sentences, that is so only at its two ends: of a sentence that lies partly in the window the other
-text has the words anywhere. It is taken whole there or not at all, whichever is more similar, so
-that the number of tokens on the other side varies.
+Moved words are also lost to the window if they left its position. If they stay in their sentences,
+that happens only at the window's two ends: a sentence partly in the window has its words anywhere
+in the other text. It is counted completely or not at all, whichever is more similar, so that the
+number of tokens on the other side varies.
 
-Where windows begin has nothing to do with where passages do, so that the probability is a mean over
-all ways in which a passage may lie among them. What lies around a passage shares nothing.
+Window starts are independent of passage starts, so the probability is a mean over all offsets
+between them. The surroundings of a passage share nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.tables import Floats, Int64s
 
-# Tokens of a sentence in which words may have been moved: those that sentences seldom are below.
+# Tokens of a sentence with possibly moved words; few sentences are shorter.
 SENTENCE = 12
 
 
@@ -42,7 +41,7 @@ def passage_recall(
     seed_threshold: Fraction,
     sentence: int = 1,
 ) -> float:
-    """Give the probability that a passage is found by a window.
+    """Return the probability that a window finds a passage.
 
     Parameters
     ----------
@@ -53,16 +52,16 @@ def passage_recall(
     length, step
         Windows of ``length`` tokens begin every ``step`` of them, at most ``length``.
     seed_threshold
-        How similar a window must be to what stands in its place.
+        Least similarity of a window to the text in its position.
     sentence
-        Words are in any order within so many tokens, of which the passage consists; 1: they stand
-        where they stood.
+        Words are shuffled within sentences of this many tokens, which make up the passage; 1 means
+        no shuffling.
 
     Notes
     -----
-    Of windows that overlap one is counted, so that the true probability is not below, as far as
-    words were changed independently, and moved at random. Cost O(step + sentence^3 n^(1/2)) after a
-    table of n logarithms: 1 ms for 100 tokens or, with sentences, 3, for 10,000 tokens 20 or 200.
+    One of overlapping windows is counted, so the true probability is at least this if words were
+    changed independently and moved at random. Cost O(step + sentence^3 n^(1/2)) after a table of n
+    logarithms: 1 ms for 100 tokens or, with sentences, 3, for 10,000 tokens 20 or 200.
     """
     return _Chances(n_tokens, similarity, length, step, sentence).recall(seed_threshold)
 
@@ -70,18 +69,18 @@ def passage_recall(
 def choose_seed_threshold(
     n_tokens: int, similarity: Fraction, length: int, step: int, recall: Fraction
 ) -> Fraction:
-    """Give the greatest seed threshold by which ``passage_recall`` is ``recall`` or more.
+    """Return the greatest seed threshold with at least this ``passage_recall``.
 
-    At most ``similarity``. With a recall of 1 it is one that no choice of the changed words misses.
+    It is at most ``similarity``. With a recall of 1, it covers any choice of changed words.
 
     Raises
     ------
     InvalidParameterError
-        If windows may have nothing of a passage, so that no threshold does.
+        If windows may share nothing with a passage, so that no threshold suffices.
     """
     chances = _Chances(n_tokens, similarity, length, step, 1)
     low, high = 0, _common(length, similarity)
-    # So many common tokens are few enough; one more than high are too many.
+    # Binary search: this many common tokens reach the recall; one more than high do not.
     while low < high:
         middle = (low + high + 1) // 2
         if chances.recall(_jaccard(middle, length)) >= recall - _ROUNDING:
@@ -98,36 +97,36 @@ def choose_seed_threshold(
 
 
 def jaccard_of_share(share: Fraction) -> Fraction:
-    """Give the Jaccard similarity of two passages as long that have so much in common."""
+    """Return the Jaccard similarity of equally long passages with this common share."""
     return share / (2 - share)
 
 
 def share_of_jaccard(similarity: Fraction) -> Fraction:
-    """Give which share of either is in common of two passages as long that are so similar."""
+    """Return the common share of equally long passages with this similarity."""
     return 2 * similarity / (1 + similarity)
 
 
-# What is left of a sum of probabilities that is 1.
+# Rounding error of a sum of probabilities.
 _ROUNDING = 1e-9
 
 
 def _common(n: int, similarity: Fraction) -> int:
-    """Give the least number of common tokens by which two sets of n are so similar."""
+    """Return the least number of common tokens of two sets of n with this similarity."""
     return _common_of(n, n, similarity)
 
 
 def _common_of(m: int, n: int, similarity: Fraction) -> int:
-    """Give the least number of common tokens by which sets of m and n are so similar."""
+    """Return the least number of common tokens of sets of m and n with this similarity."""
     return ceil((m + n) * similarity / (1 + similarity))
 
 
 def _jaccard(common: int, n: int) -> Fraction:
-    """Give the similarity of two sets of n with some common tokens."""
+    """Return the similarity of two sets of n with some common tokens."""
     return Fraction(common, 2 * n - common)
 
 
 class _Chances:
-    """How likely each number of common tokens is, in all ways in which windows lie in a passage."""
+    """Probabilities of numbers of common tokens, over all offsets of windows in a passage."""
 
     def __init__(
         self, n_tokens: int, similarity: Fraction, length: int, step: int, sentence: int
@@ -142,7 +141,7 @@ class _Chances:
         }
 
     def recall(self, seed_threshold: Fraction) -> float:
-        """Give the probability that a window is so similar to what stands in its place."""
+        """Return the probability that a window is similar enough to the text in its position."""
         found = 0.0
         tails = {parts: self._tail(parts, seed_threshold) for parts in self._spreads}
         for (parts, n_apart), count in self._ways.items():
@@ -150,7 +149,7 @@ class _Chances:
         return found / self._step
 
     def _places(self) -> Iterator[tuple[_Parts, int]]:
-        """Yield, for each place of the first window, what it has, and how many lie apart."""
+        """Yield, per offset of the first window, its parts and the number of disjoint windows."""
         n, length, step = self._n_tokens, self._length, self._step
         for phase in range(step):
             # The first window that begins in the passage, and the one before it.
@@ -163,7 +162,7 @@ class _Chances:
             yield self._parts(start, stop), n_apart
 
     def _parts(self, start: int, stop: int) -> _Parts:
-        """Return the tokens in whole sentences, and of the others those inside, and in all."""
+        """Return the tokens of whole sentences, and inside and total tokens of partial ones."""
         n, sentence = self._n_tokens, self._sentence
         first = -(-start // sentence) * sentence
         last = n if stop == n else stop // sentence * sentence
@@ -174,9 +173,9 @@ class _Chances:
         return (last - first, last - first), *(end for end in ends if end[0])
 
     def _spread(self, insides: tuple[int, ...]) -> tuple[list[Int64s], Floats]:
-        """Return numbers of common tokens in each part, and the probability of each."""
+        """Return numbers of common tokens in each part, and their probabilities."""
         size, kept, n = sum(insides), self._kept, self._n_tokens
-        # Nothing is lost that a float could hold: these are 9 standard deviations, or more.
+        # At least 9 standard deviations, beyond the precision of a float.
         margin = ceil(4.5 * insides[0] ** 0.5)
         mean = insides[0] * kept / n
         low, high = max(int(mean) - margin, 0), min(ceil(mean) + margin, insides[0])
@@ -191,7 +190,7 @@ class _Chances:
         return common, np.exp(logs)
 
     def _tail(self, parts: _Parts, seed_threshold: Fraction) -> float:
-        """Give the probability that, with some of the parts, a window is similar enough."""
+        """Return the probability that a window with these parts is similar enough."""
         common, probabilities = self._spreads[parts]
         is_found = np.zeros(len(probabilities), bool)
         for chosen in product((False, True), repeat=len(parts) - 1):
@@ -207,5 +206,5 @@ class _Chances:
         return ways
 
 
-# Tokens of a window inside a part of a passage, and of that part: first of whole sentences.
+# Tokens of a window inside a part of a passage, and tokens of the part; whole sentences first.
 _Parts = tuple[tuple[int, int], ...]

@@ -1,4 +1,4 @@
-"""A segment of an index: the windows of some documents, and what shows a passage of them."""
+"""A segment of an index: documents, their windows, and their stored form."""
 
 from __future__ import annotations
 
@@ -26,17 +26,16 @@ from neardup.runs.runner import Runner
 from neardup.tables import Bytes, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 from neardup.text.weighting import DocumentFrequencies
 
-# Room for what a kernel finds, which is known only when it has found it.
+# Buffers for kernel results, whose size is known only afterwards.
 
-# Rows for which there is room at first.
+# Initial rows of a buffer.
 _FIRST_ROOM = 1 << 10
 
 
 def fill_array(fill: Callable[[Int64s], Int], room: Int64s, *, axis: int = 0) -> tuple[Int64s, int]:
-    """Let a kernel fill an array, or a larger one if it finds more than fits.
+    """Run a kernel on an array, and again on a larger one if it was too small.
 
-    ``fill`` returns how many places it needs along ``axis``, whether they are there or not. Returns
-    the array that has room for them, and their number.
+    ``fill`` returns the needed size along ``axis``. Returns the final array and that size.
     """
     while (n := int(fill(room))) > room.shape[axis]:
         shape = list(room.shape)
@@ -48,12 +47,11 @@ def fill_array(fill: Callable[[Int64s], Int], room: Int64s, *, axis: int = 0) ->
 def fill_in_parts(
     fill: Callable[[int, Int64s], tuple[Int, Int]], n_items: int, n_columns: int
 ) -> Iterator[Int64s]:
-    """Let a kernel work through items and yield what it finds, part by part.
+    """Run a kernel over items and yield its results, part by part.
 
-    ``fill`` gets the first item not done, and an array with ``n_columns``. It does as many items as
-    what it finds for them fits, and returns the first one not done, and how many rows it has
-    written. There is more room where there was too little for one item. A part is written over when
-    the next one is asked for.
+    ``fill`` gets the first unprocessed item and an array with ``n_columns``. It processes as many
+    items as fit, and returns the next item and the number of written rows. The array grows if a
+    single item does not fit. A part is overwritten by the next one.
     """
     done = 0
     room: Int64s = np.empty((_FIRST_ROOM, n_columns), np.int64)
@@ -68,10 +66,10 @@ def fill_in_parts(
 
 DOCUMENT_SCHEMA = pa.schema([("id", pa.large_string()), ("text", pa.large_string())])
 
-# Beside them, where some texts are those of several files: where each begins.
+# Optional column for texts joined from several files: the start of each file.
 _FILES = pa.field("files", FILES)
 
-# Ids are stored as strings. Where they were whole numbers, the schema's metadata have their type.
+# Ids are stored as strings. The schema's metadata record the type of integer ids.
 _ID_TYPE = b"neardup.id_type"
 _INTEGERS = (
     *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
@@ -123,10 +121,10 @@ class DocumentsById:
 class PassageSegment(DocumentsById):
     """An open segment.
 
-    ``tokens`` are numbers of entries of ``vocabulary``, which are token hashes, ascending; document
-    d has ``tokens[offsets[d] : offsets[d + 1]]``. If they are shingles, they ``overlap``. ``ids``
-    are large strings, of integers too; ``id_type`` is what they were read as. ``files`` are those
-    of texts that were put together from several, None without such.
+    ``tokens`` are numbers of entries of ``vocabulary``, which are ascending token hashes; document
+    d has ``tokens[offsets[d] : offsets[d + 1]]``. Shingles ``overlap``. ``ids`` are large strings,
+    also for integers; ``id_type`` is their input type. ``files`` are the file lists of texts joined
+    from several files, or None.
     """
 
     name: str
@@ -145,14 +143,14 @@ class PassageSegment(DocumentsById):
     texts: pa.Array
     files: pa.Array | None
     let_go: Callable[[], None]
-    """Gives back the memory that files take, which are read again where they are touched."""
+    """Frees the memory of mapped files; pages are read again on access."""
 
     def token_lists(self) -> TokenLists:
-        """Give the token hashes of all documents again."""
+        """Return the token hashes of all documents."""
         return TokenLists(self.vocabulary[self.tokens], self.offsets)
 
     def byte_places(self, tokens: Int64s, documents: Int64s) -> tuple[Int64s, Int64s]:
-        """Tell where tokens, counted through the segment, start and stop in their texts' bytes."""
+        """Return byte spans of tokens in their texts; tokens are counted through the segment."""
         starts, stops = np.empty_like(tokens), np.empty_like(tokens)
         segments.find_places(
             tokens,
@@ -170,14 +168,14 @@ class PassageSegment(DocumentsById):
 
 
 def document_table(stored: Segment) -> pa.Table:
-    """Return the documents of a segment, with files of texts where some texts have several."""
+    """Return the documents of a segment, with file lists if some texts have them."""
     has_files = _FILES.name in stored.table("documents").column_names
     schema = DOCUMENT_SCHEMA.append(_FILES) if has_files else DOCUMENT_SCHEMA
     return stored.table("documents", schema)
 
 
 def _documents_of(block: DocumentBlock) -> pa.Table:
-    """Return the table of some documents, as it is stored."""
+    """Return the table of documents in its stored form."""
     columns, schema = [as_text(block.ids), block.texts], DOCUMENT_SCHEMA
     if block.files is not None:
         columns, schema = [*columns, block.files], schema.append(_FILES)
@@ -187,7 +185,7 @@ def _documents_of(block: DocumentBlock) -> pa.Table:
 
 
 def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
-    """See the files of a segment as what they are, after a look at how they fit together."""
+    """Open the files of a segment, and check their consistency."""
     record = stored.record
     n_docs, n_tokens = record.n_documents, record.n_tokens
     table = document_table(stored)
@@ -238,11 +236,11 @@ def _check_ascending(stored: Segment, name: str, array: npt.NDArray[Any], last: 
 
 
 def _in_one(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array; where it is one already, without a copy."""
+    """Return a column as one array, without a copy if possible."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-# Writing a segment of an index: documents, their tokens, and all their windows.
+# Writing a segment: documents, their tokens, and all their windows.
 
 _FIRST_ROOM_FAR = 1 << 12
 
@@ -255,9 +253,9 @@ def write_segment(
     frequencies: DocumentFrequencies | None,
     runner: Runner,
 ) -> SegmentRecord:
-    """Write a segment of some documents; reports how many hash functions are done.
+    """Write a segment; report the completed hash functions.
 
-    The bytes written do not depend on the number of threads.
+    The bytes do not depend on the number of threads.
     """
     with SegmentWriter(folder, name) as writer:
         _write(writer, block, scheme, frequencies, runner)
@@ -272,7 +270,7 @@ def hold_segment(
     frequencies: DocumentFrequencies | None,
     runner: Runner,
 ) -> tuple[SegmentRecord, PassageSegment]:
-    """Make a segment of some documents in memory, as if it had been written and opened."""
+    """Make a segment in memory, as if it had been written and opened."""
     held = SegmentInMemory()
     _write(held, block, scheme, frequencies, runner)
     record = SegmentRecord(name, len(block), block.n_tokens, {})
@@ -289,7 +287,7 @@ def _write(
     _write_documents(writer, block, overlap=scheme.shingles.ngram > 1)
     key_starts, list_starts, n_windows = [0], [np.zeros(1, np.int64)], 0
     wide_rows = [np.empty(0, np.int64)]
-    # With no hash function the files are there, too.
+    # The files exist also without hash functions.
     _append_windows(writer, NO_WINDOWS)
     for done, lists in enumerate(_all_windows(block.tokens, scheme, frequencies, runner), 1):
         _append_windows(writer, lists)
@@ -316,7 +314,7 @@ def _all_windows(
 
 
 def _append_windows(writer: SegmentWriter | SegmentInMemory, lists: WindowLists) -> None:
-    """Write what one hash function adds to the columns of the windows."""
+    """Append the windows of one hash function to the columns."""
     writer.append("keys", lists.keys)
     writer.append("starts", lists.starts)
     writer.append("spans", lists.spans)

@@ -1,4 +1,4 @@
-"""Chains of hits made into passages: ends moved, verified, and each stretch reported once."""
+"""Turn chains of hits into verified passages with refined ends, without duplicates."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from neardup.passages.windows import inverse_frequencies
 from neardup.tables import Floats, Int64s, Uint64s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
-# How similar the ends of a passage are at least, of 1000 that the threshold is, and that the whole
-# is: chosen on passages reworded by 20 to 50 %. With a fifth less of the threshold as much is added
-# that was not copied as that was; half of what a good copy has no other text has by chance.
+# Minimum similarity of the ends of a passage, per mille of the threshold and of the whole; chosen
+# on passages reworded by 20 to 50 %. With a fifth less than the threshold, as much uncopied as
+# copied text is added; no unrelated text reaches half the similarity of a good copy by chance.
 _OF_THRESHOLD, _OF_WHOLE = 700, 500
 
-# Tokens compared at a time; ends are seldom far from where texts differ.
+# Tokens compared at a time; ends are rarely far from a difference.
 _AT_A_TIME = 256
 
 
@@ -35,22 +35,22 @@ def refine_ends(
     query, document
         Tokens of the whole texts.
     hit
-        A passage that was found, with ends that may be some tokens off.
+        A passage whose ends may be off by some tokens.
     reach
-        Tokens on both sides of an end that are looked at.
+        Tokens searched on both sides of an end.
     threshold
-        How similar passages have to be.
+        Required similarity of passages.
     balance
-        What tokens weigh.
+        Weights of tokens.
 
     Notes
     -----
-    Around each pair of ends both texts are aligned by edit distance. A token that both have counts
-    1, an edit -1; from inside the passage outwards the end goes where the sum is greatest, the
-    nearest of several. Where the order of words was changed, that is too near: there the end goes
-    where most of what words weigh is common in any order. An end asks for seven tenths of the
-    threshold, and half of what the whole has: the whole is more similar than its ends, and
-    unrelated text is far below. Cost reach^2 steps or so.
+    Around each pair of ends, both texts are aligned by edit distance. A common token counts 1, an
+    edit -1; the end moves outwards from inside the passage to the greatest sum, the nearest of
+    several. If the word order was changed, that end is too near, and the end is chosen by common
+    word weights in any order instead. An end requires seven tenths of the threshold, and half of
+    the whole's similarity: the whole is more similar than its ends, and unrelated text is far
+    below. Cost about reach^2 steps.
     """
     inner = min(reach, (hit.query_stop - hit.query_start) // 2, (hit.stop - hit.start) // 2)
     if inner < 1:
@@ -85,14 +85,14 @@ def refine_ends(
 
 
 def grow_equal(query: Uint64s, document: Uint64s, hit: Hit) -> Hit:
-    """Move the ends of a passage outwards for as long as the tokens of both texts are equal."""
+    """Extend the ends of a passage while the tokens of both texts are equal."""
     left = _equal_tokens(query[: hit.query_start][::-1], document[: hit.start][::-1])
     right = _equal_tokens(query[hit.query_stop :], document[hit.stop :])
     return Hit(hit.query_start - left, hit.query_stop + right, hit.start - left, hit.stop + right)
 
 
 def _equal_tokens(query: Uint64s, document: Uint64s) -> int:
-    """Count the tokens with which two texts begin alike."""
+    """Count the equal tokens at the beginning of two texts."""
     n_tokens = min(len(query), len(document))
     for first in range(0, n_tokens, _AT_A_TIME):
         stop = min(first + _AT_A_TIME, n_tokens)
@@ -105,10 +105,10 @@ def _equal_tokens(query: Uint64s, document: Uint64s) -> int:
 def _outward(
     query: Uint64s, document: Uint64s, inner: int, per_mille: int, balance: Balance
 ) -> tuple[int, int]:
-    """Return how many tokens of two texts to take so that most agree and fewest do not.
+    """Return the numbers of tokens to take of two texts for the best agreement.
 
-    ``inner`` of either, if nothing is worth it. Words in the same order mark an end best; where
-    these are less than half as many as words in any order, that was changed.
+    They are ``inner`` if nothing is gained. Words in the same order mark an end best; if they are
+    less than half of the common words in any order, the order was changed.
     """
     words, numbers = np.unique(np.concatenate([query, document]), return_inverse=True)
     numbers = numbers.astype(np.int64)
@@ -145,11 +145,10 @@ def _in_order(query: Uint64s, document: Uint64s) -> tuple[int, int]:
 def stretch_ends(
     query: Uint64s, document: Uint64s, hit: Hit, reach: int, threshold: Fraction, min_tokens: int
 ) -> Hit | None:
-    """Move the four ends of a passage so that it has ``min_tokens`` and is as similar as can be.
+    """Move the ends of a passage so that it has ``min_tokens`` and maximal similarity.
 
-    The arguments are those of ``refine_ends``, and so is the alignment; ends go where common tokens
-    are most above what the threshold asks for, of all passages that are long enough. None if there
-    is no such passage.
+    Arguments and alignment are those of ``refine_ends``; of all long enough passages, the one with
+    the greatest surplus of common tokens over the threshold is chosen. None if there is none.
     """
     inner = min(reach, (hit.query_stop - hit.query_start) // 2, (hit.stop - hit.start) // 2)
     left = _extents(
@@ -164,7 +163,7 @@ def stretch_ends(
     )
     middle = np.array([hit.query_stop - hit.query_start, hit.stop - hit.start]) - 2 * inner
     best, most = None, 0
-    # One at a time: all pairs of long windows would not fit into memory.
+    # One at a time, because all pairs of long windows would not fit into memory.
     for before in left:
         lengths = (right[:, :2] + (before[:2] + middle)).max(axis=1)
         rows = np.flatnonzero(lengths >= min_tokens)
@@ -188,9 +187,9 @@ def stretch_ends(
 
 
 def _extents(query: Uint64s, document: Uint64s, threshold: Fraction) -> Int64s:
-    """Return where equal tokens of two texts end, in either, and what is so far above a threshold.
+    """Return ends of equal tokens in both texts, and their surplus over a threshold.
 
-    Of p/q a common token is worth q, and each token of the union costs p.
+    With threshold p/q, a common token adds q, and each token of the union costs p.
     """
     p, q = threshold.numerator, threshold.denominator
     found, worth = [(0, 0, 0)], 0
@@ -208,17 +207,17 @@ Passage = tuple[Hit, float]
 
 
 class Balance:
-    """Weighs two texts against each other, as an index weighs its tokens.
+    """Weigh two texts against each other with an index's token weights.
 
-    With binary frequencies copies count here, too: as a set a long passage is its vocabulary, of
-    which two spellings of one text share little though they share most of their words.
+    Copies count even with binary frequencies: as a set, a long passage is its vocabulary, of which
+    two spellings of one text share little although they share most of their words.
     """
 
     def __init__(self, scheme: PassageScheme, frequencies: DocumentFrequencies | None) -> None:
         self._scheme, self._frequencies = scheme, frequencies
 
     def weigh(self, one: Uint64s, other: Uint64s) -> tuple[int, int, int]:
-        """Return what two texts share, and what each has."""
+        """Return the common weight of two texts, and the weight of each."""
         hashes, numbers = np.unique(np.concatenate([one, other]), return_inverse=True)
         inverses = inverse_frequencies(hashes, self._scheme, self._frequencies)
         of_both = []
@@ -228,9 +227,9 @@ class Balance:
         return int(np.minimum(*of_both).sum()), int(of_both[0].sum()), int(of_both[1].sum())
 
     def weigh_parts(self, text: Uint64s, other: Uint64s) -> tuple[Int64s, Int64s]:
-        """Return what each beginning of a text shares with another one, and has itself.
+        """Return the common and total weights of each prefix of a text.
 
-        Element k is that of the first k tokens, from 0 to all.
+        Element k belongs to the first k tokens, from 0 to all.
         """
         hashes, numbers = np.unique(np.concatenate([text, other]), return_inverse=True)
         inverses = inverse_frequencies(hashes, self._scheme, self._frequencies)
@@ -238,7 +237,7 @@ class Balance:
         wanted = self._weights(
             np.bincount(others, minlength=len(hashes)).astype(np.int64), inverses
         )[own]
-        # Which copy of it each token is.
+        # Number of each token's copy.
         order = np.argsort(own, kind="stable")
         firsts = np.flatnonzero(np.diff(own[order], prepend=-1))
         sizes = np.diff(np.append(firsts, len(own)))
@@ -253,12 +252,12 @@ class Balance:
         )
 
     def weights_of(self, hashes: Uint64s) -> Int64s:
-        """Return what each of some tokens weighs where it stands once."""
+        """Return the weights of tokens that occur once."""
         inverses = inverse_frequencies(hashes, self._scheme, self._frequencies)
         return self._weights(np.ones(len(hashes), np.int64), inverses)
 
     def _weights(self, counts: Int64s, inverses: Floats) -> Int64s:
-        """Return what so many copies of tokens weigh."""
+        """Return the weights of numbers of token copies."""
         tf = self._scheme.weighting.tf
         table = term_frequencies("raw" if tf == "binary" else tf, int(counts.max(initial=0)))
         weighed: Int64s = np.empty(len(counts), np.int64)
@@ -267,12 +266,12 @@ class Balance:
 
 
 class Settler:
-    """Makes passages of what was found for one query in one document.
+    """Make passages of the hits for one query in one document.
 
-    Passages are as similar as ``threshold`` asks for. Their ends are looked for up to ``reach``
-    tokens away. With ``apart`` both texts are one, of which two passages do not overlap, and have
-    so many tokens between them at least. With ``min_tokens`` ends that leave less are not taken if
-    there are others: formulas become passages that way, too.
+    Passages reach ``threshold``. Their ends are searched up to ``reach`` tokens away. With
+    ``apart``, both texts are the same; two passages then do not overlap and are at least this many
+    tokens apart. With ``min_tokens``, shorter passages are a last resort, so that formulas are
+    found, too.
     """
 
     def __init__(
@@ -290,10 +289,10 @@ class Settler:
         self._threshold, self._reach, self._apart = threshold, reach, apart
 
     def settle(self, chains: Sequence[Sequence[Run]]) -> list[Passage]:
-        """Make passages of chains, of which those with most evidence come first.
+        """Make passages of chains, in order of evidence.
 
-        Passages that overlap in both texts become one where what one adds to the other is similar
-        enough; else one that lies half within a better one, in both texts, is left out.
+        Passages that overlap in both texts are joined if the addition is similar enough; otherwise,
+        a passage that lies half within a better one in both texts is discarded.
         """
         kept: list[Passage] = []
         for chain in chains:
@@ -305,11 +304,11 @@ class Settler:
         return without_inner(kept)
 
     def size(self, hit: Hit) -> int:
-        """Return the tokens by which a passage is long enough or not: of either text."""
+        """Return the length of the longer part, which must reach ``min_tokens``."""
         return hit.longer
 
     def _keep(self, kept: list[Passage], passage: Passage) -> None:
-        """Add a passage to those that have more evidence, as part of one where it can be."""
+        """Add a passage to those with more evidence, joined if possible."""
         for number, (other, _) in enumerate(kept):
             share = self._common_share(other, passage[0])
             if not share:
@@ -324,13 +323,13 @@ class Settler:
         kept.append(passage)
 
     def _common_share(self, one: Hit, other: Hit) -> float:
-        """Return which share of another passage one has; half of it is enough for both."""
+        """Return the share of another passage within this one; half is enough for both."""
         return one.common_share(other)
 
     def _settle_chain(self, chain: Sequence[Run]) -> list[Passage]:
-        """Make passages of a chain that are as similar as asked for, as few as can be."""
+        """Divide a chain into the fewest passages that are similar enough."""
         passages: list[Passage] = []
-        # Not by recursion: a chain may have thousands of hits, and lose one at a time.
+        # Iterative, because a chain may have thousands of hits and lose one at a time.
         parts = [chain]
         while parts:
             part = parts.pop()
@@ -342,9 +341,9 @@ class Settler:
         return passages
 
     def _make_passage(self, chain: Sequence[Run]) -> Passage | None:
-        """Make one passage of a chain, if that is as similar as asked for.
+        """Make one passage of a chain, if it is similar enough.
 
-        One that is too short if there is no other: with those beside it, it may be long enough.
+        A short one is a last resort: joined with its neighbours, it may be long enough.
         """
         short = None
         for hit in self._ends(hull([run.whole for run in chain])):
@@ -357,12 +356,11 @@ class Settler:
         return short
 
     def _ends(self, whole: Hit) -> Iterator[Hit]:
-        """Yield passages with the ends that one may have, the best first.
+        """Yield passages with possible ends, the best first.
 
-        Ends that were refined may lie behind a difference that makes it less similar than asked
-        for, or leave it too short: then they are moved to where it is most similar of what is long
-        enough, and if that is not similar either, only over equal tokens, or to all that makes it
-        more similar.
+        Refined ends may include a difference that lowers the similarity too far, or make the
+        passage too short. Then the ends move to the most similar part of sufficient length, and if
+        that fails, only over equal tokens, or over everything that raises the similarity.
         """
         tokens, others = self._tokens, self._others
         refined = refine_ends(tokens, others, whole, self._reach, self._threshold, self._balance)
@@ -381,11 +379,11 @@ class Settler:
             yield from self._in_any_order(whole, p + q)
 
     def _in_any_order(self, whole: Hit, gain: int) -> Iterator[Hit]:
-        """Move the ends to where most is shared, in any order, of what is long enough.
+        """Move the ends to the greatest common weight in any order, with sufficient length.
 
-        Of the threshold p/q each token costs p, and one that is shared gains q: what is as similar
-        as asked for by itself is worth having. With a gain of p + q all is that makes the whole
-        more similar, of which some is chance.
+        With threshold p/q, each token costs p, and a shared token gains q: a positive part reaches
+        the threshold. A gain of p + q keeps every part that raises the similarity, some of it by
+        chance.
         """
         reach = self._reach
         low, high = max(whole.query_start - reach, 0), whole.query_stop + reach
@@ -394,27 +392,27 @@ class Settler:
         start, stop = self._best_range(query, document, self._min_tokens, gain)
         begin, end = self._best_range(document, query[start:stop], 1, gain)
         hit = Hit(low + start, low + stop, first + begin, first + end)
-        # What leaves out more is a part of the chain, which is parted elsewhere.
+        # A larger cut would be a part of the chain, which is split elsewhere.
         if max(hit.query_start - whole.query_start, whole.query_stop - hit.query_stop) <= reach:
             yield hit
 
     def _best_range(self, text: Uint64s, other: Uint64s, least: int, gain: int) -> tuple[int, int]:
-        """Return which part of a text gains most by what it shares with another one.
+        """Return the part of a text with the greatest gain from sharing with another.
 
-        Of ``least`` tokens, or of all if there are fewer.
+        It has ``least`` tokens, or all if there are fewer.
         """
         shared, own = self._balance.weigh_parts(text, other)
         worth = shared * gain - own * self._threshold.numerator
         least = min(least, len(text))
-        # For each end the best start that leaves enough.
+        # For each end, the best start with sufficient length.
         starts = np.minimum.accumulate(worth[: len(worth) - least])
         stop = int((worth[least:] - starts).argmax()) + least
         return int(worth[: stop - least + 1].argmin()), stop
 
     def _append_joined(self, passages: list[Passage], last: Passage) -> None:
-        """Append a passage, as one with those before it as long as that is similar enough.
+        """Append a passage, joined with earlier ones while they are similar enough.
 
-        A chain is parted at its gaps, and not always where it is least similar.
+        A chain is split at its gaps, which are not always its least similar places.
         """
         while passages:
             both = passages[-1][0].joined(last[0])
@@ -426,9 +424,9 @@ class Settler:
         passages.append(last)
 
     def similarity(self, hit: Hit) -> float | None:
-        """Give the similarity of two passages; None if it is below the threshold.
+        """Return the similarity of two passages; None below the threshold.
 
-        None also for passages of one text that overlap.
+        It is None also for overlapping passages of one text.
         """
         if self._apart is not None and hit.start < hit.query_stop + self._apart:
             return None
@@ -439,12 +437,12 @@ class Settler:
         return shared / either
 
     def _worth(self, hit: Hit) -> float:
-        """Return by how much two passages share more than the threshold asks for."""
+        """Return the surplus of the common weight over the threshold."""
         shared, either = self._compare(hit)
         return shared * self._threshold.denominator - either * self._threshold.numerator
 
     def _compare(self, hit: Hit) -> tuple[int, int]:
-        """Weigh what two passages share, and what either has."""
+        """Return the common weight of two passages, and the weight of each."""
         shared, of_query, of_document = self._balance.weigh(
             self._tokens[hit.query_start : hit.query_stop], self._others[hit.start : hit.stop]
         )

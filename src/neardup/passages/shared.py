@@ -1,4 +1,4 @@
-"""An index of passages that tasks look queries up in, wherever they run."""
+"""An index of passages for lookups in tasks of any process."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from neardup.index.handle import SharedFolder
 from neardup.passages.index import OpenPassages, open_segments
 from neardup.runs.runner import Runner
 
-# The index that a process was sent and has opened last: tasks that follow each other share it.
+# The last index that this process received and opened, for consecutive tasks.
 _opened: dict[str, OpenPassages] = {}
 
 
 class SharedPassages:
-    """An open index of passages, which other processes open when they look in it.
+    """An open index of passages, which other processes open on first use.
 
     Parameters
     ----------
     index
-        The index as it is open in this process.
+        The index, opened in this process.
     folder
-        Where its files are; None: in memory alone, where no other process opens it.
+        Folder of its files; None: only in memory, not available to other processes.
     """
 
     def __init__(self, index: OpenPassages, folder: SharedFolder | None) -> None:
@@ -36,12 +36,12 @@ class SharedPassages:
         self._pending = index.segments[len(index.manifest.segments) :]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is open."""
+        """Omit the open index."""
         return vars(self) | {"_index": None}
 
     @property
     def opened(self) -> OpenPassages:
-        """The index. Every byte of its files is checked when another process opens it."""
+        """The index. Another process checks every byte of its files on opening."""
         if self._index is None:
             if self._key not in _opened:
                 _opened.clear()

@@ -1,4 +1,4 @@
-"""Compact windows of texts, in the order in which an index keeps them."""
+"""Compact windows of texts, in the order of the index."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
 Uint16s = npt.NDArray[np.uint16]
 
-# Any number of copies of a token count.
+# Count any number of copies of a token.
 ALL_COPIES = 2**31 - 1
 
-# Room for windows, for each token at least and for each min_tokens of them, and some for good
-# measure; where there are more, texts are done in several goes, a large one from its start again.
-# What is not used takes no memory.
+# Buffer size in windows: per token, per ``min_tokens`` of tokens, and a reserve. If it overflows,
+# texts are processed in several rounds, a large one from its start again. Unused memory is not
+# allocated.
 _LEAST_ROOM, _ROOM, _SPARE_ROOM = 2, 2, 1 << 16
 
 
 @dataclass(frozen=True)
 class WindowLists:
-    """All windows of some texts under one hash function, by key.
+    """All windows of texts under one hash function, by key.
 
     ``keys`` ascend; the windows of key k are rows ``offsets[k]`` to ``offsets[k + 1]``. A window is
     the sub-texts that start at tokens a to b and end at c to d, both inclusive: ``starts`` are a,
-    counted through all texts, ascending within a key; ``spans`` b - a, c - b and d - c, 65,535
-    where one is too wide; ``wide_rows`` lists the rows with such a span, ``wide_spans`` their
-    three.
+    counted through all texts, ascending within a key; ``spans`` are b - a, c - b and d - c, with
+    65,535 for wider ones; ``wide_rows`` lists the rows with such a span, ``wide_spans`` their three
+    spans.
     """
 
     keys: Uint64s
@@ -63,9 +63,9 @@ NO_WINDOWS = WindowLists(
 
 
 def group_occurrences(token_lists: TokenLists) -> Occurrences:
-    """Give the different tokens of each text numbers and list where they stand.
+    """Enumerate the distinct tokens of each text, and their positions.
 
-    Cost: some 20 ns a token; memory 24 bytes a token while it runs, up to 24 afterwards.
+    Cost: about 20 ns per token; memory 24 bytes per token while it runs, up to 24 afterwards.
     """
     values, offsets = token_lists.values, token_lists.offsets
     n, longest = len(values), int(np.diff(offsets).max(initial=0))
@@ -85,10 +85,9 @@ def group_occurrences(token_lists: TokenLists) -> Occurrences:
 def multiset_windows(
     texts: Occurrences, seed: int, min_tokens: int, most_copies: int = ALL_COPIES
 ) -> WindowLists:
-    """List all windows under one hash function that hold a sub-text of ``min_tokens`` tokens.
+    """List all windows under one hash function that contain ``min_tokens`` tokens.
 
-    ``most_copies`` of each token count: all of them make the min-hash that of multisets, 1 that of
-    sets.
+    ``most_copies`` of each token count: all of them yield min-hashes of multisets, 1 of sets.
     """
 
     def list_from(first_text: int, *scratch: Any) -> tuple[Any, Any]:
@@ -104,8 +103,8 @@ def weighted_windows(
 ) -> WindowLists:
     """List all windows under one function of consistent weighted sampling.
 
-    ``log_weights`` are the logarithms of the weights of each type's copies, in the places of its
-    positions; minus infinity for none.
+    ``log_weights`` are the logarithms of the weights of each type's copies, at the indexes of its
+    positions; minus infinity for no weight.
     """
 
     def list_from(first_text: int, *scratch: Any) -> tuple[Any, Any]:
@@ -119,7 +118,7 @@ def weighted_windows(
 def _list_all(
     texts: Occurrences, min_tokens: int, list_from: Callable[..., tuple[Any, Any]]
 ) -> WindowLists:
-    """List the windows of all texts, with more room for those that do not fit."""
+    """List the windows of all texts, with a larger buffer on overflow."""
     n_tokens = len(texts.positions)
     room = max(n_tokens // _LEAST_ROOM, _ROOM * n_tokens // min_tokens) + _SPARE_ROOM
     active, steps = staircase.make_scratch(int(np.diff(texts.offsets).max(initial=0)))
@@ -159,13 +158,13 @@ def _by_key(keys: Uint64s, starts: Uint32s, spans: Uint32s) -> WindowLists:
     return WindowLists(distinct[order], offsets, ordered_starts, packed, wide_rows, wide_spans)
 
 
-# What the tokens of texts weigh under a scheme, and the windows that follow from it.
+# Token weights of texts under a scheme, and the resulting windows.
 
 
 def count_windows(
     token_lists: TokenLists, scheme: PassageScheme, frequencies: DocumentFrequencies | None
 ) -> tuple[Occurrences, Callable[[int], WindowLists]]:
-    """Group the tokens of some texts; give what lists their windows under a seed."""
+    """Group the tokens of texts; return a function that lists their windows under a seed."""
     texts = group_occurrences(token_lists)
     weighting = scheme.weighting
     if weighting.counts_only:
@@ -178,7 +177,7 @@ def count_windows(
 def text_log_weights(
     texts: Occurrences, scheme: PassageScheme, frequencies: DocumentFrequencies | None
 ) -> Floats:
-    """Give the logarithm of each token's weight at each number of copies, by type."""
+    """Return the logarithm of each token's weight per number of copies, by type."""
     weighting = scheme.weighting
     counts = np.diff(texts.type_starts)
     table = term_frequencies(weighting.tf, int(counts.max(initial=0)))
@@ -191,21 +190,21 @@ def text_log_weights(
 def inverse_frequencies(
     hashes: Uint64s, scheme: PassageScheme, frequencies: DocumentFrequencies | None
 ) -> Floats:
-    """Give the inverse document frequency of tokens; 1 for all where none was counted."""
+    """Return the inverse document frequencies of tokens; 1 for all without counts."""
     if frequencies is None:
         return np.ones(len(hashes), np.float64)
     return frequencies.idf_of(hashes, scheme.weighting.idf)
 
 
-# Queries: texts whose passages are looked for, as weighted tokens and min-hashes.
+# Queries: searched texts as weighted tokens and min-hashes.
 
-# Queries whose min-hashes are made at a time.
+# Queries whose min-hashes are computed at a time.
 _AT_A_TIME = 1 << 10
 
 
 @dataclass(frozen=True)
 class Queries:
-    """Texts to look for, parts of one list of tokens; they may overlap."""
+    """Searched texts, as possibly overlapping parts of one list of tokens."""
 
     wanted: Wanted
     scheme: PassageScheme
@@ -214,16 +213,16 @@ class Queries:
         return len(self.wanted.starts)
 
     def weigh(self, first: int, stop: int) -> Int64s:
-        """Return what some queries weigh, in units of ``kernels.text.weights``."""
+        """Return the weights of queries, in units of ``kernels.text.weights``."""
         totals: Int64s = np.empty(stop - first, np.int64)
         lookups.weigh_queries(self.wanted, first, totals)
         return totals
 
     def hash(self, chosen: Int64s) -> tuple[npt.NDArray[np.uint64], Bools]:
-        """Return the identities of the least hash values of some queries: a row for each.
+        """Return the identities of queries' least hash values, a row per query.
 
-        Returns also which of them have a token with a weight; the others find nothing, and their
-        rows have no meaning.
+        Also returns which queries have a token with a weight; the rows of the others are invalid,
+        and they find nothing.
         """
         weighting, seeds = self.scheme.weighting, self.scheme.seeds
         keys = np.zeros((len(chosen), len(seeds)), np.uint64)
@@ -238,9 +237,9 @@ class Queries:
 
 @dataclass(frozen=True)
 class Query:
-    """A single text to look for.
+    """A single searched text.
 
-    ``keys`` are the identities of its least hash value under each hash function; ``number`` counts
+    ``keys`` are the identities of its least hash value per hash function; ``number`` counts
     queries.
     """
 
@@ -255,7 +254,7 @@ def gather_queries(
     scheme: PassageScheme,
     frequencies: DocumentFrequencies | None,
 ) -> Queries:
-    """Make a query of each part of some tokens: part k is ``tokens[starts[k] : stops[k]]``."""
+    """Make queries of parts of a token list: part k is ``tokens[starts[k] : stops[k]]``."""
     numbers, counts = number_values(tokens)
     hashes: Uint64s = np.empty(len(counts), np.uint64)
     hashes[numbers] = tokens
@@ -268,7 +267,7 @@ def gather_queries(
 def make_queries(
     token_lists: TokenLists, scheme: PassageScheme, frequencies: DocumentFrequencies | None
 ) -> Iterator[Query]:
-    """Make a query of every text that has a token with a weight; the others find nothing."""
+    """Yield a query per text that has a token with a weight; the others find nothing."""
     offsets = token_lists.offsets
     queries = gather_queries(token_lists.values, offsets[:-1], offsets[1:], scheme, frequencies)
     for first in range(0, len(queries), _AT_A_TIME):
