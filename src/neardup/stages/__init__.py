@@ -1,1 +1,1 @@
-"""What several jobs are made of: plans, stages between the passes, tables that are read again."""
+"""Parts shared by several jobs: plans, stages between passes, tables."""

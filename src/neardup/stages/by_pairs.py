@@ -1,4 +1,4 @@
-"""Documents decided by pairs: of a table that was found before, or of an index that holds them."""
+"""Deduplicate by pairs from a table, or from an index of the documents."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from neardup.stages.pair_ids import (
 from neardup.stages.selection import complete_summary
 from neardup.tables import Bools, Floats, Int32s, Int64s, Rows, Texts
 
-# Pairs of documents by their numbers, and what has such pairs.
+# Pairs of documents by their numbers, and their sources.
 
 
 @dataclass(frozen=True)
@@ -60,16 +60,16 @@ class NumberedPairs(Rows):
 
 
 class PairSource(Protocol):
-    """Where pairs are from: a table, or an index in which documents are looked up."""
+    """Source of pairs: a table, or an index in which documents are looked up."""
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """Name of the source in messages."""
         ...
 
     @property
     def about(self) -> AboutPairs | None:
-        """Which pairs it has, None if it does not say so."""
+        """Description of the pairs, None if the source has none."""
         ...
 
     def numbered(self, documents: Catalogue, runner: Runner) -> NumberedPairs:
@@ -77,32 +77,32 @@ class PairSource(Protocol):
         ...
 
 
-# What may be asked of pairs that were found before: by which measure, from which threshold on.
+# Possible questions to existing pairs: the measure, and the least threshold.
 
 _AGAIN = "find pairs of one collection by a threshold"
 
-# Fields of a scheme that decide what two texts have in common.
+# Fields of a scheme that define the common part of two texts.
 _OF_SHINGLES = [*ShingleOptions.known, "tf", "idf"]
 
 
 @dataclass(frozen=True)
 class PairTerms:
-    """By which measure pairs were found, and the threshold asked for, None for theirs."""
+    """Measure of the pairs, and the requested threshold, None for theirs."""
 
     measure: str
     threshold: Fraction | None
 
     @property
     def are_directed(self) -> bool:
-        """Whether only the left document of a pair may go for the right one."""
+        """Whether only the left document of a pair may be removed for the right one."""
         kind = MEASURES.get(self.measure)
         return kind is not None and kind.is_directed
 
     def least_threshold(self, table: PairSource, pairs: NumberedPairs) -> tuple[float | None, bool]:
-        """Return the least threshold that pairs can answer for, and whether the table states it.
+        """Return the least threshold of complete pairs, and whether the table states it.
 
-        It does if it has as many rows as were found. Else it is their least similarity; None if
-        there are no rows, or pairs were limited by a distance.
+        A table states it if it has as many rows as pairs were found. Otherwise it is their least
+        similarity; None if there are no rows, or a distance limited the pairs.
         """
         if table.about is not None and table.about.pairs in (None, len(pairs)):
             return table.about.threshold, True
@@ -119,7 +119,7 @@ class PairTerms:
 
 
 def agree_on_terms(table: PairSource, measure: str | None, threshold: Number | None) -> PairTerms:
-    """Check what is asked of some pairs against what their table says of them."""
+    """Check the requested terms against the table's description of its pairs."""
     asked = None if threshold is None else exact_fraction("threshold", threshold)
     about, name = table.about, table.name
     if about is None:
@@ -150,7 +150,7 @@ def agree_on_terms(table: PairSource, measure: str | None, threshold: Number | N
 
 
 def check_same_documents(table: PairSource, n_documents: int) -> None:
-    """Raise if pairs were found among another number of documents, as far as that is known."""
+    """Raise if the pairs are known to be from another number of documents."""
     if table.about is not None and table.about.documents != (n_documents,):
         message = (
             f"pairs in {table.name} were found among {table.about.documents[0]:,} documents, the "
@@ -160,7 +160,7 @@ def check_same_documents(table: PairSource, n_documents: int) -> None:
 
 
 def check_same_shingles(table: PairSource, scheme: Mapping[str, Any] | None) -> None:
-    """Raise if pairs are of texts that were cut otherwise, as far as both are known."""
+    """Raise if the texts are known to have been tokenized differently."""
     if table.about is None or scheme is None:
         return
     of_pairs = table.about.scheme
@@ -211,7 +211,7 @@ _SIMILARITY = "similarity"
 class PairTable:
     """Pairs of documents by their ids, read some at a time.
 
-    ``name`` is how messages call it; ``about`` is None where it does not say which pairs it has.
+    ``name`` is its name in messages; ``about`` is None if the table has no description.
     """
 
     name: str
@@ -219,10 +219,10 @@ class PairTable:
     about: AboutPairs | None
 
     def ids(self, runner: Runner) -> pa.Array:
-        """Return the ids of all documents: first those of ``id_a``, then the others of ``id_b``.
+        """Return the ids of all documents: ``id_a`` first, then the remaining ids of ``id_b``.
 
-        Each in the order of the table. In a table of `neardup pairs` a document that has a later
-        partner is so in front of those that have none, and in input order among its like.
+        Both in the order of the table. In a table of `neardup pairs`, documents with a later
+        partner thus precede those without, each in input order.
         """
 
         def read(_: Source, block: RowBlock) -> list[pa.Array]:
@@ -234,7 +234,7 @@ class PairTable:
         return join_ids([parts[column] for column in range(2) for parts in found]).unique()
 
     def numbered(self, documents: Catalogue, runner: Runner) -> NumberedPairs:
-        """Read all pairs, ids as numbers of documents."""
+        """Read all pairs, with ids as numbers of documents."""
         # A skipped row has no id.
         rows = np.append(np.flatnonzero(documents.is_document), -1).astype(np.int32)
         known = IdTable(as_text(documents.document_ids().take(pa.array(rows[:-1]))))
@@ -242,7 +242,7 @@ class PairTable:
         def read(_: Source, block: RowBlock) -> tuple[NumberedPairs, list[pa.Array], bool | None]:
             table, numbers, is_judged = self._checked(block)
             similarities = self._similarities(table, numbers)
-            # The first one's ids come in runs: each is looked up once.
+            # The left ids come in runs: each is looked up once.
             encoded = [
                 as_text(read_ids(table, name, self.name)).dictionary_encode() for name in ID_COLUMNS
             ]
@@ -276,10 +276,10 @@ class PairTable:
         raise InvalidInputError(message)
 
     def _checked(self, block: RowBlock) -> tuple[pa.Table, Int64s, bool | None]:
-        """Return the pairs of a block, the numbers of their rows, and whether any is judged.
+        """Return the pairs of a block, their row numbers, and whether any is judged.
 
-        The latter is None for a block without rows. Of pairs that were reviewed those that are the
-        same: the others are none.
+        The last is None for a block without rows. Of reviewed pairs, only those judged the same are
+        returned.
         """
         table = block.to_table()
         check_columns(table, (*ID_COLUMNS, _SIMILARITY), self.name)
@@ -310,7 +310,7 @@ class PairTable:
 
 
 def open_pair_table(pairs: Any) -> PairTable:
-    """Find a table of pairs: a file, its URL, a result of ``find_pairs``, or what speaks Arrow."""
+    """Open a table of pairs: a file, its URL, a result of ``find_pairs``, or an Arrow object."""
     is_named = isinstance(pairs, str | Path)
     sources = resolve_tables(pairs)
     about = None
@@ -319,7 +319,7 @@ def open_pair_table(pairs: Any) -> PairTable:
     return PairTable(str(pairs) if is_named else "the table", sources, about)
 
 
-# Documents decided by pairs that were found before; no text is compared.
+# Deduplication by existing pairs, without comparing texts.
 
 
 def decide_by_pairs(
@@ -331,7 +331,7 @@ def decide_by_pairs(
     keep: str,
     clusters: Clusters,
 ) -> tuple[Assignment, dict[str, Any]]:
-    """Read the pairs, decide in keep order which documents stay, and return that with a summary."""
+    """Read the pairs, decide in keep order which documents stay, and return a summary."""
     with runner.stage(READING_PAIRS) as note:
         numbered = table.numbered(documents, runner)
         least, is_stated = terms.least_threshold(table, numbered)
@@ -381,14 +381,14 @@ def decide_by_pairs(
 
 
 def _ranked(pairs: NumberedPairs, order: Int64s, *, are_directed: bool) -> SimilarPairs:
-    """Return pairs with documents numbered by their places in keep order."""
+    """Return pairs with documents numbered in keep order."""
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return SimilarPairs(ranks[pairs.left], ranks[pairs.right], pairs.similarities, are_directed)
 
 
 def _assign(keepers: Int64s, similarities: Floats, order: Int64s) -> Assignment:
-    """Return what was decided in keep order by the documents' own numbers."""
+    """Return the decision in keep order by document number."""
     gone = np.flatnonzero(keepers >= 0)
     by_number: Int64s = np.full(len(order), -1, np.int64)
     by_number[order[gone]] = order[keepers[gone]]
@@ -399,18 +399,18 @@ def _assign(keepers: Int64s, similarities: Floats, order: Int64s) -> Assignment:
 
 @dataclass(frozen=True)
 class IndexPairs:
-    """The pairs, at the threshold of a measure, of documents that are all in an index.
+    """Pairs of documents in an index, at a threshold of its measure.
 
     Parameters
     ----------
     name
-        The folder of the index.
+        Folder of the index.
     index
-        Has the documents, and may have others, which do not count.
+        An index that contains the documents; its other documents are ignored.
     measure
-        That of the index, at the threshold that is asked for.
+        Measure of the index, at the requested threshold.
     n_documents
-        How many documents are looked up.
+        Number of documents that are looked up.
     """
 
     name: str
@@ -420,7 +420,7 @@ class IndexPairs:
 
     @property
     def about(self) -> AboutPairs:
-        """Return what a table of all pairs of the index would say of itself."""
+        """Return the description of a table of all pairs of the index."""
         scheme = self.index.scheme
         weights = scheme.weighted.weighting.describe() if scheme.weighted else {}
         return AboutPairs(
@@ -468,7 +468,7 @@ class IndexPairs:
         return pairs
 
     def _places(self, documents: Catalogue) -> tuple[Int64s, Int64s]:
-        """Return the documents, and the places of each in the index, which ascend."""
+        """Return documents and their ascending positions in the index."""
         numbers = np.flatnonzero(documents.is_document)
         ids = documents.document_ids().take(pa.array(numbers))
         places = self.index.documents_of_ids(as_text(ids))
@@ -489,7 +489,7 @@ class IndexPairs:
 def pairs_of_index(
     index: Any, threshold: Number, n_documents: int, runner: Runner
 ) -> IndexPairs | None:
-    """Return the pairs of documents in an index; None if the object is no index of documents."""
+    """Return the pairs of documents in an index; None for any other object."""
     handle = getattr(index, "_handle", None)
     if not isinstance(handle, DocumentHandle):
         return None

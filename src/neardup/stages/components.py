@@ -1,4 +1,4 @@
-"""The stage components: contents that hang together by shared buckets, packed into partitions."""
+"""The stage components: connect contents by shared buckets, and pack them into partitions."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Documents of some collections, numbered together, and which of them have the same content.
+# Documents of some collections, numbered together, and their contents.
 
 
 class NumberedContents(ABC):
-    """The documents of some collections, one behind the other, and their contents.
+    """Documents of consecutive collections, grouped by equal content.
 
-    A content is known by its first document in keep order: ``firsts`` has that of each document, -1
-    for one without tokens. ``ranks`` are the documents' places in keep order, None if that is their
-    own.
+    A content is identified by its first document in keep order: ``firsts`` has it for each
+    document, -1 for a document without tokens. ``ranks`` are the documents' positions in keep
+    order, None if they are in keep order.
     """
 
     firsts: Int64s
@@ -66,11 +66,11 @@ class NumberedContents(ABC):
     @property
     @abstractmethod
     def catalogues(self) -> tuple[Catalogue, ...]:
-        """The collections, in the order in which their documents are numbered."""
+        """The collections, in the order of document numbers."""
 
     @property
     def is_content(self) -> Bools:
-        """Which documents stand for a content."""
+        """Mask of documents that represent a content."""
         is_content: Bools = self.firsts == np.arange(len(self.firsts))
         return is_content
 
@@ -83,11 +83,11 @@ class NumberedContents(ABC):
         return documents[np.argsort(self.ranks_of(documents), kind="stable")]
 
     def ranks_of(self, documents: Int64s) -> Int64s:
-        """Return the places of some documents in keep order."""
+        """Return the positions of documents in keep order."""
         return documents if self.ranks is None else self.ranks[documents]
 
     def n_tokens_of(self, documents: Int64s) -> Int64s:
-        """Return how many tokens some documents have."""
+        """Return the token counts of documents."""
         n_tokens: Int64s = np.empty(len(documents), np.int64)
         first = 0
         for catalogue in self.catalogues:
@@ -99,34 +99,34 @@ class NumberedContents(ABC):
     def read_comparable(
         self, documents: Int64s, reading: ReadingPlan, runner: Runner
     ) -> ShingleSets | WeightedSets:
-        """Read what the measure compares of some documents."""
+        """Read the compared sets of documents."""
         wanted = self.by_catalogue(self.places_of(documents))
         return read_comparable(self.catalogues, wanted, reading, runner)
 
     def places_of(self, documents: Int64s) -> Int64s:
-        """Return each document's place among some, -1 for none."""
+        """Return each document's position among some, -1 for none."""
         places: Int64s = np.full(len(self.firsts), -1, np.int64)
         places[documents] = np.arange(len(documents))
         return places
 
     def by_catalogue(self, values: Int64s) -> list[Int64s]:
-        """Cut an array that has a value for each document into one for each collection."""
+        """Split an array over all documents into one per collection."""
         return np.split(values, np.cumsum([len(each) for each in self.catalogues])[:-1])
 
 
-# Memory of a candidate beside its keys, its filter and its set.
+# Memory of a candidate in addition to its keys, filter and set.
 _OVERHEAD = 120
 
 
-# Memory of a document while others of the same digest are looked for, or of the same key in a band.
+# Memory per document while equal digests are grouped, or equal keys of a band.
 _COPIES_BYTES, _BAND_BYTES = 110, 60
 
 
 def find_firsts(engine: Engine, read: Read, ranks: Int64s | None) -> Int64s:
-    """Find for each document the first one of the same tokens, -1 for one without tokens.
+    """Find the first document with the same tokens, -1 without tokens.
 
-    The first is the one of the least rank; None: of the least number. With blocking keys documents
-    of different ones have not the same tokens, and one without a key has none.
+    The first has the least rank, or with None the least number. Documents with different blocking
+    keys do not match, and a document without a key matches none.
     """
     is_filled = np.concatenate([each.n_tokens for each in read.catalogues]) > 0
     blocking = read.known.blocking_keys()
@@ -148,7 +148,7 @@ def _list_digests(documents: DocumentRows, _: int) -> Columns:
 
 
 def _number_copies(kinds: Iterator[Iterable[Columns]]) -> tuple[Int64s, Int64s]:
-    """Return the documents that are not the only ones of their content, and this as a number."""
+    """Return the documents with a copy, and the number of their content."""
     table = ContentTable()
     documents, contents = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for columns in chain.from_iterable(kinds):
@@ -161,8 +161,8 @@ def _number_copies(kinds: Iterator[Iterable[Columns]]) -> tuple[Int64s, Int64s]:
     return np.concatenate(documents)[are_shared], numbers[are_shared]
 
 
-# What a document is to others that share a bucket with it: none, one of them, or one of those that
-# need not meet each other.
+# Role of a document in its bucket: not a content, connected to others, or not to be compared with
+# other documents of this role.
 _NO_CONTENT, _MEETS, _IS_IGNORED = range(3)
 
 
@@ -173,10 +173,10 @@ def find_components(
     n_bands: int,
     are_ignored: Bools | None = None,
 ) -> Int64s:
-    """Find for each document the first one of its component, itself if it is no content.
+    """Find the first document of each component; other documents are their own.
 
-    Contents are of one component that share a band key, all 64 bits of it, or are connected by
-    others that do. Documents that ``are_ignored`` do not meet each other.
+    Contents are connected if they share a full 64-bit band key, directly or through others. Two
+    documents that ``are_ignored`` are not connected directly.
     """
     roles = np.where(contents.is_content, _MEETS, _NO_CONTENT).astype(np.int8)
     if are_ignored is not None:
@@ -202,7 +202,7 @@ def _list_band(documents: DocumentRows, band: int) -> Columns:
 
 
 def _connect(bands: Iterator[Iterable[Columns]]) -> tuple[Int64s, Int64s]:
-    """Return edges that connect documents of the same key in a band; of several bands a forest."""
+    """Return edges between documents with the same key in a band; for several bands, a forest."""
     found = [_star_edges_of(list(parts)) for parts in bands]
     if len(found) == 1:
         return found[0]
@@ -233,23 +233,23 @@ def pack_components(
     n_least: int = 1,
     are_packed: Bools | None = None,
 ) -> Partitions:
-    """Pack components into partitions, in the order of their firsts.
+    """Pack components into partitions, in the order of their first documents.
 
     Parameters
     ----------
     roots
         First document of each document's component.
     contents
-        Whose components they are.
+        Contents in the components.
     reading
-        Says how much is compared of a document.
+        Plan that defines the memory per document.
     room
-        Bytes that a partition may take when its documents are compared, None if that does not
-        matter. A component that takes more has a partition of its own.
+        Maximum bytes of a partition for comparisons, None for no limit. A larger component gets its
+        own partition.
     n_least
-        Partitions of about the same size that there should be at least.
+        Least number of partitions of similar size.
     are_packed
-        Documents that are packed though they are alone in their component.
+        Documents that are packed although their component has no other document.
     """
     has_place = contents.is_content & ~(np.bincount(roots, minlength=len(roots)) == 1)[roots]
     if are_packed is not None:
@@ -264,7 +264,7 @@ def pack_components(
     evenly = -(-int(costs[-1]) // n_least)
     bounds = _cut(ends, costs[ends], evenly if room is None else min(evenly, room))
     for start, stop in pairwise(bounds.tolist()):
-        # In keep order within the partition, whatever the component.
+        # In keep order within the partition, across components.
         order = np.argsort(contents.ranks_of(documents[start:stop]))
         documents[start:stop] = documents[start:stop][order]
         components[start:stop] = components[start:stop][order]
@@ -272,14 +272,14 @@ def pack_components(
 
 
 def bytes_of(n_tokens: Int64s, reading: ReadingPlan) -> Int64s:
-    """Return how much memory documents of so many tokens take when they are compared."""
+    """Return the memory of compared documents, given their token counts."""
     n_shingles = np.maximum(n_tokens - reading.shingles.ngram + 1, 1)
     n_bands = reading.banding.bands if reading.banding else 0
     return (16 if reading.weighted else 8) * n_shingles + 8 * n_bands + _OVERHEAD
 
 
 def _cut(ends: Int64s, costs: Int64s, capacity: int) -> Int64s:
-    """Cut components that end at these places, costs added up, into runs within a capacity."""
+    """Cut components with cumulated costs into runs within a capacity."""
     bounds, before = [0], 0
     while bounds[-1] < (ends[-1] if len(ends) else 0):
         last = int(np.searchsorted(costs, before + capacity, side="right")) - 1
@@ -289,14 +289,14 @@ def _cut(ends: Int64s, costs: Int64s, capacity: int) -> Int64s:
     return np.array(bounds, np.int64)
 
 
-# The stage exchange: keys, filters and texts of candidates go to the partitions they belong to.
+# The stage exchange: send keys, filters and texts of candidates to their partitions.
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """What the stages need to know of some documents of a partition, in keep order.
+    """Keys and filters of a partition's documents, in keep order.
 
-    ``keys`` has shape (n, n_bands); ``filters`` is None where there are none.
+    ``keys`` has shape (n, n_bands); ``filters`` may be None.
     """
 
     keys: Uint64s
@@ -309,12 +309,12 @@ class Candidates:
 def exchange_candidates(
     engine: Engine, read: Read, partitions: Partitions, n_bands: int
 ) -> Exchanged:
-    """Bring keys and filters of all candidates to their partitions."""
+    """Send keys and filters of all candidates to their partitions."""
     return engine.exchange("keys", read, partial(_pick_candidates, n_bands), partitions)
 
 
 def _pick_candidates(n_bands: int, batch: pa.RecordBatch, rows: Int64s) -> pa.RecordBatch:
-    """Take keys, those of a document together, and filters of some documents of a batch."""
+    """Pick keys, grouped by document, and filters of some documents of a batch."""
     import pyarrow as pa
 
     keys: Uint64s = np.empty((len(rows), n_bands), np.uint64)
@@ -337,6 +337,6 @@ def candidates_in(partition: DocumentPartition, n_bands: int) -> Candidates:
 
 
 def candidates_of(batch: pa.RecordBatch, n_bands: int) -> Candidates:
-    """Return keys and filters of what ``candidate_rows`` has made, in the order of the rows."""
+    """Return keys and filters from rows of ``candidate_rows``, in the same order."""
     values = batch.column("keys").flatten().to_numpy().reshape(-1, n_bands)
     return Candidates(values, filters_of(batch))

@@ -1,4 +1,4 @@
-"""The stage copies: documents of equal token sequences are one content, its first in keep order."""
+"""The stage copies: group documents by equal token sequences."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from neardup.stages.options import other_columns_of
 from neardup.stages.plan import DedupPlan
 from neardup.tables import Bools, EarlierKeepers, Int64s
 
-# Documents that go for one of an index, unless one that stays is more similar.
+# Documents removed in favour of an index document, unless a kept one is more similar.
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """Documents that are similar to one of an index, and the one that each goes for.
+    """Documents similar to an index document, and that document.
 
-    ``rows`` are their numbers, which ascend, ``keepers`` what they go for. None of them stays. The
-    index numbers those that it denies from ``first_denied`` on.
+    ``rows`` are their ascending numbers, ``keepers`` the index documents. None of the rows stays.
+    The index numbers its denied documents from ``first_denied`` on.
     """
 
     rows: Int64s
@@ -35,7 +35,7 @@ class Earlier:
 
     @classmethod
     def of(cls, batches: SignedBatches, first_denied: int) -> Earlier:
-        """Collect them from what was signed."""
+        """Collect them from signed documents."""
         rows, found = [np.empty(0, np.int64)], []
         for start, keepers in batches.earlier():
             here = np.flatnonzero(keepers.documents >= 0)
@@ -45,26 +45,26 @@ class Earlier:
 
     @cached_property
     def index_documents(self) -> Int64s:
-        """The documents of the index that others go for, each once, ascending."""
+        """Distinct index documents that replace others, ascending."""
         return np.unique(self.keepers.documents)
 
     @property
     def places(self) -> Int64s:
-        """Where the documents that are gone for stand among ``index_documents``."""
+        """Positions of the keepers in ``index_documents``."""
         return np.searchsorted(self.index_documents, self.keepers.documents)
 
     @property
     def are_denied(self) -> Bools:
-        """Which have the same tokens as one that the index denies."""
+        """Mask of documents with the same tokens as a denied one."""
         return self.keepers.are_copies & (self.keepers.documents >= self.first_denied)
 
     @property
     def settled(self) -> Int64s:
-        """Documents that no other one may take."""
+        """Documents whose keeper is final."""
         return self.rows[self.keepers.are_settled]
 
     def of_documents(self, documents: Int64s) -> EarlierKeepers:
-        """Return what some documents go for; -1 is nothing."""
+        """Return the keepers of documents; -1 for none."""
         if not len(self.rows):
             return EarlierKeepers.none(len(documents))
         places = np.minimum(np.searchsorted(self.rows, documents), len(self.rows) - 1)
@@ -75,11 +75,11 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Contents(NumberedContents):
-    """The documents of a collection and of the one it is compared against, and their contents.
+    """Contents of a collection and of its reference collection.
 
-    Documents of ``other`` are numbered before those of ``own``; they stay in any case. Where the
-    collection is compared with an index, too, ``earlier`` are documents that go for one of that;
-    what is settled of these takes no further part.
+    Documents of ``other`` are numbered before ``own``; all of them stay. With an index as a further
+    reference, ``earlier`` are documents with a keeper there; documents with a final keeper take no
+    further part.
     """
 
     own: Catalogue
@@ -90,7 +90,7 @@ class Contents(NumberedContents):
 
     @property
     def is_content(self) -> Bools:
-        """Which documents stand for a content that is to be compared."""
+        """Mask of documents that represent a content to be compared."""
         is_content = super().is_content
         if self.earlier is not None:
             is_content[self.earlier.settled] = False
@@ -98,35 +98,35 @@ class Contents(NumberedContents):
 
     @property
     def n_others(self) -> int:
-        """Documents in front of those of ``own`` in an assignment.
+        """Number of documents before those of ``own`` in an assignment.
 
-        Those of an index that others go for, and behind them those of the other collection.
+        They are the index documents that replace others, then the other collection.
         """
         n_of_index = 0 if self.earlier is None else len(self.earlier.index_documents)
         return n_of_index + len(self.other)
 
     def count(self) -> int:
-        """Count the contents, also those that are settled."""
+        """Count the contents, including those with a final keeper."""
         return int(np.count_nonzero(super().is_content))
 
     @property
     def catalogues(self) -> tuple[Catalogue, Catalogue]:
-        """Both collections, in the order in which their documents are numbered."""
+        """Both collections, in the order of document numbers."""
         return self.other, self.own
 
     def in_keep_order(self) -> Int64s:
-        """Return the documents that stand for contents; those that stay in any case come first."""
+        """Return the documents of contents; documents that stay in any case come first."""
         return self.sorted_by_rank(np.flatnonzero(self.is_content))
 
     def count_fixed(self, documents: Int64s) -> int:
-        """Count the documents among some that stay in any case."""
+        """Count the documents that stay in any case."""
         return int(np.count_nonzero(documents < len(self.other)))
 
     def need_not_meet(self) -> Bools:
-        """Mark documents of which no two are compared: those that stay, or go, in any case.
+        """Mask documents whose decision is known, so that no two of them are compared.
 
-        What goes for one of an index is compared with another collection all the same, of which a
-        document may be more similar.
+        A document with an index keeper is still compared with another collection, which may have a
+        more similar document.
         """
         marks: Bools = np.arange(len(self.firsts)) < len(self.other)
         if self.earlier is not None and not len(self.other):
@@ -137,7 +137,7 @@ class Contents(NumberedContents):
 def sign_documents(
     engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: DedupPlan
 ) -> Read:
-    """Read all documents once; those of the other collection come first."""
+    """Read all documents once; the other collection comes first."""
     others = replace(plan.reading.for_other(other_columns_of(plan.options)), look_up=None)
     return engine.sign([(against, others), (sources, plan.reading)])
 
@@ -147,7 +147,7 @@ def find_contents(
 ) -> Contents:
     """Find each content's first document in keep order.
 
-    ``first_denied`` is that of the index in which they were looked up, if they were.
+    ``first_denied`` is the index's first denied document, if an index was searched.
     """
     other, own = read.catalogues
     ranks = rank_documents(own, other, keep)
@@ -157,7 +157,7 @@ def find_contents(
 
 
 def rank_documents(own: Catalogue, other: Catalogue, keep: KeepPolicy) -> Int64s | None:
-    """Return the places of all documents in keep order, None if that is their own."""
+    """Return the positions of all documents in keep order, None if they are in keep order."""
     if keep.rule == "first":
         return None
     order = keep.order(len(own), own.lengths, own.order)

@@ -1,6 +1,6 @@
-"""Documents counted by files: how many came in, stayed, and went for which.
+"""Count documents per file: input, kept, removed, and the files of their keepers.
 
-Of many files some are listed, and the others summed.
+Of many files, some are listed and the others summed.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from neardup.reading.catalogue import Catalogue
 from neardup.stages.decide import Assignment
 from neardup.tables import Bools, Int8s, Int16s, Int32s, Int64s
 
-# Groups, and pairs of groups, that a summary lists one by one.
+# Groups, and pairs of groups, that a summary lists individually.
 _LISTED = 100
 # Documents that are counted at once.
 _AT_ONCE = 1 << 20
 
 
 def _kind_for(n_groups: int) -> np.dtype[Any]:
-    """Return the shortest numbers that name so many groups, one of none, and one more than all."""
+    """Return the shortest integer type for group numbers, -1, and the number of groups."""
     for kind in (np.int8, np.int16):
         if n_groups < np.iinfo(kind).max:
             return np.dtype(kind)
@@ -32,18 +32,18 @@ def _kind_for(n_groups: int) -> np.dtype[Any]:
 
 @dataclass(frozen=True)
 class Groups:
-    """The file of each of some documents, as its place among ``names``; -1 for none."""
+    """The file of each document, as an index into ``names``; -1 for none."""
 
     names: Sequence[str]
     numbers: Int64s | Int32s | Int16s | Int8s
 
     @classmethod
     def of_files(cls, documents: Catalogue) -> Groups:
-        """Group documents by their files; those of an index are in none."""
+        """Group documents by their files; documents of an index have none."""
         sources = documents.sources
         if not all(source.has_lasting_rows for source in sources) or not sources:
             return cls.of_none(len(documents))
-        # Few bytes a document, of which there may be many: a byte is most of what a result holds.
+        # A byte per document is most of a result's memory, so the type is as short as possible.
         numbers: Int8s | Int16s | Int32s = np.full(len(documents), -1, _kind_for(len(sources)))
         for place, (start, stop) in enumerate(pairwise(documents.source_starts.tolist())):
             numbers[start:stop] = place
@@ -55,7 +55,7 @@ class Groups:
         return cls([], np.full(n_documents, -1, np.int8))
 
     def behind(self, n_documents: int) -> Groups:
-        """Return these behind so many documents without groups."""
+        """Return these groups after ``n_documents`` documents without groups."""
         numbers = np.concatenate([np.full(n_documents, -1, self.numbers.dtype), self.numbers])
         return Groups(self.names, numbers)
 
@@ -65,7 +65,7 @@ class Groups:
         return [*self.names, None]
 
     def count(self, documents: Bools | Int64s) -> Int64s:
-        """Count some documents of each group; those without one come last."""
+        """Count documents per group; documents without one come last."""
         counts: Int64s = np.zeros(len(self.names) + 1, np.int64)
         for start in range(0, len(documents), _AT_ONCE):
             some = documents[start : start + _AT_ONCE]
@@ -80,16 +80,16 @@ def count_documents(
     stays: Bools,
     removed_as: Mapping[str, Bools] | None = None,
 ) -> dict[str, Any]:
-    """Count the documents of each group that came in, stayed and went.
+    """Count the documents of each group that came in, stayed and were removed.
 
     Parameters
     ----------
     groups
-        Of all rows.
+        Groups of all rows.
     is_document, stays
-        Which rows are documents, and which stay.
+        Masks of the rows that are documents, and of those that stay.
     removed_as
-        What else is counted, by its name: for each row whether it is such.
+        Further counts by name: a mask of the rows for each.
 
     Returns
     -------
@@ -119,15 +119,15 @@ def count_documents(
 
 
 def count_pairs(own: Groups, other: Groups, gone: Int64s, keepers: Int64s) -> dict[str, Any]:
-    """Count how many documents of which file went for one of which file.
+    """Count removed documents by their file and the file of their keeper.
 
     Parameters
     ----------
     own, other
-        Of the documents that may go, and of those of the other collection.
+        Groups of the documents that may be removed, and of the other collection.
     gone, keepers
-        Numbers of documents that went, and of those for which they did; documents of the other
-        collection are numbered first.
+        Numbers of removed documents and of their keepers; documents of the other collection are
+        numbered first.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def count_pairs(own: Groups, other: Groups, gone: Int64s, keepers: Int64s) -> di
     how many more there are, as ``groups``, and the documents of these. No others are None.
     """
     sides = (other.counted_names, own.counted_names)
-    # Of either collection the files, with one for documents without any in front.
+    # The files of both collections, each after an entry for documents without a file.
     starts = (1, len(sides[0]) + 1)
     n_kept, n_other = sum(map(len, sides)), len(other.numbers)
     kept: Int64s = np.empty(len(keepers), np.int64)
@@ -172,11 +172,11 @@ def count_by_file(own: Catalogue, other: Groups, assignment: Assignment) -> dict
     Parameters
     ----------
     own
-        The documents that may go.
+        Groups of the documents that may be removed.
     other
-        Files of the documents that the assignment numbers first.
+        Groups of the documents that the assignment numbers first.
     assignment
-        What was decided.
+        The decision.
     """
     files = Groups.of_files(own)
     gone = np.flatnonzero(~assignment.stays)

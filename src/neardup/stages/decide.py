@@ -1,6 +1,6 @@
-"""The stage decide: which contents give way to which, by buckets or all at once.
+"""The stage decide: choose the contents that stay, by buckets or all at once.
 
-What was decided of contents is carried over to all documents.
+The decision about contents is then extended to all documents.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Decision:
-    """Contents that go, by their first documents, and for which others of those decided.
+    """Removed contents, by their first documents, and their keepers.
 
     ``n_compared`` pairs were compared exactly, ``n_verified`` of them reached the threshold.
-    ``n_beyond`` contents go only because components were asked for.
+    ``n_beyond`` contents are removed only by the option ``components``.
     """
 
     documents: Int64s
@@ -68,7 +68,7 @@ class Decision:
     n_beyond: int = 0
 
     def as_arrays(self) -> dict[str, AnyArray]:
-        """Return it as arrays, counts among them, to be kept."""
+        """Return the decision as arrays for storage, counts included."""
         counts = np.array([self.n_compared, self.n_verified, self.n_beyond])
         return {
             "documents": self.documents,
@@ -79,13 +79,13 @@ class Decision:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> Decision:
-        """Make one of what ``as_arrays`` has returned."""
+        """Restore a decision from ``as_arrays``."""
         counts = arrays["counts"].tolist()
         return cls(arrays["documents"], arrays["keepers"], arrays["similarities"], *counts)
 
     @classmethod
     def of_all(cls, parts: Iterable[Decision]) -> Decision:
-        """Put the decisions of all partitions together."""
+        """Join the decisions of all partitions."""
         listed = [cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)), *parts]
         return cls(
             np.concatenate([part.documents for part in listed]),
@@ -99,12 +99,12 @@ class Decision:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What each document of the collection gives way to.
+    """Keeper of each document of the collection.
 
-    ``keepers`` is -1 for a document that stays, else the number of the one that stays for it;
-    documents of the collection it is compared ``against`` are numbered first, of an index only
-    those that others go for. ``similarities`` are NaN for documents that stay. ``exact`` marks
-    exact copies of their keeper, none where ``copies_are_known`` is not so.
+    ``keepers`` is -1 for a document that stays, else the number of its keeper; documents of the
+    reference collection ``against`` are numbered first, and of an index only those that are
+    keepers. ``similarities`` are NaN for documents that stay. ``exact`` marks exact copies of their
+    keeper; it is all false unless ``copies_are_known``.
     """
 
     keepers: Int64s
@@ -114,14 +114,14 @@ class Assignment:
 
     @property
     def stays(self) -> Bools:
-        """Whether each document stays."""
+        """Mask of documents that stay."""
         stays: Bools = self.keepers < 0
         return stays
 
     def with_firsts(self, n_others: int) -> Assignment:
-        """Return the same where documents go for which others go, each for the first of these.
+        """Return the assignment with removed keepers replaced by their first member.
 
-        ``n_others`` documents are numbered before those of the collection, and stay.
+        ``n_others`` documents are numbered before the collection, and stay.
         """
         gone = np.flatnonzero(self.keepers >= n_others)
         keepers, at = np.unique(self.keepers[gone], return_index=True)
@@ -132,7 +132,7 @@ class Assignment:
         return found
 
     def without(self, documents: Bools) -> Assignment:
-        """Return the same where some documents stay."""
+        """Return the assignment with some documents kept."""
         return Assignment(
             np.where(documents, -1, self.keepers),
             np.where(documents, np.nan, self.similarities),
@@ -145,8 +145,8 @@ class Assignment:
 class Compared:
     """Contents that are decided together, in keep order.
 
-    The first ``n_fixed`` stay in any case, and those that have an ``earlier`` keeper go. No
-    document outside shares a component with them.
+    The first ``n_fixed`` stay in any case, and contents with an ``earlier`` keeper are removed. No
+    component extends beyond them.
     """
 
     documents: Int64s
@@ -156,9 +156,9 @@ class Compared:
 
 @dataclass(frozen=True)
 class Live(Compared):
-    """Contents of a partition that may be similar to another of the same of ``components``.
+    """Contents of a partition that may be similar to another in their component.
 
-    Each is at one of ``places`` of all, the first of the partition at ``start``, and has
+    Each has its position in ``places``, counted from the partition's ``start``, and its
     ``n_tokens``.
     """
 
@@ -177,7 +177,7 @@ def decide(
     progress: Callable[[int], None] | None = None,
     capacity: int | None = None,
 ) -> Decision:
-    """Go through some contents in keep order and decide which of them stay.
+    """Decide in keep order which contents stay.
 
     ``capacity`` as for ``choose_survivors``.
     """
@@ -208,10 +208,10 @@ def decide_within(
     *,
     are_in_memory: bool = False,
 ) -> Decision:
-    """Decide as ``decide`` with so many elements in memory at once, None for all.
+    """Decide as ``decide`` within a memory limit of elements, None for no limit.
 
-    Keys and reader as of ``UnreadSets``. All sets ``are_in_memory`` in any case, or are read;
-    to rank them takes as much memory again in both cases.
+    Keys and reader as of ``UnreadSets``. With ``are_in_memory`` all sets are in memory anyway,
+    otherwise they are read; ranking takes as much memory again in both cases.
     """
     unread = UnreadSets(keys, live.n_tokens, read_sets, live.n_fixed, live.components)
     if capacity is None or are_in_memory or int(live.n_tokens.sum()) <= capacity:
@@ -226,10 +226,10 @@ def decide_within(
 
 
 def _decision(documents: Int64s, chosen: Removals, joined: Removals | None) -> Decision:
-    """Return what was decided of contents, by the numbers of their documents.
+    """Return the decision about contents by document number.
 
-    Counts are those of the survivors: how many pairs it takes to join the rest depends on the order
-    in which they meet.
+    The counts are from ``choose_survivors``; joining all members of a component adds pairs whose
+    number depends on the order.
     """
     removals = chosen if joined is None else joined
     gone = np.flatnonzero(removals.keepers >= 0)
@@ -244,15 +244,15 @@ def _decision(documents: Int64s, chosen: Removals, joined: Removals | None) -> D
 
 
 def assign(contents: Contents, decision: Decision) -> Assignment:
-    """Carry the decision about contents over to documents.
+    """Extend the decision about contents to documents.
 
-    An exact copy follows its content: where that stays, the content's first document stays and
-    its copies go for it; where it goes, all its documents go for the same keeper.
+    An exact copy follows its content: if it stays, the content's first document stays and replaces
+    its copies; if it is removed, all its documents get the same keeper.
     """
     n_other, earlier = len(contents.other), contents.earlier
     gone_for: Int64s = np.full(len(contents.firsts), -1, np.int64)
     similarity_of = np.full(len(contents.firsts), np.nan)
-    # Documents of an index are not among those that were decided.
+    # Index documents were not part of the decision.
     n_of_index = contents.n_others - n_other
     if earlier is not None:
         gone_for[earlier.rows] = earlier.places
@@ -272,8 +272,8 @@ def assign(contents: Contents, decision: Decision) -> Assignment:
     similarities[filled] = similarity_of[first]
     similarities[exact] = 1.0
     if earlier is not None:
-        # What is a copy of one of the other collection is that, whatever the index has, unless it
-        # is denied.
+        # A copy of a document of the other collection has it as keeper, whatever the index has,
+        # unless it is denied.
         rows, is_denied = earlier.rows - n_other, earlier.are_denied
         keepers[rows[is_denied]] = earlier.places[is_denied]
         is_own = is_denied | (firsts[rows] >= n_other)
@@ -281,32 +281,33 @@ def assign(contents: Contents, decision: Decision) -> Assignment:
     return Assignment(keepers, similarities, exact)
 
 
-# Which method a job takes where it may choose: by work counted on a sample, never by the clock.
+# Automatic choice of the method: by operations counted on a sample, never by the clock.
 
 # Distinct texts whose prefixes are counted.
 SAMPLE_TEXTS = 2000
 
-# Seconds of one core: an element ranked and listed; a record met under a prefix token; an element
-# signed by one hash function; a band key sorted. Rounded from the benchmarks of kernels and joins.
+# Seconds of one core: to rank and list an element; to match a record under a prefix token; to sign
+# an element with one hash function; to sort a band key. Rounded from the benchmarks of kernels and
+# joins.
 _RANK, _MEET, _SIGN_SECONDS, _SORT_SECONDS = 45e-9, 27e-9, 0.08e-9, 40e-9
-# Of weighted sets: an element is weighed again, no parities rule out what meets, and functions draw
-# numbers for each element.
+# For weighted sets: elements are weighed again, no bit filter rejects candidates, and random
+# numbers are drawn per element.
 _RANK_WEIGHTED, _MEET_WEIGHTED, _SIGN_WEIGHTED = 150e-9, 300e-9, 2e-9
 
-# Exact where that takes no more than so many times the work of sketches, or hardly any at all.
+# Exact is chosen up to this multiple of the work of sketches, and for little work.
 _PATIENCE = 2.0
 _HARDLY_ANY = 1.0
 
-# Elements that an exact join holds in memory, so many bytes each, plain and weighted.
+# Elements that an exact join may hold in memory, and bytes per element, plain and weighted.
 _MOST_ELEMENTS = 50_000_000
 _BYTES_OF_ELEMENT, _BYTES_OF_WEIGHTED = 30, 48
 
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """The method, and the work that either would be, in seconds of one core.
+    """The chosen method, and the work of both, in seconds of one core.
 
-    ``exact`` is None where so much memory would be needed that it was not looked into.
+    ``exact`` is None if it would need too much memory.
     """
 
     method: Literal["exact", "minhash"]
@@ -314,7 +315,7 @@ class MethodChoice:
     minhash: float
 
     def describe(self) -> dict[str, object]:
-        """Give it as plain values for a summary."""
+        """Return the choice as plain values for a summary."""
         exact = None if self.exact is None else round(self.exact, 3)
         return {"chosen": self.method, "exact": exact, "minhash": round(self.minhash, 3)}
 
@@ -326,7 +327,7 @@ def count_elements(contents: Contents, plan: DedupPlan) -> int:
 
 
 def check_fits(contents: Contents, plan: DedupPlan, workspace: Workspace, option: str) -> None:
-    """Make sure that what an exact join holds of all contents fits in memory."""
+    """Check that an exact join of all contents fits in memory."""
     of_element = _BYTES_OF_WEIGHTED if plan.reading.weighted else _BYTES_OF_ELEMENT
     needed = of_element * count_elements(contents, plan)
     if not workspace.fits(needed, 1.0):
@@ -340,9 +341,9 @@ def check_fits(contents: Contents, plan: DedupPlan, workspace: Workspace, option
 
 
 def choose_method(contents: Contents, plan: DedupPlan, runner: Runner) -> MethodChoice:
-    """Count the elements of all distinct texts and, on a sample, how often prefixes meet.
+    """Choose by the number of elements, and by prefix matches in a sample.
 
-    Meetings grow with the square of the number of texts.
+    Matches grow with the square of the number of texts.
     """
     documents = contents.in_keep_order()
     n_contents = len(documents)
@@ -371,7 +372,8 @@ def choose_by_buckets(engine: Engine, read: Read, contents: Contents, plan: Dedu
     with engine.stage("bucket") as note:
 
         def find_partitions() -> Partitions:
-            # Where only survivors matter, contents that stay in any case need not meet.
+            # If only survivors matter, contents that stay in any case need no comparison with each
+            # other.
             by_components = plan.options.clusters == "components"
             are_ignored = None if by_components else contents.need_not_meet()
             roots = find_components(engine, read, contents, n_bands, are_ignored)
@@ -389,7 +391,7 @@ def choose_by_buckets(engine: Engine, read: Read, contents: Contents, plan: Dedu
         candidates = candidates.with_sets(is_live)
     with engine.stage("choose") as note:
         room = engine.partition_bytes
-        # Elements that a partition may have in memory.
+        # Maximum elements of a partition in memory.
         capacity = None if room is None else room // (16 if plan.reading.weighted else 8)
 
         def live_in(partition: int) -> Live:
@@ -416,7 +418,7 @@ def choose_by_buckets(engine: Engine, read: Read, contents: Contents, plan: Dedu
 def _decide_partition(
     plan: DedupPlan, capacity: int | None, partition: DocumentPartition
 ) -> dict[str, AnyArray]:
-    """Decide what is live in a partition."""
+    """Decide the remaining contents of a partition."""
     live: Live = partition.facts
     if not len(live.documents):
         return Decision.of_all([]).as_arrays()
@@ -434,9 +436,9 @@ def _decide_partition(
 def _sieve(
     candidates: Exchanged, partitions: Partitions, contents: Contents, plan: DedupPlan
 ) -> Int64s:
-    """Return the new component of each candidate, -1 for one that is similar to no other.
+    """Return the new component of each candidate, -1 for a candidate without a similar one.
 
-    Filters tell most pairs apart that share a bucket without being similar.
+    Filters reject most dissimilar pairs that share a bucket.
     """
     components: Int64s = np.full(len(partitions.documents), -1, np.int64)
     are_fixed = contents.need_not_meet()[partitions.documents]
@@ -451,7 +453,7 @@ def _sieve(
 
 
 def _sieve_partition(plan: DedupPlan, partition: DocumentPartition) -> dict[str, AnyArray]:
-    """Return places and new components of what is live in a partition."""
+    """Return positions and new components of the remaining candidates of a partition."""
     start, components, are_fixed = partition.facts
     candidates = candidates_in(partition, plan.banding.bands)
     firsts = sieve_candidates(components, candidates, are_fixed, plan)
@@ -462,9 +464,9 @@ def _sieve_partition(plan: DedupPlan, partition: DocumentPartition) -> dict[str,
 def sieve_candidates(
     components: Int64s, candidates: Candidates, are_fixed: Bools, plan: DedupPlan
 ) -> Int64s:
-    """Return the first document of the new component of each candidate of a partition.
+    """Return the first document of each candidate's new component in a partition.
 
-    -1 for one that is similar to no other, as filters prove.
+    It is -1 if the filters prove that no other candidate is similar.
     """
     by_components = plan.options.clusters == "components"
     firsts = sieve_components(
@@ -481,7 +483,7 @@ def sieve_candidates(
 
 
 def choose_exactly(contents: Contents, plan: DedupPlan, runner: Runner) -> Decision:
-    """Decide all contents at once, by the elements that they share; no pair is missed."""
+    """Decide all contents at once by their common elements, without missing a pair."""
     documents = contents.in_keep_order()
     with runner.stage("compare"):
         sets = contents.read_comparable(documents, plan.reading, runner)

@@ -1,7 +1,7 @@
-"""Hints: two cases in which the default options do not suit the texts, with options to try.
+"""Hints for texts that the default options do not suit, with better options.
 
-A job puts hints into its summary, commands print them, and Python functions warn of them. They
-change no result.
+A job adds hints to its summary; commands print them, and Python functions warn. They do not change
+a result.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def hints_of_short(
     has_preset: bool = True,
     is_of_index: bool = False,
 ) -> list[Hint]:
-    """Make the hint that most documents are shorter than a shingle, if they are.
+    """Make a hint if most documents are shorter than a shingle.
 
-    ``n_short`` of ``n_documents`` are. Without ``has_preset`` the job has none for short texts.
-    With ``is_of_index`` the options to try are those of another index.
+    ``n_short`` of ``n_documents`` are. Without ``has_preset``, the job has no preset for short
+    texts. With ``is_of_index``, the suggested options require a new index.
     """
     if 2 * n_short <= n_documents:
         return []
@@ -63,10 +63,10 @@ def hints_of_letters(
     is_early: bool = False,
     is_of_index: bool = False,
 ) -> list[Hint]:
-    """Make the hint that single letters of scripts without spaces are compared, if they are.
+    """Make a hint if single letters of scripts without spaces are compared.
 
-    The beginnings of some documents are read. With ``is_early`` the hint is logged, too, before a
-    job that may take long. With ``is_of_index`` the option to try is that of another index.
+    It reads the beginnings of some documents. With ``is_early``, the hint is also logged before a
+    possibly long job. With ``is_of_index``, the suggested option requires a new index.
     """
     if (shingles.tokenizer.name, shingles.ngram) != ("words", 1):
         return []
@@ -82,17 +82,17 @@ def hints_of_letters(
 
 
 def has_chosen(options: object) -> bool:
-    """Whether the user has given one of the options that decide what texts are compared by."""
+    """Whether the user has given an option that defines the compared units."""
     return any(getattr(options, name, None) for name in ("tokenizer", "ngram", "preset"))
 
 
-# Sources that are looked at, bytes and documents read of each, and characters of a document.
+# Sources in the sample, bytes and documents read of each, and characters per document.
 _SOURCES, _BYTES, _DOCUMENTS, _CHARACTERS = 8, 1 << 17, 16, 1000
 
 
 def _beginnings(sources: Sequence[Source], columns: ColumnNames) -> list[str]:
-    """Read the beginnings of some documents, of sources that are spread evenly."""
-    # Extracting text again takes long, unless the job has kept it.
+    """Read the beginnings of some documents, from evenly spread sources."""
+    # Text extraction is slow, unless the job has cached the texts.
     cheap = [each for each in sources if not each.extracts_text or each.kept_texts is not None]
     n = min(_SOURCES, len(cheap))
     texts: list[str] = []
@@ -100,7 +100,7 @@ def _beginnings(sources: Sequence[Source], columns: ColumnNames) -> list[str]:
         if isinstance(source, RawSource):
             source = copy(source)
             source.block_bytes = _BYTES
-        # A source that cannot be read has ended the job, or was left out.
+        # An unreadable source has ended the job already, or is skipped.
         with suppress(NeardupError):
             for block in source.blocks():
                 select = np.arange(len(block)) < _DOCUMENTS
@@ -110,8 +110,8 @@ def _beginnings(sources: Sequence[Source], columns: ColumnNames) -> list[str]:
     return texts
 
 
-# Alphabets that are written without spaces, such as Thai: they have so few letters that unlike
-# passages share most of them. Chinese has many signs, and Japanese has both.
+# Alphabets without spaces, such as Thai: they have so few letters that dissimilar passages share
+# most of them. Chinese has many characters, and Japanese both.
 _ALPHABETS = "".join(
     f"{chr(first)}-{chr(last)}"
     for first, last in UNSPACED_BLOCKS
@@ -120,7 +120,7 @@ _ALPHABETS = "".join(
 
 
 def _are_letters(texts: Sequence[str]) -> bool:
-    """Whether most tokens by ``words`` are letters of such an alphabet."""
+    """Whether most tokens of the tokenizer ``words`` are letters of such an alphabet."""
     n_letters = sum(len(re.findall(f"[{_ALPHABETS}]", text)) for text in texts)
     if not n_letters:
         return False
@@ -137,9 +137,9 @@ ResultT = TypeVar("ResultT", bound=_Summarised)
 
 
 def with_warning(result: ResultT) -> ResultT:
-    """Return a result, and warn once of all its hints, if it has any.
+    """Return a result, and warn once of all its hints.
 
-    The caller is a public function; the warning names the line that called it.
+    The caller is a public function; the warning points to the line that called it.
     """
     hints = result.summary["hints"]
     if hints:

@@ -1,4 +1,4 @@
-"""Options that jobs share: what stages work with, and what summaries say of them and of inputs."""
+"""Options shared by jobs: parameters of stages, and parts of summaries."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def to_be_counted(
     against: Sequence[Source],
     counted: Sequence[Source] | None = None,
 ) -> list[tuple[Sequence[Source], ColumnNames]]:
-    """Return the sources of the documents by which shingles are weighed, each with its columns.
+    """Return the sources for document frequencies, each with its columns.
 
-    Those of ``counted``; where that is None, all that are compared.
+    They are ``counted``, or with None all compared collections.
     """
     if counted is not None:
         return [(counted, columns_of(options))]
@@ -67,7 +67,7 @@ def to_be_counted(
 
 
 def reading_plan(options: DocumentOptions, *, order: tuple[str, ...] = ()) -> ReadingPlan:
-    """Make the plan of reading; ``order`` are columns by which documents are ranked."""
+    """Make the plan of reading; ``order`` are columns that rank documents."""
     shingles = shingle_scheme(options.with_tokenizer("words"))
     columns = replace(columns_of(options), order=order)
     return ReadingPlan(columns, shingles, skip_bad=options.skip_bad)
@@ -90,7 +90,7 @@ def choose_bands(options: BandOptions, measure: Measure) -> tuple[Banding, MinHa
 
 
 def weights_for(options: WeightOptions, measure: Measure) -> WeightedScheme | None:
-    """Return what shingles weigh, for a weighted measure."""
+    """Return the weights of shingles, for a weighted measure."""
     where = f"with measure {measure.name}"
     if not measure.is_weighted:
         options.check_no_weights(where)
@@ -101,12 +101,12 @@ def weights_for(options: WeightOptions, measure: Measure) -> WeightedScheme | No
     return WeightedScheme(Weighting(options.tf or "raw", options.idf or "smooth"))
 
 
-# Columns that an index gives itself.
+# Columns that an index defines itself.
 _OWN_COLUMNS = ("id", "text")
 
 
 def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
-    """Check what goes with what, and choose the bands."""
+    """Check combinations of options, and choose the bands."""
     measure = make_measure(options.measure, options.threshold)
     weighted = weights_for(options, measure)
     banding, minhash = choose_bands(options, measure)
@@ -134,7 +134,7 @@ def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
 
 
 def check_text(name: str, text: object) -> None:
-    """Raise if a text, as users name it, is no string, or has half of a surrogate pair."""
+    """Raise if a text argument is not a string, or contains a lone surrogate."""
     if not isinstance(text, str):
         message = f"{name}: expected a text, got {type(text).__name__}"
         raise InvalidInputError(message)
@@ -148,21 +148,21 @@ def check_text(name: str, text: object) -> None:
         raise InvalidInputError(message) from None
 
 
-# What both functions return has these names.
+# Entries of both functions' results.
 OF_INPUTS = ("input_files", "inputs", "against_files", "against", "reading")
 
-# Files that a summary lists one by one.
+# Files that a summary lists individually.
 _LISTED = 100
 
-# Who reads, before the host of a URL: nothing that a summary should hold.
+# User information in a URL, which a summary should not contain.
 _USER_IN_URL = re.compile(r"(?<=://)[^/@]*@")
 
 
 def describe_inputs(own: Sequence[Source], against: Sequence[Source]) -> dict[str, Any]:
-    """Return for a summary the first files of both collections, and how many they are.
+    """Return the first files of both collections for a summary, and their number.
 
-    Each has the ``name`` that it has in ids and tables, and its ``origin``, a path or URL without
-    what gives access to it; null is data in memory.
+    Each has its ``name`` as in ids and tables, and its ``origin``, a path or URL without
+    credentials; null is data in memory.
     """
     return {
         "input_files": len(own),
@@ -183,7 +183,7 @@ def _listed(sources: Sequence[Source]) -> list[dict[str, str | None]]:
 
 
 def describe_reading(options: ReadingOptions, documents: Catalogue) -> dict[str, Any]:
-    """Return for a summary the options that read the same texts and ids out of the same files."""
+    """Return the options for a summary that read the same texts and ids again."""
     described: dict[str, Any] = {"text_column": _described(options.text_column)}
     if isinstance(options, AgainstOptions):
         described["against_text_column"] = _described(other_columns_of(options).text)
@@ -192,7 +192,7 @@ def describe_reading(options: ReadingOptions, documents: Catalogue) -> dict[str,
 
 
 def input_options_of(reading: Mapping[str, Any]) -> InputOptions:
-    """Return the options of files that ``describe_reading`` has described."""
+    """Return the file options from ``describe_reading``."""
     return InputOptions(**{name: reading[name] for name in InputOptions.known if name in reading})
 
 

@@ -1,4 +1,4 @@
-"""An output folder of a deduplication, opened again: its tables, and the texts of its documents."""
+"""The output folder of a deduplication: its tables, and the texts of its documents."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
     from neardup.outputs.summary_records import DedupRecord
 
-# The table of removed documents with the texts of both, written in memory that has a bound.
+# The table of removed documents with the texts of both, written within bounded memory.
 
 TEXT_COLUMNS = ("text", "kept_text")
-"""Columns of the texts, behind all others."""
+"""Columns of the texts, after all others."""
 
-# Rows of a row group, and bytes of their texts unless one row has more.
+# Rows per row group, and bytes of their texts unless one row has more.
 _GROUP_ROWS, _GROUP_BYTES = 1 << 16, 32 << 20
 
 
@@ -58,25 +58,23 @@ def write_with_texts(
     *,
     as_bytes: bool,
 ) -> str:
-    """Write a table of removed documents with their texts, and those of the ones that stay.
+    """Write a table of removed documents with their texts and their keepers' texts.
 
-    Returns its digest.
-
-    Texts are first copied to a file beside the table, in the order in which they are read, because
-    those that stay are needed in any order.
+    Returns its digest. Texts are first copied to a file next to the table, in reading order,
+    because keepers' texts are needed in any order.
 
     Parameters
     ----------
     rows_of
-        Gives the rows of some of the documents.
+        Returns the rows of some of the documents.
     gone, keepers
-        Numbers of the documents, and of those that stay for them, among all of ``catalogues``.
+        Numbers of the documents and of their keepers, among all of ``catalogues``.
     catalogues
-        The other collection, then the own one, whose documents may go.
+        The other collection, then the own one, whose documents may be removed.
     destination
-        Of the table.
+        Path of the table.
     runner
-        Reads the texts.
+        Runner of the reading.
     as_bytes
         Whether the documents are bytes.
     """
@@ -110,7 +108,7 @@ def _with_texts(rows: pa.Table, gone: Int64s, keepers: Int64s, texts: KeptTexts)
 
 
 def _slices(sizes: Int64s) -> Iterator[slice]:
-    """Cut rows where a row group has enough of them, or of the bytes of their texts."""
+    """Divide rows into row groups, by number and by bytes of their texts."""
     ends = np.cumsum(sizes)
     start = 0
     while start < len(sizes):
@@ -125,7 +123,7 @@ Side = Literal["kept", "removed"]
 
 
 def open_output(folder: str | Path) -> DedupOutput:
-    """Open a folder, or the URL of one, that ``neardup dedup`` has written."""
+    """Open a folder or URL that ``neardup dedup`` has written."""
     target = target_of(folder)
     if not is_url(str(target)):
         recover(Path(target))
@@ -147,7 +145,7 @@ def _no_output(folder: Target, reason: str) -> InvalidInputError:
 
 
 def _other_rows(source: Source) -> InvalidInputError:
-    """Return the error for a file of an output folder that has other rows than it had."""
+    """Return the error for a file of an output folder whose rows have changed."""
     message = (
         "its rows are not those that were written there; it has been changed since: run "
         "`neardup dedup` again"
@@ -156,7 +154,7 @@ def _other_rows(source: Source) -> InvalidInputError:
 
 
 def as_shown(text: str | bytes) -> str:
-    """Return a text; bytes are shown as text."""
+    """Return a text; bytes are decoded for display."""
     return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
 
 
@@ -165,16 +163,16 @@ def _below(folder: Target, name: str) -> str:
 
 
 class DedupOutput:
-    """What a deduplication has written.
+    """The output of a deduplication.
 
-    ``folder`` is where it is, ``summary`` what ``summary.json`` says. Tables and texts are read
-    when they are asked for. Documents are known by the names of their input files and the row
-    numbers there, which tables have as ``file`` and ``row``.
+    ``folder`` is its path, ``summary`` the content of ``summary.json``. Tables and texts are read
+    on request. Documents are identified by the name of their input file and their row number there,
+    the columns ``file`` and ``row`` of tables.
 
     Notes
     -----
-    Tables are read some rows at a time. Looking for documents takes what ``DocumentPlaces`` does;
-    texts that are read, and a block of their file, are in memory at the same time.
+    Tables are read some rows at a time. Finding documents takes the memory of ``DocumentPlaces``;
+    requested texts and a block of their file are in memory at the same time.
     """
 
     is_written = True
@@ -184,31 +182,31 @@ class DedupOutput:
 
     @cached_property
     def removed(self) -> TableRows:
-        """A row for each removed document, as ``removed.parquet`` has it but for texts."""
+        """A row per removed document, as in ``removed.parquet`` without texts."""
         return self._open("removed.parquet")
 
     @cached_property
     def clusters(self) -> TableRows:
-        """A row for each document, as ``clusters.parquet`` has it."""
+        """A row per document, as in ``clusters.parquet``."""
         return self._open("clusters.parquet")
 
     @cached_property
     def documents(self) -> DocumentPlaces:
-        """Where the documents of the input stand, and which went."""
+        """File and row of each input document, and whether it was removed."""
         return DocumentPlaces(self.clusters.batches(*PLACE_COLUMNS))
 
     def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
-        """Return the texts of some documents of an input file, as they were compared.
+        """Return the compared texts of some documents of an input file.
 
-        Those of several columns are joined as they were; bytes are shown as text.
+        Several columns are joined as in the job; bytes are decoded for display.
 
         Parameters
         ----------
         side
             Whether they were kept or removed.
         file, rows
-            Name of the input file, and row numbers there, in any order. The file is read up to
-            the last one.
+            Name of the input file, and row numbers there, in any order. The file is read up to the
+            last one.
         """
         wanted, inverse = np.unique(np.asarray(rows, np.int64), return_inverse=True)
         found, went = self.documents, side == "removed"
@@ -254,11 +252,11 @@ class DedupOutput:
                 raise _other_rows(source)
 
     def source(self, side: Side, file: str) -> tuple[Source, ColumnNames]:
-        """Return where the rows of an input file are, and the columns to read there."""
+        """Return the source of an input file's rows, and the columns to read."""
         described = self.summary["reading"]
         columns = described["text_column"]
         texts = columns if isinstance(columns, str) else tuple(columns)
-        # A spreadsheet that was written has no other sheet.
+        # A written spreadsheet has one sheet.
         options = input_options_of(described).but(sheet=None)
         output_format = self.summary["output_format"]
         if output_format is None:
@@ -271,10 +269,10 @@ class DedupOutput:
         written_name = WRITTEN_AS if is_in_memory else file
         name = converted_name(written_name, output_format)
         if output_format != "same" and not has_columns(written_name, options):
-            # What was no table is one of a single column.
+            # Input that was not a table is written as one of a single column.
             texts, options = "bytes" if options.input_format == "bytes" else "text", InputOptions()
         elif output_format != "same":
-            # Texts that are HTML are written as such.
+            # HTML texts are written as HTML.
             is_html = options.input_format == "html"
             options = options.but(
                 input_format="html" if is_html else "auto", encoding=None, delimiter=None

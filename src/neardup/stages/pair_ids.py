@@ -1,8 +1,7 @@
-"""The columns of ids of a table of pairs, and what such a table says of how it came to be.
+"""Id columns of a table of pairs, and the table's description of its search.
 
-The latter is in the metadata of its schema, so that documents can be decided by it later: Parquet
-keeps it, and so does whatever passes on Arrow tables; CSV and JSON lines have no room for it, and
-data frames lose it.
+The description is in the metadata of the schema, so that the pairs can deduplicate documents later:
+Parquet and Arrow tables keep it, but CSV, JSON lines and data frames lose it.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ METADATA_KEY = b"neardup.pairs"
 
 _FORMAT_VERSION = 1
 
-# What of a summary goes into the table, where the run has it.
+# Keys of the summary that go into the table, if the run has them.
 _KEYS = (
     *("measure", "threshold", "max_distance", "top", "per_document", "method", "recall"),
     *("predicted_recall", "bands", "rows", "documents", "pairs", "scheme"),
@@ -30,12 +29,11 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class AboutPairs:
-    """Which pairs a table has; the names are those of the summary.
+    """Description of a table's pairs; the names are those of the summary.
 
-    ``threshold`` is None where pairs were limited by ``max_distance`` or ``top`` alone,
-    ``documents`` has two numbers for pairs of two collections; of pairs that are ``one_to_one`` no
-    two have a document in common. A table that has other than
-    ``pairs`` rows is not as it was found; None where it does not matter.
+    ``threshold`` is None if only ``max_distance`` or ``top`` limited the pairs. ``documents`` has
+    two numbers for pairs of two collections. No two ``one_to_one`` pairs have a document in common.
+    A table with another number of rows than ``pairs`` was changed; None is not checked.
     """
 
     measure: str
@@ -51,13 +49,13 @@ class AboutPairs:
 
 
 def metadata_of(summary: Mapping[str, Any]) -> dict[bytes, bytes]:
-    """Return what a schema keeps of the summary of a search for pairs."""
+    """Return the metadata of a schema from the summary of a search for pairs."""
     found = {name: summary[name] for name in _KEYS if name in summary}
     return {METADATA_KEY: json.dumps({"format": _FORMAT_VERSION, **found}).encode()}
 
 
 def read_about(metadata: Mapping[bytes, bytes]) -> AboutPairs | None:
-    """Read it back; None where nothing is there, or what another version has written."""
+    """Restore the description; None if it is missing or from another version."""
     try:
         found = json.loads(metadata[METADATA_KEY])
         if found["format"] != _FORMAT_VERSION:
@@ -80,11 +78,11 @@ def read_about(metadata: Mapping[bytes, bytes]) -> AboutPairs | None:
 
 ID_COLUMNS = ("id_a", "id_b")
 READING_PAIRS = "pairs"
-"""The stage in which pairs are read, or looked up."""
+"""Stage in which pairs are read, or looked up."""
 
 
 def check_columns(table: pa.Table, names: Sequence[str], of: str) -> None:
-    """Raise unless a table has each of some columns once; ``of`` is how messages call it."""
+    """Raise unless a table has each column exactly once; ``of`` is its name in messages."""
     for name in names:
         if table.column_names.count(name) != 1:
             columns = ", ".join(map(repr, table.column_names))

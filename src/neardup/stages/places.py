@@ -1,4 +1,4 @@
-"""Where all documents of an input stand, in its order, and which of them went, in few bytes."""
+"""Compact positions of all input documents, and which of them were removed."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 COLUMNS = ("file", "row", "is_duplicate")
-"""Columns of ``clusters.parquet`` that say it."""
+"""Columns of ``clusters.parquet`` with this information."""
 
 _WORD = 64
-# Documents whose bits are looked at one by one, at the same time.
+# Documents whose bits are unpacked at the same time.
 _AT_ONCE = 1 << 16
 
 
 class DocumentPlaces:
-    """The file and the row of each document of an input, and whether it went.
+    """File and row of each input document, and whether it was removed.
 
-    Documents are numbered in the order of the input. ``files`` are the names of the files that have
-    documents, in that order.
+    Documents are numbered in input order. ``files`` are the names of the files with documents, in
+    that order.
 
     Parameters
     ----------
     batches
-        All documents, with the columns of ``COLUMNS``: those of a file are together, and their rows
+        All documents with the ``COLUMNS``: documents of a file are consecutive, and their rows
         ascend.
 
     Notes
     -----
-    Memory: a quarter of a byte a document, and 16 bytes for each stretch of rows without a gap.
+    Memory: a quarter of a byte per document, and 16 bytes per run of rows without a gap.
     """
 
     def __init__(self, batches: Iterable[pa.Table]) -> None:
@@ -76,12 +76,12 @@ class DocumentPlaces:
         return self._n
 
     def files_of(self, numbers: Int64s) -> Int64s:
-        """Return the places in ``files`` of the files of some documents."""
+        """Return the indexes of documents' files in ``files``."""
         found: Int64s = np.searchsorted(self._starts, numbers, side="right") - 1
         return found
 
     def find(self, file: str, rows: Int64s) -> Int64s:
-        """Return the documents in some rows of a file; -1 for what is none."""
+        """Return the documents in rows of a file; -1 if there is none."""
         number = self._numbers.get(file)
         if number is None:
             return np.full(len(rows), -1, np.int64)
@@ -95,13 +95,13 @@ class DocumentPlaces:
         return np.where(is_there, found, -1)
 
     def went(self, numbers: Int64s) -> Bools:
-        """Return which of some documents went."""
+        """Return a mask of the removed documents."""
         bits = self._words[numbers // _WORD] >> (numbers % _WORD).astype(np.uint64)
         is_set: Bools = (bits & np.uint64(1)).astype(np.bool_)
         return is_set
 
     def n_gone_before(self, numbers: Int64s) -> Int64s:
-        """Return how many documents went that come before each of some."""
+        """Return the number of removed documents before each document."""
         in_word = numbers // _WORD
         below = (np.uint64(1) << (numbers % _WORD).astype(np.uint64)) - np.uint64(1)
         words = np.append(self._words, np.uint64(0))[in_word]
@@ -109,16 +109,13 @@ class DocumentPlaces:
         return found
 
     def n_same_before(self, numbers: Int64s) -> Int64s:
-        """Return how many documents of its file come before each of some and fared as it did."""
+        """Return the number of earlier documents of the same file and side."""
         starts = self._starts[self.files_of(numbers)]
         n_gone = self.n_gone_before(numbers) - self.n_gone_before(starts)
         return np.where(self.went(numbers), n_gone, numbers - starts - n_gone)
 
     def of_side(self, *, went: bool, file: int | None = None) -> Iterator[Int64s]:
-        """Yield all documents that went, or that stay, some at a time; of one file if it is named.
-
-        Where there is none, nothing is yielded.
-        """
+        """Yield all removed or kept documents, some at a time; optionally of one file."""
         start, stop = (0, self._n) if file is None else self._starts[file : file + 2].tolist()
         for low in range(start, stop, _AT_ONCE):
             numbers = np.arange(low, min(low + _AT_ONCE, stop))
@@ -128,7 +125,7 @@ class DocumentPlaces:
 
 
 class _Words:
-    """Bits that come in pieces of any length, as words."""
+    """Append bits in pieces of any length, as words."""
 
     def __init__(self) -> None:
         self._parts: list[npt.NDArray[np.uint8]] = []

@@ -1,4 +1,4 @@
-"""Options of a deduplication, and the plan that is made of them before any work starts."""
+"""Plan of a deduplication: its options, checked before any work starts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from neardup.stages.options import choose_bands, reading_plan, weights_for
 
 @dataclass(frozen=True)
 class DedupPlan:
-    """Checked options: what each stage works with; method exact has no bands to look at."""
+    """Checked options as parameters of stages; method exact does not use bands."""
 
     options: DedupOptions
     measure: Measure
@@ -30,7 +30,7 @@ class DedupPlan:
 
     @property
     def recall(self) -> Fraction:
-        """The recall asked for."""
+        """Requested recall."""
         return self.options.recall_asked_for
 
     @property
@@ -40,12 +40,12 @@ class DedupPlan:
 
 
 def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> DedupPlan:
-    """Check what goes with what, before any work starts; without an index to compare against.
+    """Check combinations of options, for a run without an index.
 
     Raises
     ------
     InvalidParameterError
-        For the first option that does not go with another.
+        For the first option that conflicts with another.
     """
     options.check_other("against", is_given=has_other)
     if options.add:
@@ -66,7 +66,7 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
     if weighted and options.ngram is None:
         options = options.but(ngram=1)
     if options.method == "exact":
-        # Nothing looks at these, and a low threshold needs no recall within reach.
+        # Bands are unused, and a low threshold may not allow the recall.
         banding, minhash = Banding(1, 1), MinHashScheme(1)
     else:
         banding, minhash = choose_bands(options, measure)
@@ -84,9 +84,9 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
 
 
 def _check_copies(options: DedupOptions) -> None:
-    """Raise for options that look at near-duplicates, where all exact copies go and nothing else.
+    """Raise for options of near-duplicates if every exact copy is removed.
 
-    What is similar to a document that goes may be similar to none that went with it.
+    A document similar to a removed one may have no similar document left.
     """
     if options.method != "exact":
         message = (
@@ -110,7 +110,7 @@ def check_method(options: DedupOptions) -> None:
     Raises
     ------
     InvalidParameterError
-        For the first of them.
+        For the first such option.
     """
     if options.method != "exact":
         return

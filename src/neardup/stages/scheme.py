@@ -1,4 +1,4 @@
-"""What has decided a deduplication, made again of what its summary says."""
+"""The scheme of a finished deduplication, restored from its summary."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from neardup.text.shingles import (
 from neardup.text.tokenizers import TokenFunction, named_tokenizer
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting, weighted_sets
 
-# What another Unicode version changes is a few letters of a few texts, which is no reason to
-# explain nothing.
+# Another Unicode version changes a few letters of a few texts, which does not prevent an
+# explanation.
 _MAY_DIFFER = "unicode_version"
 
 
 @dataclass(frozen=True)
 class DecidingScheme:
-    """What has decided a deduplication, as far as two texts are concerned.
+    """The scheme of a deduplication for comparing two texts.
 
-    ``banding`` and ``minhash`` are None where every pair was compared, ``weighted`` where shingles
-    weigh nothing. ``frequencies`` is the digest of those by which they were weighed.
+    ``banding`` and ``minhash`` are None if every pair was compared, ``weighted`` if shingles have
+    no weights. ``frequencies`` is the digest of the document frequencies.
     """
 
     shingles: ShingleScheme
@@ -48,18 +48,18 @@ class DecidingScheme:
 
     @property
     def needs_frequencies(self) -> bool:
-        """Whether documents have to be counted before anything can be weighed."""
+        """Whether document frequencies must be counted before weighing."""
         return self.weighted is not None and self.weighted.lacks_frequencies
 
     def with_frequencies(self, frequencies: DocumentFrequencies) -> DecidingScheme | None:
-        """Return the scheme with frequencies, None if they are not those of the deduplication."""
+        """Return the scheme with frequencies, None if their digest differs."""
         assert self.weighted is not None
         if frequencies.digest() != self.frequencies:
             return None
         return replace(self, weighted=replace(self.weighted, frequencies=frequencies))
 
     def sets_of(self, texts: Texts) -> ShingleSets | WeightedSets:
-        """Return the sets that are compared."""
+        """Return the compared sets."""
         if self.weighted is None:
             return shingle_sets(texts, self.shingles)
         tokens = self.shingles.tokenizer.hash_tokens(texts)
@@ -68,7 +68,7 @@ class DecidingScheme:
     def shared_bands(self, texts: Texts) -> tuple[int, ...] | None:
         """Return the bands, from 0, in which two texts share a bucket; None without bands.
 
-        A text without tokens is in no bucket.
+        A text without tokens is not in a bucket.
         """
         if self.banding is None or self.minhash is None:
             return None
@@ -84,16 +84,16 @@ class DecidingScheme:
 def restore_scheme(
     summary: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None = None
 ) -> DecidingScheme | None:
-    """Make the scheme that a summary tells of; None where no shingles have decided.
+    """Restore the scheme of a summary; None if the decision used no shingles.
 
-    So it is where documents were decided by pairs of another measure, or of unknown shingles.
+    That is the case for pairs of another measure, or of unknown shingles.
 
     Parameters
     ----------
     summary
-        What ``summary.json`` holds.
+        Content of ``summary.json``.
     tokenizer
-        The ``tokenizer.json`` or the function that was used, if one was.
+        The ``tokenizer.json`` or the function of the deduplication, if it had one.
     """
     described, threshold = summary["scheme"], summary["threshold"]
     if not described or threshold is None or summary["measure"] not in MEASURE_NAMES:

@@ -1,4 +1,4 @@
-"""Which documents of a collection stay: the result of a job, its tables, and ids in these."""
+"""The documents of a collection that stay: results of jobs, tables and ids."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from neardup.tables import Bools, Int64s
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Ids of documents of an index, as users give them.
+# Ids of index documents, as given by users.
 
 
 def as_list_of_ids(ids: Iterable[str | int]) -> list[str | int]:
@@ -50,12 +50,12 @@ def as_list_of_ids(ids: Iterable[str | int]) -> list[str | int]:
 ROWS_AT_ONCE = 1 << 16
 
 
-# What ``skipped`` and ``skipped.parquet`` have of a bad row.
+# Columns of ``skipped`` and ``skipped.parquet``.
 _SKIPPED_COLUMNS = ("file", "row", "reason")
 
 
 class Selection(Result):
-    """Which documents of a collection stay, and which go. Bad rows are no documents.
+    """The documents of a collection that stay, and those that are removed, without bad rows.
 
     As an Arrow stream it is the rows that stay.
     """
@@ -65,7 +65,7 @@ class Selection(Result):
         self._stays = stays
         self.summary = summary
 
-    # What writes the rows in place of threads of this process; copies are written by threads.
+    # Writes the rows in place of threads of this process; copies are written by threads.
     _write_elsewhere: Callable[..., None] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -74,17 +74,17 @@ class Selection(Result):
     @property
     @abstractmethod
     def removed(self) -> pa.Table:
-        """One row for each removed document."""
+        """One row per removed document."""
 
     @abstractmethod
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
-        """Return the tables that are written beside the rows, by the names of their files.
+        """Return the tables written next to the rows, by file name.
 
-        Their rows are made when they are read.
+        Their rows are made on reading.
         """
 
     def _origins(self) -> Sequence[str | None]:
-        """Return the paths and URLs of all inputs, which no output may overwrite."""
+        """Return the paths and URLs of all inputs, which an output must not overwrite."""
         return origins_of(self._documents.sources)
 
     def _write_documents(
@@ -94,7 +94,7 @@ class Selection(Result):
         runner: Runner,
         write_others: Callable[[], None],
     ) -> None:
-        """Write the rows to a folder that is being made, and beside them all others."""
+        """Write the rows to an unfinished folder, in parallel with other files."""
         if self._write_elsewhere is not None:
             self._write_elsewhere(
                 self._documents, self._sides(), folder, output_format, runner, write_others
@@ -111,7 +111,7 @@ class Selection(Result):
         )
 
     def _sides(self) -> dict[str, Bools]:
-        """Return which rows go to which folder."""
+        """Return masks of the rows per folder."""
         return sides_of(self._documents, self._stays)
 
     def _changed(self, block: RowBlock, _: slice) -> RowBlock:
@@ -139,7 +139,7 @@ class Selection(Result):
         return self.kept
 
     def _first_rows(self, most: int) -> tuple[pa.Table, int]:
-        # What went is what needs to be looked at, and what stays would have to be read again.
+        # Removed rows need review, and kept rows would have to be read again.
         return self.removed.slice(0, most), len(self.removed)
 
     def write(
@@ -152,9 +152,9 @@ class Selection(Result):
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
 
-        Bad rows that were skipped come out as they went in, whatever the format, in ``skipped/``,
-        and are listed in ``skipped.parquet``. A local folder appears when everything has been
-        written, or not at all; one at a URL is complete when ``_SUCCESS`` is in it.
+        Skipped bad rows are copied unchanged, whatever the format, to ``skipped/``, and are listed
+        in ``skipped.parquet``. A local folder appears when it is complete, or not at all; one at a
+        URL is complete when ``_SUCCESS`` is in it.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class Selection(Result):
     ) -> None:
         """Write the folder; arguments as of ``write``.
 
-        ``write_own`` writes the tables of the job, and returns their digests by their names.
+        ``write_own`` writes the tables of the job, and returns their digests by name.
         """
         FolderOptions.known["format"].given(output_format)
         has_rows = output_format != "none"
@@ -229,7 +229,7 @@ class Selection(Result):
 
 
 class TwoCollections(Selection):
-    """Which documents stay of a collection that may have been compared with another one."""
+    """Kept documents of a collection, possibly compared with a second one."""
 
     _other: Catalogue
 
@@ -237,39 +237,39 @@ class TwoCollections(Selection):
         return origins_of(self._documents.sources, self._other.sources)
 
 
-# What other rooms do with a result, and users do not.
+# Access for other packages, not for users.
 
 
 def collections_of(result: TwoCollections) -> tuple[Catalogue, Catalogue]:
-    """Return the documents of the input, and those that they were compared against."""
+    """Return the documents of the input and of the reference collection."""
     return result._documents, result._other  # noqa: SLF001 - of this module
 
 
 def tables_of(result: Selection) -> dict[str, pa.RecordBatchReader]:
-    """Return the tables that are written beside the rows, by the names of their files.
+    """Return the tables written next to the rows, by file name.
 
-    Their rows are made when they are read.
+    Their rows are made on reading.
     """
     return result._tables()  # noqa: SLF001 - of this module
 
 
 def write_rows_by(result: Selection, write: Callable[..., None]) -> None:
-    """Have the rows of a result written by an engine: ``write`` is as ``Engine.write``."""
+    """Let an engine write the rows of a result: ``write`` is like ``Engine.write``."""
     result._write_elsewhere = write  # noqa: SLF001 - of this module
 
 
 def write_lines_of(
     result: Selection, destination: Destination, *, progress: Progress | None = None
 ) -> None:
-    """Write the rows that stay as JSON lines, those of one file after those of the other.
+    """Write the kept rows as JSON lines, file by file.
 
-    That JSON can hold their types has been checked.
+    The caller has checked that JSON can represent their types.
     """
     result._write_lines(destination, progress)  # noqa: SLF001 - of this module
 
 
 def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
-    """Add the seconds of a runner's stages, and bring peak memory up to date."""
+    """Add the seconds of a runner's stages, and update peak memory."""
     summary["seconds"] = {**summary.get("seconds", {}), **runner.seconds}
     summary["peak_memory_bytes"] = peak_memory_bytes()
     if runner.notes:
@@ -279,9 +279,9 @@ def complete_summary(summary: dict[str, Any], runner: Runner) -> None:
 def in_batches(
     rows_of: Callable[[Int64s], pa.Table], documents: Int64s | Bools, *, wanted: bool = True
 ) -> pa.RecordBatchReader:
-    """Return a table, made for some documents at a time, given by their numbers or by a mask.
+    """Return a table, made for some documents at a time, by their numbers or a mask.
 
-    Of a mask, of which no copy is made, those are that it has as ``wanted``.
+    Documents are selected where the mask equals ``wanted``; it is not copied.
     """
     import pyarrow as pa
 
@@ -297,7 +297,7 @@ def in_batches(
 
 
 def write_tables(tables: Mapping[str, pa.RecordBatchReader], folder: Destination) -> dict[str, str]:
-    """Write tables by the names of their files, and return their digests."""
+    """Write tables by file name, and return their digests."""
     from neardup.outputs.table_files import write_parquet_parts
 
     return {
@@ -306,19 +306,19 @@ def write_tables(tables: Mapping[str, pa.RecordBatchReader], folder: Destination
 
 
 class KeeperIds:
-    """Ids of documents for which others go, of either collection.
+    """Ids of keepers, of either collection.
 
-    One of the other collection that the first has, too, gets ``against/`` in front. Ids are text
-    where one does, or where the collections have ids of different types.
+    An id of the other collection that the first one also has gets the prefix ``against/``. Ids are
+    text if one has the prefix, or if the collections have ids of different types.
 
     Parameters
     ----------
     own, other
         The collections; documents of ``other`` are numbered first.
     keepers
-        Numbers of the documents for which others go; -1 is none.
+        Numbers of the keepers; -1 is none.
     shares_ids
-        Whether equal ids in both mean the same document, and none gets anything in front.
+        Whether equal ids in both mean the same document, so that no prefix is added.
     """
 
     def __init__(
@@ -338,14 +338,16 @@ class KeeperIds:
         self._ids = pa.concat_arrays([other_ids.cast(self.type), own_ids.cast(self.type)])
 
     def take(self, keepers: Int64s) -> pa.Array:
-        """Return the ids of documents for which others go."""
+        """Return the ids of keepers."""
         import pyarrow as pa
 
         return self._ids.take(pa.array(np.searchsorted(self._numbers, keepers)))
 
 
 def _with_prefix(ids: pa.Array, own: Catalogue) -> pa.Array | None:
-    """Return ids as text, prefixed where the first collection has them; None if it has none."""
+    """Return ids as text, with the prefix on those that the first collection has; None if it has
+    none.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 

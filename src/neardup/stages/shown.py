@@ -1,4 +1,4 @@
-"""Texts of documents of a deduplication, from its folder or its result, those of a page at once."""
+"""Display texts of a deduplication's documents, from its folder or its result."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from neardup.reading.catalogue import Catalogue
 
-# In front of an id of the other collection that the first one has, too.
+# Prefix of an id of the other collection that the first one also has.
 _AGAINST = "against/"
 
-# By where the document is that stays for one: why its text cannot be had.
+# Reason for a missing text, by the keeper's side.
 _NO_TEXT = {
     "index": "the text is in the index, which cannot be read where it was named beside files",
     **dict.fromkeys(
@@ -41,10 +41,10 @@ _NO_TEXT = {
 
 
 def ids_in_other(identifier: object) -> tuple[str, ...]:
-    """Return the ids that a document of the other collection may have there, by its id in a table.
+    """Return possible ids in the other collection for an id in a table.
 
-    The id itself is the likelier one: a collection may have ids that begin so, such as those of
-    files in a folder of this name.
+    The id itself comes first: a collection may have ids with this prefix, such as those of files in
+    a folder of this name.
     """
     full = str(identifier)
     own = full.removeprefix(_AGAINST)
@@ -52,7 +52,7 @@ def ids_in_other(identifier: object) -> tuple[str, ...]:
 
 
 def texts_of_documents(*documents: Document) -> Texts:
-    """Return the texts of documents that are at hand, each with the language of its file."""
+    """Return known texts of documents, each with the language of its file."""
     import pyarrow as pa
 
     languages = [language_of_file(each.file or each.id) or IN_MEMORY for each in documents]
@@ -61,50 +61,50 @@ def texts_of_documents(*documents: Document) -> Texts:
 
 
 class Outcome(Protocol):
-    """A deduplication whose documents are shown: an output folder, or a result in memory.
+    """Interface of a displayed deduplication: an output folder, or a result in memory.
 
-    ``is_written`` says whether the rows are in a folder, ``summary`` is what ``summary.json`` says.
+    With ``is_written`` the rows are in a folder; ``summary`` is the content of ``summary.json``.
     """
 
     is_written: bool
 
     @property
     def summary(self) -> Mapping[str, Any]:
-        """What the run has said of itself."""
+        """Summary of the run."""
 
     @property
     def removed(self) -> TableRows:
-        """A row for each removed document."""
+        """A row per removed document."""
 
     @property
     def clusters(self) -> TableRows:
-        """A row for each document."""
+        """A row per document."""
 
     @property
     def documents(self) -> DocumentPlaces:
-        """Where the documents of the input stand, and which went."""
+        """File and row of each input document, and whether it was removed."""
 
     def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
-        """Return the texts of documents of an input file that are on one side, by their rows."""
+        """Return texts of an input file's documents on one side, by row."""
 
     def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
         """Yield the numbers and texts of all documents of one side, some at a time."""
 
 
 class DecidedInMemory(Protocol):
-    """What a deduplication returns, as far as its documents are shown."""
+    """Interface of a deduplication's result, as far as it is displayed."""
 
     @property
     def summary(self) -> Mapping[str, Any]:
-        """What the run has said of itself."""
+        """Summary of the run."""
 
     @property
     def removed(self) -> pa.Table:
-        """One row for each removed document."""
+        """One row per removed document."""
 
     @property
     def clusters(self) -> pa.Table:
-        """One row for each document."""
+        """One row per document."""
 
 
 class ResultOutcome:
@@ -119,7 +119,6 @@ class ResultOutcome:
 
     @cached_property
     def documents(self) -> DocumentPlaces:
-        """Where the documents of the input stand, and which went."""
         return DocumentPlaces(self.clusters.batches(*PLACE_COLUMNS))
 
     def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
@@ -131,7 +130,6 @@ class ResultOutcome:
         ]
 
     def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
-        """Yield the numbers and texts of all documents of one side, some at a time."""
         went = self.documents.went(np.arange(len(self.documents)))
         for numbers, block, texts in self._read(went == (side == "removed")):
             yield numbers, Texts.from_arrow(texts, block.language)
@@ -153,7 +151,7 @@ class ResultOutcome:
 
 
 class ShownTexts:
-    """The documents of a table of removed ones, and those that stay for them, with texts."""
+    """Rows of removed documents and their keepers, with texts."""
 
     def __init__(self, removed: TableRows) -> None:
         self._removed = removed
@@ -171,14 +169,14 @@ class ShownTexts:
         removed: Iterable[int],
         keepers: Iterable[int],
     ) -> None:
-        """Read the texts of documents by their places in the table, each file once.
+        """Read the texts of documents by their rows in the table, each file once.
 
-        Those of keepers of the other collection are read only if it is there, and none where only
-        ids of the documents are known.
+        Keepers' texts of the other collection are read only if it is available, and no texts if
+        only ids of the documents are known.
         """
         gone, stay = list(removed), list(keepers)
         if outcome.summary["keep"] == "none":
-            # The copy that is named for one was removed, too.
+            # The named keeper was removed, too.
             self._kept = "removed"
         places = np.unique(np.array([*gone, *stay], np.int64))
         self._rows = dict(zip(places.tolist(), self._removed.take(places).to_pylist(), strict=True))
@@ -209,7 +207,7 @@ class ShownTexts:
         return self._rows[place]
 
     def removal(self, place: int) -> Removal:
-        """Return a removed document with the one that stays for it."""
+        """Return a removed document with its keeper."""
         row = self._rows[place]
         text = self._texts.get(("removed", row["file"], row["row"]))
         first = Document(str(row["id"]), row["file"], row["row"], text)
@@ -217,7 +215,7 @@ class ShownTexts:
         return Removal(first, self.keeper(place), row["similarity"], no_text=no_text)
 
     def keeper(self, place: int) -> Document:
-        """Return the one that stays for a removed document."""
+        """Return the keeper of a removed document."""
         row = self._rows[place]
         text = None
         if row["kept_in"] == "input":
@@ -225,7 +223,7 @@ class ShownTexts:
         elif row["kept_in"] == "against":
             ids = ids_in_other(row["kept_id"])
             found = [self._other[each] for each in ids if each in self._other]
-            # Files may be called otherwise now; where they are not, file and row leave no doubt.
+            # Files may have been renamed; otherwise file and row are unambiguous.
             there = row["kept_file"], row["kept_row"]
             found.sort(key=lambda each: (each.file, each.row) != there)
             text = found[0].text if found else None

@@ -1,4 +1,4 @@
-"""Sketches of documents as users hold them, and keep them in files."""
+"""Sketches of documents, in memory and in files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def check_sketch_name(path: Target) -> None:
     Raises
     ------
     InvalidParameterError
-        If it ends otherwise.
+        For another ending.
     """
     if is_standard_output(path):
         message = (
@@ -63,9 +63,9 @@ def check_sketch_name(path: Target) -> None:
 
 
 def _read_tables(path: str | Path, parts: Sequence[range] | None) -> Iterator[pa.Table]:
-    """Yield rows of a file in parts that follow each other, None for all at once.
+    """Yield rows of a file in consecutive parts, None for all at once.
 
-    What the rows mean is not looked at.
+    The content of the rows is not checked.
 
     Raises
     ------
@@ -76,14 +76,14 @@ def _read_tables(path: str | Path, parts: Sequence[range] | None) -> Iterator[pa
         n_rows = file.metadata.num_rows
         parts = [range(n_rows)] if parts is None else parts
         sizes = [file.metadata.row_group(each).num_rows for each in range(file.num_row_groups)]
-        # Checksums of pages do not cover the numbers of rows, of which a file has several.
+        # Checksums of pages do not cover the row counts, which a file has several times.
         if sum(sizes) != n_rows or parts[-1].stop > n_rows:
             raise SketchFormatError(_DAMAGED, path=str(path))
         ends = np.cumsum(sizes, dtype=np.int64)
         start, stop = parts[0].start, parts[-1].stop
         first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
         groups = list(range(first, min(last + 1, len(sizes)))) if stop > start else []
-        # A row group as a whole would be in memory twice, before it is one array.
+        # A complete row group would be in memory twice before it is one array.
         n_read = min(_READ_ROWS, max(1, *map(len, parts)))
         read = file.iter_batches(n_read, row_groups=groups, use_threads=False)
         cut = _cut_rows(read, start - sum(sizes[:first]), map(len, parts))
@@ -98,14 +98,14 @@ def _read_tables(path: str | Path, parts: Sequence[range] | None) -> Iterator[pa
             if len(table) != len(rows):
                 raise SketchFormatError(_DAMAGED, path=str(path))
             yield table
-            # It would stay beside the next one.
+            # Free it before the next one.
             del table
 
 
 def _cut_rows(
     batches: Iterable[pa.RecordBatch], start: int, sizes: Iterable[int]
 ) -> Iterator[list[pa.RecordBatch]]:
-    """Cut rows from ``start`` on into parts of some sizes; what is behind them is not read."""
+    """Divide rows from ``start`` on into parts; rows after them are not read."""
     batches = iter(batches)
     held: pa.RecordBatch | None = None
     for size in sizes:
@@ -129,7 +129,7 @@ def _opened(path: str | Path) -> pq.ParquetFile:
         file = open_random(location)
     else:
         try:
-            # Arrow's own error does not tell what the system says.
+            # Arrow's own error omits the system's reason.
             Path(path).open("rb").close()
         except OSError as error:
             message = f"cannot be read: {error.strerror or error}"
@@ -146,14 +146,14 @@ def _opened(path: str | Path) -> pq.ParquetFile:
 
 @dataclass
 class SketchCounts:
-    """How many documents were sketched."""
+    """Number of sketched documents."""
 
     n_documents: int = 0
     n_empty: int = 0
     n_single: int = 0
 
     def add(self, n_elements: Int64s) -> None:
-        """Count some more, of which each sketch is of so many elements."""
+        """Count more documents, given the number of elements of each sketch."""
         self.n_documents += len(n_elements)
         self.n_empty += int((n_elements == 0).sum())
         self.n_single += int((n_elements == 1).sum())
@@ -168,14 +168,14 @@ def summarise(
     passed_over: Mapping[str, int],
     seconds: Mapping[str, float] | None,
 ) -> SketchSummary:
-    """Return the summary of sketches; with ``seconds``, of those that were made just now."""
+    """Return the summary of sketches; with ``seconds``, of newly made ones."""
     summary: dict[str, Any] = {
         "kind": scheme["kind"],
         "documents": counts.n_documents,
         "scheme": scheme,
     }
     if seconds is not None:
-        # Of a single shingle are, above all, texts that are shorter than one.
+        # Texts with one shingle are mostly shorter than a shingle.
         has_shingles = scheme.get("ngram", 1) > 1
         summary |= {
             "empty_documents": counts.n_empty,
@@ -190,29 +190,29 @@ def summarise(
 
 @dataclass(frozen=True, repr=False)
 class Sketches(Result):
-    """Sketches of documents, and the scheme that decides what they may be compared with.
+    """Sketches of documents, and the scheme that defines comparable sketches.
 
     Parameters
     ----------
     scheme
-        All that decides a sketch, as plain values; ``kind`` is one of them.
+        All parameters of a sketch, as plain values; ``kind`` is one of them.
     ids
-        An Arrow array of strings or integers, none twice.
+        An Arrow array of unique strings or integers.
     rows
         A table of ``neardup.tables``, by kind.
     digests
-        An Arrow array of 16 bytes each, equal for exact copies only; null where they are not known.
+        An Arrow array of 16 bytes each, equal for exact copies only; null if unknown.
     skipped
-        Bad rows that were left out: source, row and reason; none are known of a file.
+        Skipped bad rows: source, row and reason; unknown for a file.
     seconds
-        What each stage took where sketches were made; None for those from a file.
+        Seconds of each stage for new sketches; None for sketches from a file.
     passed_over
-        How many files of folders were not read, by ending.
+        Number of unread files of folders, by ending.
     """
 
     scheme: dict[str, Any]
     ids: pa.Array
-    # Of the type that the kind says; only the kind looks into it.
+    # The type depends on the kind, which alone accesses it.
     rows: Any
     digests: pa.Array = field(default=None, compare=False)
     skipped: tuple[SkippedRow, ...] = ()
@@ -254,17 +254,17 @@ class Sketches(Result):
         return str(self.scheme["kind"])
 
     def to_arrow(self) -> pa.Table:
-        """Return a table with a row a document, and the scheme in its metadata."""
+        """Return a table with a row per document, and the scheme in its metadata."""
         return table_format.to_arrow(self.scheme, self.ids, self.rows, self.digests)
 
     @classmethod
     def from_arrow(cls, table: pa.Table) -> Sketches:
-        """Read such a table back.
+        """Restore sketches from such a table.
 
         Raises
         ------
         InvalidInputError
-            If it is no Arrow table; a data frame has lost the scheme.
+            If it is not an Arrow table; a data frame has lost the scheme.
         SketchFormatError
             If it is another table.
         """
@@ -295,11 +295,11 @@ class Sketches(Result):
         Raises
         ------
         InvalidInputError
-            If ``path`` is no path.
+            If ``path`` is not a path.
         ReadError
             If it cannot be read.
         SketchFormatError
-            If it is damaged, no file of sketches, or of a newer version.
+            If it is damaged, not a file of sketches, or of a newer version.
         """
         _check_path(path)
         [sketches] = _read_parts(path, None)
@@ -322,7 +322,7 @@ def _read_parts(path: str | Path, parts: Sequence[range] | None) -> Iterator[Ske
             sketches = Sketches.from_arrow(table)
         except SketchFormatError as error:
             raise SketchFormatError(str(error), path=str(path)) from None
-        # Neither would stay beside the next one.
+        # Free both before the next part.
         del table
         yield sketches
         del sketches
@@ -334,9 +334,9 @@ def check_same_scheme(own: SketchParts, others: SketchParts) -> None:
     Raises
     ------
     SketchMismatchError
-        Naming the fields in which their schemes differ.
+        With the fields in which their schemes differ.
     """
-    # Of another kind nearly all is different.
+    # Another kind differs in nearly all fields.
     is_one_kind = own.scheme["kind"] == others.scheme["kind"]
     names = {**own.scheme, **others.scheme} if is_one_kind else ("kind",)
     pairs = {name: (own.scheme.get(name), others.scheme.get(name)) for name in names}
@@ -346,22 +346,22 @@ def check_same_scheme(own: SketchParts, others: SketchParts) -> None:
 
 
 class SketchParts:
-    """Sketches in memory, or a file of sketches of which one part is read at a time.
+    """Sketches in memory, or a file of sketches that is read part by part.
 
     Parameters
     ----------
     source
         Sketches, or the path of a file.
     part_bytes
-        Of a file, the most bytes of a part; None: all of it is one. A file of several parts is
-        looked through for ids that come twice.
+        Maximum bytes of a file's part; None reads the whole file as one. Several parts are checked
+        for duplicate ids.
 
     Attributes
     ----------
     scheme
         As of ``Sketches``.
     rows
-        Those of each part.
+        Rows of each part.
 
     Raises
     ------
@@ -392,14 +392,14 @@ class SketchParts:
         return self.rows[-1].stop
 
     def part(self, number: int) -> Sketches:
-        """Return the sketches of a part; errors as of ``Sketches.read``."""
+        """Return the sketches of a part; raises as ``Sketches.read``."""
         if self._held is not None:
             return self._held
         [sketches] = _read_parts(self._path, self.rows[number : number + 1])
         return sketches
 
     def parts_from(self, number: int) -> Iterator[Sketches]:
-        """Yield the sketches of a part and of all behind it; errors as of ``Sketches.read``."""
+        """Yield the sketches of a part and of all later parts; raises as ``Sketches.read``."""
         if self._held is not None:
             return iter([self._held])
         return _read_parts(self._path, self.rows[number:])
@@ -412,7 +412,7 @@ class SketchParts:
 
 
 def bytes_to_read(source: Sketches | str | Path) -> int:
-    """Return about how many bytes the sketches of a file are; those that are there are none.
+    """Return the approximate size of a file's sketches; 0 for sketches in memory.
 
     Raises
     ------
@@ -435,7 +435,7 @@ def _read_scheme(file: pq.ParquetFile, path: str | Path) -> dict[str, Any]:
 
 
 class _StoredIds:
-    """The ids of a file, some at a time; it may be gone through several times."""
+    """The ids of a file, read some at a time; it can be iterated repeatedly."""
 
     def __init__(self, path: str | Path) -> None:
         self._path = path

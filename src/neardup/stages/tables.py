@@ -1,4 +1,4 @@
-"""Tables of results, read back from their files, and the documents that they name."""
+"""Tables of results, read from their files, and the documents that they name."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     from neardup.reading.catalogue import Catalogue
     from neardup.reports.judgements import Judgements
 
-# Which job has made a result, by what is in it.
+# Identification of a result's job by its content.
 
 Kind = Literal["dedup", "cut", "pairs", "estimate", "passages", "documents"]
 
-# Columns of each kind of table; the first kind that has all of its columns is the right one.
+# Columns of each kind of table; the first kind with all of its columns matches.
 _TABLES: dict[Kind, tuple[str, ...]] = {
     "passages": ("query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end"),
     "estimate": ("id_a", "id_b", "low", "high"),
     "documents": ("query_id", "doc_id", "similarity"),
     "pairs": ("id_a", "id_b"),
 }
-# Those that all tables of output folders have, one or the other.
+# Columns of all tables of output folders, either set.
 _IN_FOLDERS: tuple[tuple[str, ...], ...] = (
     ("id", "kept_id", "similarity"),
     ("id", "cluster_id"),
@@ -54,7 +54,7 @@ _IN_FOLDERS: tuple[tuple[str, ...], ...] = (
 
 
 def kind_of_table(columns: Sequence[str], name: str) -> Kind:
-    """Return which job has written a table."""
+    """Return the job that wrote a table, by its columns."""
     found = next((kind for kind, needed in _TABLES.items() if set(needed) <= set(columns)), None)
     if found is not None:
         return found
@@ -82,7 +82,7 @@ def kind_of_table(columns: Sequence[str], name: str) -> Kind:
 
 
 def kind_of_folder(folder: str) -> Kind | None:
-    """Return which job has written a folder, or the URL of one; None if it is no output folder."""
+    """Return the job that wrote a folder or URL; None if it is not an output folder."""
     if is_url(folder):
         # Tables have an ending.
         if Path(folder).suffix:
@@ -99,7 +99,7 @@ def kind_of_folder(folder: str) -> Kind | None:
     return job
 
 
-# Columns that no row may lack, and which of all are numbers; CSV has nothing but text.
+# Columns that must not have nulls, and numeric columns; CSV has only text.
 _IDS = ("id_a", "id_b", "query_id", "doc_id")
 _PLACES = ("query_start", "query_end", "doc_start", "doc_end")
 _WHOLE = (*_PLACES, "overlap", "distance")
@@ -107,13 +107,13 @@ _SHARES = ("similarity", "low", "high")
 
 
 def read_table(data: Any, runner: Runner) -> tuple[pa.Table, dict[str, Any] | None]:
-    """Read all of a table that a job has written; see ``open_table``."""
+    """Read a whole table that a job has written; see ``open_table``."""
     rows, summary = open_table(data, runner, IN_MEMORY)
     return _all_of(rows), summary
 
 
 def open_labels(data: Any, runner: Runner) -> Judgements:
-    """Read what people have said of pairs, in whatever form a table is taken."""
+    """Read people's judgements of pairs, from any form of table."""
     from neardup.reports.judgements import read_judgements
 
     rows, _ = open_table(data, runner, IN_MEMORY, are_labels=True)
@@ -133,11 +133,11 @@ def open_table(
     *,
     are_labels: bool = False,
 ) -> tuple[TableRows, dict[str, Any] | None]:
-    """Open a table that a job has written, and read what it says of its job, if it does.
+    """Open a table that a job has written, with its description of the job if present.
 
-    Places are whole numbers and similarities shares, null where they are not known. Of labels no
-    column but the ids has to be anything. Parquet is read where it is, as often as rows are asked
-    for; what is in another format is read once, and kept in the workspace.
+    Positions are integers and similarities shares, null if unknown. Labels need only the id
+    columns. Parquet is read in place, as often as rows are requested; other formats are read once
+    and stored in the workspace.
     """
     sources = resolve_tables(data)
     name = str(data) if isinstance(data, str | Path) else "the table"
@@ -178,7 +178,7 @@ def open_written(path: str, without: Sequence[str] = ()) -> TableRows:
 
 
 def _rows_of(sources: Sequence[ParquetSource]) -> TableRows:
-    """Return the rows of Parquet files of one schema, which are read where they are."""
+    """Return the rows of Parquet files of one schema, read in place."""
     return TableRows(
         sources[0].schema.remove_metadata(),
         sum(source.known_rows for source in sources),
@@ -187,19 +187,19 @@ def _rows_of(sources: Sequence[ParquetSource]) -> TableRows:
 
 
 def an_id_of_others(rows: TableRows) -> str:
-    """Return an id of the second documents of a table; empty where it has none."""
+    """Return an id of the second documents of a table; empty if it has none."""
     name = next((name for name in ("doc_id", "id_b") if name in rows.schema.names), None)
     if name is None or not len(rows):
         return ""
     return str(rows.take(np.zeros(1, np.int64), name)[name][0])
 
 
-# Share of the memory that rows may take which are kept there, and bytes of a file of them.
+# Share of the memory for stored rows, and bytes per file of them.
 _KEPT_SHARE, _FILE_BYTES = 0.25, 1 << 28
 
 
 def _keep_rows(sources: Sequence[Source], runner: Runner, workspace: Workspace) -> TableRows:
-    """Read all rows of some tables, and keep them, in files if they are too many."""
+    """Read and store all rows of some tables, in files if they are too many."""
     import pyarrow as pa
 
     def read(_: Source, block: RowBlock) -> pa.Table:
@@ -222,7 +222,7 @@ def _keep_rows(sources: Sequence[Source], runner: Runner, workspace: Workspace) 
     def blocks() -> Iterator[RowBlock]:
         first = 1
         for batch in kept:
-            # A block need not have all columns, nor these the types of all rows.
+            # A block may lack columns, or have other types than the whole.
             parts = [empty, pa.Table.from_batches([batch])]
             yield TableBlock(pa.concat_tables(parts, promote_options="permissive"), first)
             first += len(batch)
@@ -249,7 +249,7 @@ def _with_numbers(table: pa.Table, name: str) -> pa.Table:
 
 
 def _check_complete(table: pa.Table, columns: Sequence[str], name: str, start: int) -> None:
-    """Raise if a row lacks a value, of a table whose first row is at a place."""
+    """Raise if a row lacks a value; ``start`` is the position of the first row."""
     import pyarrow.compute as pc
 
     for column in columns:
@@ -259,12 +259,12 @@ def _check_complete(table: pa.Table, columns: Sequence[str], name: str, start: i
             raise InvalidInputError(message, path=name)
 
 
-# The documents that a result names, as a report reads them again.
+# Documents of a result, as a report reads them again.
 
 
 @dataclass(frozen=True)
 class Collection:
-    """The sources of a collection, and how the job that made the result has read them."""
+    """The sources of a collection, and the options with which the job read them."""
 
     sources: Sequence[Source]
     columns: ColumnNames
@@ -272,7 +272,7 @@ class Collection:
 
     @classmethod
     def of_catalogue(cls, documents: Catalogue) -> Collection:
-        """Take the collection of a job whose result is in memory."""
+        """Return the collection of a result in memory."""
         return cls(documents.sources, documents.columns, bool(documents.skipped))
 
     def texts(self, ids: Iterable[str | int], runner: Runner) -> dict[str, FoundText]:
@@ -288,17 +288,17 @@ class Collection:
         )
 
 
-# Characters of texts that are held at a time; pages show fewer.
+# Characters of texts in memory at a time; pages show fewer.
 _MOST_HELD = 1 << 26
 
 
 @dataclass(frozen=True)
 class FoundDocuments:
-    """Where the documents of some ids are, and how long; arrays have a row for each id.
+    """Positions and lengths of documents by id; arrays have a row per id.
 
-    ``files`` are places in ``file_names``, the names of sources, -1 of documents that are not
-    there; ``lengths`` characters; ``places`` ascend in the order of the input. ``texts`` has those
-    that are held, by row. ``counts`` is the number of documents of each source.
+    ``files`` are indexes into ``file_names``, the names of sources, -1 for missing documents;
+    ``lengths`` are characters; ``places`` ascend in input order. ``texts`` has the texts in memory,
+    by row. ``counts`` is the number of documents per source.
     """
 
     files: Int64s
@@ -312,11 +312,10 @@ class FoundDocuments:
 def find_documents(
     collection: Collection, ids: pa.Array, runner: Runner, first_wanted: Sequence[int] = ()
 ) -> FoundDocuments:
-    """Read a collection once; keep what is known of the documents that have some different ids.
+    """Read a collection once, and return the positions of documents with distinct ids.
 
-    Texts are kept of those at the places ``first_wanted`` in ``ids``, in the order of how much they
-    are wanted; the last ones have to do without where all of them are too much to hold. Memory
-    beside these: 40 bytes an id.
+    Texts are kept for the positions ``first_wanted`` in ``ids``, in order of priority, until their
+    memory is used up. Memory in addition to these: 40 bytes per id.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -341,7 +340,7 @@ def find_documents(
     reading = ReadingPass("read", sources, runner)
     for i, (rows, found) in reading.map(read, sources):
         counts[sources[i].name] += len(rows)
-        # Of several documents with one id the first.
+        # Of several documents with one id, the first.
         there = np.flatnonzero(found >= 0)
         places, firsts = np.unique(found[there], return_index=True)
         is_new = files[places] < 0
@@ -361,7 +360,7 @@ def find_documents(
 
 
 def check_found(found: FoundDocuments, ids: pa.Array, where: str) -> None:
-    """Make sure that all documents that a table names are there."""
+    """Check that all documents named in a table exist."""
     missing = np.flatnonzero(found.files < 0)
     if len(missing):
         message = (
