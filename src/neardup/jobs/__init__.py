@@ -1,1 +1,1 @@
-"""Jobs, a room each: its stages in order, read top to bottom, and its result."""
+"""Jobs, one package or module each: stages in order, and the result."""

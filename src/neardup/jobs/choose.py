@@ -1,4 +1,4 @@
-"""``choose``: which documents stay, decided by pairs that were found before."""
+"""``choose``: deduplicate by pairs that were found before."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def choose(
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
 ) -> DeduplicationResult:
-    """Decide by pairs that were found before which documents stay; no text is compared.
+    """Decide from existing pairs which documents stay, without comparing texts.
 
     Documents are taken in the order of ``keep``. Each one stays unless it is a pair, at or above
     ``threshold``, with one that already stays; then it is removed in favour of the most similar
@@ -56,15 +56,15 @@ def choose(
         ``__arrow_c_stream__`` and the columns ``id_a``, ``id_b`` and ``similarity``. For
         ``containment`` only a can be removed.
     data
-        The documents among which the pairs were found, in any form that ``deduplicate`` takes.
-        None: those that the pairs name, all of ``id_a`` first; only their ids are known then. The
-        text is read only for its length, where ``keep`` depends on it.
+        The documents of the pairs, in any form that ``deduplicate`` takes. None: the documents in
+        the pairs, all of ``id_a`` first; only their ids are known then. The text is read only for
+        its length, if ``keep`` depends on it.
     threshold
-        Least similarity, in (0, 1], an exact decimal, not below that of the pairs. None: that of
-        the pairs, or their least similarity where they do not state it.
+        Least similarity, in (0, 1], an exact decimal, not below the threshold of the pairs. None:
+        their threshold, or their least similarity if they do not state it.
     measure
-        Measure of the pairs, if they do not state it: results and Parquet files do, CSV, JSON
-        lines and data frames do not.
+        Measure of the pairs, if they do not state it: results and Parquet files do, CSV, JSON lines
+        and data frames do not.
     keep, clusters
         As of ``deduplicate``.
     read, run
@@ -80,18 +80,18 @@ def choose(
     InvalidParameterError
         For an option out of range, a threshold below that of the pairs, another measure.
     InvalidInputError
-        If pairs name a document that is not there, if they were limited by their number, or are of
-        two collections; for a bad row, or a repeated id.
+        If pairs name an unknown document, are limited in number, or are of two collections; for a
+        bad row, or a repeated id.
     ReadError
         For a file that cannot be read.
 
     Notes
     -----
-    The documents that stay are those of ``deduplicate`` with the same options over the same data,
-    if pairs were found by the same method; and so is what others go for, but for exact copies of a
-    document that goes: each of them may go for a document that is more similar and comes later.
-    Similarities are compared as 64-bit floats. Time linear in pairs and documents; memory about 70
-    bytes a pair, 44 a document, and all ids.
+    The kept documents are those of ``deduplicate`` with the same options over the same data, if
+    pairs were found by the same method. So are the keepers, except for exact copies of a removed
+    document: each of them may have a more similar, later keeper. Similarities are compared as
+    64-bit floats. Time linear in pairs and documents; memory about 70 bytes per pair, 44 per
+    document, and all ids.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def choose_documents(
     runner: Runner,
     workspace: Workspace = IN_MEMORY,
 ) -> DeduplicationResult:
-    """Decide by a table of pairs which documents of some sources stay; None: those that it names.
+    """Decide by a table of pairs which documents stay, of sources or (None) of the table.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def choose_documents(
 
 
 def _check_no_data(options: ChooseOptions, run: RunOptions | None, policy: KeepPolicy) -> None:
-    """Raise for options of documents and memory, where no documents are read."""
+    """Raise for options of documents and memory if no documents are read."""
     if policy.rule != "first":
         message = f"keep {options.keep} looks at the documents; give data, or keep first"
         raise InvalidParameterError(message, "keep")

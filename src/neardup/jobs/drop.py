@@ -1,4 +1,4 @@
-"""``drop``: a collection without the documents that a table names."""
+"""``drop``: remove the documents that a table names from a collection."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class DropResult(Selection):
-    """Which documents stay, and which go because a table names them."""
+    """Kept documents, and documents removed because a table names them."""
 
     def headline(self) -> str:
         """Return the counts of documents kept and removed."""
@@ -47,12 +47,12 @@ class DropResult(Selection):
         )
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
-        """Return the table that is written beside the rows."""
+        """Return the table written next to the rows."""
         return {"removed.parquet": in_batches(self._removed_rows, self._stays, wanted=False)}
 
     @cached_property
     def removed(self) -> pa.Table:
-        """One row for each removed document: id, file, row."""
+        """One row per removed document: id, file, row."""
         return self._removed_rows(np.flatnonzero(~self._stays))
 
     def _removed_rows(self, gone: Int64s) -> pa.Table:
@@ -75,13 +75,13 @@ DEFAULT_COLUMN = "doc_id"
 
 
 class NamedIds:
-    """The different ids that a table, or a text with one id a line, names.
+    """The distinct ids in a table, or in a text with one id per line.
 
-    A folder is one of tables, as results are that come in parts, or of texts.
+    A folder may contain several tables or texts, such as partial results.
 
     Notes
     -----
-    Memory: 17 bytes an id, and as much again for a moment.
+    Memory: 17 bytes per id, and temporarily as much again.
     """
 
     def __init__(self, named_in: str, column: str | None) -> None:
@@ -110,7 +110,7 @@ class NamedIds:
         return len(self._first)
 
     def meet(self, ids: pa.Array, is_document: Bools) -> Bools:
-        """Return which of some documents are named, and note that these are there."""
+        """Return a mask of the named documents, and record that they exist."""
         is_named: Bools = np.zeros(len(ids), np.bool_)
         if not len(self):
             return is_named
@@ -121,12 +121,12 @@ class NamedIds:
         return is_named
 
     def _find(self, ids: pa.Array) -> tuple[Int64s, Int64s]:
-        """Return the rows of ids that are named, and their places among the named ones."""
+        """Return the rows of named ids, and their positions among the named ones."""
         first, second = digest_ids(ids)
         places = np.searchsorted(self._first, first)
         rows = np.arange(len(ids))
         found_rows, found_places = [rows[:0]], [rows[:0]]
-        # Several digests may begin alike.
+        # Several digests may have the same first half.
         while len(rows):
             may_be = places < len(self)
             may_be[may_be] = self._first[places[may_be]] == first[rows[may_be]]
@@ -138,7 +138,7 @@ class NamedIds:
         return np.concatenate(found_rows), np.concatenate(found_places)
 
     def missing(self) -> tuple[int, str]:
-        """Return how many named documents are not there, and the id that is named first of them."""
+        """Return the number of missing named documents, and the first missing id."""
         n_missing = len(self) - int(self._is_met.sum())
         if n_missing:
             for ids in self._read():
@@ -157,7 +157,7 @@ class NamedIds:
 
 
 def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
-    """Give a column of some rows as strings; ids may also be whole numbers."""
+    """Return an id column as strings; ids may also be integers."""
     import pyarrow as pa
 
     try:
@@ -193,7 +193,7 @@ def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
 def _table_in(named_in: str, options: DropOptions) -> tuple[str, str | None]:
     """Return the table that names documents, and its column of ids.
 
-    Of a folder that ``dedup`` or ``drop`` has written it is that of the documents that went there.
+    For an output folder of ``dedup`` or ``drop``, it is the table of removed documents.
     """
     if is_url(named_in) or not Path(named_in, SUMMARY).is_file():
         return named_in, options.column
@@ -229,7 +229,7 @@ def drop_documents(
             skip_bad=options.skip_bad,
         )
         stays: Bools = np.ones(len(documents), np.bool_)
-        # A skipped row is no document.
+        # A skipped row is not a document.
         is_document = documents.is_document
         for first, ids in documents.id_slices():
             here = slice(first, first + len(ids))
@@ -246,7 +246,7 @@ def drop_documents(
             raise InvalidInputError(message)
         n_named = len(named)
         del named
-        # What reading and ids have left behind would stay beside what is written.
+        # Free the memory of reading before writing.
         release_memory()
         note(documents=len(documents), named=n_named)
     summary = _summarise(documents, stays, n_named, n_missing, runner)

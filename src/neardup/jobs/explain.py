@@ -1,4 +1,4 @@
-"""``explain``: why a document was removed or kept, worked out again from the texts."""
+"""``explain``: why a document was removed or kept, recomputed from the texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from neardup.text.weighting import count_documents, frequency_lists
 if TYPE_CHECKING:
     from neardup.text.tokenizers import TokenFunction
 
-# Weights are whole numbers of this.
+# Unit of integer weights.
 _WEIGHT_UNIT = 2.0**-20
 
 
@@ -60,18 +60,19 @@ class ExplainResult:
     document
         The document, with its text.
     other
-        The document that is kept in its place; of a kept document its nearest neighbour among all
-        that are kept, None if no other shares a shingle with it.
+        The keeper of a removed document; for a kept document, its nearest neighbour among all kept
+        ones, None if no other shares a shingle with it.
     comparison
-        How alike the two are; None where a text, or what was compared, is not known.
+        Similarity of the two; None if a text or the scheme is unknown.
     removal
-        The row of ``removed.parquet``; None of a kept document.
+        The row of ``removed.parquet``; None for a kept document.
     cluster_id, cluster_size
-        The cluster, and how many documents are in it.
+        The cluster, and its number of documents.
     measure, threshold
-        What decided; the threshold is None where a table of pairs does not name it.
+        Measure and threshold of the decision; None if a table of pairs does not state the
+        threshold.
     note
-        What could not be worked out, and why; else empty.
+        Missing parts of the explanation, with the reason; else empty.
     """
 
     document: Document
@@ -85,7 +86,7 @@ class ExplainResult:
     note: str = ""
 
     def __repr__(self) -> str:
-        """Return the class and what became of the document."""
+        """Return the class and the document's decision."""
         return f"{type(self).__name__}({self._headline()})"
 
     def __str__(self) -> str:
@@ -93,7 +94,7 @@ class ExplainResult:
         return self.to_text()
 
     def to_text(self) -> str:
-        """Return what became of the document, how alike the two texts are, and what differs."""
+        """Return the document's decision, the similarity of both texts, and their differences."""
         lines = [self._headline(), f"  it is in {_place_of(self.document)}"]
         if self.other is not None and self.removal is not None:
             lines.append(f"  {printable(self.other.id)} is in {_place_of(self.other)}")
@@ -109,7 +110,7 @@ class ExplainResult:
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the texts as plain values; what ``--json`` prints."""
+        """Return everything except the texts as plain values; ``--json`` prints it."""
         found = self.comparison
         other = self.other
         return {
@@ -172,7 +173,7 @@ class ExplainResult:
 
 
 def _number(value: float) -> str:
-    """Return a similarity with four digits, as 0 or 1 only if it is that exactly."""
+    """Return a similarity with four digits, 0 or 1 only if it is exact."""
     return f"{min(max(value, 0.0001), 0.9999):.4f}" if 0 < value < 1 else f"{value:.10g}"
 
 
@@ -190,7 +191,7 @@ def explain_document(
     against: Collection | None = None,
     tokenizer: str | Path | TokenFunction | None = None,
 ) -> ExplainResult:
-    """Explain what became of a document of a deduplication.
+    """Explain the decision about a document of a deduplication.
 
     Parameters
     ----------
@@ -199,11 +200,11 @@ def explain_document(
     identifier
         The id of the document.
     runner
-        Reads and compares.
+        Runner of reading and comparing.
     against
-        The collection that the documents were compared against, where it is at hand.
+        The reference collection, if it is available.
     tokenizer
-        The one that was used, if it was a file or a function.
+        The tokenizer of the deduplication, if it was a file or a function.
     """
     number = _number_of(outcome, identifier)
     row = outcome.clusters.take(np.array([number])).to_pylist()[0]
@@ -251,7 +252,7 @@ def explain_document(
 
 
 def _number_of(outcome: Outcome, identifier: object) -> int:
-    """Return the number of the document of an id."""
+    """Return the number of a document by its id."""
     wanted, first = pa.scalar(str(identifier), pa.large_string()), 0
     for batch in outcome.clusters.batches("id"):
         place = pc.index(batch["id"].cast(pa.large_string()), wanted).as_py()
@@ -265,7 +266,7 @@ def _number_of(outcome: Outcome, identifier: object) -> int:
 
 
 def _read_kept(outcome: Outcome, number: int) -> Document:
-    """Return a kept document; without its text where only ids are known."""
+    """Return a kept document; without its text if only ids are known."""
     row = outcome.clusters.take(np.array([number])).to_pylist()[0]
     text = None
     if outcome.summary["input_files"]:
@@ -276,7 +277,7 @@ def _read_kept(outcome: Outcome, number: int) -> Document:
 def _weighed(
     scheme: DecidingScheme, outcome: Outcome, against: Collection | None
 ) -> DecidingScheme | None:
-    """Count in how many documents each shingle is; None if the deduplication had other counts."""
+    """Return the scheme with counted document frequencies; None if they differ from the job's."""
     lists = (
         frequency_lists(scheme.shingles.tokenizer.hash_tokens(texts), scheme.shingles)
         for texts in _all_texts(outcome, against)
@@ -299,9 +300,10 @@ def _all_texts(outcome: Outcome, against: Collection | None) -> Iterator[Texts]:
 def _find_nearest(
     outcome: Outcome, number: int, document: Document, scheme: DecidingScheme, runner: Runner
 ) -> Document | None:
-    """Return the kept document most similar to one, the first of equally similar ones.
+    """Return the most similar kept document, the first on ties.
 
-    All kept texts are read once. Of a one-sided measure the document is the one that would go.
+    All kept texts are read once. For a directed measure, the explained document is the removable
+    one.
     """
     own = texts_of_documents(document)
 
@@ -317,7 +319,7 @@ def _find_nearest(
 
 
 def _compare(own: Document, other: Document, scheme: DecidingScheme) -> Comparison:
-    """Compare a document with another one, as the one that would go."""
+    """Compare a document as the removable one with another."""
     similarities, common, sizes = _similarities(
         texts_of_documents(own), texts_of_documents(other), scheme
     )

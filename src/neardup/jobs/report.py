@@ -1,4 +1,4 @@
-"""Public ``report``: one page that shows the result of a job."""
+"""``report``: one page about the result of a job."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ from neardup.stages.tables import (
     open_written,
 )
 
-# Bytes of memory for a table that is not Parquet; more go to files.
+# Memory in bytes for a table that is not Parquet; larger ones go to files.
 _MEMORY = 1 << 28
 
 
-# The next step if texts are not known, for results of one collection and of two.
+# Next step if texts are unknown, for results of one collection and of two.
 _ADVICE = "To see the texts, name the documents: `neardup report {} INPUT -o PAGE.html`"
 _ADVICE_OF_TWO = (
     "To see the texts, name both collections: `neardup report TABLE INPUT --against OTHER -o "
@@ -75,7 +75,7 @@ def report(
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
 ) -> Report:
-    """Make a page that shows the result of a job.
+    """Make a page about the result of a job.
 
     Parameters
     ----------
@@ -84,12 +84,12 @@ def report(
         or the path of the folder or table that its command wrote.
     data
         The documents of the job, in any form: the page shows their texts. A folder of ``neardup
-        dedup`` has them.
+        dedup`` contains them.
     against
         The other documents of the job, if it had two collections.
     labels
-        Pairs that are right, a file or table with ``id_a`` and ``id_b``: the page shows precision
-        and recall by threshold.
+        Correct pairs, a file or table with ``id_a`` and ``id_b``: the page shows precision and
+        recall by threshold.
     read, run
         Columns of the documents, and threads.
 
@@ -103,12 +103,12 @@ def report(
     InvalidParameterError
         For an unknown option, or one without an effect on this result.
     InvalidInputError, ReadError
-        If no report can be made of the result, or it cannot be read, or was changed.
+        If the result does not allow a report, cannot be read, or was changed.
 
     Notes
     -----
-    Memory: about 400 bytes for a pair, a passage, a span or a removed document, and the texts that
-    the page shows. Inputs are read once.
+    Memory: about 400 bytes per pair, passage, span or removed document, and the displayed texts.
+    Inputs are read once.
     """
     options = merge(ReportOptions, read)
     own = None if data is None else resolve_inputs(data, options)
@@ -170,7 +170,7 @@ def make_report(
             inputs = Collection.of_catalogue(documents)
             return _report_of_cut(rows, result.summary, _Given(inputs, against), runner)
         if isinstance(result, Result):
-            # The passages are the evidence, also if pairs of documents were asked for.
+            # The passages are the evidence, also for pairs of documents.
             table = result.passages if isinstance(result, PassageResult) else result.table
             name = type(result).__name__
             given = replace(given, hidden=getattr(result, "_hidden", None))
@@ -229,7 +229,7 @@ def report_of_table(
             is_one = None if given.against is None else False
             return _report_of_passages(read_passages(rows, summary, is_one), given, runner)
         passages, searched = (read_passages(rows, summary, is_one) for is_one in (True, None))
-        # The inputs may be items without the corpus in which a search found them.
+        # The inputs may be the searched items without the searched corpus.
         items = searched if searched.is_search else None
         return _report_of_passages(passages, given, runner, items)
     if "similarity" not in rows.schema.names:
@@ -310,7 +310,7 @@ def _report_of_passages(
 def _check_places(
     passages: PassageTable, lengths: np.ndarray[Any, Any], numbers: tuple[int, int], where: str
 ) -> None:
-    """Raise InvalidInputError for a passage that reaches beyond its document."""
+    """Raise InvalidInputError for a passage that extends beyond its document."""
     for side, own in (("query", passages.queries), ("doc", passages.docs)):
         starts, stops = passages.places(side)
         is_here = (own >= numbers[0]) & (own < numbers[1])
@@ -336,7 +336,7 @@ def _report_of_cut(
         if collection is None or given.data is None or not len(cut):
             continue
         wanted = [name for key, name in cut.wanted() if key == side]
-        # An id of the other collection may really begin with the prefix of changed ones.
+        # An id of the other collection may really begin with the added prefix.
         known = [ids_in_other(name) if side == "against" else (name,) for name in wanted]
         ids = pa.array(list(dict.fromkeys(chain.from_iterable(known))), pa.large_string())
         found = find_documents(collection, ids, runner, range(len(ids)))

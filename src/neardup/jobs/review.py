@@ -1,4 +1,4 @@
-"""Public ``review``: a page on which pairs are judged to be the same or not."""
+"""``review``: a page for judging pairs."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def review(
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
 ) -> Report:
-    """Make a page on which pairs are judged: the same, not the same, unsure.
+    """Make a page for judging pairs: the same, not the same, unsure.
 
-    The page has both documents of a pair beside each other, field by field, with differences
-    marked, the least certain pair first. It keeps the judgements in the browser, and hands them out
-    as a CSV file, which ``labels`` of this function and of ``report`` take.
+    The page shows both documents of a pair side by side, field by field, with differences marked,
+    the least certain pair first. It keeps the judgements in the browser, and exports them as a CSV
+    file for ``labels`` of this function and of ``report``.
 
     Parameters
     ----------
@@ -69,16 +69,16 @@ def review(
         The result of ``find_pairs``, ``estimate`` or a search for documents, or the path of the
         table that its command wrote.
     data
-        The documents of the job: the page shows their columns. None: the columns that the table
-        has of both documents, as ``columns`` of ``find_pairs`` adds them.
+        The documents of the job: the page shows their columns. None: the columns that the table has
+        of both documents, as added by ``columns`` of ``find_pairs``.
     against
         The other documents of the job, if it had two collections.
     labels
-        Pairs that were judged before, such as a file that a page of review has handed out. The
-        page begins with these labels, and with the pairs near the best threshold by them.
+        Pairs that were judged before, such as an exported file of a review page. The page begins
+        with these labels, and with the pairs near the best threshold by them.
     limit
-        The most pairs of the page, those nearest to the best threshold by ``labels``, or to the
-        similarity that separates two groups (Otsu). Labelled pairs are all there.
+        Maximum pairs of the page, the nearest to the best threshold by ``labels``, or to the
+        similarity that separates two groups (Otsu). All labelled pairs are included.
     columns
         Columns of the documents to show. None: all but the ids, the text first.
     read, run
@@ -93,7 +93,7 @@ def review(
     InvalidParameterError
         For an option out of range, or without an effect.
     InvalidInputError, ReadError
-        If the table has no pairs with similarities, or something cannot be read.
+        If the table has no pairs with similarities, or an input cannot be read.
 
     Notes
     -----
@@ -117,7 +117,7 @@ def review(
         return make_review(pairs, own, other, labels, options, runner)
 
 
-# Bytes that rows of a table may take while they are ranked; more are in files.
+# Memory in bytes for rows of a table while they are ranked; larger ones go to files.
 _MEMORY = 1 << 28
 
 
@@ -174,7 +174,7 @@ def _read_fields(
     options: ReviewOptions,
     runner: Runner,
 ) -> Fields:
-    """Read the fields of the documents of some pairs, of the collections that were given."""
+    """Read the fields of the documents of some pairs, from the given collections."""
     names = options.shown_columns or None
     if own is None and other is None:
         if names is not None:
@@ -190,7 +190,7 @@ def _read_fields(
     for sources, read in ((own, columns), (other, columns_b)):
         if sources is not None and read.id is not None:
             _check_columns([read.id], sources, option_name(read.id_option))
-    # What is the text of either is one field, whatever its columns are called.
+    # The texts of both sides are one field, whatever the names of their columns.
     called = dict(zip(columns.texts, columns_b.texts, strict=False))
     renamed = {name_b: name for name, name_b in called.items()}
     if names is not None:
@@ -207,14 +207,14 @@ def _read_fields(
             key: {
                 renamed.get(name, name): value
                 for name, value in row.items()
-                # A column of the name that another one goes by here is not that of the other side.
+                # A column with the new name of another one does not match the other side's.
                 if name in renamed or name not in called
             }
             for key, row in found.items()
         }
     id_columns = {columns.id or "id", columns_b.id or "id"}
     there = dict.fromkeys(name for side in known.values() for row in side.values() for name in row)
-    # Texts come first, ids are told anyway.
+    # Texts come first; ids are displayed anyway.
     ordered = dict.fromkeys([*(name for name in columns.texts if name in there), *there])
     shown = names or [name for name in ordered if name not in id_columns]
 
@@ -232,7 +232,7 @@ def _check_columns(names: Sequence[str], sources: Sequence[Source], said_by: str
 
 
 def _check_no_labels(sources: Sequence[Source]) -> None:
-    """Raise if there are labels among the documents, as where several files follow --labels."""
+    """Raise if there are labels among the documents, as with several files after --labels."""
     for source in sources:
         if {*ID_COLUMNS, LABEL} <= set(source.column_names() or ()):
             message = "these are labels, not documents; labels are one file"
@@ -240,7 +240,7 @@ def _check_no_labels(sources: Sequence[Source]) -> None:
 
 
 def _advice(pairs: PairTable, *, is_own: bool, is_other: bool) -> str:
-    """Say how documents are seen that are not known."""
+    """Return the advice for unknown documents."""
     if not is_own and not pairs.is_two_sided:
         return (
             "To see the fields, name the documents: neardup review PAIRS INPUT -o PAGE.html; or "

@@ -1,4 +1,4 @@
-"""``similarity`` of two texts and ``extract``, the most similar of many: a number, no tables."""
+"""``similarity`` of two texts, and ``extract``, the most similar of many, without tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from neardup.text.weighting import (
 if TYPE_CHECKING:
     from neardup.options.choices import Number, SimilarityMeasure
 
-# Texts that are cut into shingles together, in bytes.
+# Bytes of texts that are tokenized together.
 _SLICE_BYTES = 1 << 24
 
 # Rows of two texts.
@@ -41,7 +41,7 @@ _B: Int64s = _A + 1
 
 
 class Extracted(NamedTuple):
-    """A text that is similar to a query, and its place among the texts, or its key."""
+    """A text that is similar to a query, and its position among the texts, or its key."""
 
     text: str
     similarity: float
@@ -49,7 +49,7 @@ class Extracted(NamedTuple):
 
 
 class _Scorer(ABC):
-    """Compares texts by a measure and the other options that were given."""
+    """Compare texts by a measure and given options."""
 
     @abstractmethod
     def similarity(self, a: str, b: str) -> float:
@@ -59,11 +59,11 @@ class _Scorer(ABC):
     def best(
         self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
     ) -> list[tuple[int, float]]:
-        """Return the places of the most similar texts, and their similarities."""
+        """Return the positions of the most similar texts, and their similarities."""
 
 
 class _EditScorer(_Scorer):
-    """Compares strings of characters as RapidFuzz takes them, or of other tokens."""
+    """Compare strings of characters by RapidFuzz, or strings of other tokens."""
 
     def __init__(self, options: SimilarityOptions) -> None:
         where = "on edit distances"
@@ -112,7 +112,7 @@ class _SetScorer(_Scorer):
     def best(
         self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
     ) -> list[tuple[int, float]]:
-        """Compare the query with every text, in slices that bound what is held."""
+        """Compare the query with every text, in slices that bound the memory."""
         measure = self._lowest if threshold is None else self._measure.parse(threshold)
         weights = self._counted(query, texts)
         parts = [
@@ -133,7 +133,7 @@ class _SetScorer(_Scorer):
         start: int,
         weights: WeightedScheme | None,
     ) -> tuple[Int64s, Int64s, Int64s, Int64s]:
-        """Return the places of texts that reach the threshold, and what ``fractions`` takes."""
+        """Return positions of similar texts, and arguments of ``fractions``."""
         sets = self._sets(texts_of(query, *texts), weights)
         totals = sets.totals if isinstance(sets, WeightedSets) else sets.sizes
         right = np.flatnonzero(sets.sizes[1:]) + 1
@@ -147,7 +147,7 @@ class _SetScorer(_Scorer):
         return right - 1 + start, common, query_totals, totals[right]
 
     def _counted(self, query: str, texts: Sequence[str]) -> WeightedScheme | None:
-        """Count in how many of the texts, and of the query, each shingle is."""
+        """Count the document frequencies of shingles in the texts and the query."""
         if self._weights is None or not self._weights.needs_frequencies:
             return self._weights
         hash_tokens = self._shingles.tokenizer.hash_tokens
@@ -165,7 +165,7 @@ class _SetScorer(_Scorer):
 
 
 def _sliced(texts: Sequence[str]) -> Iterable[tuple[int, Sequence[str]]]:
-    """Cut texts into runs of bounded size, each with the place where it starts."""
+    """Divide texts into runs of bounded size, each with its start position."""
     start = n_bytes = 0
     for stop, text in enumerate(texts, 1):
         n_bytes += len(text)
@@ -180,7 +180,7 @@ def _make_scorer(options: SimilarityOptions) -> _Scorer:
 
 @lru_cache(64, typed=True)
 def _remembered_scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Scorer:
-    """Make a scorer; the options of many calls are checked once."""
+    """Make a scorer; options are checked once for many calls."""
     return _make_scorer(merge(SimilarityOptions, text, measure=measure))
 
 
@@ -188,7 +188,7 @@ def _scorer(measure: SimilarityMeasure | None, text: TextOptions | None) -> _Sco
     try:
         return _remembered_scorer(measure, text)
     except TypeError:
-        # A value that cannot be remembered.
+        # An unhashable value.
         return _make_scorer(merge(SimilarityOptions, text, measure=measure))
 
 
@@ -220,13 +220,13 @@ def similarity(
     Raises
     ------
     InvalidParameterError, InvalidInputError
-        For an option that is wrong or has no effect, and for what is no text.
+        For an invalid option or one without effect, and for a value that is not a text.
 
     Notes
     -----
-    As ``find_pairs([a], [b])`` but for these defaults. Some microseconds for short texts, after
-    the first call with the same options. Time is linear in the texts, for ``edit`` a 64th of the
-    product of the lengths.
+    As ``find_pairs([a], [b])`` except for these defaults. It takes some microseconds for short
+    texts, after the first call with the same options. Time is linear in the texts, for ``edit`` a
+    64th of the product of the lengths.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def similarity(
         if isinstance(a, str) and isinstance(b, str):
             return found.similarity(a, b)
     except UnicodeEncodeError:
-        # Which of them it is, the check tells.
+        # The check raises for the invalid one.
         pass
     check_text("a", a)
     check_text("b", b)
@@ -262,12 +262,12 @@ def extract(
     Parameters
     ----------
     query
-        The text that the others are compared with; ``a`` of the measure.
+        The text that all others are compared with; ``a`` of the measure.
     texts
-        The others: any iterable of strings, in which None is passed over, or the values of a
+        The other texts: any iterable of strings, in which None is skipped, or the values of a
         mapping or of a pandas series.
     limit
-        The most texts.
+        Maximum number of texts.
     threshold
         Least similarity, in (0, 1], an exact decimal; for ``overlap`` a whole number. None: any
         above 0.
@@ -283,13 +283,13 @@ def extract(
     Raises
     ------
     InvalidParameterError, InvalidInputError
-        For an option that is wrong or has no effect, and for what is no text.
+        For an invalid option or one without effect, and for a value that is not a text.
 
     Notes
     -----
-    As ``find_pairs([query], texts, top=limit)``, but for defaults as of ``similarity``. Every text
-    is compared: time is linear in their length. Many queries are faster by ``find_pairs``, or by an
-    index.
+    As ``find_pairs([query], texts, top=limit)``, except for the defaults, which are those of
+    ``similarity``. Every text is compared: time is linear in their length. Many queries are faster
+    with ``find_pairs``, or with an index.
 
     Examples
     --------
@@ -306,14 +306,14 @@ def extract(
         message = f"texts must be a list or a mapping of strings, got {type(texts).__name__}"
         raise InvalidInputError(message)
     Documents().checked("texts", texts)
-    # Values of a series of pandas have labels, as those of a mapping have keys.
+    # Values of a pandas series have labels, like the keys of a mapping.
     with_keys = getattr(texts, "items", None)
     items = list(with_keys()) if callable(with_keys) else None
     given: list[Any] = list(texts) if items is None else [value for _, value in items]
     check_text("query", query)
     places = None
     if not {type(text) for text in given} <= {str}:
-        # NaN is a gap in a series of pandas, as None is.
+        # NaN is a gap in a pandas series, like None.
         places = [n for n, each in enumerate(given) if each is not None and each == each]
         for place in places:
             check_text("texts", given[place])

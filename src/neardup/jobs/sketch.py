@@ -1,4 +1,4 @@
-"""Sketches of documents: a few bytes each, to be compared where the texts are not at hand."""
+"""Sketches of documents: a few bytes each, for comparison without the texts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _SketchedBlock:
-    """Some documents of a source and their sketches; of ``documents`` the texts are gone."""
+    """Some documents of a source and their sketches, without the texts of ``documents``."""
 
     source: str
     documents: TextBlock
@@ -58,7 +58,7 @@ def sketch_sources(
     idf_sources: Sequence[Source] | None = None,
     runner: Runner,
 ) -> Sketches:
-    """Sketch all documents of some sources; those of ``idf_sources`` are counted, if there are any.
+    """Sketch all documents of some sources; count frequencies in ``idf_sources``, if given.
 
     The rest as of ``sketch``.
     """
@@ -96,11 +96,10 @@ def write_sketches(
     idf_sources: Sequence[Source] | None = None,
     runner: Runner,
 ) -> SketchSummary:
-    """Sketch documents into a file, of any number; return the summary of ``sketch_sources``.
+    """Sketch any number of documents into a file; return the summary of ``sketch_sources``.
 
-    Sketches lie in files of a temporary folder beside the output until all ids are known: these
-    may have a type together that the first ones have not. Memory: 8 bytes a document, of
-    16 million at most.
+    Sketches are in files of a temporary folder next to the output until all ids are known, because
+    later ids may change their common type. Memory: 8 bytes per document, for 16 million at most.
     """
     maker, plan = _prepare(sources, options, idf_sources, runner)
     workspace = open_workspace(None, None, output=target, elsewhere=BY_OUTPUT)
@@ -127,7 +126,7 @@ def write_sketches(
 class _Parts:
     """Sketched blocks in files, each with the rows of its documents in their source.
 
-    Iterating over it yields the ids of the documents of each block.
+    Iteration yields the ids of the documents of each block.
     """
 
     def __init__(self, folder: Path, maker: SketchMaker[AnyKind]) -> None:
@@ -139,7 +138,7 @@ class _Parts:
         self._id_types: set[pa.DataType] = set()
 
     def append(self, block: _SketchedBlock) -> None:
-        """Write a block, and count what is in it."""
+        """Write a block, and count its documents."""
         documents = block.documents
         table = table_format.to_arrow(
             self._maker.describe(), documents.ids, block.rows, to_column(block.digests)
@@ -202,7 +201,7 @@ def _prepare(
     idf_sources: Sequence[Source] | None,
     runner: Runner,
 ) -> tuple[SketchMaker[AnyKind], ReadingPlan]:
-    """Decide how sketches are made, and where texts and ids are."""
+    """Choose the maker of sketches, and the columns of texts and ids."""
     check_effect(options, sources, idf_sources or ())
     maker, plan = make_maker(options), reading_plan(options)
     plan = replace(plan, columns=choose_id_column(plan.columns, sources))
@@ -218,7 +217,7 @@ def _prepare(
 def _complete(
     summary: SketchSummary, options: SketchOptions, sources: Sequence[Source], plan: ReadingPlan
 ) -> None:
-    """Say what was left out, and what does not suit the texts."""
+    """Complete a summary with skipped inputs and hints."""
     summary.update(cast("SketchSummary", describe_filtered(sources)))
     n_short = summary["single_shingle_documents"]
     n_documents = summary["documents"]
@@ -228,7 +227,7 @@ def _complete(
 def _count_frequencies(
     maker: SketchMaker[AnyKind], reference: Sequence[Source], plan: ReadingPlan, runner: Runner
 ) -> SketchMaker[AnyKind]:
-    """Count in how many documents each shingle is, and weigh by that."""
+    """Count the document frequencies of shingles, and return a maker with their weights."""
     texts = maker.texts
     plan = replace(plan, shingles=texts.shingles)
     counted = counted_shingles([(reference, plan.columns)], plan)
@@ -252,7 +251,7 @@ def _sketch_blocks(
         made = [maker.make_with_digests(part) for part in texts.slices(slice_bytes)]
         rows = maker.kind.join_rows([rows for rows, _ in made])
         digests = np.concatenate([digests for _, digests in made])
-        # Texts are not kept: they would fill the memory.
+        # Texts are dropped, because they would fill the memory.
         documents = replace(documents, texts=documents.texts.slice(0, 0))
         return _SketchedBlock(source.name, documents, rows, digests)
 
@@ -288,7 +287,7 @@ def sketch(
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
 ) -> Sketches:
-    """Sketch documents: a few bytes each, from which similarities are estimated.
+    """Sketch documents in a few bytes each, to estimate similarities.
 
     Parameters
     ----------
@@ -302,21 +301,21 @@ def sketch(
     num_perm
         Positions of ``minhash`` and ``weighted``, 1 to 65,536. None: 128.
     size
-        Hashes of ``smallest`` (None: 256), or the least that a sketch of ``modulo`` without a
-        modulus is expected to have (None: 100). 1 to 1,048,576.
+        Hashes of ``smallest`` (None: 256), or the least expected number in a sketch of ``modulo``
+        without a modulus (None: 100). 1 to 1,048,576.
     modulus
-        Of ``modulo``, 1 to 2^32. None: a power of two for each document, by its size.
+        For ``modulo``, 1 to 2^32. None: a power of two for each document, by its size.
     compression
-        Of ``edit``: characters per symbol. None: 100.
+        For ``edit``: characters per symbol. None: 100.
     neighbourhood
-        Of ``edit``: characters per window, 1 to 256. None: 12.
+        For ``edit``: characters per window, 1 to 256. None: 12.
     hash
-        Of ``edit``: ``mixed`` (the default) hashes windows, ``sum`` adds up the codes of their
+        For ``edit``: ``mixed`` (the default) hashes windows, ``sum`` adds up the codes of their
         characters, as in the paper.
     letters
-        Of ``edit``: number of different symbols. None: 2^32; 2 take a bit each.
+        For ``edit``: number of different symbols. None: 2^32; 2 take a bit each.
     residue
-        Of ``edit`` with ``sum``: remainder of the sums that count. None: 0.
+        For ``edit`` with ``sum``: remainder of the selected sums. None: 0.
     fingerprint
         Hash function of shingles: ``mixer`` (the default), or ``rabin`` for Rabin fingerprints,
         whose collisions are bounded for any texts.
@@ -333,7 +332,7 @@ def sketch(
     Raises
     ------
     InvalidParameterError, InvalidInputError, ReadError
-        As ``deduplicate``; also for an option that sketches of this kind do not have.
+        As ``deduplicate``; also for an option of other kinds of sketches.
 
     References
     ----------

@@ -345,9 +345,7 @@ class KeeperIds:
 
 
 def _with_prefix(ids: pa.Array, own: Catalogue) -> pa.Array | None:
-    """Return ids as text, with the prefix on those that the first collection has; None if it has
-    none.
-    """
+    """Return ids as text, prefixed if the first collection has them, or None."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -119,6 +119,7 @@ class ResultOutcome:
 
     @cached_property
     def documents(self) -> DocumentPlaces:
+        """Position and side of each input document."""
         return DocumentPlaces(self.clusters.batches(*PLACE_COLUMNS))
 
     def texts(self, side: Side, file: str, rows: Sequence[int] | Int64s) -> list[str]:
@@ -130,6 +131,7 @@ class ResultOutcome:
         ]
 
     def blocks(self, side: Side) -> Iterator[tuple[Int64s, Texts]]:
+        """Yield the numbers and texts of one side, some at a time."""
         went = self.documents.went(np.arange(len(self.documents)))
         for numbers, block, texts in self._read(went == (side == "removed")):
             yield numbers, Texts.from_arrow(texts, block.language)

@@ -1,1 +1,1 @@
-"""Passages that two collections share."""
+"""Alignment: shared passages of two collections."""

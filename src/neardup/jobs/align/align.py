@@ -1,6 +1,6 @@
-"""``align``: the passages that two collections share, or the documents of one.
+"""``align``: shared passages of two collections, or of the documents of one.
 
-From documents to shared passages: windows are looked up, chained, and their ends are moved.
+Windows of documents are looked up, their hits chained, and the ends of passages refined.
 """
 
 from __future__ import annotations
@@ -73,16 +73,16 @@ from neardup.tables import Int64s
 if TYPE_CHECKING:
     from neardup.outputs.summary_records import Hint, PassageSummary
 
-# Queries of an alignment: looked up in an index, some at a time, by each task.
+# Queries of an alignment, looked up in an index by each task.
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """Some queries in the order of the input, and what they share with the other collection.
+    """Some queries in input order, and their passages shared with the other collection.
 
-    ``sizes`` are their numbers of tokens, beside which ``n_ignored`` were left out. ``places`` are
-    rows of query, its first token, document, its first token; queries are counted among these,
-    documents through the collection. There are ``extents`` where somebody wants pairs of documents.
+    ``sizes`` are their numbers of tokens, without the ``n_ignored`` ones. ``places`` are rows of
+    query, its first token, document, its first token; queries are counted among these, documents
+    through the collection. ``extents`` exist if pairs of documents are requested.
     """
 
     sizes: Int64s
@@ -97,10 +97,10 @@ class Aligned:
 
 @dataclass(frozen=True)
 class Queries:
-    """How queries are aligned with the documents of an index.
+    """Aligner of queries with the documents of an index.
 
-    With ``is_one`` they are these documents themselves. ``hidden`` text counts nowhere. ``placer``
-    names the beginnings of passages, if they are wanted.
+    With ``is_one``, the queries are these documents themselves. ``hidden`` text is ignored.
+    ``placer`` names the beginnings of passages, if requested.
     """
 
     shared: SharedPassages
@@ -111,7 +111,7 @@ class Queries:
     is_one: bool
 
     def align(self, blocks: Iterator[DocumentBlock], means: Means) -> Iterator[Aligned]:
-        """Yield the passages of queries, as many queries at a time as are best."""
+        """Yield the passages of queries, in batches of the best size."""
         workspace, runner, options = means.workspace, means.runner, self.options
         index = within_memory(self.shared.opened, workspace)
         aligner = Aligner(index, self.plan, workspace, runner)
@@ -137,34 +137,35 @@ class Queries:
                 block.skipped,
                 aligner.take_counts(),
             )
-            # Before the next ones are put together.
+            # Free memory before the next batch.
             del block, matches, passages, columns, extents
             if index.gives_back:
                 release_memory()
 
 
 def later_than(own: Int64s, options: AlignOptions) -> Later:
-    """Return what documents of a collection find in it: later ones, themselves, too, or others.
+    """Return the documents of the same collection that each query may find.
 
-    ``own`` are their numbers.
+    These are later documents, optionally the query itself, or all others. ``own`` are the queries'
+    numbers.
     """
     nobody = np.zeros(len(own), np.bool_)
     if options.most_times:
-        # That one is contained in another does not say that this is in it.
+        # Containment is not symmetric, so both directions are searched.
         return Later(own, nobody, finds_before=True)
     return Later(own, ~nobody) if options.within else Later(own + 1, nobody)
 
 
-# What an alignment has found, before it is a result: it can be turned round and put together.
+# Results of an alignment that can be mirrored and joined.
 
 
 @dataclass(frozen=True)
 class Found:
-    """Passages, what the summary says of them, and their numbers.
+    """Passages, their summary, and their document numbers.
 
-    ``places`` are rows of query, its first token, document, its first token. ``extents`` are those
-    of ``extents_of``, None if nobody wants pairs of documents. ``n_ignored`` tokens of the queries
-    and of the documents were ignored, because they are of ``hidden`` text.
+    ``places`` are rows of query, its first token, document, its first token. ``extents`` are from
+    ``extents_of``, None if pairs of documents are not requested. ``n_ignored`` tokens of queries
+    and documents are ``hidden`` text.
     """
 
     passages: pa.Table
@@ -175,7 +176,7 @@ class Found:
     hidden: HiddenText
 
     def result(self) -> PassageResult:
-        """Return what is reported, with pairs of documents where they are wanted."""
+        """Return the public result, with pairs of documents if requested."""
         pairs = None
         if self.extents is not None:
             pairs = pair_table(self.passages, self._pairs(), self.extents)
@@ -201,7 +202,7 @@ class Found:
         )
 
     def exchanged(self) -> Found:
-        """Take queries for documents, and documents for queries."""
+        """Exchange queries and documents."""
         names = [
             f"doc_{name.removeprefix('query_')}"
             if name.startswith("query_")
@@ -223,20 +224,20 @@ class Found:
         return Found(passages, summary, places, extents, self.n_ignored[::-1], self.hidden)
 
     def earlier_first(self) -> Found:
-        """Take the earlier one of two documents of a collection for the query."""
+        """Make the earlier of two documents of a collection the query."""
         is_later = self.places[:, 0] > self.places[:, 2]
         turned = self.exchanged().take(np.flatnonzero(is_later))
         return _joined([self.take(np.flatnonzero(~is_later)), turned])
 
     def _pairs(self) -> Int64s:
-        """Return a number for the pair of each passage, in the order of queries and documents."""
+        """Return a pair number per passage, in the order of queries and documents."""
         n_documents = int(self.places[:, 2].max(initial=0)) + 1
         numbers: Int64s = self.places[:, 0] * n_documents + self.places[:, 2]
         return numbers
 
 
 def both_ways(found: Sequence[Found], *, is_one: bool) -> Found:
-    """Put passages together that were found either way, each once, in the order of the queries."""
+    """Join passages of both directions without duplicates, in the order of the queries."""
     joined = _joined(found)
     spans = [
         joined.passages[name].to_numpy()
@@ -248,7 +249,7 @@ def both_ways(found: Sequence[Found], *, is_one: bool) -> Found:
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     heads = np.flatnonzero((np.diff(pairs[order], axis=0, prepend=-1) != 0).any(axis=1))
     for rows in np.split(order, heads[1:]):
-        # What was found both ways, and what is mostly part of something longer.
+        # Passages found in both directions, and those mostly within a longer one.
         longest: list[int] = []
         for row in sorted(rows.tolist(), key=lambda row: (-hits[row].size, row)):
             if all(hits[other].common_share(hits[row]) < 0.5 for other in longest):
@@ -264,7 +265,7 @@ def both_ways(found: Sequence[Found], *, is_one: bool) -> Found:
 
 
 def _joined(found: Sequence[Found]) -> Found:
-    """Put the passages of several together; the last one's summary speaks for all."""
+    """Join the passages of several results; the last summary is used."""
     extents = [each.extents for each in found if each.extents is not None]
     return replace(
         found[-1],
@@ -281,9 +282,9 @@ def read_templates(
     min_tokens: int | None,
     runner: Runner,
 ) -> HiddenText:
-    """Read the templates as the texts of an alignment are read, ids apart.
+    """Read the templates like the texts of an alignment, except for ids.
 
-    This process reads them, also where executors read all else.
+    This process reads them, even if executors read the rest.
     """
     if isinstance(other, NewDocuments):
         scheme = make_window_scheme(other.min_tokens, **other.scheme)
@@ -306,7 +307,7 @@ def key_of_alignment(
     ignore: Sequence[Source],
     runner: Runner,
 ) -> dict[str, Any] | None:
-    """Return what decides the passages; None where inputs cannot be known again."""
+    """Return the inputs that identify the passages; None if they cannot be identified."""
     files = {"inputs": sources, "ignore": ignore}
     if isinstance(other, PassageHandle):
         return key_with_index("align", options, other.view(runner), other.folder, **files)
@@ -318,7 +319,7 @@ def key_of_alignment(
 
 @dataclass
 class AlignCounts:
-    """What is known of the documents that an alignment has met so far, and of their windows."""
+    """Counts of documents and windows that an alignment has processed."""
 
     n_queries: int = 0
     n_empty: int = 0
@@ -328,7 +329,7 @@ class AlignCounts:
     windows: WindowCounts = field(default_factory=WindowCounts)
 
     def add(self, found: Aligned, min_tokens: int) -> None:
-        """Count some documents of INPUT."""
+        """Add some documents of INPUT."""
         self.n_queries += len(found.sizes)
         self.n_empty += int((found.sizes == 0).sum())
         self.n_short += int(((found.sizes > 0) & (found.sizes < min_tokens)).sum())
@@ -344,9 +345,9 @@ def align_collections(
     options: AlignOptions,
     ignore: Sequence[Source] = (),
 ) -> PassageResult:
-    """Find all passages that the documents of some sources share with another collection.
+    """Find all passages that documents share with another collection.
 
-    See ``_find_shared``; this is what is reported of it.
+    It returns the public result of ``_find_shared``.
     """
     found = _find_shared(engine, sources, other, options, ignore)
     if options.place_marker is not None:
@@ -361,11 +362,11 @@ def _find_shared(
     options: AlignOptions,
     ignore: Sequence[Source],
 ) -> Found:
-    """Find all passages that two collections share, with the numbers of their documents.
+    """Find all shared passages of two collections, with document numbers.
 
-    If that is the same collection, each pair of documents comes once, the earlier as the query; of
-    passages that are contained in others both ways. Text that a document of ``ignore`` has is taken
-    for not written; in an index it stays.
+    If both are the same collection, each pair of documents comes once, with the earlier as query;
+    for contained passages, both directions are searched. Text of ``ignore`` is removed from
+    documents; in an existing index it stays.
     """
     read = PassageReading(columns_of(options), options.skip_bad)
     if options.measure in ("jaccard", "containment"):
@@ -380,7 +381,7 @@ def _find_shared(
     exchanged = replace(other, sources=sources, read=read)
     back = _align(engine, other.sources, other.read, exchanged, one_way, ignore)
     if other.is_input:
-        # In one collection each document is a query of all others already.
+        # In one collection, each document is already a query of all others.
         turned = back.earlier_first() if is_either else back.exchanged()
         return both_ways([turned], is_one=True)
     found = [back.exchanged()]
@@ -397,13 +398,13 @@ def _align(
     options: AlignOptions,
     ignore: Sequence[Source],
 ) -> Found:
-    """Find what queries share with another collection."""
+    """Find the passages that queries share with another collection."""
     is_one = isinstance(other, NewDocuments) and other.is_input
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
     check_effect(options, sources, new, ignore)
     if is_one:
         keep_extracted(engine.workspace, sources)
-    # A marker that is wrong is refused before anything is read.
+    # An invalid marker raises before anything is read.
     placer = Placer(options.place_marker) if options.has_places else None
     start = time.perf_counter()
     hints: list[Hint] = []
@@ -412,7 +413,7 @@ def _align(
         options = options.but(min_tokens=other.min_tokens)
         other = replace(other, read=other.read.for_sources(other.sources))
         of_other = NO_COLUMNS if is_one else other.read.columns
-        # What cannot be is refused before anything is read.
+        # Invalid options raise before anything is read.
         scheme = make_window_scheme(other.min_tokens, **other.scheme)
         plan_alignment(options, scheme)
         if not has_chosen(options) and not {"tokenizer", "ngram"} & other.scheme.keys():
@@ -431,7 +432,7 @@ def _align(
         sizes = index.document_sizes()
         most = most_documents(options.max_documents, len(sizes))
         plan = replace(plan_alignment(options, index.scheme), max_documents=most)
-        # A collection that is read twice has each bad row once.
+        # A collection that is read twice lists each bad row once.
         counts = AlignCounts(skipped=[] if is_one else list(made.skipped))
         id_types: set[pa.DataType] = set()
         schema = schema_of(with_text=options.with_text, with_places=options.has_places)
@@ -478,7 +479,7 @@ def _summary(
     scheme: PassageScheme,
     sizes: Int64s,
 ) -> dict[str, Any]:
-    """Describe what was found; ``sizes`` are those of the other collection's documents."""
+    """Describe the result; ``sizes`` are the token counts of the other collection's documents."""
     search, windows = plan.search, counts.windows
     return {
         "documents": [counts.n_queries, len(sizes)],
@@ -525,7 +526,7 @@ def align(
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
 ) -> PassageResult:
-    """Find all passages that documents of two collections share, or of one.
+    """Find all shared passages of two collections, or of one.
 
     Parameters
     ----------
@@ -533,7 +534,7 @@ def align(
         Documents, in any form that ``deduplicate`` takes: the queries.
     against
         Other documents, or an index of passages; documents are indexed in memory or in temporary
-        files. None: those of ``data`` are compared with each other, each pair once; the earlier
+        files. None: documents of ``data`` are compared with each other, each pair once; the earlier
         one is the query.
     threshold
         Least similarity of two passages, in (0, 1], an exact decimal. None: 0.5, or 0.65 by
@@ -541,37 +542,37 @@ def align(
     measure
         ``jaccard``; or ``containment``, the share of the query's passage that the document's has,
         so that this may be longer, ``doc-containment``, the share of the document's, or
-        ``max-containment``, either. Then ``threshold`` and ``min_tokens`` are those of the
-        contained passage.
+        ``max-containment``, either. Then ``threshold`` and ``min_tokens`` apply to the contained
+        passage.
     min_tokens
-        Tokens of the shortest passage, in either text. Passages of so many tokens (with an index
-        of one and a half times its ``min_tokens``) contain a window that is looked up. None: 50,
-        40 by containment, or that of the index.
+        Tokens of the shortest passage, in either text. Passages of this length (one and a half
+        times ``min_tokens`` of an existing index) contain a window that is looked up. None: 50, 40
+        by containment, or the value of the index.
     preset
-        ``ocr``, ``code``, ``editions``, ``quotations`` or ``rewording``: options that suit such
-        texts, where they are not given. An index has its own but for threshold and recall.
+        ``ocr``, ``code``, ``editions``, ``quotations`` or ``rewording``: defaults for such texts.
+        An index has its own except for threshold and recall.
     max_documents
-        Leave out windows that more documents of ``against``, or else of ``data``, share, such as
+        Ignore windows that more documents of ``against``, or else of ``data``, share, such as
         licences; ``"10%"`` is a share of the documents, two at least.
     within
-        Without ``against``: find also passages that one document has twice, which do not overlap.
+        Without ``against``: also find non-overlapping repeats within one document.
     summary
-        ``"documents"``: report also how much each pair of documents shares, as ``document_pairs``.
+        ``"documents"``: report also the shared amount per pair of documents, as ``document_pairs``.
     ignore
-        Documents, in any form, whose text counts nowhere, such as the template of a form: runs of
-        tokens that they have are left out of ``data``, and passages continue behind them. A run
-        has a tenth of the tokens of the shortest passage, four at least.
+        Documents, in any form, whose text is ignored, such as the template of a form: their runs of
+        tokens are removed from ``data``, and passages continue after them. A run has a tenth of the
+        tokens of the shortest passage, four at least.
     recall
-        Least probability that a passage of ``min_tokens`` at the threshold is found, its words
-        changed independently; windows are looked up as low as that takes. None: windows are looked
-        up at the threshold, by containment with 0.95, by a preset with its own.
+        Least probability of finding a passage of ``min_tokens`` at the threshold, if its words were
+        changed independently; it determines the threshold of windows. None: windows are looked up
+        at the threshold, by containment with 0.95, by a preset with its own.
     hits
-        Look up windows by so many common min-hashes. None: every window that is similar enough is
+        Look up windows by this many common min-hashes. None: every window that is similar enough is
         found, without min-hashes.
     num_perm
-        Hash functions of the index that is made, 8 to 1,024. None: 64; 0: none.
+        Hash functions of a new index, 8 to 1,024. None: 64; 0: none.
     places
-        Add ``query_place`` and ``doc_place``, line and column where passages begin.
+        Add ``query_place`` and ``doc_place``, line and column of the passages' beginnings.
     place_marker
         Cite passages by the last match of this regular expression (RE2) at or before them, or its
         first group; ``^`` is the beginning of a line.
@@ -599,8 +600,8 @@ def align(
 
     Notes
     -----
-    The passages do not depend on ``memory``; beside that, they take some 150 bytes each, and their
-    texts. The documents that are indexed take 2.3 bytes of files for each byte of text.
+    The passages do not depend on ``memory``; they take about 150 bytes each in addition to it, and
+    their texts. Indexed documents take 2.3 bytes of files per byte of text.
 
     Examples
     --------

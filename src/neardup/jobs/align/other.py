@@ -1,4 +1,4 @@
-"""The other collection of an alignment: an index that is there, or documents to index for it."""
+"""The reference collection of an alignment: an existing index, or documents to index."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ from neardup.tables import Int64s, TokenLists
 from neardup.text.tokenizers import Tokenizer
 from neardup.text.weighting import DocumentFrequencies
 
-# Among fewer documents a word that all of them have may be one of few that two texts share.
+# In fewer documents, a word of all documents may be one of few that two texts share.
 _FEW = 5
 
 
 @dataclass(frozen=True)
 class NewDocuments:
-    """Documents that an index is made of, in a temporary folder that goes afterwards.
+    """Documents to index in a temporary folder.
 
-    The index of a few that are in memory is in no folder.
+    A few documents in memory are indexed without a folder.
 
-    Passages of ``min_tokens`` tokens are found in it; ``scheme`` are its other options. Few
-    documents are weighed by ``idf_of_few``, if that is given. With ``is_input`` they are the very
-    documents whose passages are looked for.
+    The index finds passages of ``min_tokens`` tokens; ``scheme`` are its other options. A few
+    documents are weighed by ``idf_of_few``, if it is given. With ``is_input``, they are also the
+    queries.
     """
 
     sources: Sequence[Source]
@@ -61,16 +61,16 @@ class NewDocuments:
     is_input: bool = False
 
     def idf_for(self, n_documents: int) -> InverseFrequency | None:
-        """Return by what so many documents are weighed in place of what the scheme says."""
+        """Return the inverse frequency that replaces the scheme's for few documents."""
         return self.idf_of_few if n_documents < _FEW else None
 
     def weighed(self, index: OpenPassages) -> OpenPassages:
-        """Return the index that was made of them with the weights that it is to have."""
+        """Return their index with the replaced weights."""
         idf = self.idf_for(index.n_documents)
         return index if idf is None else index.weighed_by(idf)
 
 
-# What the passages of some documents are looked for in.
+# Reference collection of an alignment.
 Other = PassageHandle | NewDocuments
 
 
@@ -83,10 +83,10 @@ def choose_other(
 ) -> Other:
     """Decide whether a collection is an index or documents.
 
-    A ``PassageIndex``, and the path of a folder that holds one, are an index; all else is
-    documents, which ``resolve`` finds, also those of an index of documents. ``scheme`` are options
-    that only an index that is made here can have; so has what a preset says of it. Files have
-    names that tell them from those of ``queries``.
+    A ``PassageIndex``, and the path of a folder with one, are an index; all other data are
+    documents, which ``resolve`` finds, including those of an index of documents. ``scheme`` are
+    options of a new index only, some of them from a preset. Files get names that distinguish them
+    from those of ``queries``.
     """
     handle = getattr(data, "_handle", None)
     if isinstance(handle, PassageHandle):
@@ -123,9 +123,9 @@ def _new(
         for name in ("num_perm", "seed"):
             if scheme.get(name) is not None:
                 raise no_effect(name, "without hits", "give hits", "hits")
-    # Min-hashes are made only where they are asked for.
+    # Min-hashes are made only on request.
     hashes = {"num_perm": 0} if options.hits is None else {}
-    # In few documents nearly every word is in all.
+    # In few documents, nearly every word is in all.
     idf: InverseFrequency | None = None
     if usual.scheme.get("idf") == "standard" and scheme.get("idf") is None:
         idf = "smooth"
@@ -134,7 +134,7 @@ def _new(
 
 
 class Made(NamedTuple):
-    """What was left out of a collection: bad rows, and so many tokens that are ignored."""
+    """Skipped rows of a collection, and the number of ignored tokens."""
 
     skipped: Sequence[SkippedRow] = ()
     n_ignored: int = 0
@@ -142,10 +142,10 @@ class Made(NamedTuple):
 
 @contextmanager
 def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedPassages, Made]]:
-    """Open an index, or make one of documents for as long as the block lasts.
+    """Open an index, or index documents for the duration of the block.
 
-    Yields it with what was left out to make it. An index that is made lies in the work folder, and
-    goes with the block; that of a few documents in memory is in no folder.
+    Yields it with the skipped rows and ignored tokens. A new index is in the work folder, and is
+    removed after the block; for a few documents in memory, it has no folder.
     """
     if isinstance(other, PassageHandle):
         yield SharedPassages(other.view(engine.runner), SeenFolder(other.folder)), Made()
@@ -165,7 +165,7 @@ def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedPassages, M
             index, addition = _index_in_folder(engine, other, scheme, folder)
             note(documents=addition.n_documents, tokens=addition.n_tokens)
         made = Made(addition.skipped, addition.n_ignored)
-        # It has all ids.
+        # It holds all ids.
         del addition
         with engine.share(folder) as shared:
             yield SharedPassages(other.weighed(index), shared), made
@@ -174,7 +174,7 @@ def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedPassages, M
 def _index_in_folder(
     engine: Engine, other: NewDocuments, scheme: PassageScheme, folder: Path
 ) -> tuple[OpenPassages, Addition]:
-    """Index documents in segments that tasks make, and that are put together in a folder."""
+    """Index documents in segments made by tasks, joined in a folder."""
     read = partial(read_document_block, tokenizer=scheme.tokenizer, options=other.read)
     frequencies = None
     if scheme.weighting.idf != "unary":
@@ -205,18 +205,18 @@ def _list_tokens(
 
 
 class _SegmentFiles:
-    """The files of a segment, in a folder or, where another process has made them, in memory."""
+    """The files of a segment, in a folder or, from another process, in memory."""
 
     def __init__(self, folder: Path, data: Mapping[str, bytes] | None = None) -> None:
         self._folder, self._data = folder, data
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Be sent with the bytes of all files."""
+        """Pickle the bytes of all files."""
         paths = sorted(self._folder.iterdir()) if self._folder.exists() else []
         return _SegmentFiles, (self._folder, {path.name: path.read_bytes() for path in paths})
 
     def move(self, folder: Path) -> None:
-        """Put the files into a new folder."""
+        """Move the files into a new folder."""
         if self._data is None:
             self._folder.rename(folder)
             return
@@ -226,7 +226,7 @@ class _SegmentFiles:
 
 
 class _MadeSegment(NamedTuple):
-    """A segment of some documents, and the rows of these; no record if all rows are left out."""
+    """A segment of documents, and their rows; the record is None if all rows were skipped."""
 
     record: SegmentRecord | None
     files: _SegmentFiles
@@ -243,7 +243,7 @@ def _make_segments(
     blocks: Iterator[DocumentBlock],
     means: Means,
 ) -> Iterator[_MadeSegment]:
-    """Make segments of documents, of as many tokens as the memory has room for."""
+    """Make segments of documents, as large as the memory allows."""
     with means.workspace.passing_folder() as folder:
         for number, block in enumerate(gather(blocks, segment_tokens_within(means.workspace))):
             name, record = f"s{number}", None

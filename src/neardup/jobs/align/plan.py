@@ -1,4 +1,4 @@
-"""Options of an alignment, and the plan that is made of them."""
+"""Plan of an alignment, made of its options."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from neardup.passages.seeds import (
     share_of_jaccard,
 )
 
-# The defaults for passages that are contained: any long passage holds the frequent words of a
-# shorter one, so that words of all documents must weigh next to nothing.
+# Defaults for contained passages: any long passage contains the frequent words of a shorter one, so
+# words of all documents must weigh next to nothing.
 _CONTAINED = PassagePreset("0.65", recall="0.95", min_tokens=40, scheme={"idf": "standard"})
 
 
 def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPlan:
-    """Work out what an alignment has to look for in an index of a scheme."""
+    """Make the plan of an alignment for the scheme of an index."""
     usual, times = usual_of(options), options.most_times
     threshold = exact_fraction(
         "threshold", usual.threshold if options.threshold is None else options.threshold
@@ -53,17 +53,17 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
         )
         of_windows = share_of_jaccard(of_windows) if times else of_windows
     search = make_search_plan(scheme, of_windows, Fraction(1), options.hits, times)
-    # Between the shingles of two parts are also those that share tokens with a part.
+    # The shingles between two parts include those that share tokens with a part.
     gap = None if usual.gap is None else scheme.count_tokens(usual.gap)
     plan = make_alignment_plan(search, n_shingles, gap, threshold)
     return replace(plan, misses_few=recall is not None)
 
 
 def describe_choices(options: AlignOptions, scheme: Mapping[str, Any]) -> dict[str, Any]:
-    """Return for a summary what the preset has chosen; ``scheme`` is empty with an index."""
+    """Return the preset's choices for a summary; ``scheme`` is empty with an index."""
     usual = passages_for(options.preset)
     row: dict[str, Any] = {"threshold": usual.threshold, "recall": usual.recall}
-    # Of these, what is not given is as the preset has it.
+    # Options not given are taken from the preset.
     own = {name: value for name, value in row.items() if getattr(options, name) is None}
     row["gap"] = own["gap"] = usual.gap
     if scheme:
@@ -73,10 +73,10 @@ def describe_choices(options: AlignOptions, scheme: Mapping[str, Any]) -> dict[s
 
 
 def recalls_of(plan: AlignmentPlan, scheme: PassageScheme) -> dict[str, float]:
-    """Return for a summary how probable it is that a shortest passage at the threshold is found.
+    """Return the predicted recalls of a shortest passage at the threshold for a summary.
 
-    Of those by min-hashes it is that of one of its windows times that this is found. Where order
-    matters, that is where words were changed, and where they were moved in their sentences, too.
+    With min-hashes, it is the recall of one window multiplied by the probability of finding it. If
+    order matters, there is one for changed words, and one for words also moved within sentences.
     """
     recalls = {"predicted_recall": _recall_of(plan, scheme)}
     if not plan.search.times and scheme.shingles.ngram == 1:
@@ -95,16 +95,16 @@ def _recall_of(plan: AlignmentPlan, scheme: PassageScheme, sentence: int = 1) ->
 
 
 def usual_of(options: AlignOptions) -> PassagePreset:
-    """Return what stands for options that are not given."""
+    """Return the defaults of options that are not given."""
     if options.preset is None and options.measure != "jaccard":
         return _CONTAINED
     return passages_for(options.preset)
 
 
 def most_documents(most: int | str | None, n_documents: int) -> int | None:
-    """Return the number that a percentage of the documents is.
+    """Return the number for a percentage of the documents.
 
-    What two documents share is always looked for: in few of them, two are many percent.
+    It is at least two, because passages of two documents are always found.
     """
     return max(int(percent_of(most) * n_documents), 2) if isinstance(most, str) else most
 
@@ -112,15 +112,15 @@ def most_documents(most: int | str | None, n_documents: int) -> int | None:
 def choose_options(
     given: AlignSchemeOptions, names: tuple[str, str], *, has_other: bool
 ) -> tuple[AlignOptions, dict[str, Any]]:
-    """Part options: those of an alignment, and of a scheme those that were given.
+    """Separate the options of an alignment from given options of a scheme.
 
-    ``names`` are what the two collections are called, ``has_other`` whether there is the second.
+    ``names`` are the names of both collections; ``has_other`` is whether the second exists.
     """
     chosen = given.part(AlignOptions)
     chosen.check_other(names[1], is_given=has_other)
     if chosen.within and has_other:
         raise no_effect("within", f"with {names[1]}", f"align {names[0]} alone", names[1])
-    # Not by ==, for which a seed of 0 is False.
+    # Not by ==, because 0 == False.
     scheme = {
         name: getattr(given, name)
         for name, option in PassageSchemeOptions.known.items()

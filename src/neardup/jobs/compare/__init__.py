@@ -1,1 +1,1 @@
-"""Everything about two texts."""
+"""Detailed comparison of two texts."""

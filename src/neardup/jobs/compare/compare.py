@@ -1,4 +1,4 @@
-"""Comparison of two texts: all measures, the passages that both have, and where they differ."""
+"""Comparison of two texts: all measures, shared passages, and differences."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ SetMaker = SketchMaker[ShareKind[Any, Any]]
 class Pair:
     """Two texts in a table, and their rows.
 
-    ``first`` and ``second`` are the rows in an order that does not depend on how the texts were
-    given, for what would tell them apart.
+    ``first`` and ``second`` are the rows in a canonical order, so that the result does not depend
+    on the order of the arguments.
     """
 
     texts: Texts
@@ -85,7 +85,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Makers:
-    """Sketches of all kinds: for sets and numbered shingles three each, weighted, and edit."""
+    """Makers of all kinds of sketches."""
 
     of_shingles: dict[Elements, tuple[SetMaker, ...]]
     weighted: SketchMaker[WeightedKind]
@@ -124,7 +124,7 @@ def measure_pair(
 ) -> tuple[list[Measured], tuple[TextSize, TextSize]]:
     """Compute all measures and the sizes of both texts.
 
-    Time is linear in the texts, and for the exact edit distance a 64th of the product of lengths.
+    Time is linear in the texts, plus a 64th of the product of lengths for the exact edit distance.
     """
     measures: list[Measured] = []
     n_shingles = []
@@ -155,7 +155,7 @@ def measure_pair(
 
 
 def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
-    """Yield all measures of two sets; an empty one is similar to nothing."""
+    """Yield all measures of two sets; they are 0 for an empty one."""
     sizes = sets.sizes
     overlaps = np.zeros(1, np.int64)
     if sizes.min() > 0:
@@ -172,7 +172,7 @@ def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
 
 
 def _estimate_sets(texts: Texts, makers: Sequence[SetMaker]) -> dict[str, list[Estimated]]:
-    """Estimate what the kinds tell, by name of the measure."""
+    """Return the estimates of each kind, by name of the measure."""
     found: dict[str, list[Estimated]] = {}
     for maker in makers:
         shares = maker.kind.shares(maker.make(texts), _A, _B)
@@ -202,10 +202,10 @@ def _of_estimates(kind: str, estimates: Estimates) -> Estimated:
 def _measure_weights(
     texts: Texts, tokens: TokenLists, maker: SketchMaker[WeightedKind]
 ) -> tuple[Measured, list[int]]:
-    """Work out and estimate weighted similarity; also the sums of the weights."""
+    """Compute and estimate weighted similarity; also the sums of the weights."""
     how = maker.texts
     if how.weights.needs_frequencies:
-        # It is counted in how many of the two texts each shingle is.
+        # Document frequencies are counted in the two texts.
         frequencies = count_documents([frequency_lists(tokens, how.shingles)])
         how = replace(how, weights=replace(how.weights, frequencies=frequencies))
         maker = replace(maker, texts=how)
@@ -224,7 +224,7 @@ def _measure_edits(pair: Pair, maker: SketchMaker[EditKind], limit: int) -> list
     left, right = (np.array([row], np.int64) for row in (pair.first, pair.second))
     found = edit_estimates(rows, maker.kind.scheme, left, right)
     usable, longer = bool(found.is_usable[0]), int(rows.lengths.max())
-    # Of texts that are too long only that they are equal is worked out.
+    # For too long texts, only equality is detected.
     folded = fold_texts(pair.texts, maker.texts.shingles.normalisation)
     x, y = rows.lengths.tolist()
     if x * y <= limit * limit:
@@ -234,7 +234,7 @@ def _measure_edits(pair: Pair, maker: SketchMaker[EditKind], limit: int) -> list
         exact = 0 if first == second else None
 
     def left_alone(edits: float | None) -> float | None:
-        """Return the share of the longer text without edits; an empty text is like nothing."""
+        """Return the share of the longer text without edits; 0 for an empty text."""
         if edits is None:
             return None
         return (longer - edits) / longer if longer else 0.0
@@ -256,25 +256,25 @@ DEFAULT_MIN_TOKENS = 20
 # Characters of two texts that one thread aligns.
 _SHORT = 1 << 16
 
-# Where two passages differ is looked for in a matrix of so many bits, 256 MB.
+# Maximum bits of the matrix for differences of two passages, 256 MB.
 _MOST_CELLS = 1 << 31
 
 
 @dataclass(frozen=True)
 class TokenPlaces(Rows):
-    """The hashes of a text's tokens, and where these begin and end, in characters."""
+    """Hashes of a text's tokens, and their positions in characters."""
 
     hashes: Uint64s
     starts: Int64s
     stops: Int64s
 
     def slice_of(self, place: Range) -> slice:
-        """Give the tokens of a passage."""
+        """Return the tokens of a passage."""
         first = int(np.searchsorted(self.starts, place[0], "left"))
         return slice(first, int(np.searchsorted(self.stops, place[1], "right")))
 
     def range_of(self, first: int, last: int) -> Range:
-        """Give the characters from the first token to before the token ``last``."""
+        """Return the characters from token ``first`` to before token ``last``."""
         return int(self.starts[first]), int(self.stops[last - 1])
 
 
@@ -284,7 +284,7 @@ def locate(texts: pa.Array, pair: Pair, tokenizer: Tokenizer) -> tuple[TokenPlac
     Raises
     ------
     InvalidParameterError
-        If a function as tokenizer does not say them.
+        If a function as tokenizer does not return positions.
     """
     tokens, spans = tokenizer.locate_tokens(pair.texts)
     owners = np.repeat(np.arange(2), np.diff(tokens.offsets)).astype(np.int64)
@@ -303,24 +303,24 @@ def find_passages(
     options: CompareOptions,
     runner: Runner,
 ) -> list[SharedPassage]:
-    """Find the passages that two texts share, in the order of places in the first.
+    """Find the shared passages of two texts, in order of position in the first.
 
-    ``min_tokens`` None is 20, or half the tokens of the shorter text where that is less. The one
-    text's windows are looked up in an index of the other; which is which does not depend on
-    the order in which they were given. Texts of the same tokens share one passage, all of them.
+    ``min_tokens`` None is 20, or half the tokens of the shorter text if that is less. The windows
+    of one text are looked up in an index of the other; the roles do not depend on the order of the
+    arguments. Texts with the same tokens share one passage, all of them.
     """
     least = options.min_tokens
     if least is None:
         least = max(min(DEFAULT_MIN_TOKENS, *(len(tokens) // 2 for tokens in places)), 1)
     if np.array_equal(places[0].hashes, places[1].hashes):
-        # Parts that such texts have several times would be matched with each other too.
+        # Alignment would also match repeated parts of such texts with each other.
         n = len(places[0])
         if n < least:
             return []
         a, b = (tokens.range_of(0, n) for tokens in places)
         return [SharedPassage(a, b, 1.0, (), ())]
     if not np.isin(places[0].hashes, places[1].hashes).any():
-        # Nothing to align, which an index of the one text is made for.
+        # No index is needed without a passage to align.
         return []
     result = align(
         [texts[pair.first]],
@@ -328,7 +328,7 @@ def find_passages(
         threshold=options.threshold,
         min_tokens=least,
         text=TextOptions(**vars(options.part(TokenOptions, ngram=None))),
-        # Threads take longer to start than short texts to align.
+        # For short texts, starting threads takes longer than the alignment.
         run=RunOptions(
             workers=1 if sum(map(len, texts)) < _SHORT else runner.workers,
             progress=runner.report,
@@ -348,9 +348,9 @@ def find_passages(
 def _find_changes(
     x: TokenPlaces, y: TokenPlaces, x_range: Range, y_range: Range
 ) -> tuple[Ranges | None, Ranges | None]:
-    """Give the ranges of two passages that a longest common subsequence of tokens leaves over.
+    """Return the ranges of two passages outside a longest common subsequence of tokens.
 
-    None where it would take too much memory.
+    None if it would take too much memory.
     """
     x_slice, y_slice = x.slice_of(x_range), y.slice_of(y_range)
     x_hashes, y_hashes = x.hashes[x_slice], y.hashes[y_slice]
@@ -377,28 +377,28 @@ def _find_changes(
 
 
 def _count_same(x: Uint64s, y: Uint64s) -> int:
-    """Count the tokens that both begin with."""
+    """Count the equal tokens at the beginning of both."""
     n = min(len(x), len(y))
     differing = np.flatnonzero(x[:n] != y[:n])
     return int(differing[0]) if len(differing) else n
 
 
 def _append(ranges: list[Range], place: Range) -> None:
-    """Add a range, or widen the last one: several tokens may be of one character."""
+    """Add a range, or widen the last one: several tokens may be in one character."""
     if ranges and place[0] <= ranges[-1][1]:
         place = (ranges.pop()[0], place[1])
     ranges.append(place)
 
 
 def find_differences(tokens: TokenPlaces, shared: Sequence[Range]) -> tuple[Ranges, float]:
-    """Give the ranges of a text whose tokens are in no passage, and the share of those that are.
+    """Return the ranges of tokens outside all passages, and the share of tokens inside.
 
-    A range goes from the first character of its first token to behind the last one of its last.
+    A range extends from the first character of its first token to the last one of its last.
     """
     n = len(tokens)
     if not n:
         return (), 0.0
-    # How many passages begin less those that end, before each token and behind the last.
+    # Starting minus ending passages before each token, and after the last.
     changes: Int64s = np.zeros(n + 1, np.int64)
     for place in shared:
         within = tokens.slice_of(place)
@@ -411,7 +411,7 @@ def find_differences(tokens: TokenPlaces, shared: Sequence[Range]) -> tuple[Rang
 
 
 def plan_comparison(options: CompareOptions) -> Makers:
-    """Make what makes the sketches, before any work starts."""
+    """Make the sketch makers, before any work starts."""
     common = options.part(SketchOptions, num_perm=None, size=None, compression=None)
     return make_makers(
         common, num_perm=options.num_perm, size=options.size, compression=options.compression
@@ -425,7 +425,7 @@ def compare_texts(
     names: tuple[str, str] = ("a", "b"),
     runner: Runner,
 ) -> CompareResult:
-    """Compare two texts; see ``compare``. ``names`` are what the result calls them."""
+    """Compare two texts; see ``compare``. ``names`` are their names in the result."""
     makers = plan_comparison(options)
     for name, text in zip(names, texts, strict=True):
         check_text(name, text)
@@ -461,7 +461,7 @@ def compare_texts(
 
 
 def _describe(options: CompareOptions, makers: Makers) -> dict[str, Any]:
-    """Return all that decides the result, as plain values."""
+    """Return all parameters of the result, as plain values."""
     sets = [maker.describe() for maker in makers.of_shingles["set"]]
     of_shingles = makers.of_shingles["set"][0].texts.shingles.describe()
     weighted = makers.weighted.describe()
@@ -494,7 +494,7 @@ def compare(
     text: TextOptions | None = None,
     run: RunOptions | None = None,
 ) -> CompareResult:
-    """Compare two texts: all measures, exact and estimated, and what they share.
+    """Compare two texts: all measures, exact and estimated, and shared passages.
 
     Parameters
     ----------
@@ -505,12 +505,12 @@ def compare(
     min_tokens
         Tokens of the shortest shared passage. None: 20, or half of a shorter text.
     edit_limit
-        The exact edit distance is computed where the product of both lengths, in characters, is at
-        most the square of this, or the texts are equal; else it is estimated.
+        The exact edit distance is computed if the product of both lengths, in characters, is at
+        most the square of this, or the texts are equal; otherwise it is estimated.
     num_perm, size, compression
-        Of the sketches that estimate, as of ``sketch``.
+        Options of the sketches for estimates, as of ``sketch``.
     text, run
-        Tokens and shingles, and threads. A function as tokenizer returns places, too.
+        Tokens and shingles, and threads. A function as tokenizer must return positions, too.
 
     Returns
     -------
@@ -526,12 +526,13 @@ def compare(
     InvalidParameterError
         For an option out of range.
     InvalidInputError
-        If a text is no string, or has half of a surrogate pair.
+        If a text is not a string, or contains a lone surrogate.
 
     Notes
     -----
     An edit distance at the limit takes up to 0.5 s for ASCII and 4 s for texts of thousands of
-    different characters; all else is linear in the texts, but for what they share many times over.
+    different characters; all other measures are linear in the texts, except for parts repeated many
+    times in both.
 
     References
     ----------

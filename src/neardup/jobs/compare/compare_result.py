@@ -1,4 +1,4 @@
-"""What is found out about two texts, in values, in words, as tables and as a page."""
+"""Result of comparing two texts: values, words, tables and a page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Ranges = tuple[Range, ...]
 
 @dataclass(frozen=True)
 class TextSize:
-    """How large a text is: characters, tokens, distinct shingles, and shingles with their copies.
+    """Sizes of a text: characters, tokens, distinct shingles, and shingles with copies.
 
     ``weight`` is the sum of the weights of its shingles.
     """
@@ -43,11 +43,11 @@ class TextSize:
 
 @dataclass(frozen=True)
 class Estimated:
-    """What the sketches of one kind estimate for a measure.
+    """Estimate of a measure by the sketches of one kind.
 
-    ``value`` and ``error``, its standard error, are None where there are not enough samples. The
-    interval from ``low`` to ``high`` holds the truth in 95 of 100 cases, or says what little is
-    known. Of edit distances there is an interval, but no standard error.
+    ``value`` and ``error``, its standard error, are None if there are not enough samples. The
+    interval from ``low`` to ``high`` contains the true value in 95 of 100 cases, or all possible
+    values. Edit distances have an interval, but no standard error.
     """
 
     kind: str
@@ -60,10 +60,10 @@ class Estimated:
 
 @dataclass(frozen=True)
 class Measured:
-    """A measure of two texts: its exact value, and what sketches would have estimated.
+    """Exact value of a measure, and its estimates by sketches.
 
-    ``elements`` says of what: ``set`` or ``numbered`` (multiset) shingles, ``weighted`` ones, or
-    ``characters``. ``exact`` is None where texts are too long to work it out.
+    ``elements`` are ``set`` or ``numbered`` (multiset) shingles, ``weighted`` ones, or
+    ``characters``. ``exact`` is None for too long texts.
     """
 
     name: str
@@ -74,11 +74,11 @@ class Measured:
 
 @dataclass(frozen=True)
 class SharedPassage:
-    """A passage of both texts; places are characters, ends exclusive.
+    """A passage of both texts; positions are characters, ends exclusive.
 
-    ``similarity`` is that of the two passages as sets of tokens, exactly. ``changes_a`` and
-    ``changes_b`` are where they differ: the tokens that a longest common subsequence of both leaves
-    over. None where passages are too long to tell.
+    ``similarity`` is exact, of the two passages as sets of tokens. ``changes_a`` and ``changes_b``
+    are the differences: the tokens outside a longest common subsequence. None for too long
+    passages.
     """
 
     a: Range
@@ -90,10 +90,10 @@ class SharedPassage:
 
 @dataclass(frozen=True)
 class Differences:
-    """Where two texts differ.
+    """Differences of two texts.
 
-    ``a`` and ``b`` are the ranges of characters of each text whose tokens are in no shared passage,
-    and ``share_a``, ``share_b`` the shares of each text's tokens that are in one; 0 for a text
+    ``a`` and ``b`` are the ranges of characters of each text whose tokens are outside shared
+    passages; ``share_a`` and ``share_b`` are the shares of each text's tokens inside; 0 for a text
     without tokens.
     """
 
@@ -105,9 +105,9 @@ class Differences:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """All that was found out about two texts.
+    """Complete comparison of two texts.
 
-    ``names`` are what the texts are called; ``options`` all that decides the rest.
+    ``names`` are the names of the texts; ``options`` are all parameters of the result.
     """
 
     names: tuple[str, str]
@@ -119,12 +119,12 @@ class Comparison:
     options: dict[str, Any]
 
     def __getitem__(self, key: str | tuple[str, Elements]) -> Measured:
-        """Return a measure by its name, or by name and elements; by name alone the first such.
+        """Return a measure by name, or by name and elements; the first one for a name.
 
         Raises
         ------
         KeyError
-            If there is none.
+            If there is no such measure.
         """
         for measured in self.measures:
             if key in (measured.name, (measured.name, measured.elements)):
@@ -132,7 +132,7 @@ class Comparison:
         raise KeyError(key)
 
 
-# How many passages and ranges a terminal is shown, and how many characters of each.
+# Passages and ranges shown on a terminal, and characters of each.
 MOST_SHOWN = 10
 _EXCERPT = 60
 
@@ -148,7 +148,7 @@ _ELEMENTS = {
 
 
 def size_rows(result: Comparison) -> list[tuple[str, ...]]:
-    """Give a table of both texts' sizes; the first row is its head."""
+    """Return a table of both texts' sizes; the first row is its head."""
     rows: list[tuple[str, ...]] = [("", *map(_printable, result.names))]
     for name, label in (
         ("characters", "characters"),
@@ -161,7 +161,7 @@ def size_rows(result: Comparison) -> list[tuple[str, ...]]:
 
 
 def measure_rows(result: Comparison) -> list[tuple[str, ...]]:
-    """Give a table with a row for each measure and sketch; the first row is its head."""
+    """Return a table with a row per measure and sketch; the first row is its head."""
     rows: list[tuple[str, ...]] = [_MEASURE_HEAD]
     for measured in result.measures:
         of = _ELEMENTS[measured.elements].format(**result.options)
@@ -188,14 +188,14 @@ def _estimate(name: str, estimated: Estimated) -> tuple[str, str, str, str]:
 def _number(name: str, value: float) -> str:
     if name in _COUNTS:
         return f"{round(value):,}"
-    # What is not quite 0 or 1 is not shown as if it were.
+    # Values close to 0 or 1 are not rounded to them.
     return f"{min(max(value, 0.0001), 0.9999):.4f}" if 0 < value < 1 else f"{value:.0f}"
 
 
 def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
-    """Write a comparison for a terminal: how alike the texts are, what they share, what not.
+    """Format a comparison for a terminal: similarity, shared passages, differences.
 
-    With ``full`` all sizes and measures follow, and what sketches estimate.
+    With ``full``, all sizes, measures and estimates follow.
     """
     name_a, name_b = names = [_printable(name) for name in result.names]
     in_b, in_a = (
@@ -218,7 +218,7 @@ def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
     for number, passage in enumerate(result.passages[:MOST_SHOWN], 1):
         changes, (in_first, in_second) = "", (passage.changes_a, passage.changes_b)
         if in_first is not None and in_second is not None and (in_first or in_second):
-            # One place in either text, or several.
+            # One position in either text, or several.
             is_one = len(in_first) == len(in_second) == 1
             places = "one place" if is_one else f"{len(in_first)} and {len(in_second)} places"
             changes = f", changed in {places}"
@@ -247,7 +247,7 @@ def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
 
 
 def shared_sentence(result: Comparison) -> str:
-    """Say how many passages are shared, and how much of the texts they are."""
+    """Describe the number of shared passages, and their share of the texts."""
     differences, (name_a, name_b) = result.differences, map(_printable, result.names)
     shared = counted(len(result.passages), "shared passage")
     return (
@@ -262,7 +262,7 @@ def _more(n: int) -> Iterator[str]:
 
 
 def _ranges_in(text: str) -> Callable[[Range], str]:
-    """Return what shows ranges of a text, of one with several lines with where they begin."""
+    """Return a formatter for ranges of a text, with positions if it has several lines."""
     line = line_in(text) if "\n" in text or "\r" in text else None
 
     def show(place: Range) -> str:
@@ -273,19 +273,19 @@ def _ranges_in(text: str) -> Callable[[Range], str]:
 
 
 def _excerpt(text: str, place: Range) -> str:
-    """Give the first words of a passage, on one line."""
+    """Return the first words of a passage, on one line."""
     start, stop = place
     piece = _printable(text[start : min(stop, start + 4 * _EXCERPT)])
     return piece if len(piece) <= _EXCERPT else piece[: _EXCERPT - 3].rstrip() + "..."
 
 
 def _printable(text: str) -> str:
-    """Put a space for what a terminal would obey instead of showing it."""
+    """Replace control characters by spaces."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def links_of(result: Comparison) -> list[Link]:
-    """Return the shared passages as a page shows them."""
+    """Return the shared passages in the page's form."""
     return [
         Link(p.a, p.b, p.similarity, p.changes_a or (), p.changes_b or ()) for p in result.passages
     ]
@@ -293,11 +293,11 @@ def links_of(result: Comparison) -> list[Link]:
 
 @dataclass(frozen=True, repr=False)
 class CompareResult(Comparison, Result):
-    """All that was found out about two texts.
+    """Complete comparison of two texts.
 
-    ``print`` shows how alike the texts are and what they share; ``to_text(full=True)`` adds all
-    measures and estimates. ``to_dict`` returns plain values, ``html`` a page. As an Arrow stream it
-    is a row for each measure and kind of sketch.
+    ``print`` shows the similarity and shared passages; ``to_text(full=True)`` adds all measures and
+    estimates. ``to_dict`` returns plain values, ``html`` a page. As an Arrow stream it has a row
+    per measure and kind of sketch.
     """
 
     summary: CompareSummary = field(
@@ -305,25 +305,25 @@ class CompareResult(Comparison, Result):
     )
 
     def headline(self) -> str:
-        """Return how similar the texts are, and how many passages they share."""
+        """Return the similarity of the texts, and the number of shared passages."""
         similarity = self["jaccard"].exact
         shared = counted(len(self.passages), "shared passage")
         return f"jaccard {similarity:.4f}, {shared}"
 
     def __str__(self) -> str:
-        """Say how alike the texts are, and list passages and differences; as ``to_text``."""
+        """Return the text of ``to_text``."""
         return self.to_text()
 
     def to_text(self, *, full: bool = False) -> str:
-        """Say how alike the texts are, and list passages and differences.
+        """Format the similarity, and list passages and differences.
 
-        With ``full`` tables of all sizes and measures follow, with what sketches estimate.
+        With ``full``, tables of all sizes, measures and estimates follow.
         """
         return "\n".join(summary_lines(self, full=full))
 
     @property
     def table(self) -> pa.Table:
-        """Each measure with its exact value, and what sketches of each kind estimate."""
+        """Exact value and estimates of each measure."""
         import pyarrow as pa
 
         rows = [
@@ -338,7 +338,7 @@ class CompareResult(Comparison, Result):
         return pa.Table.from_pylist(rows, pa.schema({**kinds, "samples": pa.int64()}))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the texts as plain values; what ``--json`` prints."""
+        """Return everything except the texts as plain values; ``--json`` prints it."""
         differences = asdict(self.differences)
         return {
             "names": list(self.names),
@@ -354,7 +354,7 @@ class CompareResult(Comparison, Result):
     ) -> Report:
         """Return a page with both texts side by side, shared passages linked by colour.
 
-        It takes no arguments: the result has both texts.
+        It takes no arguments, because the result has both texts.
         """
         if any(each is not None for each in (data, against, labels, read)):
             message = "arguments have no effect on the page of two texts; leave them out"
@@ -378,7 +378,7 @@ class CompareResult(Comparison, Result):
         Raises
         ------
         InvalidParameterError, OutputExistsError, WriteError
-            If the ending is another, the file exists, or it cannot be written.
+            For another ending, an existing file, or one that cannot be written.
         """
         target = target_of(path)
         check_file(target, (*PAGE_SUFFIXES, ".json"), overwrite=overwrite)
@@ -390,7 +390,7 @@ class CompareResult(Comparison, Result):
 
 
 def _plain(value: Any) -> Any:
-    """Turn tuples into lists, as JSON has them."""
+    """Turn tuples into lists for JSON."""
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

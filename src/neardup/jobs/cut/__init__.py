@@ -1,1 +1,1 @@
-"""Repeated passages, paragraphs and lines cut out of the texts of a collection."""
+"""Cutting: repeated passages, paragraphs and lines removed from texts."""

@@ -1,4 +1,4 @@
-"""``cut``: what the texts of a collection repeat, taken out of them."""
+"""``cut``: remove repeated text from the documents of a collection."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def summarise(
     most: list[dict[str, Any]],
     runner: Runner,
 ) -> dict[str, Any]:
-    """Put together what ``summary.json`` says of a run; writing adds its time."""
+    """Return the content of ``summary.json``; writing adds its time."""
     options = plan.options
     sizes = np.maximum(own.n_tokens, 0)
     summary = summarise_extent(own, other, extent, plan, most, runner)
@@ -74,7 +74,7 @@ def summarise_extent(
     most: list[dict[str, Any]],
     runner: Runner,
 ) -> dict[str, Any]:
-    """Put together what is to be said of what went, however it was found."""
+    """Return the part of the summary about removed text, of either method."""
     summary: dict[str, Any] = {
         "documents_in": int(own.is_document.sum()),
         "documents_cut": extent.documents,
@@ -106,7 +106,7 @@ def _threshold(plan: CutJobPlan) -> float:
 
 
 def _recall(plan: CutJobPlan) -> float:
-    """Return the probability that what is as similar as asked for is found."""
+    """Return the probability of finding text at the threshold."""
     if plan.options.exact:
         return 1.0
     if plan.units is not None:
@@ -117,7 +117,7 @@ def _recall(plan: CutJobPlan) -> float:
     return candidate_probability(plan.scheme.num_perm, search.hits, search.threshold)
 
 
-# Finds what goes, given sources, and those against which they are cut.
+# Finds the spans to cut, given sources, and the sources they are compared against.
 Find = Callable[[Engine, Sequence[Source], Sequence[Source], CutJobPlan], FoundSpans]
 
 
@@ -133,9 +133,9 @@ def cut_sources(
     against: Sequence[Source] | None,
     plan: CutJobPlan,
 ) -> CutResult:
-    """Run all stages but the writing.
+    """Run all stages before writing.
 
-    With ``against`` nothing goes but what documents of these sources have, which all stay.
+    With ``against``, only text of these documents is cut, and all of them stay.
     """
     others = against or []
     _check_sources(plan, sources, others)
@@ -143,7 +143,7 @@ def cut_sources(
     find = _finder_of(plan)
     other, own, spans, found, change = find(engine, sources, others, plan)
     if against is not None and not len(other):
-        # Stages take this for a collection by itself.
+        # Stages treat an empty collection as missing.
         spans, found, change = CutSpans.of_none(), None, None
     runner = engine.runner
     with engine.stage("report"):
@@ -163,7 +163,7 @@ def cut_sources(
 def _check_sources(
     plan: CutJobPlan, sources: Sequence[Source], others: Sequence[Source] = ()
 ) -> None:
-    """Raise for options without effect, and for rows out of which nothing can be cut."""
+    """Raise for options without effect, and for formats that cannot be cut."""
     check_effect(plan.options, sources, others)
     for source in sources:
         refusal = source.cut_refusal()
@@ -179,7 +179,7 @@ def cut_as_named(
     runner: Runner,
     workspace: Workspace,
 ) -> CutResult:
-    """Cut out what a table names, but for the writing; ``side`` says which of its passages."""
+    """Cut the passages that a table names, without writing; ``side`` selects them."""
     _check_sources(plan, sources)
     with runner.stage("read") as note:
         table = read_named_spans(named_in)
@@ -223,16 +223,16 @@ def cut(
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
 ) -> CutResult:
-    """Take repeated passages, paragraphs or lines out of the texts of a collection.
+    """Cut repeated passages, paragraphs or lines out of the texts of a collection.
 
-    Documents are taken in the order of ``keep``. What one has stays; what a later one, or the same
-    one further on, has of it goes there, if it is verified similar to what stays, or equal.
+    Documents are taken in the order of ``keep``. Text of a document stays; equal text, or text
+    verified to be similar, is cut from later documents and from later parts of the same one.
 
     Parameters
     ----------
     data
-        Documents, in any form that ``deduplicate`` takes. Of several text columns places count in
-        the joined text, and each column is cut.
+        Documents, in any form that ``deduplicate`` takes. With several text columns, positions
+        count in the joined text, and each column is cut.
     against
         Other documents, or an index of either kind, whose texts are all read. They stay, and only
         text that one of them has is cut.
@@ -240,32 +240,32 @@ def cut(
         ``passages`` (the default), any stretches of tokens; ``paragraphs``, separated by blank
         lines; ``lines``; or, with ``exact``, ``sentences``, any three in a row.
     exact
-        Cut only what is equal token by token: each passage of ``min_tokens`` tokens that is there
-        twice is found, and no other. Otherwise passages are found by alignment, other units by
-        MinHash with the ``recall``.
+        Cut only text that is equal token by token: every repeated passage of ``min_tokens`` tokens
+        is found, and no other. Otherwise passages are found by alignment, other units by MinHash
+        with the ``recall``.
     threshold
-        Least similarity to the copy that stays, in (0, 1], an exact decimal. None: 0.8. That of
-        passages is of the multisets of tokens, that of other units of sets of shingles.
+        Least similarity to the kept copy, in (0, 1], an exact decimal. None: 0.8. Passages are
+        compared as multisets of tokens, other units as sets of shingles.
     min_tokens
         Tokens of the shortest unit that is cut. None: 50 for passages, else 5.
     min_documents
-        Cut only what at least so many documents have, from all but the first. None: also what one
-        document has twice.
+        Cut only text that at least this many documents have, from all but the first. None: also
+        repeats within one document.
     keep
         Keep order of the documents, as of ``deduplicate``. With ``exact`` and lines or paragraphs
         also ``none``: every copy is cut, and names another one.
     replacement
-        Text in the place of each cut.
+        Text that replaces each cut.
     preset
-        ``ocr`` or ``code``: options that suit such texts, where they are not given.
+        ``ocr`` or ``code``: defaults for such texts.
     recall
         Least probability that a similar unit at the threshold is found. None: 0.99, or 1 for
         passages without ``num_perm`` and ``seed``.
     num_perm
         Hash functions. None: 64 for passages, else 128.
     named_in
-        Cut the passages that this table names, nothing else: the result of ``align``, ``search`` or
-        ``cut``, any Arrow table, or the path of one.
+        Cut only the passages in this table: the result of ``align``, ``search`` or ``cut``, any
+        Arrow table, or the path of one.
     side
         Side of that table whose passages are cut, ``query`` or ``doc``. None: the side whose ids
         ``data`` has; if it has both, the later document of each pair.
@@ -280,25 +280,24 @@ def cut(
     Raises
     ------
     InvalidParameterError
-        For an option out of range, or one that does not go with another.
+        For an option out of range, or a conflict of options.
     InvalidInputError
-        For a bad row or a repeated id, or a table that names what is not there.
+        For a bad row or a repeated id, or a table with unknown documents or positions.
     ReadError, WriteError, IndexFormatError
-        If a file cannot be read, the work folder not be written, or an index is damaged.
+        If a file cannot be read, the work folder cannot be written, or an index is damaged.
 
     Notes
     -----
-    A collection that was cut stays as it is when it is cut again with the same options, ``keep``
-    first and no replacement, but for ``min_documents``: of 3 or more where equal passages went, any
-    where similar ones went. Where a tokenizer is a file, what was apart may become one token at a
-    joint.
-    What is equal takes time linear in the text, and some 60 bytes a document, beside what is in
-    files once it does not fit: of paragraphs and lines some 50 bytes each; of passages 16 bytes for
-    each sample of the texts, two in 27 tokens, and 8 bytes a token of documents that share one.
-    Of passages the samples that are shared take 30 bytes each, and those that go 130. Similar
-    passages are looked up in an index of the text that stays, within ``memory``, and those that go
-    take some 600 bytes each. The files are read twice, once more for equal passages, and once more
-    for writing.
+    Cutting a collection again with the same options, ``keep`` first and no replacement, changes
+    nothing. Exceptions are a ``min_documents`` of 3 or more for equal passages, any
+    ``min_documents`` for similar ones, and a tokenizer file that joins the text at a cut to one
+    token. Equal text takes time linear in the text, and about 60 bytes per document, in addition to
+    data in files if they do not fit into memory: about 50 bytes per paragraph and line; for
+    passages 16 bytes per sample of the texts, two in 27 tokens, and 8 bytes per token of documents
+    that share one. Shared samples of passages take 30 bytes each, and cut passages 130. Similar
+    passages are looked up in an index of the remaining text, within ``memory``, and cut ones take
+    about 600 bytes each. The files are read twice, once more for equal passages, and once more for
+    writing.
 
     Examples
     --------
@@ -327,7 +326,7 @@ def cut(
     )
     NamedOptions(named_in=named_in, side=side)
     if isinstance(named_in, CutResult):
-        # As an Arrow stream it is the texts that stay.
+        # As an Arrow stream it is the remaining texts.
         named_in = named_in.removed
     plan = plan_cut(
         options, has_other=against is not None, is_named=named_in is not None, side=side

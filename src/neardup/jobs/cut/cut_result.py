@@ -1,4 +1,4 @@
-"""The result of a cut: what went out of which text and why, and the rows without it."""
+"""Result of a cut: removed spans, their kept copies, and the shortened rows."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def _is_folder(source: Source) -> bool:
 
 
 class CutResult(TwoCollections):
-    """Texts without what they repeat, what that was, and where it stays.
+    """Shortened texts, the removed spans, and their kept copies.
 
-    ``kept`` are all documents, with shorter texts where something was cut; ``removed`` says what
-    went. As an Arrow stream it is ``kept``.
+    ``kept`` are all documents, with shorter texts after cuts; ``removed`` lists the removed spans.
+    As an Arrow stream it is ``kept``.
     """
 
     _rows_are = "spans"
@@ -53,7 +53,7 @@ class CutResult(TwoCollections):
         self._keepers, self._replacement = keepers, replacement
 
     def headline(self) -> str:
-        """Return the counts of documents and spans, and how much text went."""
+        """Return the counts of documents and spans, and the amount of removed text."""
         counts = self.summary
         return (
             f"{counted(counts['documents_in'], 'document')}: "
@@ -72,7 +72,7 @@ class CutResult(TwoCollections):
         return chart_in_notebook(size_chart("lengths", "Lengths of spans", lengths, titles))
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
-        """Return the table that is written beside the rows."""
+        """Return the table written next to the rows."""
         import pyarrow as pa
 
         schema = self._removed_rows(CutSpans.of_none(), 0).schema
@@ -89,28 +89,28 @@ class CutResult(TwoCollections):
                 first += len(rows)
 
     def _sides(self) -> dict[str, Bools]:
-        """Return that all documents stay; there is no folder of removed ones."""
+        """Return that all documents stay; no folder of removed ones is written."""
         return sides_of(self._documents)
 
     @cached_property
     def removed(self) -> pa.Table:
-        """One row for each span that went, by document and place.
+        """One row per removed span, by document and position.
 
         ``id``, ``start``, ``end``, ``kept_id``, ``kept_start``, ``kept_end``, ``similarity``,
-        ``file``, ``row`` and ``kept_in``: whether what stays for it is in the ``input`` or in
-        ``against``. Places are characters of the texts as they came in, ends exclusive. Spans of a
-        document may overlap, and one may reach over another that had gone before it. Where
-        documents are folders, ``place`` and ``kept_place`` name file, line and column.
+        ``file``, ``row`` and ``kept_in``, the collection of the kept copy: ``input`` or
+        ``against``. Positions are characters of the original texts, ends exclusive. Spans of a
+        document may overlap, and one may extend over an earlier removal. For folders as documents,
+        ``place`` and ``kept_place`` name file, line and column.
         """
         return self._tables()["removed.parquet"].read_all()
 
     def _changed(self, block: RowBlock, rows: slice) -> RowBlock:
-        """Cut out of the texts of a block what goes; ``rows`` are its documents."""
+        """Cut the spans from the texts of a block; ``rows`` are its documents."""
         columns = self._documents.columns.texts
         return take_out(columns, self._replacement, self._spans, block, rows)
 
     def _removed_rows(self, spans: CutSpans, first: int) -> pa.Table:
-        """Return a row for each of some spans, those from the row ``first`` on."""
+        """Return a row per span, starting with row number ``first``."""
         import pyarrow as pa
 
         columns = {
@@ -132,7 +132,7 @@ class CutResult(TwoCollections):
         return pa.table(columns)
 
     def _places(self, documents: Int64s, characters: Int64s) -> pa.Array:
-        """Name places in folders, of both collections, the other one first; null elsewhere."""
+        """Name positions in folders of both collections, the other one first; null elsewhere."""
         import pyarrow as pa
 
         from neardup.passages.places import Placer

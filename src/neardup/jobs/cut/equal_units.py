@@ -1,9 +1,9 @@
-"""Equal paragraphs and lines: brought together by their digests, and what goes back to its place.
+"""Equal paragraphs, lines and passages, grouped by digest.
 
-Each unit is a row: its digest and its place. Rows go to partitions by the value of the digest, so
-that equal ones meet in one, which decides by itself which of them stays. What goes is brought back
-to the documents that it is in, some consecutive ones a partition, in which it is cut and written.
-Both exchanges are in memory while rows fit, and in files of the work folder from then on.
+Each unit is a row with its digest and position. Rows go to partitions by digest, so that each
+partition decides about equal units by itself. Removed units then go to partitions of consecutive
+documents, in which they are cut and written. Both exchanges are in memory while rows fit, and then
+in files of the work folder.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ if TYPE_CHECKING:
 
     from neardup.runs.work import Workspace
 
-# Equal passages: documents that share samples of their text, and what of them goes.
+# Equal passages: documents that share samples of their text, and their removed spans.
 
 T = TypeVar("T")
 
-# Shares of the memory for tokens that are compared and for which of them begin a character, and as
-# often as its samples a partition takes while they meet.
+# Shares of the memory for compared tokens and for marks of tokens that begin a character, and the
+# ratio of a partition's memory to its samples.
 _TOKENS_SHARE, _HEADS_SHARE, _MEETING = 0.3, 0.05, 5
 
 _HASH = "hash"
@@ -63,7 +63,7 @@ _HASH = "hash"
 def _list_samples(
     plan: CutJobPlan, block: RowBlock, reading: ReadingPlan
 ) -> tuple[ListedBlock, pa.RecordBatch]:
-    """List the documents of a block, with a row for each of their samples."""
+    """List the documents of a block, with a row per sample."""
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
@@ -80,14 +80,14 @@ def _list_samples(
 
 
 def _sample_partitions(samples: pa.RecordBatch, n_partitions: int) -> Int64s:
-    """Return in which of some partitions equal samples meet."""
+    """Return the partitions of samples by hash."""
     return part_of(numbers_of(samples, _HASH), n_partitions).astype(np.int64)
 
 
 def cut_equal_passages(
     engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> FoundSpans:
-    """Find the passages that go for an equal one."""
+    """Find the passages to remove because of an equal one."""
     with engine.stage("read") as note:
         collections = read_collections(sources, against, plan)
         read = engine.read("samples", collections, partial(_list_samples, plan), _sample_partitions)
@@ -112,25 +112,25 @@ def cut_equal_passages(
 
 
 def _each_part(engine: Engine, rows: Rows, look: Callable[[Samples], T]) -> Iterator[T]:
-    """Look at the samples of all documents: an ``EachPart``."""
+    """Process the samples of all documents: an ``EachPart``."""
     for _, made in engine.collect(engine.work(rows, partial(_look_at, look)), "cut"):
         yield from (found for found, _ in made)
 
 
 def _look_at(look: Callable[[Samples], T], partition: Partition) -> Iterator[tuple[T, None]]:
-    """Look at the samples of a partition, those of one pass after the other."""
+    """Process the samples of a partition, pass by pass."""
     n_passes = partition.count_passes(_MEETING)
     for number in range(n_passes):
         yield look(samples_in(partition.rows(), number, n_passes)), None
 
 
 def samples_in(batches: Iterable[pa.RecordBatch], number: int = 0, n_passes: int = 1) -> Samples:
-    """Return the samples that stand in rows of ``sample_texts``, or those of a pass."""
+    """Return the samples in rows of ``sample_texts``, or those of one pass."""
     found = [Samples.of_none()]
     for batch in batches:
         samples = Samples(numbers_of(batch, _HASH), numbers_of(batch, DOCUMENT))
         if n_passes > 1:
-            # Partitions are by the high half.
+            # Partitions use the high half.
             passes = part_of(samples.hashes << np.uint64(32), n_passes)
             samples = samples.select(np.flatnonzero(passes == number))
         found.append(samples)
@@ -139,13 +139,13 @@ def samples_in(batches: Iterable[pa.RecordBatch], number: int = 0, n_passes: int
 
 @dataclass(frozen=True)
 class Tokens:
-    """Gives the tokens of documents, of which each had so many: ``OfTexts``."""
+    """Tokenizer of documents with known token counts: ``OfTexts``."""
 
     tokenizer: Tokenizer
     n_tokens: Int64s
 
     def part(self, first: int, behind: int) -> Tokens:
-        """Return what makes them of some of the documents."""
+        """Return the tokenizer of some of the documents."""
         return Tokens(self.tokenizer, self.n_tokens[first:behind])
 
     def __call__(self, texts: Texts, places: Int64s, name: str) -> TokenLists:
@@ -157,7 +157,7 @@ class Tokens:
 
 
 class _TokensAgain:
-    """Reads documents again: gives the tokens of some, in memory or in a file that is mapped."""
+    """Reader of documents' tokens, into memory or a mapped file."""
 
     def __init__(self, engine: Engine, read: Read) -> None:
         self._engine, self._read = engine, read
@@ -181,27 +181,27 @@ class _TokensAgain:
         return TokenLists(values.array, offsets_of(n_tokens), heads.array)
 
 
-# The share of the memory for rows that go and wait to be written, and as often as its rows a
-# partition takes while it is worked on.
+# Share of the memory for removed rows that wait to be written, and the ratio of a partition's
+# memory to its rows.
 _GONE_SHARE, _SETTLING = 0.15, 4
 
-# Units of the documents of one partition of what goes, unless there were more than so many.
+# Units per partition of removed ones, up to a maximum number of partitions.
 _UNITS_OF_PART, _MOST_PARTS = 1 << 16, 1024
 
-# What goes, in a file of the work folder: a run that was killed loses so much.
+# Bytes per file of removed units in the work folder, which is the loss of a killed run.
 _FILE_BYTES = 1 << 28
 
 _DIGESTS, _PLACES = ("digest_low", "digest_high"), ("document", "start", "stop", "end")
 _GONE = ("document", "start", "stop", "kept_document", "kept_start", "kept_stop")
 
-# Rows have it where they do not stand in keep order: the place of their document in that.
+# Column for rows that are not in keep order: the position of their document in it.
 _RANK = "rank"
 
 
 def _list_units(
     plan: CutJobPlan, block: RowBlock, reading: ReadingPlan
 ) -> tuple[ListedBlock, pa.RecordBatch]:
-    """List the documents of a block, with a row for each of their units."""
+    """List the documents of a block, with a row per unit."""
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
@@ -214,15 +214,15 @@ def _list_units(
 
 
 def _partitions_of(units: pa.RecordBatch, n_partitions: int) -> Int64s:
-    """Return in which of some partitions equal units meet."""
+    """Return the partitions of units by digest."""
     return part_of(numbers_of(units, "digest_high"), n_partitions).astype(np.int64)
 
 
 @dataclass(frozen=True)
 class UnitRules:
-    """Which of equal units go; documents of another collection, ``n_other``, are numbered first.
+    """Choice among equal units; documents of the other collection, ``n_other``, come first.
 
-    With ``keeps_none`` the first of equal units goes, too, for the next one.
+    With ``keeps_none``, the first of equal units is also removed, with the next one as its copy.
     """
 
     n_other: int
@@ -230,7 +230,7 @@ class UnitRules:
     keeps_none: bool = False
 
     def settle(self, partition: Partition) -> Iterator[tuple[list[Repeated], pa.RecordBatch]]:
-        """Yield what is repeated most of the units of a partition, and what goes of them."""
+        """Yield the most repeated and the removed units of a partition."""
         n_passes = partition.count_passes(_SETTLING)
         for number in range(n_passes):
             gone, most = self._settle(partition.rows(), number, n_passes)
@@ -239,13 +239,13 @@ class UnitRules:
     def _settle(
         self, units: Iterable[pa.RecordBatch], number: int, n_passes: int
     ) -> tuple[pa.RecordBatch, list[Repeated]]:
-        """Return what goes of the units of a pass, by document and start, and what is repeated."""
+        """Return removed units of a pass, by document and start, and repeated ones."""
         import pyarrow as pa
 
         low, high, documents, starts, stops, ends, *ranks = _units_of(units, number, n_passes)
         order = np.arange(len(documents))
         if ranks:
-            # Units of one document have its rank, so that they stay in the order of the text.
+            # A stable sort keeps units of one document in text order, because they have its rank.
             order = np.argsort(ranks[0], kind="stable")
         digests = np.column_stack([low[order], high[order]])
         found = ContentTable().number(Digests(digests, np.ones(len(order), np.bool_)))
@@ -255,7 +255,7 @@ class UnitRules:
         keepers[order] = order[found.is_first][found.numbers]
         goes: Bools = keepers != np.arange(len(order))
         if self.n_other:
-            # Nothing goes but what the other collection has.
+            # Only units of the other collection are removed.
             goes = (documents >= self.n_other) & (documents[keepers] < self.n_other)
         if self.keeps_none:
             copies = np.flatnonzero(goes)
@@ -283,7 +283,7 @@ class UnitRules:
 
 
 def _units_of(units: Iterable[pa.RecordBatch], number: int, n_passes: int) -> list[Any]:
-    """Return digests and places of the units of a pass, in the order of the texts."""
+    """Return digests and positions of the units of a pass, in text order."""
     import pyarrow as pa
 
     def wanted(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -300,19 +300,19 @@ def _units_of(units: Iterable[pa.RecordBatch], number: int, n_passes: int) -> li
 
 
 def _order_of(documents: Int64s, starts: Int64s) -> Int64s | None:
-    """Return the places of rows by document and start; None if they are in that order."""
+    """Return the sort order by document and start; None if rows are in that order."""
     keys = documents * (int(starts.max(initial=0)) + 1) + starts
     if (keys[1:] >= keys[:-1]).all():
         return None
-    # One run of rows after the other is in order, which this sort makes use of.
+    # A stable sort exploits sorted runs of rows.
     order: Int64s = np.argsort(keys, kind="stable")
     return order
 
 
 class ExchangedSpans:
-    """Equal units that go, by document, some consecutive documents a partition: ``Spans``.
+    """Removed equal units by document, in partitions of consecutive documents: ``Spans``.
 
-    ``bounds`` are the first documents of the partitions, and the one behind the last.
+    ``bounds`` are the first documents of the partitions, and the end of the last.
     """
 
     def __init__(self, workspace: Workspace, bounds: Int64s) -> None:
@@ -325,14 +325,14 @@ class ExchangedSpans:
             weight_of_file=_FILE_BYTES,
         )
         self._bounds, self._size = bounds, 0
-        # Blocks of documents ask for one partition several times, one after the other.
+        # Consecutive blocks of documents request the same partition.
         self._part = lru_cache(maxsize=4)(self._read)
 
     @classmethod
     def of_batches(
         cls, bounds: Int64s, batches: Iterator[pa.RecordBatch], workspace: Workspace
     ) -> ExchangedSpans:
-        """Return spans that come in any order."""
+        """Return spans from batches in any order."""
         spans = cls(workspace, bounds)
         with spans._shuffle:
             for batch in batches:
@@ -340,9 +340,9 @@ class ExchangedSpans:
         return spans
 
     def collect(self, engine: Engine, gone: Rows) -> list[Repeated]:
-        """Add what goes, beside what an earlier run has added; return what is repeated most."""
-        # Of some partitions the number of the next one, how many units go, and what is repeated
-        # most among them.
+        """Add removed units to those of an earlier run; return the most repeated ones."""
+        # Per group of partitions: the next partition, the number of removed units, and the most
+        # repeated ones.
         known: list[tuple[int, int, list[Any]]] = [
             each for each in self._shuffle.done() if each is not None
         ]
@@ -352,7 +352,7 @@ class ExchangedSpans:
                 batches = [batch for _, batch in made if batch is not None]
                 size, n_bytes = sum(map(len, batches)), sum(batch.nbytes for batch in batches)
                 known.append((behind, size, most))
-                # No file ends within a partition.
+                # Files end at partition boundaries.
                 for batch in batches[:-1]:
                     self._add(batch)
                 self._add(batches[-1], known[-1], n_bytes)
@@ -368,7 +368,7 @@ class ExchangedSpans:
         return self._size
 
     def __reduce__(self) -> tuple[Callable[..., CutSpans], tuple[list[CutSpans]]]:
-        """Be copied as spans in memory, because files go with the run."""
+        """Copy as spans in memory, because files end with the run."""
         return CutSpans.joined, (list(self.parts()),)
 
     @property
@@ -395,7 +395,7 @@ class ExchangedSpans:
 
 
 def _columns_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> list[Any]:
-    """Return columns of some batches, each of all of them as one array in memory."""
+    """Return columns of batches, each as one array in memory."""
     import pyarrow as pa
 
     listed = list(batches)
@@ -406,9 +406,9 @@ def _columns_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> list
 
 
 def _part_documents(own: Catalogue, min_tokens: int) -> Int64s:
-    """Part documents into runs that may have about as many units of so many tokens.
+    """Divide documents into runs with similar maximum numbers of units.
 
-    Returns the first document of each run, and the one behind the last.
+    Returns the first document of each run, and the end of the last.
     """
     n_most = np.cumsum(np.maximum(own.n_tokens, 0)) // min_tokens
     room = max(_UNITS_OF_PART, int(n_most[-1:].sum()) // _MOST_PARTS)
@@ -419,7 +419,7 @@ def _part_documents(own: Catalogue, min_tokens: int) -> Int64s:
 def cut_equal_units(
     engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> FoundSpans:
-    """Find the paragraphs or lines that go for an equal one."""
+    """Find the paragraphs or lines to remove because of an equal one."""
     with engine.stage("read") as note:
         collections = read_collections(sources, against, plan)
         read = engine.read("units", collections, partial(_list_units, plan), _partitions_of)
@@ -428,7 +428,7 @@ def cut_equal_units(
     with engine.stage("cut") as note:
         rows = read.rows
         if plan.keep.rule != "first":
-            # Another collection has no documents then.
+            # The other collection has no documents then.
             rows = rows.with_columns({_RANK: keep_ranks(own, plan.keep)})
         rules = UnitRules(len(other), plan.options.min_documents, plan.keep.keeps_none)
         gone = engine.work(rows, rules.settle)

@@ -1,4 +1,4 @@
-"""Spans that a table names: passages that were aligned or found, or what an earlier cut removed."""
+"""Spans from a table: the result of an alignment, a search or an earlier cut."""
 
 from __future__ import annotations
 
@@ -23,51 +23,51 @@ if TYPE_CHECKING:
 
 
 class Keepers(ABC):
-    """Where what stays for some spans is: consecutive ones, of which ``first`` is the number."""
+    """Source of the kept copies of a run of spans, starting with number ``first``."""
 
     @abstractmethod
     def ids(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return the ids of the documents that have what stays for some spans."""
+        """Return the ids of the kept copies' documents."""
 
     @abstractmethod
     def places(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return for each whether that is in the ``input`` or ``against``."""
+        """Return the collection of each kept copy: ``input`` or ``against``."""
 
 
 class ReadKeepers(Keepers):
-    """Documents of two collections that were read, the other one numbered first."""
+    """Documents of two collections, the other one numbered first."""
 
     def __init__(self, own: Catalogue, other: Catalogue, keepers: Int64s) -> None:
         self._n_other, self._ids = len(other), KeeperIds(own, other, keepers)
 
     def ids(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return ids; those of the other collection with ``against/`` where both have them."""
+        """Return ids, with the prefix ``against/`` on shared ids of the other collection."""
         return self._ids.take(spans.kept_documents)
 
     def places(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return in which collection the documents are."""
+        """Return the collections of the documents."""
         import pyarrow as pa
 
         return _places(pa.array(spans.kept_documents >= self._n_other))
 
 
 class NamedKeepers(Keepers):
-    """Documents that a table has named; null where it has not."""
+    """Documents named in a table; null if the table lacks them."""
 
     def __init__(self, ids: pa.Array, are_own: pa.Array) -> None:
         self._ids, self._are_own = ids, are_own
 
     def ids(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return ids as the table has them."""
+        """Return ids from the table."""
         return self._ids.slice(first, len(spans))
 
     def places(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return whether the input has documents of these ids."""
+        """Return whether the input has documents with these ids."""
         return _places(self._are_own.slice(first, len(spans)))
 
 
 def _places(are_own: pa.Array) -> pa.Array:
-    """Spell out whether documents are of the input; null where that is not known."""
+    """Spell out whether documents are in the input; null if unknown."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -84,7 +84,7 @@ _FORMS = {
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Rows of a table: what may go and what stays for it, documents of the input by number.
+    """Rows of a table: a removable span and its kept copy, with documents by number.
 
     Numbers are -1 for documents that the input does not have.
     """
@@ -100,7 +100,7 @@ class _Pairs:
     similarities: Floats
 
     def turned(self, rows: Bools) -> _Pairs:
-        """Return the same with both sides exchanged in some rows."""
+        """Return the pairs with both sides exchanged in some rows."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -129,15 +129,15 @@ def read_named_spans(named_in: Any) -> pa.Table:
 def cut_named(
     own: Catalogue, table: pa.Table, side: Side | None, ranks: Int64s
 ) -> tuple[CutSpans, NamedKeepers]:
-    """Choose which of the spans that a table names go.
+    """Choose the spans of a table that are cut.
 
-    Of two documents of the input the later in keep order loses its passage, unless the other one
-    loses its own. Where a ``side`` is named, all of that side go.
+    Of two input documents, the later one in keep order loses its passage, unless the other one
+    loses its own. With a ``side``, all passages of that side are cut.
     """
     import pyarrow as pa
 
     if not table.num_columns:
-        # A file without rows; what they would have is not known.
+        # A file without rows; their types are unknown.
         return CutSpans.of_none(), NamedKeepers(pa.nulls(0, pa.large_string()), pa.nulls(0, "bool"))
     pairs, form = _as_pairs(own, table)
     if form != "passages" and side is not None:
@@ -173,7 +173,7 @@ def cut_named(
 
 
 def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:
-    """Take the columns of a table; documents and those kept are those of passages by side."""
+    """Convert the columns of a table; removed and kept documents become sides."""
     import pyarrow as pa
 
     names = set(table.column_names)
@@ -188,7 +188,7 @@ def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:
     first: tuple[str | None, ...] = columns[:3]
     second: tuple[str | None, ...] = columns[3:] or (None, None, None)
     if form == "passages":
-        # As if those of documents went.
+        # As if documents of that side were cut.
         first, second = second, first
 
     def numbers(name: str | None) -> Int64s:
@@ -242,7 +242,7 @@ def _cast(table: pa.Table, name: str, kind: str, wanted: str) -> pa.ChunkedArray
 
 
 def _documents(own: Catalogue, columns: list[pa.Array]) -> list[Int64s]:
-    """Return the numbers of the documents that have some ids, -1 for those that none has."""
+    """Return the numbers of documents by id, -1 for unknown ids."""
     import pyarrow.compute as pc
 
     found = [np.full(len(ids), -1, np.int64) for ids in columns]
@@ -256,7 +256,7 @@ def _documents(own: Catalogue, columns: list[pa.Array]) -> list[Int64s]:
 
 
 def _side_of(pairs: _Pairs) -> Side | None:
-    """Return which side of a table the input is; None if it is both."""
+    """Return the side of a table that the input is; None if it is both."""
     n = len(pairs.documents)
     is_doc, is_query = (pairs.documents >= 0).all(), (pairs.kept_documents >= 0).all()
     if is_doc and is_query:
@@ -281,7 +281,7 @@ def _check_ids(ids: pa.Array, documents: Int64s) -> None:
 
 
 def _check_places(own: Catalogue, pairs: _Pairs) -> None:
-    """Make sure that the places of documents of the input are in their texts."""
+    """Check that the positions are in the texts of the input's documents."""
     assert own.lengths is not None
     for ids, documents, starts, stops in (
         (pairs.ids, pairs.documents, pairs.starts, pairs.stops),
@@ -302,14 +302,14 @@ def _check_places(own: Catalogue, pairs: _Pairs) -> None:
 
 
 def _is_before(pairs: _Pairs, ranks: Int64s) -> Bools:
-    """Return whether what would go stands before what would stay, in keep order."""
+    """Return whether the removable span precedes its copy in keep order."""
     own, kept = ranks[pairs.documents], ranks[pairs.kept_documents]
     is_before: Bools = (own < kept) | ((own == kept) & (pairs.starts < pairs.kept_starts))
     return is_before
 
 
 def _choose(pairs: _Pairs, ranks: Int64s) -> Int64s:
-    """Return the rows whose passage goes for one that stays, document by document."""
+    """Return the rows whose passage is cut, document by document."""
     order = np.lexsort(
         (pairs.kept_starts, pairs.starts, -pairs.similarities, ranks[pairs.documents])
     )

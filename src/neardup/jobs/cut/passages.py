@@ -1,6 +1,6 @@
-"""Passages that go: similar ones by alignment, equal ones by hashes of their tokens.
+"""Passages to cut: similar ones by alignment, located in their texts.
 
-They are located in their texts, and what was repeated most is kept for the report of the cut.
+The most repeated ones are collected for the report.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from neardup.text.tokenizers import Tokenizer
 
 
 class Located(NamedTuple):
-    """Characters of passages; ``wide`` ones with what has no place in the text without them."""
+    """Character positions of passages; ``wide`` positions include surrounding text to cut."""
 
     starts: Int64s
     stops: Int64s
@@ -50,8 +50,8 @@ class Located(NamedTuple):
     wide_stops: Int64s
 
 
-# Reads documents again, given their numbers in both collections, which ascend, and yields what is
-# made of them, in their order.
+# Reads documents again by ascending numbers in both collections, and yields a function's results in
+# order.
 ReadAgain = Callable[[Int64s, OfTexts[Any]], Iterator[Any]]
 
 
@@ -61,10 +61,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Locate:
-    """Finds passages in the texts of their documents: which, in tokens, by document.
+    """Locate passages in the texts of their documents, from token positions by document.
 
-    The passages of document k, which has ``n_tokens[k]``, are rows ``bounds[k]`` to
-    ``bounds[k + 1]``; those that ``are_wide`` go, with what has no place without them.
+    Document k has ``n_tokens[k]`` tokens, and its passages are rows ``bounds[k]`` to ``bounds[k +
+    1]``; those that ``are_wide`` include surrounding text to cut.
     """
 
     tokenizer: Tokenizer
@@ -87,7 +87,7 @@ class _Locate:
         )
 
     def __call__(self, texts: Texts, places: Int64s, name: str) -> Located:
-        """Return the characters of the passages of some documents, in order."""
+        """Return the character positions of some documents' passages, in order."""
         tokens, spans = self.tokenizer.locate_tokens(texts)
         if not np.array_equal(np.diff(tokens.offsets), self.n_tokens[places]):
             raise text_has_changed(name)
@@ -119,18 +119,18 @@ def locate_passages(
     n_wide: int,
     read_again: ReadAgain,
 ) -> Located:
-    """Read documents again and find where their passages stand.
+    """Read documents again and locate their passages.
 
     Parameters
     ----------
     tokenizer
-        Cuts texts into tokens.
+        Tokenizer of the texts.
     n_tokens
-        Of each document of both collections how many it had.
+        Token count of each document of both collections.
     documents, starts, stops
-        Of each passage its document, first token, and the one behind its last (n,).
+        Document, first token and end token of each passage (n,).
     n_wide
-        Of so many of them, the first ones, it is also found what goes with them.
+        Number of first passages that also get wide positions.
     read_again
         Reads documents.
     """
@@ -143,7 +143,7 @@ def locate_passages(
     found = [np.empty((4, 0), np.int64)]
     found += [np.stack(located) for located in read_again(named, locate)]
     in_order = np.concatenate(found, axis=1)
-    # As they were given.
+    # In the order of the arguments.
     located = np.empty_like(in_order)
     located[:, order] = in_order
     return Located(*located)
@@ -154,12 +154,12 @@ def _margins_of(
 ) -> tuple[Int64s, Int64s]:
     """Return the margins of passages, each in the text ``which``.
 
-    ``places`` are the numbers of its first token and of the one behind it, and those of the first
-    token of its text and of the one behind that.
+    ``places`` are the numbers of its first and end token, and of the first and end token of its
+    text.
     """
     first, behind, text_first, text_behind = places
     is_first, is_last = first == text_first, behind == text_behind
-    # What is between the tokens around it; the ends of the text where there is none.
+    # Text up to the neighbouring tokens, or to the ends of the text.
     before = np.where(is_first, 0, spans.stops[np.maximum(first - 1, 0)])
     after = spans.starts[np.minimum(behind, len(spans) - 1)]
     after = np.where(is_last, np.diff(texts.offsets)[which], after)
@@ -176,19 +176,19 @@ def _margins_of(
 
 @lru_cache(maxsize=4096)
 def margins(left: str, right: str, *, is_first: bool) -> tuple[int, int]:
-    """Return how many characters before and behind a passage go with it.
+    """Return the numbers of characters to cut before and after a passage.
 
     Parameters
     ----------
     left, right
-        What stands between the passage and the tokens around it.
+        Text between the passage and its neighbouring tokens.
     is_first
-        No token stands before it.
+        Whether the passage is the first in its text.
 
     Notes
     -----
-    Marks that adjoin the passage go with it, such as quotes and a full stop, and the space behind
-    it, if there is one before it, too. A break of the line is not taken for a space that is none.
+    Adjoining marks such as quotes and a full stop are cut with the passage, and so is the space
+    after it, if there is one before it, too. Line breaks do not count as this space.
     """
     n_left = _marks_at_start(left[::-1])
     has_space = n_left < len(left) or is_first
@@ -207,15 +207,15 @@ def _marks_at_start(gap: str) -> int:
     return next((i for i, mark in enumerate(gap) if mark.isspace()), len(gap))
 
 
-# How many are listed, and how much of the text of each.
+# Number of listed passages, and maximum characters of each text.
 _LISTED, _EXCERPT = 20, 200
 
 
 class Repeated(NamedTuple):
-    """What stays for others that go, and is counted: copies, their documents, their characters.
+    """A repeated passage: its copies, their documents, and their characters.
 
-    Copies are those of one passage that stays. ``document``, ``start`` and ``stop`` are those of
-    the first copy that went.
+    Copies are those of one kept passage. ``document``, ``start`` and ``stop`` are from the first
+    removed copy.
     """
 
     copies: int
@@ -227,7 +227,7 @@ class Repeated(NamedTuple):
 
     @staticmethod
     def most(found: Iterable[Repeated]) -> list[Repeated]:
-        """Return those of the most copies, then of the most text, then the first ones."""
+        """Return the most frequent ones, ties by text length, then by order."""
         return nsmallest(
             _LISTED,
             found,
@@ -236,9 +236,9 @@ class Repeated(NamedTuple):
 
 
 class FoundSpans(NamedTuple):
-    """What goes of a collection, ``own``, for what stays there or in the ``other`` one.
+    """Spans to cut from a collection, ``own``, with copies there or in the ``other`` one.
 
-    ``most`` is repeated most of it, None if that has not been counted. ``change`` cuts it out.
+    ``most`` are the most repeated ones, None if not counted. ``change`` cuts the spans.
     """
 
     other: Catalogue
@@ -249,20 +249,20 @@ class FoundSpans(NamedTuple):
 
 
 def change_of(own: Catalogue, spans: CutSpans, plan: CutJobPlan) -> Change:
-    """Return the change that cuts spans out of blocks of their documents."""
+    """Return the change that cuts spans from blocks of their documents."""
     apply = partial(take_out, own.columns.texts, plan.options.replacement)
     return Change(spans, apply, join_spans, spans_in)
 
 
 def count_repeated(spans: CutSpans, groups: Int64s) -> list[Repeated]:
-    """Return what is repeated most among some spans, given the number of what each goes for."""
+    """Return the most repeated of some spans, given the group of each one's kept copy."""
     if not len(spans):
         return []
     counts = np.bincount(groups)
     sizes = np.bincount(groups, spans.stops - spans.starts).astype(np.int64)
     first_rows = np.full(len(counts), len(spans), np.int64)
     first_rows[groups[::-1]] = np.arange(len(spans))[::-1]
-    # Among those of as many copies as the last one of these, text and place decide.
+    # Ties at the last listed count are broken by text and position.
     least = np.partition(counts, -_LISTED)[-_LISTED] if len(counts) > _LISTED else 1
     most = np.flatnonzero(counts >= max(1, least))
     most = most[np.lexsort((first_rows[most], -sizes[most], -counts[most]))][:_LISTED]
@@ -276,7 +276,7 @@ def count_repeated(spans: CutSpans, groups: Int64s) -> list[Repeated]:
 
 
 def most_repeated(spans: CutSpans) -> list[Repeated]:
-    """Return what went most often; passages that stay and overlap are one."""
+    """Return the most frequently cut passages; overlapping kept passages are joined."""
     groups = group_overlapping(spans.kept_documents, spans.kept_starts, spans.kept_stops)
     return count_repeated(spans, groups)
 
@@ -284,7 +284,7 @@ def most_repeated(spans: CutSpans) -> list[Repeated]:
 def describe_repeated(
     own: Catalogue, found: Sequence[Repeated], plan: ReadingPlan, runner: Runner
 ) -> list[dict[str, Any]]:
-    """Describe what went most often; ``text`` is the start of the first copy that went."""
+    """Describe the most repeated passages; ``text`` is the start of the first removed copy."""
     if not found:
         return []
     return [
@@ -301,7 +301,7 @@ def describe_repeated(
 def _excerpts(
     own: Catalogue, passages: Sequence[Repeated], plan: ReadingPlan, runner: Runner
 ) -> list[str]:
-    """Return the starts of some passages' texts."""
+    """Return the starts of passages' texts."""
     found = [""] * len(passages)
     documents, rows_of = np.unique([each.document for each in passages], return_inverse=True)
     wanted: Int64s = np.full(len(own), -1, np.int64)
@@ -320,7 +320,8 @@ def _excerpts(
     return found
 
 
-# Shares of the memory for the tokens of all documents, and for which of them begin a character.
+# Shares of the memory for the tokens of all documents, and for marks of tokens that begin a
+# character.
 _TOKENS_SHARE, _HEADS_SHARE = 0.5, 0.06
 
 _TOKEN, _HEAD = "token", "head"
@@ -329,7 +330,7 @@ _TOKEN, _HEAD = "token", "head"
 def cut_passages(
     engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> FoundSpans:
-    """Find the passages that go for a similar one."""
+    """Find the passages to remove because of a similar one."""
     with engine.stage("read") as note:
         read = engine.read("rows", read_collections(sources, against, plan), _hash_block)
         other, own = read.catalogues
@@ -346,9 +347,9 @@ def cut_passages(
 
 
 def _hash_block(block: RowBlock, reading: ReadingPlan) -> tuple[ListedBlock, pa.RecordBatch]:
-    """List the documents of a block, with a row for each of their tokens.
+    """List the documents of a block, with a row per token.
 
-    Where a character may be several tokens, rows say whether one begins with the token.
+    If characters may have several tokens, rows mark tokens that begin one.
     """
     import pyarrow as pa
 
@@ -365,7 +366,7 @@ def _hash_block(block: RowBlock, reading: ReadingPlan) -> tuple[ListedBlock, pa.
 
 
 def _collect_tokens(engine: Engine, read: Read) -> TokenLists:
-    """Return the tokens of all documents; memory 8 or 9 bytes each, or files that are mapped."""
+    """Return the tokens of all documents; 8 or 9 bytes of memory each, or mapped files."""
     workspace = engine.workspace
     with (
         GrowingArray("tokens", np.uint64, workspace, share=_TOKENS_SHARE) as values,
@@ -383,12 +384,12 @@ def _collect_tokens(engine: Engine, read: Read) -> TokenLists:
 def _find_similar(
     engine: Engine, tokens: TokenLists, order: Int64s, n_other: int, plan: CutJobPlan
 ) -> RemovedPassages:
-    """Find passages that are similar to one that stays, going through documents in an order."""
+    """Find passages similar to a kept one, in keep order."""
     assert plan.passages is not None
     assert plan.scheme is not None
     workspace = engine.workspace
     with workspace.passing_folder() as folder:
-        # No later run resumes from the files of a look-up.
+        # No later run resumes from the files of a lookup.
         work = None if workspace.work is None else WorkFolder.temporary(folder, "found")
         look_up = LookUp(
             plan.scheme,
@@ -408,7 +409,7 @@ def locate_cuts(
     plan: CutJobPlan,
     read_again: ReadAgain,
 ) -> CutSpans:
-    """Turn tokens into characters; what goes takes the space around it along.
+    """Turn tokens into characters, and include surrounding space in the cuts.
 
     Documents of both collections are numbered together, the other one first.
     """

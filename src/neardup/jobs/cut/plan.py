@@ -1,4 +1,4 @@
-"""Options of a cut, and the plan that is made of them before any work starts."""
+"""Plan of a cut: its options, checked before any work starts."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from neardup.stages.plan import DedupPlan, plan_deduplication
 from neardup.text.shingles import shingle_scheme
 
 DEFAULT_THRESHOLD = "0.8"
-# Tokens of what is cut at least, by unit. Shorter lines are often the same by chance, such as a
-# speaker's name; shorter passages are phrases.
+# Least tokens of cut units. Shorter lines are often equal by chance, such as a speaker's name;
+# shorter passages are phrases.
 LEAST_TOKENS: dict[CutUnit, int] = {"passages": 50, "paragraphs": 5, "lines": 5, "sentences": 5}
 
 
-# Options that say what goes, as a table does.
+# Options that select the cuts, as a table does.
 _DECIDING = ["preset"] + [
     name
     for name in CutOptions.known
@@ -38,11 +38,10 @@ _DECIDING = ["preset"] + [
 
 @dataclass(frozen=True)
 class CutJobPlan:
-    """Checked options: what each stage works with.
+    """Checked options as parameters of stages.
 
     Similar passages are found by ``passages`` and ``scheme``, similar paragraphs and lines by
-    ``units``; what is equal needs neither. ``min_tokens`` are those of the shortest thing that
-    goes.
+    ``units``; equal ones need neither. ``min_tokens`` is the length of the shortest cut unit.
     """
 
     options: CutOptions
@@ -58,9 +57,9 @@ class CutJobPlan:
 def plan_cut(
     options: CutOptions, *, has_other: bool, is_named: bool = False, side: Side | None = None
 ) -> CutJobPlan:
-    """Check what goes with what, before any work starts.
+    """Check combinations of options, before any work starts.
 
-    ``is_named`` tells whether a table names what goes, ``side`` which of its passages.
+    ``is_named`` is whether a table names the cuts, ``side`` the side of its passages.
     """
     if is_named:
         _check_named(options, has_other=has_other)
@@ -69,7 +68,7 @@ def plan_cut(
     options.check_other("against", is_given=has_other)
     keep = parse_keep(options.keep, may_be_none=True)
     if has_other and (keep.rule != "first" or keep.keeps_none):
-        # All that goes, goes for the other collection.
+        # All cut text has its copy in the other collection.
         raise no_effect("keep", "with against", "cut INPUT alone", "against")
     if keep.keeps_none and not (options.exact and options.unit in ("lines", "paragraphs")):
         message = (
@@ -108,7 +107,7 @@ def plan_cut(
 
 
 def _check_named(options: CutOptions, *, has_other: bool) -> None:
-    """Raise for an option that has no effect where a table names what goes."""
+    """Raise for an option that has no effect if a table names the cuts."""
     remedy = "leave out named_in"
     if has_other:
         raise no_effect("against", "with named_in", remedy, "named_in")
@@ -119,7 +118,7 @@ def _check_named(options: CutOptions, *, has_other: bool) -> None:
 
 
 def _check_exact(options: CutOptions) -> None:
-    """Raise for an option that says what is similar, where only what is equal goes."""
+    """Raise for an option of similarity in an exact cut."""
     for name in ("threshold", "recall", "num_perm", "seed", "ngram"):
         if getattr(options, name) is not None:
             raise no_effect(name, "with exact", "leave out exact", "exact")
@@ -129,11 +128,11 @@ def _with_passages(plan: CutJobPlan) -> CutJobPlan:
     options = plan.options
     recall = _window_recall(options)
     of_index = vars(options.part(PassageOptions, min_tokens=plan.min_tokens))
-    # Min-hashes are made only where they are asked for.
+    # Min-hashes are made only on request.
     scheme = make_window_scheme(**(of_index | ({"num_perm": 0} if recall == 1 else {})))
     threshold = DEFAULT_THRESHOLD if options.threshold is None else options.threshold
     search = make_search_plan(scheme, exact_fraction("threshold", threshold), recall)
-    # No gaps: what lies between two parts of a passage may be nowhere else.
+    # No gaps: text between two parts of a passage may be unique.
     alignment = make_alignment_plan(
         search, scheme.count_shingles(plan.min_tokens), gap=scheme.count_tokens(0)
     )
@@ -141,7 +140,7 @@ def _with_passages(plan: CutJobPlan) -> CutJobPlan:
 
 
 def _window_recall(options: CutOptions) -> Fraction:
-    """Return the least probability that a window is found: 1 if nothing asks for min-hashes."""
+    """Return the recall of windows: 1 without options of min-hashes."""
     given = [name for name in ("num_perm", "seed") if getattr(options, name) is not None]
     if options.num_perm == 0:
         given.clear()
@@ -154,7 +153,7 @@ def _window_recall(options: CutOptions) -> Fraction:
 
 
 def _plan_units(options: CutOptions) -> DedupPlan:
-    """Return how paragraphs or lines are compared."""
+    """Return the plan for comparing paragraphs or lines."""
     names = ("threshold", "recall", "num_perm", "seed", "on_error", *TokenOptions.known)
     chosen = {name: getattr(options, name) for name in names}
     return plan_deduplication(DedupOptions(**chosen, method="minhash"))

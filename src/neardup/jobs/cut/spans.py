@@ -1,4 +1,4 @@
-"""What is cut out of the texts of a collection: spans, each for a span that stays somewhere."""
+"""Spans to cut from texts, each with its kept copy."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CutSpans(Rows):
-    """Spans that go, each for one that stays; arrays have a row for each.
+    """Spans to cut, each with a kept copy; arrays have a row per span.
 
-    ``documents`` are numbered in the collection that is cut; ``kept_documents`` in both, those of
-    the other collection first. Starts and stops (exclusive) are characters of the whole texts. Rows
-    are by document and start; spans of a document may overlap.
+    ``documents`` are numbered in the collection that is cut; ``kept_documents`` in both, the other
+    collection first. Starts and stops (exclusive) are characters of the whole texts. Rows are
+    sorted by document and start; spans of a document may overlap.
     """
 
     documents: Int64s
@@ -41,7 +41,7 @@ class CutSpans(Rows):
     similarities: Floats
 
     def order(self) -> Int64s:
-        """Return the places of the rows by document, start and stop, then by what stays."""
+        """Return the sort order by document, start and stop, then by kept copy."""
         keys = (self.kept_starts, self.kept_documents, self.stops, self.starts, self.documents)
         return np.lexsort(keys)
 
@@ -60,7 +60,7 @@ class CutSpans(Rows):
 
 
 class Spans(Protocol):
-    """Spans that go, wherever they are: ``CutSpans``, or some that are not all in memory."""
+    """Interface of spans to cut: ``CutSpans``, or spans partly in files."""
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -77,7 +77,7 @@ class Spans(Protocol):
 
 @dataclass(frozen=True)
 class Gaps(Rows):
-    """What goes out of texts in all: spans that neither overlap nor adjoin, by document and start.
+    """Disjoint cuts of texts, which do not adjoin, by document and start.
 
     ``documents``, ``starts`` and ``stops`` as of ``CutSpans``.
     """
@@ -88,15 +88,15 @@ class Gaps(Rows):
 
     @property
     def n_characters(self) -> int:
-        """How much text goes."""
+        """Total characters of the cuts."""
         return int((self.stops - self.starts).sum())
 
 
 def merge_spans(spans: CutSpans) -> Gaps:
-    """Put spans together that overlap or adjoin."""
+    """Join spans that overlap or adjoin."""
     if not len(spans):
         return Gaps(spans.documents, spans.starts, spans.stops)
-    # Each document has a stretch of numbers of its own, longer than any text.
+    # Offset the positions of each document by more than any text's length.
     room = int(spans.stops.max()) + 2
     base = spans.documents * room
     starts, stops = base + spans.starts, base + spans.stops
@@ -110,9 +110,9 @@ def merge_spans(spans: CutSpans) -> Gaps:
 def take_out(
     columns: tuple[str, ...], replacement: str, spans: Spans, block: RowBlock, rows: slice
 ) -> RowBlock:
-    """Cut spans out of the texts of a block, which are in ``columns``; ``rows`` are its documents.
+    """Cut spans from the texts of a block in ``columns``; ``rows`` are its documents.
 
-    Spans are of these documents, by the same numbers.
+    Spans use the same document numbers.
     """
     gaps = merge_spans(spans.of_documents(rows))
     if not len(gaps):
@@ -133,9 +133,9 @@ def join_spans(batches: Iterator[pa.RecordBatch], _: Workspace) -> CutSpans:
 
 @dataclass(frozen=True)
 class Extent:
-    """How much goes: spans, documents that lose some, characters that go out of these in all.
+    """Amount of cuts: spans, affected documents, and total characters.
 
-    ``keepers`` are the documents that have what stays, numbered in both collections, ascending.
+    ``keepers`` are the documents with kept copies, ascending, numbered in both collections.
     """
 
     spans: int
@@ -145,7 +145,7 @@ class Extent:
 
     @classmethod
     def of(cls, spans: Spans, n_documents: int) -> Extent:
-        """Count what goes, one part after the other, of so many documents of both collections."""
+        """Sum over all parts, given the number of documents of both collections."""
         n_cut = n_characters = 0
         have: Bools = np.zeros(n_documents, np.bool_)
         for part in spans.parts():
@@ -157,7 +157,7 @@ class Extent:
 
 
 def count_documents(groups: Int64s, documents: Int64s, n_groups: int) -> Int64s:
-    """Count the different documents of each of some groups, given a row for each member."""
+    """Count the distinct documents of each group, given a row per member."""
     order = np.lexsort((documents, groups))
     groups, documents = groups[order], documents[order]
     is_new = (np.diff(groups, prepend=-1) != 0) | (np.diff(documents, prepend=-1) != 0)
@@ -168,7 +168,7 @@ def count_documents(groups: Int64s, documents: Int64s, n_groups: int) -> Int64s:
 def read_collections(
     sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> list[tuple[Sequence[Source], ReadingPlan]]:
-    """Return both collections, each with how it is read, the other one first."""
+    """Return both collections with their reading plans, the other one first."""
     other = plan.reading.for_other(other_columns_of(plan.options))
     return [(against, other), (sources, plan.reading)]
 

@@ -1,4 +1,4 @@
-"""Paragraphs, lines and sentences of texts; similar ones go as documents go, for one that stays."""
+"""Paragraphs, lines and sentences of texts; similar ones are removed like documents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Texts in units that are compared whole.
+# Units of texts that are compared whole.
 
 Unit = Literal["paragraphs", "lines", "sentences"]
 
@@ -40,16 +40,16 @@ _NEWLINE, _RETURN = 10, 13
 
 @dataclass(frozen=True)
 class Units(Rows):
-    """Some units of texts, by text and place; all arrays (n,), places in bytes of the text.
+    """Units by text and position; all arrays (n,), positions in bytes of the text.
 
     Parameters
     ----------
     documents
-        The number of the text that each is in.
+        Number of each unit's text.
     starts, stops
-        What the unit is, stops exclusive: without the end of its last line.
+        Position of the unit, stops exclusive, without the end of its last line.
     ends
-        Where the next unit may start: behind the end of the line, and blank lines behind a
+        Earliest start of the next unit: after the line end, and after blank lines that follow a
         paragraph.
     """
 
@@ -62,17 +62,17 @@ class Units(Rows):
 def split_units(texts: Texts, unit: Unit) -> Units:
     r"""Find the units of texts.
 
-    A line ends with ``\n``, ``\r\n`` or ``\r``. Blank lines, those of white space alone, are no
-    lines here, and part paragraphs; blank lines in front of the first are of none. A sentence ends
-    with its line, and behind what ends one: marks of Chinese and Japanese anywhere, others before
-    white space, and full stops and ellipses where no small ASCII letter follows that.
+    A line ends with ``\n``, ``\r\n`` or ``\r``. Blank lines (only white space) are not lines, and
+    separate paragraphs; blank lines before the first belong to none. A sentence ends with its line,
+    and after a sentence mark: Chinese and Japanese marks anywhere, others before white space, and
+    full stops and ellipses unless a small ASCII letter follows.
 
     Parameters
     ----------
     texts
         The texts.
     unit
-        Which units.
+        Kind of the units.
     """
     if unit == "sentences":
         n_sentences = tokens.find_sentences(texts.data, texts.offsets, *_empty(0))
@@ -83,7 +83,7 @@ def split_units(texts: Texts, unit: Unit) -> Units:
     n_most = sum(int(np.count_nonzero(data == byte)) for byte in (_NEWLINE, _RETURN)) + len(texts)
     arrays = _empty(n_most)
     count = tokens.find_units(texts.data, texts.offsets, int(unit == "paragraphs"), *arrays)
-    # Copies, for most line ends may be of blank lines.
+    # Copies, because most line ends may be of blank lines.
     return Units(*(array[:count].copy() for array in arrays))
 
 
@@ -92,16 +92,16 @@ def _empty(n_units: int) -> tuple[Int64s, Int64s, Int64s, Int64s]:
     return documents, starts, stops, ends
 
 
-# The share of the memory for the places of units.
+# Share of the memory for the positions of units.
 _LISTED_SHARE = 0.2
 
 
 @dataclass(frozen=True)
 class ListedUnits(Rows):
-    """Units of the documents of a collection, by document and place.
+    """Units of the documents of a collection, by document and position.
 
     ``first_bytes`` and ``last_bytes`` (exclusive) are bytes of the text, ``starts`` and ``stops``
-    characters; ``ends`` those behind the end of the line, where the next unit begins.
+    characters; ``ends`` are the characters after the line end, the earliest start of the next unit.
     """
 
     documents: Int64s
@@ -112,18 +112,17 @@ class ListedUnits(Rows):
     ends: Int64s
 
 
-# What units of one document have in common where they are taken for documents.
+# Column shared by units of one document when they are treated as documents.
 _RANK = "rank"
 
-# Those of units as rows.
+# Columns of units as rows.
 _COLUMNS = (DOCUMENT, *(each.name for each in fields(ListedUnits)[1:]))
 
 
 class UnitCollector:
-    """Units of documents that are read block after block, in memory or in files that are mapped.
+    """Collect units block by block, in memory or in mapped files.
 
-    Used in a ``with`` block while units are added; ``units`` are there afterwards. Memory 48 bytes
-    a unit.
+    Add units in a ``with`` block; ``units`` are available afterwards. Memory 48 bytes per unit.
     """
 
     def __init__(self, workspace: Workspace) -> None:
@@ -157,9 +156,9 @@ class UnitCollector:
 def cut_units(
     engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> FoundSpans:
-    """Find the similar paragraphs or lines that go; ``against`` has none, or is not looked at.
+    """Find the similar paragraphs or lines to remove; ``against`` is empty or ignored.
 
-    Memory: some 100 bytes a unit, beside what fits into the budget.
+    Memory: about 100 bytes per unit, in addition to the budget.
     """
     with engine.stage("read") as note:
         collections = read_collections(sources, against, plan)
@@ -182,7 +181,7 @@ def cut_units(
 def _list_units(
     plan: CutJobPlan, block: RowBlock, reading: ReadingPlan
 ) -> tuple[ListedBlock, pa.RecordBatch]:
-    """List the documents of a block, with a row for each of their units."""
+    """List the documents of a block, with a row per unit."""
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
@@ -195,10 +194,10 @@ def _list_units(
 def find_units(
     texts: Texts, plan: CutJobPlan
 ) -> tuple[Int64s, ListedUnits, list[TokenLists], Int64s]:
-    """Find the units of some texts that have enough tokens; of sentences all three in a row.
+    """Find units with enough tokens; for sentences, all runs of three.
 
-    Returns how many tokens each text has, the units, the tokens of all units, also short ones, some
-    at a time, and which of these are listed.
+    Returns each text's token count, the units, the tokens of all units in parts, including short
+    ones, and the indexes of the returned units.
     """
     assert plan.unit != "passages"
     units, in_spans = split_units(texts, plan.unit), plan.unit == "sentences"
@@ -210,7 +209,7 @@ def find_units(
     places: Int64s = np.empty((len(long), 3), np.int64)
     for column, own in zip(places.T, (units.starts, units.stops, units.ends), strict=True):
         column[:] = own[long]
-    # Places ascend within a text.
+    # Positions ascend within a text.
     bounds = 3 * np.searchsorted(documents, np.arange(len(texts) + 1)).astype(np.int64)
     characters = np.empty_like(places)
     tokens.count_characters(
@@ -225,7 +224,7 @@ def find_units(
     return n_tokens, listed, parts, long
 
 
-# Sentences that go together, as they did when C4 was made: a single one is often there by chance.
+# Sentences per unit, as in C4: single ones are often repeated by chance.
 _SENTENCES = 3
 
 
@@ -237,10 +236,10 @@ def _in_spans(
     texts: Texts,
     min_tokens: int,
 ) -> tuple[ListedUnits, TokenLists]:
-    """Return all spans of sentences that follow each other and have enough tokens, and these.
+    """Return all runs of consecutive sentences with enough tokens, and their tokens.
 
-    ``end_bytes`` are the ends of sentences in bytes, ``sizes`` their tokens, of which ``values``
-    has one sentence's behind those of the other.
+    ``end_bytes`` are the ends of sentences in bytes, ``sizes`` their tokens, and ``values`` the
+    tokens of consecutive sentences.
     """
     last = np.arange(_SENTENCES - 1, len(listed))
     first = last - (_SENTENCES - 1)
@@ -262,9 +261,9 @@ def _in_spans(
 
 
 def _line_ends(texts: Texts, documents: Int64s, starts: Int64s, ends: Int64s) -> Int64s:
-    """Return how long the line end is behind what is nothing but whole lines; of others 0.
+    """Return the length of the line end after spans of whole lines, 0 for other spans.
 
-    What is looked at starts and ends at these bytes of the texts that are named.
+    Spans start and end at these bytes of the named texts.
     """
     behind, stops = texts.offsets[documents] + ends, texts.offsets[documents + 1]
 
@@ -282,7 +281,7 @@ def _line_ends(texts: Texts, documents: Int64s, starts: Int64s, ends: Int64s) ->
 
 
 def _decide(engine: Engine, read: Read, listed: ListedUnits, plan: CutJobPlan) -> Assignment:
-    """Deduplicate units as documents are, those of one document in the order of its text."""
+    """Deduplicate units like documents, within a document in text order."""
     import pyarrow as pa
 
     assert plan.units is not None
@@ -300,9 +299,9 @@ def _decide(engine: Engine, read: Read, listed: ListedUnits, plan: CutJobPlan) -
 
 
 def _spans_of(assignment: Assignment, listed: ListedUnits, min_documents: int | None) -> CutSpans:
-    """Return which characters go for which, of units that enough documents have.
+    """Return the characters to cut and their copies, for units that enough documents have.
 
-    A unit that stays is had by its document, and by those of the units that go for it.
+    A kept unit counts for its document, and for the documents of its copies.
     """
     gone = np.flatnonzero(assignment.keepers >= 0)
     keepers = assignment.keepers[gone]

@@ -1,1 +1,1 @@
-"""Near-duplicate documents: which stay, which go, and for which other document each one goes."""
+"""Deduplication: kept and removed documents, and their keepers."""

@@ -1,4 +1,4 @@
-"""An index as what documents are compared against: the plan, the look-up, what is added to it."""
+"""Deduplication against an index: plan, lookup, and additions to it."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ if TYPE_CHECKING:
     from neardup.text.weighting import DocumentFrequencies
 
 
-# The plan of a deduplication against an index, which decides what counts as similar.
+# The plan of a deduplication against an index, which defines similarity.
 
 
 def plan_with_index(
     options: DedupOptions, scheme: DocumentScheme, *, has_files: bool = False
 ) -> DedupPlan:
-    """Check what goes with what, and with an index; what is not given is as the index has it.
+    """Check combinations of options with an index, which provides the defaults.
 
-    ``has_files`` says whether there are others to compare against.
+    ``has_files`` is whether other documents are compared, too.
     """
     if not has_files:
         options.check_no_other("with an index", "name files with against", "against")
@@ -84,14 +84,14 @@ def plan_with_index(
 
 
 def needs_all_texts(options: DedupOptions) -> bool:
-    """Return whether all texts of an index are read, as those of a collection are."""
+    """Return whether all texts of an index are read like those of a collection."""
     return (
         options.clusters == "components" or options.method != "minhash" or options.audit is not None
     )
 
 
 def _check_addition(options: DedupOptions) -> None:
-    """Raise for what would not add the same documents as one run over all of them."""
+    """Raise for options with which additions differ from one run over all documents."""
     for name, is_unlike, remedy in (
         ("clusters", options.clusters != "survivors", "choose clusters survivors"),
         ("method", options.method != "minhash", "choose method minhash"),
@@ -106,11 +106,11 @@ def _check_addition(options: DedupOptions) -> None:
 
 @dataclass(frozen=True)
 class Other:
-    """What documents are compared against, and the plan that goes with it.
+    """Reference data of a deduplication, and its plan.
 
-    ``sources`` are read as a collection; documents of an ``index`` are looked up, beside them.
-    ``new`` is the next state of the index, where what stays is added. ``state`` says of an index
-    which one it is, and changes when it does.
+    ``sources`` are read as a collection; documents of an ``index`` are looked up in addition.
+    ``new`` is the next state of the index, to which kept documents are added. ``state`` identifies
+    the index and changes with it.
     """
 
     plan: DedupPlan
@@ -128,11 +128,10 @@ def open_index(
     engine: Engine,
     files: Sequence[Source] = (),
 ) -> Iterator[Other]:
-    """Open an index to compare documents of some sources against, and against those of ``files``.
+    """Open an index as a reference for sources, in addition to ``files``.
 
-    Where what stays is added, the index is locked for other writers as long as the block lasts, and
-    has the documents when it ends well; nothing, if an error ends it. Where there is none, it is
-    made by the options.
+    For additions, the index is locked for other writers within the block, and has the documents
+    when the block ends; an error adds none. A missing index is created with the options.
     """
     from neardup.documents.additions import adding
 
@@ -160,17 +159,17 @@ def open_index(
         index = handle.read(opened)
         plan = plan_with_index(options, index.scheme, has_files=bool(files))
         frequencies = _count(index, plan, sources, engine)
-        # No documents decide nothing.
+        # Frequencies without documents determine nothing.
         decided = frequencies if frequencies and frequencies.n_documents else None
         with adding(handle, opened, runner, frequencies=decided) as new:
             yield replace(_looked_up(new.index, handle, options, frequencies, files), new=new)
 
 
 def _made(handle: DocumentHandle, options: DedupOptions) -> AbstractContextManager[None]:
-    """Make an index where there is none, as long as no error ends the block."""
+    """Create a missing index, unless an error ends the block."""
     if index_named(handle.folder) is not None:
         return nullcontext()
-    # Columns of results are no columns that an index keeps.
+    # Columns of results are not columns of an index.
     names = set(DocumentSchemeOptions.known) & set(DedupOptions.known) - {"columns", "preset"}
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
     scheme = make_document_scheme(DocumentSchemeOptions(**given))
@@ -183,7 +182,7 @@ def _count(
     sources: Sequence[Source],
     engine: Engine,
 ) -> DocumentFrequencies | None:
-    """Count shingles for an index that weighs them by what is added first, before there is any."""
+    """Count document frequencies for an index without any yet."""
     if not index.scheme.needs_frequencies:
         return None
     with engine.stage("count"), engine.errors():
@@ -206,20 +205,20 @@ def _looked_up(
 
 
 class IndexLookUp(LookUp):
-    """Finds the documents of an index that texts go for, at a measure.
+    """Find the index documents that texts duplicate, at a measure.
 
-    Other processes open it by themselves.
+    Other processes open the index themselves.
     """
 
     def __init__(self, index: SharedIndex, measure: Measure) -> None:
         self._index, self._measure = index, measure
 
     def sign(self, token_lists: TokenLists) -> Queries:
-        """Work out of some texts what the index looks up."""
+        """Compute the lookup keys of texts."""
         return make_queries(token_lists, self._index.opened.scheme)
 
     def find(self, signed: Sequence[SignedTexts]) -> EarlierKeepers:
-        """Find the document that each text goes for."""
+        """Find the keeper of each text."""
         queries = [each for each in signed if isinstance(each, Queries)]
         if not queries:
             return EarlierKeepers.none(0)
@@ -234,16 +233,16 @@ class IndexLookUp(LookUp):
         )
 
 
-# Where those are for which documents went, where an index was looked into.
+# Locations of keepers, if an index was searched.
 
 INPUT, AGAINST, INDEX, DENIED, DENIED_BY_ESTIMATE = range(5)
 _SIDES = ("input", "against", "index", "denied-exact", "denied-estimated")
-# What an index is called that is all that documents are compared against.
+# Name of an index that is the only reference.
 _SIDES_OF_INDEX = ("input", "against", "against", *_SIDES[3:])
 
 
 def keeper_sides(index: OpenDocuments, contents: Contents, assignment: Assignment) -> Int8s:
-    """Return where that is for which each document went; one that stays is of the input."""
+    """Return the side of each document's keeper; a kept document is in the input."""
     assert contents.earlier is not None
     documents, keepers = contents.earlier.index_documents, assignment.keepers
     sides: Int8s = np.full(len(keepers), INPUT, np.int8)
@@ -256,17 +255,17 @@ def keeper_sides(index: OpenDocuments, contents: Contents, assignment: Assignmen
 
 
 def name_sides(sides: Int8s, *, has_files: bool) -> pa.DictionaryArray:
-    """Return sides as tables call them."""
+    """Return the names of sides in tables."""
     import pyarrow as pa
 
     return pa.DictionaryArray.from_arrays(sides, _SIDES if has_files else _SIDES_OF_INDEX)
 
 
-# The stage add: what stays of a collection goes into an index, which is told what went.
+# The stage add: kept documents are added to an index, and removed ones recorded.
 
 
 def _read_signed(columns: ColumnNames, scheme: DocumentScheme, found: Revisited) -> ReadDocuments:
-    """Read some documents of a block; what is signed of them is not signed again."""
+    """Read some documents of a block with their existing signatures."""
     queries = _queries_of(found.rows, np.flatnonzero(found.select), scheme.banding.bands)
     return read_block(
         found.source, found.block, columns, scheme, select=found.select, queries=queries
@@ -275,10 +274,7 @@ def _read_signed(columns: ColumnNames, scheme: DocumentScheme, found: Revisited)
 
 @dataclass(frozen=True)
 class Added:
-    """What of a collection goes into an index, and what it is told of.
-
-    Those that ``stay`` are added; of what ``went`` the index is told.
-    """
+    """Documents for an index: added ones (``stay``), and recorded ones (``went``)."""
 
     stay: Bools
     went: Bools
@@ -287,10 +283,10 @@ class Added:
 def add_survivors(
     engine: Engine, read: Read, new: Adding, other: Catalogue, assignment: Assignment, added: Added
 ) -> int:
-    """Add the documents that stay, and note those that went; returns how many were added.
+    """Add the kept documents, and record the removed ones; return the number added.
 
-    ``read`` are the signed documents, of the last collection those that are added, and ``other``
-    those for which some went.
+    ``read`` are the signed documents, the last collection being the added one; ``other`` are the
+    keepers' collection.
     """
     own = read.catalogues[-1]
     count = engine.runner.counter("add", int(added.stay.sum()))
@@ -318,9 +314,9 @@ def add_survivors(
 def find_known(
     index: OpenDocuments, batches: SignedBatches, own: Catalogue, assignment: Assignment
 ) -> Bools:
-    """Return which documents are in the index themselves, with the same id and the same tokens.
+    """Return which documents are in the index, with the same id and the same tokens.
 
-    So it is where a run is repeated that had added them.
+    That happens if a run that had added them is repeated.
     """
     are_known: Bools = np.zeros(len(own), np.bool_)
     ids = IdLookup(own)
@@ -337,7 +333,7 @@ def find_known(
 
 
 def _queries_of(batch: pa.RecordBatch, rows: Int64s, n_bands: int) -> Queries:
-    """Return what was signed of some documents of a batch."""
+    """Return the signatures of some documents of a batch."""
     digests = np.column_stack(
         [numbers_of(batch, f"digest_{half}")[rows] for half in ("low", "high")]
     )

@@ -1,4 +1,4 @@
-"""The result of ``deduplicate``: tables of what goes and why, and the way to write them out."""
+"""Result of ``deduplicate``: tables of removed documents, and their output."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class _Clusters(NamedTuple):
-    """Each document's representative, and by representative each cluster's number and size."""
+    """Representative of each document, and number and size of each cluster by representative."""
 
     representatives: Int64s
     ids: Int64s
@@ -39,10 +39,10 @@ class _Clusters(NamedTuple):
 
 
 class DeduplicationResult(TwoCollections):
-    """Which documents stay, which go, and why.
+    """Kept and removed documents, with reasons.
 
-    ``kept``, ``removed`` and ``clusters`` are Arrow tables, worked out when asked for; ``summary``
-    is a dictionary of options, counts and times. As an Arrow stream it is the rows that stay.
+    ``kept``, ``removed`` and ``clusters`` are Arrow tables, computed on access; ``summary`` is a
+    dictionary of options, counts and times. As an Arrow stream it is the rows that stay.
     """
 
     _rows_are = "removed documents"
@@ -87,7 +87,7 @@ class DeduplicationResult(TwoCollections):
         return similarities_in_notebook(similarities, threshold, "near-duplicates", none=none)
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
-        """Return the tables that are written beside the rows."""
+        """Return the tables written next to the rows."""
         clusters = partial(self._cluster_rows, self._find_clusters())
         return {
             "removed.parquet": in_batches(self._removed_rows, self._removed_numbers()),
@@ -105,9 +105,9 @@ class DeduplicationResult(TwoCollections):
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
 
-        Bad rows that were skipped come out as they went in, whatever the format, in ``skipped/``,
-        and are listed in ``skipped.parquet``. A local folder appears when everything has been
-        written, or not at all; one at a URL is complete when ``_SUCCESS`` is in it.
+        Skipped bad rows are copied unchanged, whatever the format, to ``skipped/``, and are listed
+        in ``skipped.parquet``. A local folder appears when it is complete, or not at all; one at a
+        URL is complete when ``_SUCCESS`` is in it.
 
         Parameters
         ----------
@@ -116,24 +116,24 @@ class DeduplicationResult(TwoCollections):
         overwrite
             Replace the folder if it exists.
         format
-            ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted. ``none``:
-            no rows, only tables and summary; ``drop`` removes the documents later, and ``explain``
+            ``same``: rows are copied unchanged. ``jsonl`` or ``parquet``: converted. ``none``: only
+            tables and summary, no rows; ``drop`` can remove the documents later, but ``explain``
             and ``report`` need the rows.
         with_text
-            ``removed.parquet`` has the texts, too: ``text``, and ``kept_text`` of the one that
-            stays, null if that is in an index. The files are read once more, and so much room is
-            needed for a while as these texts have.
+            Add the texts to ``removed.parquet``: ``text``, and ``kept_text`` of the keeper, null
+            for a document of an index. The files are read once more, and the texts temporarily take
+            as much disk space again.
         progress
             As for ``deduplicate``; the stage is ``write``, and its work is rows.
 
         Raises
         ------
         InvalidParameterError
-            If texts are asked for and only ids are known.
+            If texts are requested and only ids are known.
         OutputExistsError
             If the folder exists and ``overwrite`` is not set, or if it holds an input.
         WriteError
-            If writing fails; nothing is left behind, as far as it can be removed.
+            If writing fails; partial output is removed as far as possible.
         """
         if with_text and not self.summary["input_files"]:
             message = "with_text needs the documents, of which only ids are known; give data"
@@ -164,27 +164,26 @@ class DeduplicationResult(TwoCollections):
 
     @cached_property
     def removed(self) -> pa.Table:
-        """One row for each removed document.
+        """One row per removed document.
 
-        ``id``, ``kept_id``, ``similarity``, ``exact_copy``, ``file`` and ``row``; ``kept_in``,
-        whether the one that stays for it is of the ``input`` or of ``against``, where an index is
-        named beside other documents of that ``index``, or whether it went for one that an index
-        denies: ``denied-exact``, with the same tokens, or
-        ``denied-estimated``, whose similarity is an estimate; ``kept_file`` and ``kept_row``, where
-        that one is, null in an index. Where documents were decided by pairs,
-        ``exact_copy`` is null, and so is a similarity that no pair has.
+        ``id``, ``kept_id``, ``similarity``, ``exact_copy``, ``file`` and ``row``; ``kept_in``, the
+        collection of the keeper: ``input``, ``against``, or ``index`` for an index in addition to
+        other documents; or a denied document of an index: ``denied-exact``, with the same tokens,
+        or ``denied-estimated``, with an estimated similarity; ``kept_file`` and ``kept_row``, the
+        position of the keeper, null in an index. After a decision by pairs, ``exact_copy`` is null,
+        and so is a similarity that no pair has.
         """
         return self._removed_rows(self._removed_numbers())
 
     @cached_property
     def clusters(self) -> pa.Table:
-        """One row for each document.
+        """One row per document.
 
         ``id``, ``cluster_id``, ``cluster_size``, ``is_duplicate``, ``representative_id``, ``file``
         and ``row``.
 
         Clusters are numbered from 0 in the order of their representatives in the input. The size
-        counts the representative, also where it belongs to the collection compared ``against``.
+        includes a representative from the collection compared ``against``.
         """
         return self._cluster_rows(self._find_clusters(), self._document_numbers())
 
@@ -195,15 +194,16 @@ class DeduplicationResult(TwoCollections):
         *,
         progress: Progress | None = None,
     ) -> DeduplicationResult:
-        """Decide the same documents again at another threshold, by pairs that were found before.
+        """Deduplicate again at another threshold by existing pairs.
 
         Parameters
         ----------
         threshold
-            Least similarity, in (0, 1], taken as the exact decimal; not below that of the pairs.
+            Least similarity, in (0, 1], an exact decimal; not below the threshold of the pairs.
         pairs
-            Of the same documents, as for ``choose``, by the same measure of the same shingles; or a
-            ``DocumentIndex`` that holds all of the documents, in which each is looked up.
+            Pairs of the same documents, as for ``choose``, by the same measure of the same
+            shingles; or a ``DocumentIndex`` that contains all of the documents, in which each is
+            looked up.
         progress
             As for ``deduplicate``.
 
@@ -215,9 +215,8 @@ class DeduplicationResult(TwoCollections):
         Raises
         ------
         InvalidParameterError, InvalidInputError, ReadError
-            As ``choose``; if the index lacks a document, or has another text of it; and where
-            documents were compared ``against`` others, with which pairs of one collection have
-            nothing to do.
+            As ``choose``; if the index lacks a document, or has another text of it; and if
+            documents were compared ``against`` others, because the pairs are of one collection.
         """
         from neardup.stages.by_pairs import (
             agree_on_terms,
@@ -261,8 +260,8 @@ class DeduplicationResult(TwoCollections):
     ) -> ExplainResult:
         """Explain why a document was removed or kept, from its text read again.
 
-        A removed document is compared with the one that is kept in its place, a kept one with all
-        that are kept: the most similar is its nearest neighbour.
+        A removed document is compared with its keeper, a kept one with all kept documents to find
+        its nearest neighbour.
 
         Parameters
         ----------
@@ -281,9 +280,9 @@ class DeduplicationResult(TwoCollections):
         Raises
         ------
         InvalidParameterError
-            For an id that no document has, or without the tokenizer.
+            For an unknown id, or a missing tokenizer.
         InvalidInputError, ReadError
-            If the texts are not as they were.
+            If the texts have changed.
         """
         from neardup.jobs.explain import explain_document
         from neardup.stages.shown import ResultOutcome
@@ -327,7 +326,7 @@ class DeduplicationResult(TwoCollections):
         )
 
     def _keeper_sides(self, gone: Int64s) -> pa.Array:
-        """Return where those are for which documents went."""
+        """Return the sides of removed documents' keepers."""
         import pyarrow as pa
 
         if self._kept_in is not None:
@@ -336,12 +335,12 @@ class DeduplicationResult(TwoCollections):
         return pa.array(np.where(keepers < len(self._other), "against", "input"), pa.string())
 
     def _keeper_places(self, keepers: Int64s) -> tuple[pa.Array, pa.Array]:
-        """Return files and row numbers of documents for which others go, of either collection."""
+        """Return files and row numbers of keepers, of either collection."""
         import pyarrow as pa
 
         n_other = len(self._other)
         is_own = keepers >= n_other
-        # Those of the other collection first, then each at its own place.
+        # The other collection first, then restored to the given order.
         order = pa.array(np.argsort(np.argsort(is_own, kind="stable"), kind="stable"))
         parts = (
             self._other.lasting_places(keepers[~is_own]),
@@ -355,14 +354,14 @@ class DeduplicationResult(TwoCollections):
         own_numbers = np.arange(n_other, n_other + n_own, dtype=np.int64)
         keepers = self._assignment.keepers
         representatives = np.where(self._stays, own_numbers, keepers)
-        # Of equal documents that all go, the first represents the cluster.
+        # If all equal documents are removed, the first represents the cluster.
         own = np.flatnonzero(keepers >= n_other)
         numbers = own + n_other
         is_first = (keepers[keepers[own] - n_other] == numbers) & (keepers[own] > numbers)
         representatives[own[is_first]] = numbers[is_first]
         sizes = np.bincount(representatives, minlength=n_other + n_own)
         ids = np.cumsum(sizes > 0) - 1
-        # One of the other collection is a member, though it has no row.
+        # A document of the other collection is a member without a row.
         sizes[:n_other] += 1
         return _Clusters(representatives, ids, sizes)
 
@@ -391,7 +390,7 @@ class DeduplicationResult(TwoCollections):
 
     @cached_property
     def _own_ids(self) -> IdLookup:
-        """Ids of the documents that may go."""
+        """Ids of the documents that may be removed."""
         return IdLookup(self._documents)
 
     @cached_property

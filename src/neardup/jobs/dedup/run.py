@@ -1,7 +1,4 @@
-"""``deduplicate``: near-duplicate documents of any collection, decided and proved.
-
-The stages in order, from sources to the result, and the account of them.
-"""
+"""``deduplicate``: stages of a deduplication in order, and the summary."""
 
 from __future__ import annotations
 
@@ -88,20 +85,20 @@ from neardup.tables import (
 if TYPE_CHECKING:
     from neardup.outputs.summary_records import File
 
-# How much a run through sketches has missed, seen from some documents compared with all.
+# Audit: recall of sketches, estimated by comparing some documents with all.
 
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class Audit:
-    """Pairs at the threshold of some documents with all others, and how many share a bucket.
+    """Recall in a sample: similar pairs of sampled documents that share a bucket.
 
     ``n_documents`` distinct texts were drawn; ``n_similar`` of them are similar to another, in
-    ``n_pairs`` pairs. ``recall`` is the share of a text's pairs that share a bucket, in the mean
-    of those texts, ``low`` and ``high`` bound that of the collection with 95 % confidence; all
-    three are None where no drawn text is similar to another. ``n_kept`` drawn texts stay although
-    one that stays before them is similar.
+    ``n_pairs`` pairs. ``recall`` is the mean share of a text's pairs that share a bucket; ``low``
+    and ``high`` bound the collection's recall with 95 % confidence; all three are None if no
+    sampled text is similar to another. ``n_kept`` sampled texts stay although a similar one before
+    them stays.
     """
 
     n_documents: int
@@ -114,7 +111,7 @@ class Audit:
     n_kept: int
 
     def describe(self) -> dict[str, object]:
-        """Give it as plain values for a summary."""
+        """Return it as plain values for a summary."""
         return {
             "documents": self.n_documents,
             "similar_documents": self.n_similar,
@@ -134,9 +131,9 @@ def audit_contents(
     plan: DedupPlan,
     runner: Runner,
 ) -> Audit:
-    """Draw contents by the seed, those that stay in any case left out, and look what was missed.
+    """Sample contents by the seed, without those that stay in any case, and audit them.
 
-    All that is known of them is read into memory.
+    All contents are read into memory.
     """
     documents = contents.in_keep_order()
     n_contents, n_fixed = len(documents), contents.count_fixed(documents)
@@ -158,25 +155,25 @@ def audit_recall(
     stays: Bools,
     runner: Runner,
 ) -> Audit:
-    """Compare the drawn documents exactly with all, and look which pairs share a bucket.
+    """Compare the sampled documents exactly with all, and count pairs that share a bucket.
 
     Parameters
     ----------
     drawn
-        Documents drawn at random, numbered like the sets.
+        Randomly sampled documents, numbered like the sets.
     sets
-        Sets of all documents, in keep order; of plain ones none is empty.
+        Sets of all documents, in keep order; plain sets must not be empty.
     measure
-        Of a pair the later document is the one that would go.
+        Measure; the later document of a pair is the removable one.
     band_keys
         Band keys of the same documents, of shape (n_bands, n).
     stays
-        Which of them stay.
+        Mask of kept documents.
 
     Notes
     -----
-    Exact, as a join of the drawn documents with all: candidates come from prefix tokens. Memory as
-    ``list_prefixes``.
+    Exact, as a join of the sampled documents with all: candidates come from prefix tokens. Memory
+    as ``list_prefixes``.
     """
     lists = list_prefixes(sets, measure)
     members, starts = _invert(lists)
@@ -201,8 +198,8 @@ def audit_recall(
     of_similar = seen[seen[:, 0] > 0]
     if not len(of_similar):
         return Audit(len(drawn), 0, 0, 0, None, None, None, n_kept)
-    # Pairs of one document are found or missed together, so that documents are what is counted.
-    # A mean of shares varies no more than that of as many whole ones.
+    # Pairs of one document are found or missed together, so documents are the unit. A mean of
+    # shares varies at most as much as one of as many 0 or 1 values.
     recall = float((of_similar[:, 1] / of_similar[:, 0]).mean())
     bounds = wilson_intervals(np.array([recall]), np.array([float(len(of_similar))]))
     low, high = (float(bound[0]) for bound in bounds)
@@ -210,7 +207,7 @@ def audit_recall(
 
 
 def _invert(lists: KeyLists) -> tuple[Int32s, Int64s]:
-    """List the documents of each key; those of key k are from ``starts[k]`` to the next start."""
+    """List the documents of each key; documents of key k begin at ``starts[k]``."""
     n_documents = len(lists.starts) - 1
     owners: Int32s = np.repeat(np.arange(n_documents, dtype=np.int32), np.diff(lists.starts))
     starts = offsets_of(lists.sizes)
@@ -220,7 +217,7 @@ def _invert(lists: KeyLists) -> tuple[Int32s, Int64s]:
 def _make_plan(
     options: DedupOptions, *, has_other: bool, has_index: bool, on_spark: bool
 ) -> DedupPlan | None:
-    """Check what goes with what; with an index that is what decides the plan."""
+    """Check combinations of options; an index defines the plan."""
     if on_spark and has_index and has_other:
         message = "engine spark compares against an index alone; run once for each"
         raise InvalidParameterError(message, "engine")
@@ -233,7 +230,7 @@ def _make_plan(
 
 
 def _check_for_executors(options: DedupOptions, *, has_index: bool) -> None:
-    """Raise for options that need all documents in one place."""
+    """Raise for options that need all documents in one process."""
     for name, is_given in (
         ("method", options.method != "minhash"),
         ("audit", options.audit is not None),
@@ -251,19 +248,18 @@ def _check_for_executors(options: DedupOptions, *, has_index: bool) -> None:
 
 
 class DedupJob:
-    """A deduplication whose options are checked; its inputs are found when they are asked for.
+    """A deduplication with checked options; inputs are resolved on access.
 
     Parameters
     ----------
     options
-        What was given.
+        Given options.
     resolve
-        Finds the sources of what was named, as the options say.
+        Resolves named sources by the options.
     data, against
-        The documents, and those that they are compared against.
+        The documents, and the reference documents.
     index
-        The index that documents are compared against, too, if there is one: then that decides the
-        plan.
+        Index as a further reference, which defines the plan.
     on_spark
         Whether executors do the work.
     """
@@ -294,14 +290,14 @@ class DedupJob:
 
     @cached_property
     def others(self) -> Sequence[Source]:
-        """The documents that they are compared against, but for those of an index."""
+        """The reference documents without those of an index."""
         if self._against is None:
             return []
         return self._resolve(self._against, self.options)
 
     @contextmanager
     def opened(self, engine: Engine) -> Iterator[Other]:
-        """Find all inputs, and open the index for as long as the block lasts."""
+        """Resolve all inputs, and open the index within the block."""
         sources = self.sources
         if self.plan is not None:
             yield Other(self.plan, self.others)
@@ -311,9 +307,9 @@ class DedupJob:
             yield other
 
     def key(self, other: Other) -> dict[str, Any] | None:
-        """Return what decides the result, by which a stopped run knows its work folder again.
+        """Return the inputs that identify the work folder of a stopped run.
 
-        None where inputs cannot be known again.
+        None if inputs cannot be identified.
         """
         key = key_of(
             "dedup",
@@ -327,7 +323,7 @@ class DedupJob:
         return key
 
     def run(self, engine: Engine, other: Other) -> DeduplicationResult:
-        """Run all stages but the writing against what was opened."""
+        """Run all stages before writing, against the opened references."""
         with engine.errors():
             result = deduplicate_sources(engine, self.sources, other)
         if other.state is not None:
@@ -342,12 +338,12 @@ class DedupJob:
 def deduplicate_sources(
     engine: Engine, sources: Sequence[Source], other: Other
 ) -> DeduplicationResult:
-    """Run all stages but the writing.
+    """Run all stages before writing.
 
-    Two passes over the files: the first signs every document, the second reads those again that
-    may have a near-duplicate, for exact comparison. Weights by document frequencies need a pass of
-    their own before, which counts documents. Documents of an index are looked up while the first
-    pass reads; if it is new, it gets what stays, and is told what went.
+    There are two passes over the files: the first signs every document, the second reads possible
+    near-duplicates again for exact comparison. Weights by document frequencies need an earlier pass
+    that counts documents. Documents of an index are looked up during the first pass; kept documents
+    are added to a new state of it, and removed ones recorded.
     """
     plan, against = other.plan, other.sources
     check_effect(plan.options, sources, against)
@@ -373,9 +369,9 @@ def deduplicate_sources(
 
 @dataclass(frozen=True)
 class _Found:
-    """What was decided of contents, and how.
+    """Decision about contents, and its method.
 
-    ``choice`` is there where the job has chosen the method, ``audit`` where one was asked for.
+    ``choice`` exists if the job has chosen the method, ``audit`` if it was requested.
     """
 
     plan: DedupPlan
@@ -387,7 +383,7 @@ class _Found:
 
 
 def _decide(engine: Engine, read: Read, contents: Contents, plan: DedupPlan) -> _Found:
-    """Decide which contents stay, by the method that was chosen."""
+    """Decide by the chosen method which contents stay."""
     method, choice, runner = plan.options.method, None, engine.runner
     if method == "auto":
         with engine.stage("choose method") as note:
@@ -409,7 +405,7 @@ def _decide(engine: Engine, read: Read, contents: Contents, plan: DedupPlan) -> 
 
 
 def _conclude(engine: Engine, read: Read, against: Other, found: _Found) -> DeduplicationResult:
-    """Carry the decision over to all documents, and add those that stay to an index that is new."""
+    """Extend the decision to all documents, and add kept documents to a new index state."""
     contents, index = found.contents, against.index
     assignment = assign(contents, found.decision)
     if found.plan.keep.keeps_none:
@@ -423,13 +419,12 @@ def _conclude(engine: Engine, read: Read, against: Other, found: _Found) -> Dedu
     added: dict[str, int] = {}
     if (new := against.new) is not None:
         assert sides is not None
-        # The index is told of what went for its own documents, or for one that is added.
+        # The index records documents removed in favour of its own or of an added one.
         went = ~assignment.stays & ((sides == INPUT) | (sides == INDEX))
         with engine.stage("add") as note:
             own = contents.own
             are_known = find_known(new.index, read.known.of_last, own, assignment)
-            # Where a run is repeated they stay, as they did before, unless a file has them now, or
-            # they are denied.
+            # In a repeated run they stay as before, unless a file now has them, or they are denied.
             are_known &= (sides == INPUT) | (sides == INDEX)
             assignment = assignment.without(are_known)
             stay = assignment.stays & own.is_document & ~are_known
@@ -443,7 +438,7 @@ def _conclude(engine: Engine, read: Read, against: Other, found: _Found) -> Dedu
         summary["documents_denied"] = {"exact": n_exact, "estimated": n_estimated}
         if has_files:
             summary["removed_for_index"] = int(((sides == INDEX) & ~assignment.stays).sum())
-    # Equal ids of files are those of other documents.
+    # Equal ids in files are of different documents.
     shares_ids = found.plan.options.add and not has_files
     return DeduplicationResult(
         contents.own, other, assignment, summary, shares_ids=shares_ids, sides=names
@@ -453,9 +448,9 @@ def _conclude(engine: Engine, read: Read, against: Other, found: _Found) -> Dedu
 def _summarise(
     engine: Engine, found: _Found, assignment: Assignment, index: OpenDocuments | None
 ) -> dict[str, Any]:
-    """Put together what ``summary.json`` says of a run; writing adds its time.
+    """Return the content of ``summary.json``; writing adds its time.
 
-    An index has decided what hints would name.
+    With an index, there are no hints, because its options are fixed.
     """
     plan, contents, decision, method = found.plan, found.contents, found.decision, found.method
     own, other = contents.own, contents.other
@@ -499,7 +494,7 @@ def _summarise(
         summary["scheme"] |= plan.minhash.describe()
     if plan.reading.weighted:
         summary["scheme"] |= plan.reading.weighted.describe()
-    # Of an index only ids are known, and files are none.
+    # Index documents have only ids, and belong to no file.
     others = Groups.of_files(other).behind(contents.n_others - len(other))
     summary["by_file"] = count_by_file(own, others, assignment)
     summary |= describe_inputs(own.sources, other.sources)
@@ -550,24 +545,24 @@ def deduplicate(
     data
         A path, glob or URL as a string; a list of ``pathlib.Path``; a list of strings (texts) or of
         dictionaries (rows); or any table with ``__arrow_c_stream__``: pandas, Polars, DuckDB,
-        Arrow, Hugging Face datasets. A set is refused, because it has no order.
+        Arrow, Hugging Face datasets. A set raises an error, because it has no order.
     against
         Other documents, or an index of documents, which all stay: documents similar to one of them
-        are removed. Their ids get ``against/`` in front where ``data`` has the same ids. An index
-        is looked up, in memory that does not grow with it, and decides tokens, measure and bands;
+        are removed. Their ids get the prefix ``against/`` if ``data`` has the same ids. An index is
+        looked up, in memory that does not grow with it, and defines tokens, measure and bands;
         method ``exact`` or ``auto``, clusters ``components`` and an audit read all its texts. A
         list of an index and other documents, ``[Path("seen"), Path("takedown.jsonl")]``, is both.
     threshold
-        Least similarity, in (0, 1], an exact decimal; equal counts as similar. None: 0.8, or that
-        of the index.
+        Least similarity, in (0, 1], an exact decimal; equal counts as similar. None: 0.8, or the
+        threshold of the index.
     measure
         ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (the share of the removed
         document that the kept one has), ``max-containment`` or ``weighted-jaccard``.
     method
-        ``minhash`` finds candidates by bands, ``exact`` misses none, ``auto`` is exact where a
-        sample of the texts shows that it costs hardly more.
+        ``minhash`` finds candidates by bands, ``exact`` misses none, ``auto`` is exact if a sample
+        of the texts shows that it costs hardly more.
     preset
-        ``ocr``, ``titles`` or ``code``: options that suit such texts, where they are not given.
+        ``ocr``, ``titles`` or ``code``: defaults for such texts.
     keep
         Keep order: ``first``, ``longest``, ``shortest``, ``max:COLUMN``, ``min:COLUMN`` or
         ``priority:COLUMN=A,B``; several, separated by commas, break ties. With method ``exact``
@@ -581,10 +576,10 @@ def deduplicate(
     bands
         Numbers of bands and of rows per band, instead of ``recall``.
     audit
-        Compare so many distinct texts with all others exactly, and report the recall seen.
+        Compare this many distinct texts with all others exactly, and report the recall.
     add
-        Add the kept documents to the index, all or none, at the very end. An index that does not
-        exist is made by these options.
+        Add the kept documents to the index, all or none, at the very end. A missing index is
+        created with these options.
     text, read, run
         Tokens and shingles, input, and threads, memory or Spark.
 
@@ -597,18 +592,18 @@ def deduplicate(
     InvalidParameterError
         For an option out of range, or unlike the index.
     InvalidInputError
-        For a bad row or a repeated id, or one that is to be added and that the index has.
+        For a bad row or a repeated id, or an added id that the index already has.
     ReadError, IndexFormatError
-        For a file that cannot be read, or an index that is damaged.
+        For an unreadable file, or a damaged index.
     IndexLockedError, WriteError
-        If another writer is at work on the index, or it cannot be written.
+        If another writer has locked the index, or it cannot be written.
 
     Notes
     -----
-    Time linear in the text plus the comparisons. Memory 8 bytes a shingle of the documents that
-    share a bucket, and about ``12 * bands + 20 * workers + 120`` bytes a document; method ``exact``
-    and an audit take 30 bytes a shingle of all documents, 48 a weighted one. The files are read
-    twice, and once more for writing.
+    Time linear in the text plus the comparisons. Memory 8 bytes per shingle of the documents that
+    share a bucket, and about ``12 * bands + 20 * workers + 120`` bytes per document; method
+    ``exact`` and an audit take 30 bytes per shingle of all documents, 48 per weighted one. The
+    files are read twice, and once more for writing.
 
     Examples
     --------

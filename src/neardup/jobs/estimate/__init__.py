@@ -1,1 +1,1 @@
-"""What near-copies are estimated to be there, from sketches alone."""
+"""Estimates of near-copies from sketches alone."""

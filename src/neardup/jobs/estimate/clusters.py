@@ -1,4 +1,4 @@
-"""Clusters of documents made from their sketches alone."""
+"""Clusters of documents from sketches alone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class ClusterResult(TableResult):
     """Clusters of documents.
 
-    ``clusters`` has a row a document: ``id``, ``cluster_id`` (from 0, in the order of first
+    ``clusters`` has a row per document: ``id``, ``cluster_id`` (from 0, in the order of first
     members), ``cluster_size`` and ``representative_id``, the first member. ``summary`` has counts.
     """
 
@@ -63,8 +63,8 @@ class ClusterResult(TableResult):
         return chart_in_notebook(size_chart("sizes", "Sizes of the clusters", sizes, titles))
 
 
-# Bytes that are taken for each byte of sketches that are held as a whole, and for each byte of a
-# part of a file, which is read as a table. Clusters have half of the memory then.
+# Memory per byte of sketches in memory, and per byte of a file's part, which is read as a table.
+# Clusters get half of the memory then.
 _HELD_OF_ALL, _HELD_OF_PART = 7, 10
 
 
@@ -75,7 +75,7 @@ def cluster_sketches(
     representative: Representative = "first",
     run: RunOptions | None = None,
 ) -> ClusterResult:
-    """Group documents greedily by their sketches: each joins the cluster it resembles most.
+    """Group documents greedily by their sketches: each joins the most similar cluster.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ def cluster_sketches(
     representative
         Representative of a cluster: its ``first`` member, or its most ``popular`` values.
     run
-        Progress, and the memory budget: sketches that do not fit are read once for each part of
-        the representatives. Ids, 40 bytes a document, sketches in memory, with ``popular`` the
-        values of all clusters, and Python and its libraries come on top.
+        Progress, and the memory budget: sketches that do not fit are read once for each part of the
+        representatives. Ids, 40 bytes per document, sketches in memory, with ``popular`` the values
+        of all clusters, and Python and its libraries are additional.
 
     Returns
     -------
@@ -99,11 +99,11 @@ def cluster_sketches(
     InvalidParameterError
         For sketches of another kind, and for options out of range.
     ReadError, SketchFormatError
-        If a file cannot be read, or is not one of sketches.
+        If a file cannot be read, or is not a file of sketches.
 
     Notes
     -----
-    Nothing is verified, and the order of the documents decides: see
+    Results are not verified, and depend on the order of the documents: see
     ``sketches.greedy.cluster_greedily``. To remove documents use ``deduplicate``, which compares
     texts.
 
@@ -133,7 +133,7 @@ def cluster_files(
     runner: Runner,
     memory: int,
 ) -> ClusterResult:
-    """Group as ``cluster_sketches``, within so many bytes of memory."""
+    """Group like ``cluster_sketches``, within a memory limit in bytes."""
     budget = memory
     is_whole = bytes_to_read(data) * _HELD_OF_ALL <= budget
     own = SketchParts(data, None if is_whole else budget // _HELD_OF_PART)
@@ -152,7 +152,7 @@ def cluster_files(
     def read(number: int) -> Iterator[SetSketches]:
         for part in own.parts_from(number):
             rows: SetSketches = part.rows
-            # Neither would stay beside the part that is read next.
+            # Free both before the next part is read.
             del part
             yield rows
             del rows

@@ -41,17 +41,17 @@ from neardup.tables import Int64s
 if TYPE_CHECKING:
     from neardup.outputs.summary_records import EstimateSummary
 
-# Without a threshold all pairs are estimated, but not more than these.
+# Maximum number of pairs without a threshold.
 MOST_PAIRS = 20_000_000
 
-# Bytes that are taken for each byte of sketches that are held as a whole, and for each byte of a
-# part of a file: two of them, joined, and one that is being read.
+# Memory per byte of sketches in memory, and per byte of a file's part: two parts, joined, and one
+# that is being read.
 _HELD_OF_ALL, _HELD_OF_PART = 4, 6
 
 
 @dataclass(frozen=True)
 class _Question:
-    """What is asked of pairs: an estimate of a measure, or super-shingles in common, or neither."""
+    """Selection of pairs: by an estimate of a measure, by common super-shingles, or all."""
 
     measure: str
     threshold: Fraction | None
@@ -61,29 +61,29 @@ class _Question:
 
 @dataclass(frozen=True)
 class _FoundPairs:
-    """Estimates of the pairs that are wanted, and counts of all that were estimated."""
+    """Estimates of the selected pairs, and counts of all estimated ones."""
 
     table: pa.Table
     n_pairs: int
     n_unusable: int
     n_short: int = 0
-    #: The first row of the last pair that was estimated.
+    #: The first row of the last estimated pair.
     last: int = -1
 
 
 @dataclass(frozen=True)
 class _Couple:
-    """One part of a collection, or two parts in one table, of which all pairs are estimated.
+    """One part of a collection, or two parts in one table, whose pairs are estimated.
 
-    The first ``n_left`` rows are the first part, None if there is one. ``starts`` are the numbers
+    The first ``n_left`` rows are the first of two parts, None for one. ``starts`` are the numbers
     of the first rows of both parts in their collections; ``n_short`` counts short sketches in parts
-    that no earlier couple has.
+    without an earlier couple.
     """
 
     kind: AnyKind
     left_ids: pa.Array
     right_ids: pa.Array
-    # Of the type that the kind says; only the kind looks into it.
+    # The type depends on the kind, which alone accesses it.
     rows: Any
     digests: pa.Array
     n_left: int | None
@@ -94,7 +94,7 @@ class _Couple:
     def of(
         cls, left: Sketches, right: Sketches | None, starts: tuple[int, int], n_short: int
     ) -> _Couple:
-        """Put two parts into one table, if there are two."""
+        """Join two parts to one table, if there are two."""
         kind = kind_of(left.scheme)
         if right is None:
             ids, digests = left.ids, left.digests
@@ -104,13 +104,13 @@ class _Couple:
         return cls(kind, left.ids, right.ids, rows, digests, len(left), starts, n_short)
 
     def is_directed(self, measure: str) -> bool:
-        """Whether one row with another is another pair than the other way round."""
+        """Whether the order of a pair's rows matters."""
         return self.n_left is None and measure in self.kind.directed_measures
 
     def pairs(
         self, asked: _Question, alike: SuperShingles | None, runner: Runner
     ) -> Iterator[Pairs]:
-        """Return all pairs that may be wanted, in ascending order."""
+        """Yield all possible pairs, in ascending order."""
         if alike is not None:
             return cut_pairs(*alike.join(self.n_left, runner))
         if asked.threshold is None:
@@ -125,7 +125,7 @@ class _Couple:
         )
 
     def estimate(self, asked: _Question, alike: SuperShingles | None, pairs: Pairs) -> _FoundPairs:
-        """Estimate pairs of rows, and return those that are wanted."""
+        """Estimate pairs of rows, and return the selected ones."""
         left, right = pairs
         found = self.kind.estimate(self.rows, left, right)
         columns = {"left": pa.array(left), "right": pa.array(right), **found.columns}
@@ -144,7 +144,7 @@ class _Couple:
         return _FoundPairs(table, len(left), n_unusable, last=last)
 
     def _exact_copies(self, left: Int64s, right: Int64s) -> pa.Array:
-        """Return which pairs are exact copies, null if not known; an empty document is none."""
+        """Return which pairs are exact copies, null if unknown; an empty document is not one."""
         of_left, of_right = (self.digests.take(pa.array(rows)) for rows in (left, right))
         is_filled = pa.array(self.kind.count_elements(self.rows)[left] != 0)
         return pc.and_(pc.equal(of_left, of_right), is_filled)
@@ -160,10 +160,9 @@ class _Couple:
 
 
 def _couple_parts(sides: Sequence[SketchParts], *, both_ways: bool) -> Iterator[_Couple]:
-    """Yield parts in couples, so that each pair of one collection, or of two, is in one of them.
+    """Yield couples of parts that cover each pair of one collection, or of two, once.
 
-    Of one collection a pair whose rows are in different parts comes ``both_ways`` round if that is
-    asked.
+    With ``both_ways``, pairs of different parts of one collection come in both orders.
     """
     own, others = sides[0], sides[-1]
     is_one = len(sides) == 1
@@ -183,12 +182,12 @@ def _couple_parts(sides: Sequence[SketchParts], *, both_ways: bool) -> Iterator[
             n_short = 0
             if both_ways:
                 yield _Couple.of(right, left, starts[::-1], 0)
-            # It would stay beside the next one.
+            # Free it before the next one.
             del right
 
 
 def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) -> _FoundPairs:
-    """Estimate the pairs of all parts, and put those that are wanted in order."""
+    """Estimate the pairs of all parts, and sort the selected ones."""
     n_rows, n_left = sum(map(len, sides)), None if len(sides) == 1 else len(sides[0])
     directed = kind_of(sides[0].scheme).directed_measures
     both_ways = n_left is None and asked.measure in directed
@@ -204,13 +203,13 @@ def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) 
     n_passed = n_found = n_pairs = n_unusable = n_short = 0
     with runner.stage("estimate") as note:
         for couple in _couple_parts(sides, both_ways=both_ways):
-            # What reading has left behind would stay beside what comes next.
+            # Free the memory of reading before the next step.
             release_memory()
             alike = None if asked.rule is None else SuperShingles.of(couple.rows, asked.rule)
             n, is_directed = len(couple.rows), couple.is_directed(asked.measure)
             work = partial(couple.estimate, asked, alike)
             found = [work(nothing).table]
-            # Pairs are estimated as they are found: all of them would fill the memory.
+            # Pairs are estimated as they are found, because all of them would fill the memory.
             for part in runner.map(work, couple.pairs(asked, alike, runner)):
                 found.append(part.table)
                 n_found += len(part.table)
@@ -227,7 +226,7 @@ def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) 
             first_left, first_right = couple.starts
             keys.append((right - (couple.n_left or 0) + first_right, left + first_left))
             tables.append(couple.name_pairs(table))
-            # All of it would stay beside the parts that are read next.
+            # Free all of it before the next parts are read.
             del couple, alike, work, found, table
         table = pa.concat_tables(tables)
         if len(tables) > 1:
@@ -238,13 +237,13 @@ def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) 
 
 
 def _make_question(kind: AnyKind, given: EstimateOptions) -> _Question:
-    """Check which pairs are wanted.
+    """Check the selection of pairs.
 
     Raises
     ------
     InvalidParameterError
         For a measure that the kind does not estimate, a measure without a threshold, and a
-        threshold that is out of range; and as ``_make_rule``.
+        threshold out of range; also raises as ``_make_rule``.
     """
     measure, threshold = given.measure, given.threshold
     if measure is not None and measure not in kind.measures:
@@ -261,12 +260,12 @@ def _make_question(kind: AnyKind, given: EstimateOptions) -> _Question:
 
 
 def _make_rule(kind: AnyKind, given: EstimateOptions) -> SuperShingleRule | None:
-    """Check how many super-shingles pairs have in common; None if that is not asked.
+    """Check the options of super-shingles; return None without them.
 
     Raises
     ------
     InvalidParameterError
-        For kinds without, options without effect, and more min-hashes than sketches have.
+        For kinds without them, options without effect, and more min-hashes than sketches have.
     """
     least = given.super_shingles
     if least is None:
@@ -297,10 +296,10 @@ def _make_rule(kind: AnyKind, given: EstimateOptions) -> SuperShingleRule | None
 
 @dataclass(frozen=True, repr=False)
 class EstimateResult(TableResult):
-    """Pairs of documents and what their sketches say of them.
+    """Pairs of documents with estimates from their sketches.
 
     ``pairs`` has ``id_a``, ``id_b`` and the estimates with standard errors and 95 % intervals, by
-    kind; null where the samples are not enough. ``summary`` has the counts.
+    kind; null for too few samples. ``summary`` has the counts.
     """
 
     _rows_are = "pairs"
@@ -335,24 +334,24 @@ def estimate(
     limit: int | None = None,
     run: RunOptions | None = None,
 ) -> EstimateResult:
-    """Estimate how similar documents are, from their sketches alone.
+    """Estimate similarities of documents from their sketches alone.
 
     Parameters
     ----------
     data
         Sketches from ``sketch``, or the path of a file of them.
     against
-        More, made by the same scheme: pairs are of one document of each. None: all pairs within
+        Further sketches of the same scheme: pairs have one document of each. None: all pairs within
         ``data``.
     threshold
         Only pairs whose estimate is at least this, in (0, 1], an exact decimal. None: all pairs.
     measure
         Measure of the threshold. None: the similarity of the kind, ``jaccard``,
-        ``weighted-jaccard`` or ``edit``. Of ``modulo`` also ``containment``, the share of a that b
+        ``weighted-jaccard`` or ``edit``. For ``modulo`` also ``containment``, the share of a that b
         has, and ``max-containment``.
     super_shingles
-        Of ``minhash`` and ``weighted``: only pairs with so many super-shingles in common, each a
-        hash of some min-hashes. Only texts that are very much alike have any.
+        For ``minhash`` and ``weighted``: only pairs with this many common super-shingles, each a
+        hash of some min-hashes. Only very similar texts have any.
     bands
         Super-shingles of a document, and min-hashes in each. None: (6, 14).
     limit
@@ -386,19 +385,18 @@ def estimate(
     SketchMismatchError
         If the two were made by unlike schemes.
     ReadError, SketchFormatError
-        If a file cannot be read, or is not one of sketches.
+        If a file cannot be read, or is not a file of sketches.
     ResultLimitError
         At more than ``limit`` pairs.
     InvalidParameterError
-        For an option out of range, or that sketches of this kind do not have; for more than
-        20,000,000 pairs where nothing is asked of them.
+        For an option out of range or of other kinds; for more than 20,000,000 pairs without a
+        selection.
 
     Notes
     -----
     Given a threshold, every pair whose estimate reaches it is found, through bands (minhash,
-    weighted) or prefixes (smallest, modulo); of ``edit`` sketches all pairs of fitting lengths are
-    compared. Whether the true similarity reaches the threshold is another matter, which the
-    interval answers.
+    weighted) or prefixes (smallest, modulo); for ``edit`` sketches, all pairs of compatible lengths
+    are compared. The true similarity may differ from the estimate; see the interval.
 
     Examples
     --------
@@ -428,7 +426,7 @@ def estimate_files(
     runner: Runner,
     memory: int,
 ) -> EstimateResult:
-    """Estimate as ``estimate``, within so many bytes of memory."""
+    """Estimate like ``estimate``, within a memory limit in bytes."""
     named = [data] if against is None else [data, against]
     n_bytes, budget = sum(map(bytes_to_read, named)), memory
     is_whole = n_bytes * _HELD_OF_ALL <= budget

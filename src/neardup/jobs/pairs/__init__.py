@@ -1,1 +1,1 @@
-"""All pairs of similar documents, within one collection or between two."""
+"""Pairs of similar documents, within one collection or between two."""

@@ -1,4 +1,4 @@
-"""Pairs of new documents and those of an index, in which they are looked up."""
+"""Pairs of new documents and documents of an index, by lookup."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from neardup.stages.pair_ids import metadata_of
 if TYPE_CHECKING:
     from neardup.matching.measures import Measure
 
-# Options that have no effect on a look-up.
+# Options that have no effect on a lookup.
 _OF_JOINS = ("top", "max_distance", "blocking", "also", "columns", "one_to_one")
 
 # Bytes of a file of pairs.
@@ -43,7 +43,7 @@ _FILE_BYTES = 64_000_000
 
 @dataclass
 class IndexPairs:
-    """Pairs in runs, which may lie in files, each with ids of types of its own."""
+    """Pairs in runs, possibly in files, each with its own id types."""
 
     runs: Iterable[pa.RecordBatch]
     schema: pa.Schema
@@ -56,7 +56,7 @@ class IndexPairs:
 
 @dataclass
 class _Counts:
-    """What was met so far."""
+    """Counts of processed documents and pairs."""
 
     n_documents: int = 0
     n_empty: int = 0
@@ -73,10 +73,10 @@ class _Counts:
 
 
 def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
-    """Plan a join with all texts of an index, which decides how texts are compared.
+    """Plan a join with all texts of an index, which defines the comparison.
 
-    Without a threshold it is that of the index, with ``top`` any. Hamming distances are of the
-    sets that the index has. ``other`` is as of ``plan_pairs``.
+    The threshold defaults to that of the index, with ``top`` to any. Hamming distances are of the
+    index's sets. ``other`` is as of ``plan_pairs``.
     """
     options.check_no_preset()
     if options.idf_from is not None:
@@ -103,7 +103,7 @@ def _fixed_weights() -> InvalidParameterError:
 
 
 def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
-    """Check what goes with an index, which decides all but the threshold."""
+    """Check options with an index, which defines all but the threshold."""
     for name in _OF_JOINS:
         if getattr(options, name) not in (None, False):
             raise no_effect(name, "with an index", "choose method exact", "method")
@@ -121,10 +121,10 @@ def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
 def find_pairs_in_index(
     engine: Engine, sources: Sequence[Source], shared: SharedIndex, options: PairOptions
 ) -> PairResult:
-    """Find all pairs of a document of some sources and one of an index that share a bucket.
+    """Find all pairs of a source document and an index document that share a bucket.
 
-    Each was compared exactly. Time grows with the sources and the pairs, not with the index. Pairs
-    that there is not enough memory for go to files.
+    Each pair is compared exactly. Time grows with the sources and the pairs, not with the index.
+    Pairs that exceed the memory go to files.
     """
     options.check_reads_text()
     index, runner = shared.opened, engine.runner
@@ -161,7 +161,7 @@ def find_pairs_in_index(
         **_describe(index, measure),
         **engine.describe(),
         "seconds": runner.seconds,
-        # What they would name the index has decided.
+        # The options that hints would name are fixed by the index.
         "hints": [],
     }
     schema = _schema(common_id_type(id_types), index).with_metadata(metadata_of(summary))
@@ -188,7 +188,7 @@ def _run(found: LookedUp, index: OpenDocuments) -> pa.RecordBatch:
         "id_b": index.ids_of(hits.documents),
         "similarity": hits.similarities,
     }
-    # What two weighted sets have in common is no number of shingles.
+    # The common weight of weighted sets is not a number of shingles.
     if index.scheme.weighted is None:
         columns["overlap"] = hits.overlaps
     return pa.RecordBatch.from_pydict(columns)

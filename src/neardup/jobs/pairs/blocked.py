@@ -1,8 +1,8 @@
-"""Exact joins within a memory budget: records in blocks by extent, of which two are joined at once.
+"""Exact joins within a memory budget: blocks of records by extent, joined in pairs.
 
-Every two blocks meet once, but for those whose extents, numbers of elements or total weights, are
-so far apart that no two of their records are similar. With one block, of all records, it is the
-join in memory.
+Every two blocks are joined once, unless their extents (numbers of elements or total weights) are so
+far apart that no two of their records are similar. A single block of all records is the join in
+memory.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ from neardup.tables import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# The share of the memory that two blocks take that are joined.
+# Share of the memory for two blocks that are joined.
 _JOIN_SHARE = 0.8
 
 
 def blocks_for(slots: int) -> int:
-    """Return the fewest blocks, at least two, that make so many units to be joined at once."""
-    # Of k blocks two and two are joined, one by itself if k is odd, and the others are left.
+    """Return the fewest blocks, at least two, that make ``slots`` units of work."""
+    # Units of k blocks: pairs, and a single one if k is odd.
     return next(k for k in count(2) if k * (k - 1) // 2 + k % 2 >= slots)
 
 
 class Unit(NamedTuple):
-    """One or two blocks that are joined at once.
+    """One or two blocks that are joined together.
 
-    Two blocks that ``are_apart`` are joined with each other, and not with themselves.
+    Two blocks that ``are_apart`` are joined with each other only, not with themselves.
     """
 
     blocks: tuple[int, ...]
@@ -67,9 +67,9 @@ class Unit(NamedTuple):
 
 
 class RecordSizes(NamedTuple):
-    """The first document of each record, ascending, and the size and the extent of the record.
+    """First document of each record, ascending, with sizes and extents of records.
 
-    Records of different ``keys`` are not compared. About ``n_distinct`` of all elements differ.
+    Records with different ``keys`` are not compared. About ``n_distinct`` elements are distinct.
     """
 
     documents: Int64s
@@ -87,7 +87,7 @@ class RecordBlocks:
     records
         All records.
     order
-        The numbers of the records that have an extent, by its class.
+        The numbers of the records with an extent, by its class.
     bounds
         Block k has the records of ``order`` from ``bounds[k]`` to ``bounds[k + 1]``.
     """
@@ -97,10 +97,10 @@ class RecordBlocks:
 
     @classmethod
     def cut(cls, records: RecordSizes, costs: Costs, engine: Engine) -> RecordBlocks:
-        """Cut records into as few blocks as have work for all tasks of an engine, and fit."""
+        """Cut records into the fewest blocks that fit and occupy all tasks of an engine."""
         sizes, n_distinct = records.sizes, records.n_distinct
         if records.keys is not None:
-            # What is salted may be another element in every block.
+            # Salted elements may differ in every block.
             n_distinct = int(sizes.sum())
         by_class = np.argsort(classes_of(records.extents).astype(np.int16), kind="stable")
         n_empty = int(np.count_nonzero(records.extents == 0))
@@ -114,7 +114,7 @@ class RecordBlocks:
         return cls(records, order, kept_arrays(engine.workspace, "blocks", cut)["bounds"])
 
     def units(self, join: PartedJoin) -> list[Unit]:
-        """Return what has to be joined for all pairs of a join to be found once."""
+        """Return the units that cover all pairs of a join once."""
         n = len(self._bounds) - 1
         if n == 1:
             return [Unit((0,), False)]
@@ -130,7 +130,7 @@ class RecordBlocks:
     def records_of(self, unit: Unit, join: PartedJoin) -> pa.RecordBatch:
         """Return the records of a unit in ascending order, with their sizes, keys and parts.
 
-        Records of blocks that are apart are left out if none of the other block can be similar.
+        Records of separate blocks are omitted if no record of the other block can be similar.
         """
         import pyarrow as pa
 
@@ -180,9 +180,9 @@ class RecordBlocks:
 
 
 def _cut(sizes: Int64s, costs: Costs, n_distinct: int, n_bytes: int | None, least: int) -> Int64s:
-    """Cut sets, in order, into blocks of which any two fit into memory; into one if all do.
+    """Cut ordered sets into blocks of which any two fit into memory; one block if all fit.
 
-    There are about ``least`` blocks, unless there have to be more.
+    There are at least about ``least`` blocks.
     """
     n, ends = len(sizes), offsets_of(sizes)
     bounds = [0]
@@ -203,14 +203,14 @@ def _cut(sizes: Int64s, costs: Costs, n_distinct: int, n_bytes: int | None, leas
 
 
 class UnitSets:
-    """Reads the sets or strings of a unit; those of the only unit are read once."""
+    """Reader of a unit's sets or strings, which caches a single unit."""
 
     def __init__(self, scheme: SetScheme, *, is_only: bool) -> None:
         self._scheme, self._is_only = scheme, is_only
         self._found: tuple[Compared, Uint64s | None] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the sets, which another process reads itself."""
+        """Omit the sets, which another process reads itself."""
         return {**vars(self), "_found": None}
 
     @property
@@ -219,10 +219,10 @@ class UnitSets:
         return self._scheme.only_sizes(np.empty(0, np.int64), np.empty(0, np.int64))
 
     def read(self, unit: Group) -> tuple[Compared, Uint64s | None]:
-        """Return the sets or strings of the records, and their keys, with which sets are salted."""
+        """Return the sets or strings of the records, and their keys as salts of sets."""
         if self._found is not None:
             return self._found
-        # Few threads are worth beginning for what is in memory.
+        # Data in memory do not justify starting threads.
         runner = None if self._is_only else unit.runner
         found, keys = self._scheme.read(unit.rows(let_go=self._is_only), unit.known, runner), None
         if "key" in unit.known.schema.names:
@@ -234,7 +234,7 @@ class UnitSets:
 
 
 class UnitJoin(NamedTuple):
-    """Joins the records of a unit; ``sides`` are those of all records, if there are any."""
+    """Join of a unit's records; ``sides`` are the sides of all records, if there are two."""
 
     sets: UnitSets
     join: PartedJoin
@@ -264,9 +264,9 @@ class UnitJoin(NamedTuple):
 class BlockedJoin(Join):
     """A join with two blocks in memory at once, in this process or in a task.
 
-    ``whole`` is the join of all records, which has no more of them than their sizes; ``rows`` are
-    by the ``n_units`` units. Steps of higher thresholds join the same units, because any two
-    similar records are in one.
+    ``whole`` is the join of all records with only their sizes; ``rows`` are grouped by the
+    ``n_units`` units. Steps with higher thresholds join the same units, because any two similar
+    records are in one.
     """
 
     engine: Engine
@@ -287,38 +287,38 @@ class BlockedJoin(Join):
         )
         return cls(engine, whole, UnitSets(scheme, is_only=len(units) == 1), rows, len(units))
 
-    # What a record is, and how similar two are, the whole join says.
+    # The whole join defines records and similarities.
 
     @property
     def score_name(self) -> str | None:  # type: ignore[override]
-        """That of the whole join."""
+        """The whole join's name."""
         return self.whole.score_name
 
     @property
     def is_directed(self) -> bool:
-        """Whether the whole join is."""
+        """Whether the whole join is directed."""
         return self.whole.is_directed
 
     @property
     def own_scores(self) -> Int64s:
-        """Those of the whole join."""
+        """The whole join's scores."""
         return self.whole.own_scores
 
     @property
     def twins(self) -> Int64s:
-        """Those of the whole join."""
+        """The whole join's twins."""
         return self.whole.twins
 
     def similarities(self, pairs: ScoredPairs) -> Floats:
-        """Return those of the whole join."""
+        """Return the whole join's similarities."""
         return self.whole.similarities(pairs)
 
     def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
-        """Return those of the whole join."""
+        """Return the whole join's fractions."""
         return self.whole.fractions(pairs)
 
     def steps(self) -> Iterator[Self]:
-        """Yield blocked joins of the steps of the whole one."""
+        """Yield blocked joins for the steps of the whole join."""
         for step in self.whole.steps():
             yield replace(self, whole=step)
 
@@ -338,14 +338,14 @@ class BlockedJoin(Join):
 
     @property
     def counted(self) -> type[FilterCounts]:
-        """What is counted of each unit."""
+        """Type of the counts per unit."""
         return self.whole.counted
 
     def run_units(
         self, first: int, sides: Bytes | None, limit: int | None
     ) -> Iterator[tuple[ScoredPairs, FilterCounts]]:
         """Join the units from ``first`` on, and yield the pairs of each in ascending order."""
-        # Tasks have no use for the sizes of all records.
+        # Tasks do not need the sizes of all records.
         join = self.whole.of(self.sets.none, None)
         joined = self.engine.work(self.rows, UnitJoin(self.sets, join, sides, limit).run)
         for _, made in self.engine.collect(joined, "join", first):

@@ -30,9 +30,9 @@ from neardup.tables import Bytes, Int64s, ShingleSets, Uint64s, WeightedSets
 
 
 class Bucketed(NamedTuple):
-    """Contents that may be in a pair, in partitions, with their keys and their sets.
+    """Contents that may be in a pair, in partitions, with their keys and sets.
 
-    A content is there if it shares a bucket with another one, or if several documents have it.
+    These share a bucket with another content, or have several documents.
     """
 
     contents: PairContents
@@ -42,7 +42,7 @@ class Bucketed(NamedTuple):
 
 
 def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: PairPlan) -> Bucketed:
-    """Find the contents that may be in a pair, and bring them to their partitions."""
+    """Find the contents that may be in a pair, and send them to their partitions."""
     assert plan.banding is not None
     n_bands = plan.banding.bands
 
@@ -64,7 +64,7 @@ def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: Pa
 
 
 class _Part(NamedTuple):
-    """Contents of a partition from the place ``start`` on, and the documents that have them."""
+    """Contents of a partition from position ``start`` on, and their documents."""
 
     start: int
     n_tokens: Int64s
@@ -73,7 +73,7 @@ class _Part(NamedTuple):
 
 
 def join_partitions(engine: Engine, found: Bucketed, plan: PairPlan) -> Collected:
-    """Join the records of each partition, and spell its pairs out.
+    """Join the records of each partition, and spell out its pairs.
 
     The counts of a partition are its records, its verified pairs, and its pairs at the threshold.
     """
@@ -103,13 +103,13 @@ def join_partitions(engine: Engine, found: Bucketed, plan: PairPlan) -> Collecte
 def _join_partition(
     plan: PairPlan, room: int | None, partition: DocumentPartition
 ) -> dict[str, AnyArray]:
-    """Join the records of a partition, with sets of so many bytes in memory at once."""
+    """Join the records of a partition within a memory limit for sets."""
     assert plan.banding is not None
     part: _Part = partition.facts
 
     def read_some(places: Int64s) -> ShingleSets | WeightedSets:
         sets = partition.read_sets(part.start + places, part.n_tokens[places])
-        # Sets that are all in memory are read once.
+        # Sets in memory are read once.
         return sets if part.blocking_keys is None else salt_sets(sets, part.blocking_keys[places])
 
     join = RecordJoin(
@@ -124,9 +124,9 @@ def _join_partition(
 
 
 class PartMembers(NamedTuple):
-    """Documents of a partition, ascending, and the place of the content of each there.
+    """Documents of a partition, ascending, and the position of each one's content.
 
-    Of two collections the first ``n_left`` are of the left one; None for a self-join.
+    With two collections, the first ``n_left`` are in the left one; None for a self-join.
     """
 
     documents: Int64s
@@ -138,7 +138,7 @@ class PartMembers(NamedTuple):
         return sides_of(of_contents[self.places], self.n_left, n_records)
 
     def speller(self, of_contents: Int64s, records: SetSizes) -> Speller:
-        """Return what spells out pairs of the records of the contents."""
+        """Return the speller of pairs of the contents' records."""
         return Speller.of(
             of_contents[self.places],
             records.own_scores,
@@ -151,9 +151,9 @@ class PartMembers(NamedTuple):
 
 @dataclass(frozen=True)
 class Members:
-    """The documents of each partition, ascending, and the place of the content of each.
+    """Documents of each partition, ascending, and the position of each one's content.
 
-    Partition k has those from ``bounds[k]`` to ``bounds[k + 1]``.
+    Partition k has the documents from ``bounds[k]`` to ``bounds[k + 1]``.
     """
 
     partitions: Partitions
@@ -179,7 +179,7 @@ class Members:
         return cls(partitions, contents.n_left, documents, places, bounds)
 
     def of_partition(self, partition: int) -> PartMembers:
-        """Return those of one partition."""
+        """Return the documents of one partition."""
         here = slice(int(self.bounds[partition]), int(self.bounds[partition + 1]))
         documents, n_left = self.documents[here], self.n_left
         return PartMembers(

@@ -23,7 +23,7 @@ from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.stages.hints import with_warning
 
-# Pairs that are made values of Python together.
+# Pairs that are converted to Python values together.
 _AT_ONCE = 1 << 12
 
 
@@ -50,19 +50,20 @@ def find_pairs(
     read: ReadOptions | None = None,
     run: RunOptions | None = None,
 ) -> PairResult:
-    """Find all pairs of similar documents, none missed, or the most similar.
+    """Find all pairs of similar documents, or the most similar ones.
 
     Parameters
     ----------
     data
         Documents, in any form that ``deduplicate`` takes.
     against
-        A second collection: pairs are of one document of each. None: pairs within ``data``. In an
-        index of documents, or the folder of one, documents are looked up; it decides all but the
+        A second collection: pairs have one document of each. None: pairs within ``data``. In an
+        index of documents, or its folder, documents are looked up; it defines all but the
         threshold. Method ``exact`` and options that need all texts read the texts of the index.
     threshold
         Least similarity, in (0, 1], an exact decimal; for ``overlap`` a number of shingles, for
-        ``edit`` that of 1 - distance / length of the longer text. None: 0.8, or any with ``top``.
+        ``edit`` a value of 1 - distance / length of the longer text. None: 0.8, or any with
+        ``top``.
     measure
         ``jaccard`` (the default), ``cosine``, ``dice``, ``containment`` (the share of a that b
         has), ``max-containment``, ``overlap`` (common shingles), ``weighted-jaccard``, ``hamming``
@@ -70,7 +71,7 @@ def find_pairs(
     max_distance
         Most edits, or Hamming distance, instead of a threshold.
     top
-        Only so many pairs, the most similar; ties in input order.
+        Only this many pairs, the most similar; ties in input order.
     per_document
         Only the ``top`` most similar partners of each document of ``data``. In a self-join a pair
         may then come in both directions.
@@ -80,17 +81,17 @@ def find_pairs(
         Compare only documents with equal values, as text, in all of these columns. A document
         without a value is in no pair.
     also
-        Drop pairs whose documents have different values, as text, in one of these columns. Not
-        with ``top``.
+        Drop pairs whose documents have different values, as text, in one of these columns. Not with
+        ``top``.
     columns
         Add these columns of both documents: ``title`` becomes ``title_a`` and ``title_b``.
     method
-        ``exact`` (the default but for an index) misses no pair, ``minhash`` compares documents
-        that share a band. ``allpairs``, ``ppjoin`` and ``ppjoin+`` are exact with these filters.
+        ``exact`` (the default but for an index) misses no pair, ``minhash`` compares documents that
+        share a band. ``allpairs``, ``ppjoin`` and ``ppjoin+`` are exact with these filters.
     limit
         Raise an error at more pairs.
     preset
-        ``ocr``, ``titles`` or ``code``: options that suit such texts, where they are not given.
+        ``ocr``, ``titles`` or ``code``: defaults for such texts.
     recall, num_perm, bands
         MinHash bands of method ``minhash``, as of ``deduplicate``.
     text, read, run
@@ -110,11 +111,11 @@ def find_pairs(
 
     Notes
     -----
-    Exact but for collisions of 64-bit hashes. Keeps within ``memory``, but for about 80 bytes a
-    document, ``pairs``, the table, and with ``top`` some 50 bytes for each pair of a step. All at
-    once it takes about 30 bytes a shingle, 80 where few are shared, 50 to 100 a weighted one, and
-    50 a character for ``edit``; with less, records are joined in blocks, every two of which meet
-    that may have similar ones: the time grows with the number of blocks.
+    Exact except for collisions of 64-bit hashes. Keeps within ``memory``, except for about 80 bytes
+    per document, the table ``pairs``, and with ``top`` about 50 bytes per pair of a step. A join in
+    memory takes about 30 bytes per shingle, 80 if few are shared, 50 to 100 per weighted one, and
+    50 per character for ``edit``; with less memory, records are joined in blocks, and the time
+    grows with the number of blocks.
 
     References
     ----------
@@ -154,7 +155,7 @@ def find_pairs(
 
 
 class Pair(NamedTuple):
-    """Two documents that are similar, by their ids."""
+    """Two similar documents, by their ids."""
 
     id_a: str | int
     id_b: str | int
@@ -198,8 +199,8 @@ def iter_pairs(
 
     Notes
     -----
-    All are found first, by the time and within the memory that ``find_pairs`` takes; those that do
-    not fit are in files, which go with the iterator. A table of them is never made.
+    All pairs are found first, with the time and memory of ``find_pairs``; pairs that do not fit are
+    in files, which are removed with the iterator. The table is never made.
 
     Examples
     --------
@@ -231,7 +232,7 @@ def iter_pairs(
 
 def _named(result: PairResult) -> Iterator[Pair]:
     for batch in result.rows():
-        # A batch of values of Python takes ten times the room of its columns.
+        # A batch of Python values takes ten times the memory of its columns.
         for start in range(0, len(batch), _AT_ONCE):
             rows = batch.slice(start, _AT_ONCE)
             columns = (rows[name].to_pylist() for name in Pair._fields)

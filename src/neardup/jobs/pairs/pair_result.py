@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
 
 class Rows(Protocol):
-    """Pairs that are made when they are read."""
+    """Interface of pairs that are made on reading."""
 
     def reader(self) -> pa.RecordBatchReader:
         """Return the rows, from the first one."""
 
 
 class PairResult(TableResult):
-    """Pairs of similar documents and how they were found.
+    """Pairs of similar documents, and the account of their search.
 
-    ``pairs`` has the columns ``id_a``, ``id_b``, ``similarity`` and ``overlap``, the number of
-    common shingles, or ``distance``, that of edits, or of shingles that one of the two lacks, or
-    neither for ``weighted-jaccard``; in input order of a, then b. In a self-join a
-    comes before b, but for ``containment``, where a is the document that lies in b. The most
-    similar pairs (``top``) come first, partners of each document by document a. Columns asked for
-    stand behind those, each as one of a and one of b.
+    ``pairs`` has the columns ``id_a``, ``id_b``, ``similarity``, and ``overlap``, the number of
+    common shingles, or ``distance``, the number of edits or of shingles that one of the two lacks;
+    ``weighted-jaccard`` has neither. They are in input order of a, then b. In a self-join a comes
+    before b, except for ``containment``, where a is the contained document. The most similar pairs
+    (``top``) come first, partners of each document by document a. Requested columns follow, each
+    with its values of a and of b.
 
-    ``counts`` says what the filters let through, added up over all steps if there were several.
+    ``counts`` are the pairs that passed the filters, summed over all steps.
     """
 
     _rows_are = "pairs"
@@ -60,11 +60,11 @@ class PairResult(TableResult):
         return self.pairs
 
     def rows(self) -> pa.RecordBatchReader:
-        """Return the pairs, made some at a time when they are read."""
+        """Return the pairs, made some at a time on reading."""
         return self._rows.reader()
 
     def headline(self) -> str:
-        """Return how many documents there are, of each collection, and how many pairs."""
+        """Return the numbers of documents per collection, and of pairs."""
         documents = " and ".join(counted(n, "document") for n in self.summary["documents"])
         return f"{documents}: {counted(len(self), 'pair')}"
 

@@ -1,4 +1,4 @@
-"""The plan of a search for pairs: its options, checked before any work starts."""
+"""Plan of a search for pairs: its options, checked before any work starts."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 _DEFAULT_THRESHOLD = "0.8"
 
-# Those of sets; None stands for edit distances.
+# Measures of sets; None stands for edit distances.
 _KINDS: dict[str, type[Measure]] = {**MEASURES, Hamming.name: Hamming}
 
-# Where many options have no effect, and the remedy.
+# Case in which many options have no effect, and the remedy.
 _EDIT = "edit"
 _ON_EDITS, _OF_SETS = "on edit distances", "compare sets of shingles"
 _ON_WEIGHTS = "on weighted sets, which are joined in one way"
@@ -35,7 +35,7 @@ _ON_WEIGHTS = "on weighted sets, which are joined in one way"
 class PairPlan:
     """Checked options: a ``measure`` of sets, or ``edit`` distances of strings.
 
-    ``banding`` is there where candidates come from MinHash bands.
+    ``banding`` exists if candidates come from MinHash bands.
     """
 
     options: PairOptions
@@ -47,7 +47,7 @@ class PairPlan:
 
     @property
     def threshold(self) -> float | None:
-        """The least similarity, None where any will do or distances are limited."""
+        """The least similarity, None for any, or if distances are limited."""
         if self.options.top is not None and self.options.threshold is None:
             return None
         if self.measure:
@@ -57,12 +57,12 @@ class PairPlan:
 
     @property
     def algorithm_of_strings(self) -> Algorithm:
-        """The algorithm, where there is nothing to choose by."""
+        """The algorithm for strings, which is fixed."""
         return "ppjoin+" if self.algorithm == "auto" else self.algorithm
 
     @property
     def measure_of_sets(self) -> Measure:
-        """The measure, where it is one of sets."""
+        """The measure, if it is a measure of sets."""
         assert self.measure is not None
         return self.measure
 
@@ -75,12 +75,12 @@ class PairPlan:
 
     @property
     def measure_name(self) -> str:
-        """Name of the measure, of whichever kind."""
+        """Name of the measure, of either kind."""
         return self.measure.name if self.measure else _EDIT
 
     @property
     def reading_of_other(self) -> ReadingPlan:
-        """How another collection is read."""
+        """Plan of reading the other collection."""
         return self.reading.for_other(other_columns_of(self.options))
 
 
@@ -119,7 +119,7 @@ def _plan(options: PairOptions) -> PairPlan:
 
 
 def _measure(options: PairOptions, kind: type[Measure]) -> Measure:
-    """Return the measure with its threshold; without one the most similar come from all pairs."""
+    """Return the measure with its threshold; without one, for the most similar of all pairs."""
     if kind is Hamming:
         return Hamming.within(options.max_distance or 0)
     if options.threshold is not None:
@@ -140,7 +140,7 @@ def _edit_threshold(options: PairOptions) -> EditThreshold:
 
 
 def _read_strings(options: PairOptions) -> ReadingPlan:
-    """Read texts as strings of characters, unless another tokenizer is asked for, or bytes are."""
+    """Read texts as strings of characters, except with another tokenizer or for bytes."""
     reading = reading_plan(options.with_tokenizer("characters"))
     return replace(reading, blocking=options.blocking_columns)
 
@@ -184,7 +184,7 @@ def _check_exclusive(options: PairOptions, kind: type[Measure] | None) -> None:
 
 
 def _without_bands(options: PairOptions, kind: type[Measure] | None) -> tuple[str, str]:
-    """Return where there are no bands, and what to choose that has them."""
+    """Return the case without bands, and the remedy."""
     if kind is None:
         return _ON_EDITS, f"{_OF_SETS} with method minhash"
     remedy = "choose method minhash"

@@ -1,7 +1,6 @@
-"""The stage records: what is joined, each once, and which documents have it.
+"""The stage records: distinct records to join, and their documents.
 
-Documents of one content (the same tokens) have one record, and so have contents whose sets of
-shingles are equal.
+Documents with the same tokens have one record, and so have contents with equal sets of shingles.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PairContents(NumberedContents):
-    """Documents of one collection, or of two of which the left ones are numbered first."""
+    """Documents of one collection, or of two with the left ones numbered first."""
 
     collections: tuple[Catalogue, ...]
     firsts: Int64s
@@ -60,12 +59,12 @@ class PairContents(NumberedContents):
 
     @property
     def n_left(self) -> int | None:
-        """Documents of the left collection, None for a self-join."""
+        """Number of documents in the left collection, None for a self-join."""
         return None if len(self.collections) == 1 else len(self.collections[0])
 
     @property
     def are_shared(self) -> Bools:
-        """Documents that stand for a content which others have, too."""
+        """Documents of contents that other documents have, too."""
         shared: Bools = self.is_content & (
             np.bincount(self.firsts[self.firsts >= 0], minlength=len(self.firsts)) > 1
         )
@@ -78,10 +77,10 @@ def find_pair_contents(engine: Engine, read: Read) -> PairContents:
 
 
 def sides_of(records: Int64s, n_left: int | None, n_records: int) -> Bytes | None:
-    """Return for each record whether the left collection has it, the right one, or both.
+    """Return per record whether the left collection has it, the right one, or both.
 
-    ``records`` has the record of each document, -1 for none, of the left collection first, which
-    has ``n_left``; None, and no sides, for a self-join.
+    ``records`` has the record of each document, -1 for none, starting with the ``n_left`` documents
+    of the left collection; None, and no sides, for a self-join.
     """
     if n_left is None:
         return None
@@ -95,19 +94,19 @@ def sides_of(records: Int64s, n_left: int | None, n_records: int) -> Bytes | Non
 # Pairs that are judged at a time.
 _AT_ONCE = 1 << 16
 
-# Second half of what stands for the digest of an empty set.
+# Second half of the digest placeholder of an empty set.
 _NO_DIGEST = np.uint64(2**64 - 1)
 
-# Returns the sets of contents at these places, which ascend.
+# Returns the sets of contents at ascending positions.
 SetReader = Callable[[Int64s], ShingleSets | WeightedSets]
 
 
 @dataclass(frozen=True)
 class JoinedRecords:
-    """Pairs of records, each of which is a set that differs from all others.
+    """Pairs of records, which are distinct sets.
 
-    ``of_contents`` has the record of each content, ``sizes`` those of the records, of weighted ones
-    their total weights. ``n_verified`` pairs of records share a bucket and were compared.
+    ``of_contents`` has the record of each content; ``sizes`` are the records' sizes, or total
+    weights. ``n_verified`` pairs of records share a bucket and were compared.
     """
 
     of_contents: Int64s
@@ -116,7 +115,7 @@ class JoinedRecords:
     n_verified: int
 
     def as_arrays(self) -> dict[str, AnyArray]:
-        """Return it as arrays, to be kept."""
+        """Return it as arrays for storage."""
         counts = np.array([self.n_verified])
         return {
             "of_contents": self.of_contents,
@@ -127,33 +126,33 @@ class JoinedRecords:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, AnyArray]) -> JoinedRecords:
-        """Make one of what ``as_arrays`` has returned."""
+        """Restore it from ``as_arrays``."""
         pairs = ScoredPairs(*(arrays[name] for name in ("left", "right", "scores")))
         return cls(arrays["of_contents"], arrays["sizes"], pairs, int(arrays["counts"][0]))
 
     def scored_by(self, measure: Measure) -> SetSizes:
-        """Return how similar records are, of which only the sizes are still there."""
+        """Return the similarities of records from their sizes alone."""
         return SetSizes(self.sizes, measure)
 
 
 @dataclass(frozen=True)
 class RecordJoin:
-    """Contents whose sets are joined, if two share a bucket.
+    """Join the sets of contents that share a bucket.
 
     Parameters
     ----------
     keys
         Band keys of the contents, of shape (n, n_bands).
     costs
-        Bytes that each takes in memory when it is compared.
+        Memory of each content in comparisons.
     read_sets
         Returns the sets of some contents.
     find_sides
         Returns the sides of the records, given the record of each content and their number.
     measure
-        Whose threshold pairs reach.
+        Measure with the threshold of pairs.
     limit
-        Most pairs.
+        Maximum number of pairs.
     """
 
     keys: Uint64s
@@ -164,7 +163,7 @@ class RecordJoin:
     limit: int | None
 
     def run(self, room: int | None, runner: Runner) -> JoinedRecords:
-        """Find all pairs, with sets of so many bytes in memory at once; None for all."""
+        """Find all pairs within a memory limit for sets; None for no limit."""
         everything = np.arange(len(self.costs))
         if room is None or int(self.costs.sum()) <= room:
             sets = self.read_sets(everything)
@@ -219,7 +218,7 @@ class RecordJoin:
             n_verified += n_own
             for earlier, n_earlier in zip(blocks[:block], within[:block], strict=True):
                 pairs, n_both = join(np.concatenate([earlier, own]))
-                # Both blocks are joined with themselves once more, which is the smaller part.
+                # Pairs within either block were found before, which is the smaller part.
                 found.append(pairs.take((pairs.left < own[0]) != (pairs.right < own[0])))
                 n_verified += n_both - n_own - n_earlier
         joined = ScoredPairs.joined(found)
@@ -246,7 +245,7 @@ def _sizes_of(sets: ShingleSets | WeightedSets) -> Int64s:
 
 
 def find_equal(digests: Uint64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
-    """Find the first of equal sets, and for each set the number of its first among those.
+    """Find the first of equal sets, and the index of each set's first among those.
 
     An empty set equals no other.
     """
@@ -259,10 +258,10 @@ def find_equal(digests: Uint64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
 
 @dataclass(frozen=True)
 class Records:
-    """Records, as they are joined, and the record of each document, -1 for none.
+    """Joined records, and the record of each document, -1 for none.
 
-    Of two collections the documents of the left one come first, ``n_left`` of them; None for a
-    self-join. ``algorithm`` is the one by which they are joined, if there are several.
+    With two collections, the ``n_left`` documents of the left one come first; None for a self-join.
+    ``algorithm`` is the algorithm of the join, if there are several.
     """
 
     join: BlockedJoin
@@ -274,11 +273,11 @@ class Records:
         return len(self.join.own_scores)
 
     def sides(self) -> Bytes | None:
-        """Return for each record whether the left collection has it, the right one, or both."""
+        """Return per record whether the left collection has it, the right one, or both."""
         return sides_of(self.of_documents, self.n_left, len(self))
 
     def similarities(self, pairs: ScoredPairs) -> Floats:
-        """Return the similarity of each pair of documents; memory beside them that of few."""
+        """Return the similarity of each pair of documents, with little extra memory."""
         similarities: Floats = np.empty(len(pairs), np.float64)
         for start in range(0, len(pairs), _AT_ONCE):
             own = slice(start, start + _AT_ONCE)
@@ -288,13 +287,13 @@ class Records:
 
 
 def scheme_of(plan: PairPlan) -> SetScheme:
-    """Return what makes of documents' tokens that by which they are compared."""
-    # Weighing may wait for frequencies, which are counted before.
+    """Return the scheme that turns documents' tokens into compared sets."""
+    # Weighing may wait for the document frequencies.
     return SetScheme(None) if plan.edit else SetScheme(plan.reading.shingles, plan.reading.weighted)
 
 
 def make_records(engine: Engine, read: Read, plan: PairPlan) -> Records:
-    """Make records of all documents that were read, which are joined as sets or as strings."""
+    """Make the records of all documents, as sets or as strings."""
     scheme = scheme_of(plan)
     contents = find_pair_contents(engine, read)
     documents = np.flatnonzero(contents.is_content)
@@ -312,7 +311,7 @@ def make_records(engine: Engine, read: Read, plan: PairPlan) -> Records:
 
 
 def _join_of(sets: Compared, plan: PairPlan) -> tuple[PartedJoin, Algorithm | None]:
-    """Return the join that is asked for, and its algorithm, if there are several."""
+    """Return the requested join, and its algorithm, if there are several."""
     if isinstance(sets, TokenLists):
         from neardup.matching.edit_join import EditJoin
 
@@ -320,12 +319,12 @@ def _join_of(sets: Compared, plan: PairPlan) -> tuple[PartedJoin, Algorithm | No
         of_strings = plan.algorithm_of_strings
         return EditJoin(sets, plan.edit, plan.options.ngram, of_strings), of_strings
     if isinstance(sets, WeightedSets):
-        # Its kernels are for few jobs.
+        # Few jobs need its kernels.
         from neardup.matching.weighted_join import WeightedJoin
 
         return WeightedJoin(sets, plan.measure_of_sets), None
     algorithm = plan.algorithm
-    # With the most similar pairs thresholds fall, and each chooses anew.
+    # For the most similar pairs, thresholds fall, and each step chooses anew.
     if algorithm == "auto" and plan.options.top is None:
         algorithm = choose_algorithm(sets.sizes[sets.sizes > 0], plan.measure_of_sets)
     if isinstance(plan.measure, Hamming):

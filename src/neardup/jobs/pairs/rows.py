@@ -1,6 +1,6 @@
-"""Pairs of documents as rows of numbers, in runs that may lie in files, and the way to a table.
+"""Pairs of documents as rows of numbers, in runs possibly in files, and their table.
 
-Columns of the input stand beside the ids, with their values of both sides.
+Columns of the input follow the ids, with their values of both sides.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Shares of the memory: of rows that are found, and of those that are being spelled out.
+# Shares of the memory for found rows, and for rows that are being spelled out.
 ROWS_SHARE = 0.1
 _SPELLING_SHARE = 0.1
 
 # Memory of a row that is being spelled out.
 _BYTES_OF_ROW = 160
 
-# Pairs whose columns are compared at a time, and bytes of a file of those that stay.
+# Pairs whose columns are compared at a time, and bytes per file of remaining ones.
 _PAIRS_AT_ONCE = 1 << 16
 _FILE_BYTES = 64_000_000
 
@@ -48,7 +48,7 @@ _FILE_BYTES = 64_000_000
 class ColumnsOfPairs:
     """Values of the documents a and of the documents b, side by side.
 
-    ``names`` are those asked for; a side lacks a column that no file of its collection has.
+    ``names`` are the requested columns; a side lacks a column that no file of its collection has.
     """
 
     names: Sequence[str]
@@ -65,7 +65,7 @@ class ColumnsOfPairs:
         return found
 
     def take(self, left: Int64s, right: Int64s) -> list[pa.Array]:
-        """Return the columns of some pairs, given the numbers of their documents."""
+        """Return the columns of pairs, given the numbers of their documents."""
         sides = [
             dict(zip(values.names, values.take(documents), strict=True))
             for values, documents in ((self.left, left), (self.right, right))
@@ -76,7 +76,7 @@ class ColumnsOfPairs:
 def check_columns(
     names: Sequence[str], collections: Sequence[Sequence[Source]], read: ColumnNames
 ) -> list[tuple[str, ...]]:
-    """Return which of some columns each collection has; ``read`` are those of the first one."""
+    """Return the available columns of each collection; ``read`` are read in the first one."""
     if "id" in names:
         message = (
             "columns names 'id', of which id_a and id_b would be, as the ids of a pair are "
@@ -108,9 +108,9 @@ def read_columns(
     workspace: Workspace,
     runner: Runner,
 ) -> ColumnsOfPairs:
-    """Read the columns of all documents that are in a pair, those that each collection has.
+    """Read the available columns of all documents that are in a pair.
 
-    Memory that of the values, as far as the workspace allows, and 9 bytes a document in a pair.
+    Memory: the values, as far as the workspace allows, and 9 bytes per document in a pair.
     """
     values = _read_wanted(runs, catalogues, there, workspace, runner, "columns")
     return ColumnsOfPairs(names, values[0], values[-1])
@@ -123,10 +123,10 @@ def keep_equal(
     workspace: Workspace,
     runner: Runner,
 ) -> SpilledBatches:
-    """Keep the pairs of equal values in some columns, compared as text.
+    """Keep the pairs with equal values in some columns, compared as text.
 
-    A pair stays, too, if one of its documents has no value. Memory: the values of the documents in
-    a pair and the pairs that stay, as far as the workspace allows, and some pairs at a time.
+    A pair also stays if one of its documents has no value. Memory: the values of the documents in a
+    pair and the remaining pairs, as far as the workspace allows, and some pairs at a time.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -162,7 +162,7 @@ def _read_wanted(
     runner: Runner,
     task: str,
 ) -> list[Values]:
-    """Read some columns of each collection, of the documents that are in a pair."""
+    """Read some columns of each collection, for documents that are in a pair."""
     is_wanted = np.zeros(sum(map(len, catalogues)), np.bool_)
     for run in runs:
         for side in ("left", "right"):
@@ -179,7 +179,7 @@ _ROWS_AT_ONCE = 1 << 18
 
 
 def to_run(pairs: ScoredPairs, similarities: Floats) -> pa.RecordBatch:
-    """Return pairs of documents as they are kept; 32 bytes each."""
+    """Return pairs of documents as stored rows of 32 bytes."""
     import pyarrow as pa
 
     return pa.RecordBatch.from_pydict(
@@ -195,9 +195,9 @@ def to_run(pairs: ScoredPairs, similarities: Floats) -> pa.RecordBatch:
 def spell_runs(
     joined: ScoredPairs, speller: Speller, scored: Scored, n_at_once: int | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Spell pairs of records out, about so many pairs of documents at a time; None: all at once.
+    """Spell out pairs of records, about ``n_at_once`` pairs of documents at a time.
 
-    Yields one run at least, each in ascending order.
+    None is all at once. Yields at least one run, each in ascending order.
     """
     crossings = speller.crossings(joined)
     similarities = scored.similarities(crossings)
@@ -211,9 +211,10 @@ def spell_runs(
 
 
 class FoundPart(NamedTuple):
-    """Pairs of documents of one part of a join, and what is counted in it.
+    """Pairs of documents of one part of a join, with its counts.
 
-    ``spell`` yields them in runs, one at least, each in ascending order and of about so many rows.
+    ``spell`` yields them in at least one run, each in ascending order and of about the given number
+    of rows.
     """
 
     n_pairs: int
@@ -224,7 +225,7 @@ class FoundPart(NamedTuple):
     def of_records(
         cls, joined: ScoredPairs, speller: Speller, scored: Scored, counts: list[int]
     ) -> FoundPart:
-        """Take pairs of records, which are spelled out."""
+        """Take pairs of records, to be spelled out."""
         return cls(speller.count(joined), partial(spell_runs, joined, speller, scored), counts)
 
 
@@ -242,17 +243,17 @@ def collect_runs(
     limit: int | None,
     workspace: Workspace,
 ) -> Collected:
-    """Spell out the pairs of one part of a join after the other.
+    """Spell out the pairs of each part of a join.
 
-    ``join_parts`` joins those from a number on: parts that an earlier run has joined are not joined
-    again. ``shares`` says for each part how much of the work is done after it.
+    ``join_parts`` joins the parts from a number on: parts of an earlier run are not joined again.
+    ``shares`` has the completed share of the work after each part.
 
     Raises
     ------
     ResultLimitError
         At more than ``limit`` pairs of documents.
     """
-    # What is in memory is found anew by a run that goes on, but not if there are files anyway.
+    # Pairs in memory are found again by a resumed run, unless there are files anyway.
     is_in_files = workspace.work is not None and workspace.work.n_done > 0
     share = 0 if is_in_files else ROWS_SHARE
     at_once = None
@@ -279,12 +280,11 @@ def collect_runs(
 
 @dataclass(frozen=True)
 class PairRows:
-    """Pairs of documents of some collections, which are numbered one behind the other.
+    """Pairs of documents of some collections, numbered consecutively.
 
-    ``runs`` can be gone through several times. If there are several, each is in ascending order,
-    and a document is the left one of pairs in any of them. ``score_name`` is the column's, None for
-    none; ``metadata`` is what the table says of itself; ``columns`` are those of the input that
-    stand behind the others.
+    ``runs`` can be iterated repeatedly. Several runs are each in ascending order, and may all have
+    pairs of any left document. ``score_name`` is the column's name or None; ``metadata`` describes
+    the table; ``columns`` are input columns after the others.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -294,7 +294,7 @@ class PairRows:
     columns: ColumnsOfPairs | None = None
 
     def reader(self) -> pa.RecordBatchReader:
-        """Return the rows with the documents' ids, made some at a time when they are read."""
+        """Return the rows with the documents' ids, made some at a time on reading."""
         import pyarrow as pa
 
         columns = {
@@ -325,7 +325,7 @@ class PairRows:
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
     def _in_order(self) -> Iterator[pa.RecordBatch]:
-        """Yield all rows: those of the only run as they stand, else merged, some at a time."""
+        """Yield all rows: a single run unchanged, several runs merged, some at a time."""
         n_runs = sum(1 for run in self.runs if len(run))
         if n_runs > 1:
             yield from self._merged()
@@ -335,9 +335,9 @@ class PairRows:
                 yield run.slice(start, _ROWS_AT_ONCE)
 
     def _merged(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of one range of left documents after the other.
+        """Yield the rows of consecutive ranges of left documents.
 
-        Of each run only those rows are looked at, so that of files little is in memory.
+        Only those rows of each run are read, so that little of the files is in memory.
         """
         import pyarrow as pa
 
@@ -353,7 +353,7 @@ class PairRows:
             yield rows.take(pa.array(order))
 
     def _cut(self) -> list[int]:
-        """Cut the left documents into ranges of about so many rows, one document at least."""
+        """Divide the left documents into ranges of a similar number of rows."""
         n_rows: Int64s = np.zeros(len(self.catalogues[0]), np.int64)
         for run in self.runs:
             left = numbers_of(run, "left")
@@ -363,7 +363,7 @@ class PairRows:
         bounds = [0]
         while bounds[-1] < len(ends) and (before := _total(ends, bounds[-1])) < ends[-1]:
             stop = int(np.searchsorted(ends, before + _ROWS_AT_ONCE, side="right"))
-            # A range that would be empty is that of the next document with rows.
+            # Extend an empty range to the next document with rows.
             least = int(np.searchsorted(ends, before, side="right")) + 1
             bounds.append(max(stop, least))
         return bounds

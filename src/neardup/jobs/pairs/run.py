@@ -1,4 +1,4 @@
-"""The stages of a search for pairs in order, from sources to the result, and their account."""
+"""Stages of a search for pairs in order, and the summary."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ from neardup.tables import Bools, Floats, Int64s, ScoredPairs, Uint64s
 if TYPE_CHECKING:
     from neardup.jobs.pairs.rows import Collected
 
-# A few strings and those of a list that are nearest to them: compared as they are, no tables.
+# Few strings and their nearest in a list: compared directly, without tables.
 
-# The most strings that partners are looked for: of more, threads compare several at a time.
+# Maximum number of such strings; for more, threads compare several at a time.
 _FEW = 4
 
 
 @dataclass(frozen=True)
 class StringList:
-    """A collection of strings in memory, and the columns that it is read by."""
+    """A collection of strings in memory, and its columns."""
 
     source: MemorySource
     columns: ColumnNames
@@ -81,7 +81,7 @@ class StringList:
 
     @classmethod
     def of(cls, sources: Sequence[Source], reading: ReadingPlan) -> StringList | None:
-        """Take the strings whose edits are counted; None where there are no such strings."""
+        """Return the strings of a search by edits; None for other inputs."""
         source = sources[0] if len(sources) == 1 else None
         if not isinstance(source, MemorySource) or source.texts is None:
             return None
@@ -108,7 +108,7 @@ class StringList:
 
 @dataclass(frozen=True)
 class FewPairs:
-    """The most similar pairs of few strings and many, as a join of their records finds them."""
+    """The most similar pairs of few and many strings, in the form of a join."""
 
     catalogues: tuple[Catalogue, Catalogue]
     pairs: ScoredPairs
@@ -119,9 +119,9 @@ class FewPairs:
 
 
 def find_in_few(collections: Collections, plan: PairPlan, runner: Runner) -> FewPairs | None:
-    """Find the most similar pairs, if they are of a few strings and a list; None if they are not.
+    """Find the most similar pairs of a few strings and a list; None for other inputs.
 
-    Strings are those of Python, whose characters are compared.
+    Strings are Python strings, compared by character.
     """
     options, edit, shingles = plan.options, plan.edit, plan.reading.shingles
     assert options.top is not None
@@ -157,7 +157,7 @@ def find_in_few(collections: Collections, plan: PairPlan, runner: Runner) -> Few
         if options.per_document:
             order = np.arange(len(found))
         else:
-            # The nearest of each are in order; of one rank they are so of all.
+            # Each string's nearest are sorted; equal ranks are sorted over all.
             ranks = rank_fractions(longer - distances, longer)
             order = np.argsort(ranks, kind="stable")[: options.top]
         pairs = ScoredPairs(documents, len(strings[0]) + places, distances).take(order)
@@ -179,7 +179,7 @@ def find_in_few(collections: Collections, plan: PairPlan, runner: Runner) -> Few
 def count_outside(
     catalogues: Sequence[Catalogue], keys: Uint64s | None, columns: Sequence[str]
 ) -> int:
-    """Count the documents that are compared with none, because they lack a value."""
+    """Count the documents that are not compared because they lack a value."""
     if keys is None:
         return 0
     n_outside = 0
@@ -210,17 +210,17 @@ def _no_values(catalogue: Catalogue, columns: Sequence[str]) -> InvalidInputErro
 def choose_one_to_one(
     runs: Iterable[pa.RecordBatch], n_documents: int, *, by_distance: bool
 ) -> list[pa.RecordBatch]:
-    """Keep of runs of pairs those that come first among all pairs of either document.
+    """Keep the pairs that come first among all pairs of either document.
 
-    Pairs are gone through from the most similar to the least, those of least distance first with
-    ``by_distance``, ties by the left document, then the right one; a pair stays if neither of its
-    documents is in one that does. So every pair that goes has a document in a pair that is no less
-    similar: the matching is stable, and the only one that is, but for ties. Documents of two
-    collections are numbered one behind the other.
+    Pairs are processed from the most similar to the least, by distance with ``by_distance``, ties
+    by the left document, then the right one; a pair stays if neither of its documents is in an
+    earlier kept pair. So every dropped pair has a document in a pair that is at least as similar:
+    the matching is stable, and unique except for ties. Documents of two collections are numbered
+    consecutively.
 
     Notes
     -----
-    Memory some 50 bytes a pair, and one a document; time O(n log n).
+    Memory about 50 bytes per pair, and one per document; time O(n log n).
     """
     parts = list(runs)
     left, right = (_joined(parts, name) for name in ("left", "right"))
@@ -243,10 +243,10 @@ def _joined(runs: list[pa.RecordBatch], name: str) -> Int64s:
 
 @dataclass(frozen=True)
 class Matches:
-    """Pairs of documents in the order in which they are written, and what the filters did.
+    """Pairs of documents in output order, with the counts of filters.
 
-    ``runs`` are as those of ``PairRows``. Of ``n_records`` records pairs were found, in ``n_steps``
-    joins with one threshold after another, by the algorithm named, if by prefixes.
+    ``runs`` are like those of ``PairRows``. ``n_records`` records were joined in ``n_steps`` joins
+    with falling thresholds, by the named algorithm of prefixes, if any.
     """
 
     runs: Iterable[pa.RecordBatch]
@@ -259,7 +259,7 @@ class Matches:
 
 
 def find_matches(engine: Engine, records: Records, options: PairOptions) -> Matches:
-    """Join the records and spell the pairs out; what does not fit goes to files."""
+    """Join the records and spell out the pairs, in files if they do not fit."""
     join, sides = records.join, records.sides()
     speller = Speller.of(
         records.of_documents,
@@ -275,7 +275,7 @@ def find_matches(engine: Engine, records: Records, options: PairOptions) -> Matc
         def join_parts(first: int) -> Iterator[FoundPart]:
             joined_units = join.run_units(first, sides, options.limit)
             for number, (joined, counts) in enumerate(joined_units, first):
-                # What two records have in common with themselves is spelled out once.
+                # Pairs within a record are spelled out once.
                 own = speller if number == 0 else alone
                 yield FoundPart.of_records(joined, own, join, list(vars(counts).values()))
 
@@ -295,7 +295,7 @@ def find_matches(engine: Engine, records: Records, options: PairOptions) -> Matc
 
 
 def _matches_of(few: FewPairs, plan: PairPlan) -> Matches:
-    """Return pairs of few strings as the others are."""
+    """Return pairs of few strings in the common form."""
     check_limit(plan.options.limit, len(few.similarities))
     run = to_run(few.pairs, few.similarities)
     algorithm = plan.algorithm_of_strings
@@ -318,7 +318,7 @@ def summarise_pairs(
     matches: Matches,
     engine: Engine,
 ) -> dict[str, Any]:
-    """Put together what ``--json`` prints of a run."""
+    """Return the ``--json`` output of a run."""
     options = plan.options
     other = catalogues[1].columns if len(catalogues) > 1 else NO_COLUMNS
     summary: dict[str, Any] = {
@@ -351,7 +351,7 @@ def summarise_pairs(
 
 
 def _describe_method(plan: PairPlan, matches: Matches) -> dict[str, Any]:
-    """Return what only this kind of measure and this method have."""
+    """Return the entries of this kind of measure and this method."""
     if plan.edit:
         return {"algorithm": matches.algorithm, "max_distance": plan.edit.max_distance}
     if isinstance(plan.measure, Hamming):
@@ -379,7 +379,7 @@ def _describe_scheme(plan: PairPlan) -> dict[str, Any]:
 
 
 def _count_short(catalogues: Sequence[Catalogue], plan: PairPlan) -> int:
-    """Count the documents that have one shingle only, because they have fewer tokens than that."""
+    """Count the documents with a single shingle because they have fewer tokens than one."""
     if plan.edit:
         return 0
     ngram = plan.reading.shingles.ngram
@@ -390,18 +390,18 @@ _log = job_logger(__name__)
 
 
 class PairJob:
-    """A search for pairs whose options are checked; inputs are found when they are asked for.
+    """A search for pairs with checked options; inputs are resolved on access.
 
     Parameters
     ----------
     options
-        What was given.
+        Given options.
     resolve
-        Finds the sources of what was named, as the options say.
+        Resolves named sources by the options.
     data, against, idf_from
-        The documents, others that pairs are formed with, and those that are counted.
+        The documents, the second collection, and the documents for frequencies.
     named
-        What ``against`` is where it may name an index.
+        Value of ``against`` if it may name an index.
     """
 
     def __init__(
@@ -419,12 +419,12 @@ class PairJob:
         self._named = against if named is None else named
         self.index = self.plan = None
         if against is not None:
-            # What knows indexes takes long to import, and most runs have one collection.
+            # Index code is slow to import, and most runs have one collection.
             from neardup.documents.other import index_among, own_tokenizer
 
             tokenizer = options.tokenizer
-            # Edit distances compare texts, whatever the index has cut them into; the tokenizer of a
-            # preset was not given.
+            # Edit distances compare texts, whatever the tokens of the index; a preset's tokenizer
+            # was not given.
             if options.is_of_edits or options.preset is not None:
                 tokenizer = own_tokenizer(tokenizer)
             index = index_among(self._named, tokenizer)
@@ -446,7 +446,7 @@ class PairJob:
 
     @cached_property
     def right(self) -> Sequence[Source] | None:
-        """The others, unless there are none, or they are looked up in an index."""
+        """The second collection, unless it is missing or looked up in an index."""
         if self._against is None or self.index is not None:
             return None
         from neardup.documents.other import resolve_other
@@ -460,13 +460,13 @@ class PairJob:
 
     @cached_property
     def counted(self) -> Inputs | None:
-        """The documents by which shingles are weighed; None: those of which pairs are found."""
+        """The documents for frequencies; None: the compared ones."""
         if self._idf_from is None or self.index is not None:
             return None
         return self._resolve(self._idf_from, self.options)
 
     def key(self, runner: Runner) -> dict[str, Any] | None:
-        """Return what decides the result; None where inputs cannot be known again."""
+        """Return the inputs that identify the result; None if they cannot be identified."""
         if self.index is not None:
             view, folder = self.index.view(runner), self.index.folder
             return key_with_index("pairs", self.options, view, folder, inputs=self.left)
@@ -483,7 +483,7 @@ class PairJob:
     def run(self, engine: Engine) -> PairResult:
         """Find the pairs."""
         if self.index is not None:
-            # Indexes take long to import, and most runs have none.
+            # Index code is slow to import, and most runs have none.
             from neardup.documents.lookup import SharedIndex
             from neardup.jobs.pairs.against_index import find_pairs_in_index
 
@@ -504,10 +504,9 @@ def find_pairs_in_sources(
 ) -> PairResult:
     """Find all pairs, or the most similar; ``right`` is None for a self-join.
 
-    Texts that are equal, and then records that are equal, are joined once; their documents come in
-    when pairs are spelled out. What there is not enough memory for goes to files. Where shingles
-    are weighed by how many documents have them, those of ``counted`` are counted; None: those of
-    which pairs are found.
+    Equal texts, and then equal records, are joined once; pairs of their documents are spelled out
+    afterwards, in files if they do not fit. Document frequencies are counted in ``counted``; None:
+    in the compared documents.
     """
     runner, workspace = engine.runner, engine.workspace
     collections = [(left, plan.reading)]
@@ -559,7 +558,7 @@ def find_pairs_in_sources(
         summary |= {"one_to_one": True, "similar_pairs": n_similar}
     if names:
         summary["columns"] = list(names)
-    # Two of one shingle each are at a Hamming distance of 2.
+    # Two sets of one shingle each have a Hamming distance of 2.
     n_short = 0 if isinstance(plan.measure, Hamming) else summary["short_documents"]
     n_documents = sum(summary["documents"])
     summary["hints"] = hints_of_short(n_documents, n_short, plan.reading.shingles)
@@ -568,7 +567,7 @@ def find_pairs_in_sources(
 
 
 Found = tuple[Sequence[Catalogue], Matches, int]
-"""Catalogues, pairs of their documents, and how many of these are compared with none."""
+"""Catalogues, pairs of their documents, and the number of documents not compared."""
 
 
 def _find_exactly(engine: Engine, collections: Collections, plan: PairPlan) -> Found:
@@ -577,7 +576,7 @@ def _find_exactly(engine: Engine, collections: Collections, plan: PairPlan) -> F
         catalogues, keys = read.catalogues, read.known.blocking_keys()
         n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
         records = make_records(engine, read, plan)
-        # Digests have room in memory until here.
+        # Digests are in memory until here.
         read = read._replace(known=SignedBatches(0))
         note(documents=sum(map(len, catalogues)), records=len(records))
     with engine.stage("join") as note:

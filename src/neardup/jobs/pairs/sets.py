@@ -1,7 +1,7 @@
-"""Sets, weighted sets or strings of documents, as rows that are compared in joins.
+"""Sets, weighted sets or strings of documents, as rows for joins.
 
-Rows go to partitions by the extent of the document, the number of its elements or its total weight:
-so a join that bounds the extents of similar documents by each other reads few partitions at a time.
+Rows go to partitions by the extent of the document, its number of elements or total weight: a join
+that bounds the extents of similar documents then reads few partitions at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from neardup.reading.sign import ReadingPlan
     from neardup.runs.runner import Runner
 
-# Extents from which on classes begin: eight for each time that the extent doubles.
+# Lower bounds of extent classes: eight per doubling of the extent.
 _CLASSES = np.unique((2 ** (np.arange(8 * 62) / 8)).astype(np.int64))
 
 # The class of a weighted set of one shingle: weights are in units of 2^-20.
@@ -37,7 +37,7 @@ _FIRST_OF_WEIGHTS = int(np.searchsorted(_CLASSES, 1 << 20))
 # Elements that are digested at a time.
 _AT_ONCE = 1 << 16
 
-# Of elements, which are hashes, those below this are counted: one in so many.
+# Elements are hashes; those below this, one in so many, are counted.
 _ONE_IN = 1 << 12
 _COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
 
@@ -52,17 +52,17 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True)
 class SetScheme:
-    """Makes sets of the tokens of documents.
+    """Scheme that makes sets of the tokens of documents.
 
-    They are weighted with ``weighted``. Without ``shingles`` documents are strings: the tokens
-    themselves, in their order.
+    They are weighted with ``weighted``. Without ``shingles``, documents are strings: the tokens
+    themselves, in order.
     """
 
     shingles: ShingleScheme | None
     weighted: WeightedScheme | None = None
 
     def list_sets(self, block: RowBlock, plan: ReadingPlan) -> tuple[SignedBlock, pa.RecordBatch]:
-        """Sign the documents of a block by their sets, with a row for each that is not empty."""
+        """Sign the documents of a block by their sets, with a row per non-empty set."""
         parts: list[Compared] = []
 
         def digest(tokens: TokenLists) -> Uint64s:
@@ -79,7 +79,7 @@ class SetScheme:
         return replace(signed, columns=columns, facts=facts), rows
 
     def sizes(self, known: SignedBatches, n_documents: int) -> Sizes:
-        """Return the sizes and extents of all documents that were listed."""
+        """Return the sizes and extents of all listed documents."""
         sizes: Int64s = np.empty(n_documents, np.int64)
         extents = sizes if self.weighted is None else np.empty(n_documents, np.int64)
         for start, batch in known:
@@ -103,7 +103,7 @@ class SetScheme:
     ) -> Compared:
         """Return the sets or strings of the documents in ``known``.
 
-        Rows of other documents are ignored. With a runner its threads copy the sets.
+        Rows of other documents are ignored. With a runner, its threads copy the sets.
         """
         documents = numbers_of(known, DOCUMENT)
         sizes, extents = sizes_of(known), extents_of(known)
@@ -176,7 +176,7 @@ class SetScheme:
 
 
 def route_by_extent(rows: pa.RecordBatch, n_partitions: int) -> Int64s:
-    """Return the partitions of documents, those of larger extents behind those of smaller ones."""
+    """Return the partitions of documents, in the order of their extents."""
     classes = classes_of(extents_of(rows))
     if "extent" in rows.schema.names:
         classes -= _FIRST_OF_WEIGHTS
@@ -200,7 +200,7 @@ def sizes_of(rows: pa.RecordBatch) -> Int64s:
 
 
 def extents_of(rows: pa.RecordBatch) -> Int64s:
-    """Return how large each document is: its elements, or their weight."""
+    """Return the extent of each document: its number of elements, or their weight."""
     if "extent" not in rows.schema.names:
         return sizes_of(rows)
     extents: Int64s = numbers_of(rows, "extent")
@@ -208,7 +208,7 @@ def extents_of(rows: pa.RecordBatch) -> Int64s:
 
 
 def _layout(part: Compared) -> tuple[Int64s, Int64s]:
-    """Return where the elements of each document begin, and how many they are."""
+    """Return the start and number of each document's elements."""
     if isinstance(part, TokenLists):
         return part.offsets[:-1], np.diff(part.offsets)
     return part.starts, part.sizes
@@ -219,7 +219,7 @@ def _extents_of_part(part: Compared) -> Int64s:
 
 
 def _lists_of(batch: pa.RecordBatch, name: str) -> tuple[Int64s, Uint64s]:
-    """Return where the list of each document begins and the last one ends, and all values."""
+    """Return the bounds of each document's list, and all values."""
     column = batch.column(name)
     return column.offsets.to_numpy(), column.values.to_numpy()
 
@@ -227,7 +227,7 @@ def _lists_of(batch: pa.RecordBatch, name: str) -> tuple[Int64s, Uint64s]:
 def digest_compared(compared: Compared) -> Uint64s:
     """Digest sets or strings to 128 bits each, in an array of shape (n, 2).
 
-    Some are digested at a time, because their elements may be copied.
+    This is done in parts, because elements may be copied.
     """
     if isinstance(compared, TokenLists):
         return digest_token_lists(compared)

@@ -1,4 +1,4 @@
-"""From pairs of distinct records to pairs of the documents that have them."""
+"""Convert pairs of distinct records to pairs of their documents."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Members:
 
     @classmethod
     def single(cls, n_records: int) -> Members:
-        """Let every record have one document, of its own number."""
+        """Assign one document to every record, with the same number."""
         numbers: Int64s = np.arange(n_records, dtype=np.int64)
         return cls(numbers, numbers, np.ones(n_records, np.int64))
 
     def first(self, most: int) -> Members:
-        """Keep the first so many documents of each record."""
+        """Return the first ``most`` documents of each record."""
         return Members(self.documents, self.starts, np.minimum(self.counts, most))
 
     def count(self, other: Members, pairs: ScoredPairs) -> int:
-        """Count the pairs that ``cross`` gives."""
+        """Count the pairs that ``cross`` yields."""
         return int((self.counts[pairs.left] * other.counts[pairs.right]).sum())
 
     def cross(
@@ -46,7 +46,7 @@ class Members:
     ) -> Iterator[tuple[ScoredPairs, Int64s]]:
         """Spell out pairs of records as pairs of documents, of these members and of ``other``.
 
-        So many at a time, or all at once; each with the number of its pair of records.
+        They come in parts or all at once, each with the number of its pair of records.
         """
         widths = other.counts[pairs.right]
         n_each = self.counts[pairs.left] * widths
@@ -71,11 +71,11 @@ class Members:
 
 @dataclass(frozen=True)
 class Speller:
-    """Spells out pairs of records, and those of documents that have the same record.
+    """Spell out pairs of records, and pairs of documents with the same record.
 
-    ``left`` and ``right`` are the documents of the two collections, the same for a self-join.
+    ``left`` and ``right`` are the documents of the two collections, equal for a self-join.
     ``own_scores`` is the score of each record with itself, ``twins`` the records that reach the
-    threshold with themselves. A directed measure tells (a, b) from (b, a).
+    threshold with themselves. A directed measure distinguishes (a, b) from (b, a).
     """
 
     left: Members
@@ -98,8 +98,8 @@ class Speller:
     ) -> Speller:
         """Prepare for ``documents`` (the record of each, -1 for none), the left ones first.
 
-        ``n_left`` is how many those are, None for a self-join. ``numbers`` of the documents ascend;
-        None numbers them from 0.
+        ``n_left`` is the number of left ones, None for a self-join. ``numbers`` of the documents
+        ascend; None numbers them from 0.
         """
         n_records = len(own_scores)
         if n_left is None:
@@ -114,15 +114,15 @@ class Speller:
         return cls(left, right, own_scores, twins, n_left is None, is_directed)
 
     def without_twins(self) -> Speller:
-        """Spell out no pairs of documents that have the same record."""
+        """Return the speller without pairs of documents with the same record."""
         return replace(self, twins=self.twins[:0])
 
     def first(self, most: int) -> Speller:
-        """Keep the first so many documents of each record."""
+        """Return the speller with the first ``most`` documents of each record."""
         return replace(self, left=self.left.first(most), right=self.right.first(most))
 
     def crossings(self, joined: ScoredPairs) -> ScoredPairs:
-        """Give all pairs of records that have to be spelled out, those with themselves included."""
+        """Return all pairs of records to spell out, including pairs of a record with itself."""
         twins = self.twins
         if self.is_self_join:
             twins = twins[self.left.counts[twins] > 1]
@@ -136,8 +136,8 @@ class Speller:
         crossings = self.crossings(joined)
         total = self.left.count(self.right, crossings)
         if self.is_self_join:
-            # A record's documents are crossed with themselves: none makes a pair with itself, and
-            # all others come in both directions.
+            # A record's documents are crossed with themselves: pairs of a document with itself are
+            # dropped, all others come in both directions.
             sizes = self.left.counts[crossings.left[crossings.left == crossings.right]]
             unlike = int((sizes * (sizes - 1)).sum())
             total += (unlike if self.is_directed else unlike // 2) - int((sizes * sizes).sum())
@@ -146,16 +146,17 @@ class Speller:
     def spell_in_parts(
         self, crossings: ScoredPairs, n_at_once: int | None
     ) -> Iterator[tuple[ScoredPairs, Int64s]]:
-        """Spell out crossings, about so many pairs of documents at a time, in their order.
+        """Spell out crossings in order, about ``n_at_once`` pairs of documents at a time.
 
-        Gives the pairs, the earlier document first unless the measure is directed, and the number
-        of the crossing that each comes from.
+        Yields the pairs, the earlier document first unless the measure is directed, and the number
+        of each pair's crossing.
         """
         for spelled, crossing in self.left.cross(self.right, crossings, n_at_once):
             if not self.is_self_join:
                 yield spelled, crossing
                 continue
-            # No document makes a pair with itself; those of one record come in both directions.
+            # Pairs of a document with itself are dropped; pairs within a record come in both
+            # directions.
             if self.is_directed:
                 kept = spelled.left != spelled.right
             else:

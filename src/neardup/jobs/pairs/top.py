@@ -35,7 +35,7 @@ class RankedPairs:
         return cls(pairs, rank_fractions(*join.fractions(pairs)))
 
     def take(self, rows: Int64s | Bools) -> RankedPairs:
-        """Return some of the pairs: those at these places, or those marked."""
+        """Return pairs by position or mask."""
         return RankedPairs(self.pairs.take(rows), self.ranks[rows])
 
     def plus(self, other: RankedPairs) -> RankedPairs:
@@ -49,25 +49,25 @@ class RankedPairs:
         return self.take(np.argsort(self.ranks, kind="stable"))
 
     def best(self, most: int) -> RankedPairs:
-        """Return so many pairs, the most similar first, ties ascending."""
+        """Return ``most`` pairs, the most similar first, ties ascending."""
         order = np.lexsort((self.pairs.right, self.pairs.left, self.ranks))
         return self.take(order[:most])
 
     def by_left(self) -> RankedPairs:
-        """Return the pairs by their left side, for each the most similar first, ties ascending."""
+        """Return the pairs by left side, the most similar first within each."""
         return self.take(np.lexsort((self.pairs.right, self.ranks, self.pairs.left)))
 
     def best_of_each(self, most: int) -> RankedPairs:
-        """Return so many pairs for each left side, in the order of ``by_left``."""
+        """Return ``most`` pairs for each left side, in the order of ``by_left``."""
         pairs = self.by_left()
         left = pairs.pairs.left
         n_before = np.arange(len(left)) - np.searchsorted(left, left)
         return pairs.take(n_before < most)
 
     def weight_of_better(self, weights: Int64s) -> Int64s:
-        """Add up for each pair the weights of the pairs of its left side that have better ranks.
+        """Return per pair the total weight of better-ranked pairs of its left side.
 
-        For pairs in the order of ``by_left``.
+        Pairs are in the order of ``by_left``.
         """
         left = self.pairs.left
         if not len(left):
@@ -79,14 +79,15 @@ class RankedPairs:
         return better
 
 
-# Pairs of documents spelled out at once where only the best are kept.
+# Pairs of documents spelled out at a time to keep only the best.
 _AT_ONCE = 1 << 22
 
-# Records that look for partners are those of the left collection.
+# Partners are sought for records of the left collection.
 _LOOKS = LEFT
 
 
-# Pairs of records that are compared at once without higher thresholds before: a step costs more.
+# Maximum pairs of records that are compared without steps of higher thresholds, because a step
+# costs more.
 _FEW_PAIRS = 1 << 17
 
 
@@ -105,8 +106,8 @@ def most_similar_pairs(
 ) -> tuple[ScoredPairs, list[FilterCounts]]:
     """Find the ``most`` most similar pairs of documents, the most similar first, ties ascending.
 
-    Thresholds fall step by step until there are enough pairs, so that the rest is never looked at.
-    The list has what the filters did in each step.
+    Thresholds fall step by step until there are enough pairs, so that the remaining pairs are never
+    compared. The list has the filter counts of each step.
     """
     step_counts = []
     for step in _steps(join, sides):
@@ -116,7 +117,7 @@ def most_similar_pairs(
         if speller.count(joined) >= most:
             break
     crossings = RankedPairs.of(speller.crossings(joined), step).by_rank()
-    # A record's later documents come only in pairs that have this many others before them.
+    # A record's later documents come only in pairs after this many others.
     few = speller.first(most + 1)
     best = RankedPairs.none()
     for pairs, crossing in few.spell_in_parts(crossings.pairs, _AT_ONCE):
@@ -132,8 +133,8 @@ def most_similar_partners(
 ) -> tuple[ScoredPairs, list[FilterCounts]]:
     """Find the ``most`` most similar partners of each left document, the most similar first.
 
-    Thresholds fall step by step; a record that has partners enough looks no further. The list has
-    what the filters did in each step.
+    Thresholds fall step by step; a record with enough partners stops. The list has the filter
+    counts of each step.
     """
     n_records = len(join.own_scores)
     base: Bytes = np.full(n_records, LEFT | RIGHT, np.uint8) if sides is None else sides
@@ -170,7 +171,7 @@ def _partner_rows(joined: ScoredPairs, step: Join, speller: Speller) -> ScoredPa
 
 def _best_of_each(rows: RankedPairs, speller: Speller, most: int) -> ScoredPairs:
     """Spell out the best partners of every record for each of its documents."""
-    # One more than wanted, because a document may meet itself.
+    # One more than requested, because a document may find itself.
     enough = most + 1
     partners = speller.right.first(enough)
     rows = rows.by_left()
@@ -181,16 +182,16 @@ def _best_of_each(rows: RankedPairs, speller: Speller, most: int) -> ScoredPairs
 
 
 def _spell_partners(rows: RankedPairs, partners: Members) -> RankedPairs:
-    """Pair each record, whatever documents it has, with the documents of its partners."""
+    """Pair each record with the documents of its partners."""
     records = Members.single(len(partners.counts))
     pairs, row = _cross(records, partners, rows.pairs)
     return RankedPairs(pairs, rows.ranks[row])
 
 
 def _spell_lookers(candidates: RankedPairs, lookers: Members) -> RankedPairs:
-    """Pair each document of a record with the record's candidates, itself left out."""
+    """Pair each document of a record with the record's candidates, itself excluded."""
     records, documents = candidates.pairs.left, candidates.pairs.right
-    # The right side of the pairs to be crossed is a row of candidates.
+    # The right side of the crossed pairs is a row of candidates.
     numbered = ScoredPairs(records, np.arange(len(candidates)), candidates.pairs.scores)
     crossed, row = _cross(lookers, Members.single(len(candidates)), numbered)
     pairs = ScoredPairs(crossed.left, documents[row], crossed.scores)

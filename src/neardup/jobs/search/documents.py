@@ -1,4 +1,4 @@
-"""Search: queries read, looked up in an index of documents, and reported as a table."""
+"""Search of documents: read queries, look them up in an index, make a table."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ from neardup.tables import Int64s, Signatures
 if TYPE_CHECKING:
     from neardup.outputs.summary_records import DocumentSearchSummary
 
-# Sketches that are looked up together, which bounds what is found of the index at once.
+# Sketches that are looked up together, which bounds the results in memory.
 _SKETCHES_AT_ONCE = 1 << 12
 # Documents whose columns are read at once.
 _READ_AT_ONCE = 1024
-# What a table of estimates has besides.
+# Additional columns of a table of estimates.
 _ERRORS = ("error", "low", "high")
 
 
 @dataclass
 class _Counts:
-    """What a search has met so far; a query with fewer than ``n_asked`` documents is incomplete."""
+    """Counts of a search; a query with fewer than ``n_asked`` documents is incomplete."""
 
     n_asked: int = 0
     n_incomplete: int = 0
@@ -66,7 +66,7 @@ class _Counts:
     skipped: list[SkippedRow] = field(default_factory=list)
 
     def add(self, n_tokens: Int64s, hits: Hits) -> None:
-        """Count queries of so many tokens, or elements, and what was found for them."""
+        """Count queries and their hits, given their tokens or elements."""
         self.n_queries += len(n_tokens)
         self.n_empty += int((n_tokens == 0).sum())
         n_found = np.bincount(hits.queries, minlength=len(n_tokens))
@@ -84,7 +84,7 @@ def search_documents(
     *,
     with_columns: bool = False,
 ) -> DocumentSearchResult:
-    """Look up every document of some sources as a query, among those that meet a condition."""
+    """Look up every document of some sources, among index documents that meet a condition."""
     check_effect(options, sources)
     index = shared.opened
     measure = _measure_of(index.scheme, options)
@@ -95,7 +95,7 @@ def search_documents(
     ngram = shingles.ngram
     tables: list[pa.Table] = []
     documents: list[Int64s] = [np.empty(0, np.int64)]
-    # Those that a condition leaves out do not count.
+    # With a condition, the limit applies to documents that meet it.
     limit = options.number if condition is None else None
     look_up = partial(look_up_block, shared, columns, measure, limit, options.skip_bad)
     with engine.stage("search") as note:
@@ -137,7 +137,7 @@ def search_sketches(
     *,
     with_columns: bool = False,
 ) -> DocumentSearchResult:
-    """Look up every sketch as a query, as ``search_documents``; similarities are estimates."""
+    """Look up every sketch as ``search_documents``; similarities are estimates."""
     for name in (*WhereOptions.known, *TextReadingOptions.known):
         if getattr(options, name) != options.known[name].default:
             raise no_effect(name, "on sketches", "search by the texts", "queries")
@@ -173,12 +173,12 @@ def search_sketches(
 def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> MinHashScheme:
     """Return the hash functions of sketches that can be looked up in an index.
 
-    ``parameter`` is what the caller calls them.
+    ``parameter`` is their name in messages.
 
     Raises
     ------
     InvalidParameterError, SketchMismatchError
-        If they cannot, by the name of what differs.
+        If they cannot, with the name of the difference.
     """
     if scheme.weighted is not None or not isinstance(scheme.measure, Jaccard):
         name = scheme.measure.name
@@ -205,12 +205,12 @@ def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> Mi
 
 
 def _n_asked(index: OpenDocuments, options: DocumentSearchOptions) -> int:
-    """Return how many documents a query has where none was missed."""
+    """Return the number of documents of a complete query."""
     return 0 if options.top is None else min(options.top, index.n_documents)
 
 
 def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measure:
-    """Return the measure with the least similarity that is asked for."""
+    """Return the measure with the requested least similarity."""
     if options.top is not None:
         return scheme.measure_of_top(options.threshold)
     return scheme.measure_at(options.threshold)
@@ -219,7 +219,7 @@ def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measu
 def _describe(
     counts: _Counts, n_matches: int, scheme: DocumentScheme, options: DocumentSearchOptions
 ) -> dict[str, Any]:
-    """Describe what was asked and found; the recall is of the least similar that is promised."""
+    """Describe options and results; the recall is for the least guaranteed similarity."""
     measure = _measure_of(scheme, options)
     summary: dict[str, Any] = {
         "queries": counts.n_queries,
@@ -231,8 +231,8 @@ def _describe(
         "predicted_recall": scheme.predicted_recall(measure),
     }
     if options.top is not None:
-        # What is not among so many is less similar than the last of them; of a query with fewer
-        # nobody knows how similar what was missed is.
+        # Missed documents of a full query are less similar than its last one; for a query with
+        # fewer documents, their similarity is unknown.
         least = counts.least if n_matches else float(scheme.measure.threshold)
         least = max(math.floor(least * 1000), 1) / 1000
         summary |= {
@@ -246,7 +246,7 @@ def _describe(
 
 
 def hits_where(index: OpenDocuments, hits: Hits, condition: Condition | None) -> Hits:
-    """Return the hits whose documents meet a condition; None is met by all."""
+    """Return the hits whose documents meet a condition; None keeps all."""
     if condition is None:
         return hits
     documents, places = np.unique(hits.documents, return_inverse=True)
@@ -254,12 +254,12 @@ def hits_where(index: OpenDocuments, hits: Hits, condition: Condition | None) ->
 
 
 def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> pa.Table:
-    """Add what the index keeps of the columns of a table's documents."""
+    """Add the index's columns of a table's documents."""
     names = list(index.columns)
     distinct, places = np.unique(documents, return_inverse=True)
     parts = [pa.table({name: pa.nulls(0) for name in names})]
     for start in range(0, len(distinct), _READ_AT_ONCE):
-        # Texts come with them, and go again.
+        # The texts are read with them, and dropped.
         parts.append(index.read_rows(distinct[start : start + _READ_AT_ONCE]).select(names))
     columns = join_tables(parts)
     for name in names:
@@ -278,7 +278,7 @@ def _table(ids: pa.Array, hits: Hits, index: OpenDocuments) -> pa.Table:
 
 
 def _with_errors(table: pa.Table, hits: Hits, num_perm: int) -> pa.Table:
-    """Say of estimates, by numbers of equal positions, how far off they may be."""
+    """Add error intervals to estimates, by numbers of equal positions."""
     n = len(hits)
     samples: Int64s = np.full(n, num_perm, np.int64)
     found = estimate_shares(hits.overlaps, samples, np.ones(n), np.zeros(n, np.bool_))

@@ -1,4 +1,4 @@
-"""Search: queries read, looked up, and reported as a table."""
+"""Search of passages: read queries, look them up in an index, make a table."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class SearchCounts:
-    """What a search has met so far."""
+    """Counts of a search."""
 
     n_queries: int = 0
     n_empty: int = 0
@@ -47,7 +47,7 @@ class SearchCounts:
     skipped: list[SkippedRow] = field(default_factory=list)
 
     def add(self, found: Searched, least_shingles: int) -> None:
-        """Count some queries, and those for which something was found."""
+        """Count some queries, and those with results."""
         self.n_queries += len(found.sizes)
         self.n_empty += int((found.sizes == 0).sum())
         self.n_short += int(((found.sizes > 0) & (found.sizes < least_shingles)).sum())
@@ -56,7 +56,7 @@ class SearchCounts:
 
 
 def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
-    """Work out what a search has to look for in an index."""
+    """Make the plan of a search in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = None if options.recall is None else exact_fraction("recall", options.recall)
     return make_search_plan(index.scheme, threshold, recall, options.hits, options.most_times)
@@ -64,10 +64,10 @@ def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
 
 @dataclass(frozen=True)
 class Searched:
-    """Some queries in the order of the input, and the passages found for them.
+    """Some queries in input order, and the passages found for them.
 
-    ``sizes`` are their numbers of tokens. Each passage has the number of its query among these in
-    ``queries``.
+    ``sizes`` are their numbers of tokens. ``queries`` has the number of each passage's query among
+    these.
     """
 
     sizes: Int64s
@@ -79,7 +79,7 @@ class Searched:
 
 @dataclass(frozen=True)
 class _Search:
-    """Looks queries up in an index; ``placer`` names the beginnings of passages, if wanted."""
+    """Lookup of queries in an index; ``placer`` names the beginnings of passages, if requested."""
 
     shared: SharedPassages
     plan: SearchPlan
@@ -87,7 +87,7 @@ class _Search:
     with_text: bool
 
     def find(self, blocks: Iterator[DocumentBlock], means: Means) -> Iterator[Searched]:
-        """Yield the passages of queries, as many queries at a time as are best."""
+        """Yield the passages of queries, in batches of the best size."""
         workspace, runner = means.workspace, means.runner
         index = within_memory(self.shared.opened, workspace)
         for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
