@@ -121,7 +121,7 @@ def test_wheel__writes_nothing_but_its_output(python, tmp_path):
 
 def test_program__uses_every_public_name():
     text = PROGRAM.read_text()
-    assert [name for name in neardup.__all__ if f"neardup.{name}" not in text] == ["types"]
+    assert not [name for name in neardup.__all__ if f"neardup.{name}" not in text]
 
 
 def test_types__mypy(python, tmp_path):
