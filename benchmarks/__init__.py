@@ -1,1 +1,1 @@
-"""What neardup is measured by: ``run.py`` runs it all, and every folder is one subject."""
+"""Benchmarks of neardup: ``run.py`` runs all sections; every folder is one subject."""

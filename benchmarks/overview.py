@@ -1,8 +1,4 @@
-"""The first table of the page: each job beside the best of the others, and where neardup loses.
-
-Nothing is measured here: rows are made of what sections have measured, the last time each of them
-ran.
-"""
+"""Table of all jobs, each beside its best peer, from the stored results of the sections."""
 
 from __future__ import annotations
 
@@ -20,11 +16,11 @@ if TYPE_CHECKING:
 Figures = dict[str, Any]
 
 HEADER = (
-    *("job", "input", "neardup, s", "best other tool", "it, s"),
-    *("times as long", "MB, neardup and it"),
+    *("job", "input", "neardup, s", "best peer", "best peer, s"),
+    *("speed-up", "memory, MB (neardup / peer)"),
 )
-PROVED = "near-copies removed, each proved"
-UNPROVED = "near-copies removed, unproved by the other"
+PROVED = "near-copies removed, each verified"
+UNPROVED = "near-copies removed, not verified by the peer"
 
 
 class Row(NamedTuple):
@@ -51,16 +47,16 @@ def format_overview(results: Results) -> str:
 
 def _cells(row: Row) -> tuple[object, ...]:
     times = row.other_seconds / row.own_seconds
-    told = cell(times)
+    text = cell(times)
     memory = None
     if row.memory is not None:
-        memory = " and ".join(f"{megabytes(size):,}" for size in row.memory)
+        memory = " / ".join(f"{megabytes(size):,}" for size in row.memory)
     seconds = row.own_seconds, row.other, row.other_seconds
-    return row.job, row.input, *seconds, told if times >= 1 else f"**{told}**", memory
+    return row.job, row.input, *seconds, text if times >= 1 else f"**{text}**", memory
 
 
 def _of_peers(figures: Figures) -> Iterator[Row]:
-    """The fastest other tool that proves what it removes, and the fastest that does not."""
+    """Select the fastest peer that verifies its removals, and the fastest that does not."""
     size = f"{round(figures['input_bytes'] / MB)} MB of texts"
     for way, job in {"verified": PROVED, "plain": UNPROVED}.items():
         best = min(
@@ -72,7 +68,7 @@ def _of_peers(figures: Figures) -> Iterator[Row]:
 
 
 def _of_limits(figures: Figures) -> Iterator[Row]:
-    """What is beside another tool; the others are beside neardup itself."""
+    """Select the cases beside rensa; other cases compare neardup with itself."""
     for case in figures["cases"]:
         if case["against"].startswith("rensa"):
             other = case["other"]
@@ -87,7 +83,7 @@ def _of_limits(figures: Figures) -> Iterator[Row]:
 
 
 def _of_joins(figures: Figures) -> Iterator[Row]:
-    """Of each kind of records the case in which the best peer comes nearest."""
+    """Select the case in which the best peer comes nearest, per kind of records."""
     by_kind: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for case in figures["cases"]:
         own = case["neardup"]
@@ -105,7 +101,7 @@ def _of_joins(figures: Figures) -> Iterator[Row]:
 
 
 def _of_edit_joins(figures: Figures) -> Iterator[Row]:
-    """The whole process; RapidFuzz's time is scaled to every pair once."""
+    """Compare whole processes; the time of RapidFuzz is scaled to every pair once."""
     own, other, whole = figures["neardup"], figures["rapidfuzz"], figures["whole"]
     records = own["records"]
     scale = records * (records - 1) / 2 / other["distances"]
@@ -116,7 +112,7 @@ def _of_edit_joins(figures: Figures) -> Iterator[Row]:
 
 
 def _of_repeats(figures: Figures) -> Iterator[Row]:
-    """The largest text."""
+    """Select the largest text."""
     case = figures["cases"][-1]
     own, other = case["neardup"], case["suffix_array"]
     yield Row(

@@ -1,7 +1,7 @@
 """All benchmarks: ``python benchmarks/run.py`` measures, prints tables, writes results.json.xz.
 
 ``--report`` measures nothing and puts the tables of results.json.xz into the README.md of their
-rooms, those of ``linkage``, ``alignment`` and ``presets`` into their pages of docs.
+folders; ``linkage``, ``alignment`` and ``presets`` have their tables in docs.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from benchmarks.linkage import section as linkage
 from benchmarks.measuring.environments import NEARDUP, REPOSITORY, cache_folder, prepare_neardup
 from benchmarks.measuring.jobs import Settings
 from benchmarks.measuring.markdown import replace_between
-from benchmarks.measuring.parts import add_options, measure_parts
 from benchmarks.measuring.results import (
     Entry,
     Results,
+    add_options,
     caption,
     machine_facts,
+    measure_parts,
     new_entry,
     read_results,
 )
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HERE = REPOSITORY / "benchmarks"
-# The tables of these sections are for users, and in docs; those of others are in their rooms.
+# These sections have their tables in docs, the others in the README.md of their folder.
 PAGES = {
     "linkage": REPOSITORY / "docs" / "linkage.md",
     "alignment": REPOSITORY / "docs" / "alignment.md",
@@ -90,8 +91,8 @@ WITH_PEERS = {
 
 def measure_sections(names: Sequence[str], path: Path, *, quick: bool) -> None:
     """Run sections one after another, and print their tables."""
-    # A room whose kernels call neardup's has them compiled on call, wherever it is loaded; what is
-    # installed and measured from here is compiled ahead, as users have it.
+    # A benchmark with kernels of its own sets this; neardup is measured as installed, compiled
+    # ahead.
     os.environ.pop("NEARDUP_JIT", None)
     python, peers_python = prepare_neardup(), PEERS.prepare()
     machine = machine_facts()
@@ -116,9 +117,9 @@ def format_section(name: str, entry: Entry) -> str:
 
 
 def page_of(name: str) -> Path:
-    """Return the page of a section's table: one of docs, or that of the room of its module."""
-    room = SECTIONS[name].__name__.split(".")[1]
-    return PAGES.get(name, HERE / room / "README.md")
+    """Return the page of a section's table, in docs or beside its module."""
+    folder = SECTIONS[name].__name__.split(".")[1]
+    return PAGES.get(name, HERE / folder / "README.md")
 
 
 def report(results: Results) -> None:

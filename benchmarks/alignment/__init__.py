@@ -1,1 +1,1 @@
-"""How well passages are found in editions of which it is known what goes with what."""
+"""Quality of shared passages in editions with known alignments."""

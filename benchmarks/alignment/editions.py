@@ -1,4 +1,4 @@
-"""Long texts of which it is known what goes with what, for the section ``alignment``.
+"""Long texts with known alignments, for the section ``alignment``.
 
 They are read from the folder that the environment variable NEARDUP_ALIGNMENT names. It has a folder
 for each set; without it nothing is measured. Texts are ``jsonl.xz`` files:
@@ -36,7 +36,7 @@ FOLDER_VARIABLE = "NEARDUP_ALIGNMENT"
 HALVES = ("chosen on", "reported")
 
 Text = dict[str, str]
-# Middle of a word, verse or unit of a query; document and middle of what goes with it.
+# Middle of a word, verse or unit of a query; document and middle of its counterpart.
 Anchor = tuple[int, str, int]
 Pair = tuple[str, str]
 
@@ -50,9 +50,9 @@ LONGEST_CODE = 200_000
 
 @dataclass
 class Aligned:
-    """Two collections of which it is known what goes with what.
+    """Two collections with known alignments.
 
-    ``cases`` are the passages that belong together. ``anchors`` say so for smaller parts, by
+    ``cases`` are the aligned passages. ``anchors`` align smaller parts, by
     query, in order.
     """
 
@@ -252,7 +252,7 @@ def _take_half(aligned: Aligned, half: str) -> Aligned:
 
 
 def _equal_words(modern: str, folio: str, work: str) -> list[Anchor]:
-    """Align the words of two spellings of a play and return those that are the same."""
+    """Align two spellings of a play, and return the equal words."""
     query, document = list(_find_words(modern)), list(_find_words(folio))
     first = [_respell(match.group()) for match in query]
     second = [_respell(match.group()) for match in document]

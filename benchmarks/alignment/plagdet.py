@@ -1,6 +1,6 @@
 """Measures of passage alignment: precision, recall, granularity and plagdet.
 
-The definitions are those of the PAN evaluations. A case s and a detection r are sets of characters
+The definitions are from the PAN evaluations. A case s and a detection r are sets of characters
 of a query and of a document; r detects s if they have characters in common in both texts, and then
 s n r (else nothing) is what r has right.
 
@@ -54,7 +54,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Scores:
-    """How well detections fit the cases; all between 0 and 1, granularity from 1 on."""
+    """Scores of detections: between 0 and 1, granularity from 1 on."""
 
     precision: float
     recall: float
@@ -99,7 +99,7 @@ def count_characters(passages: Iterable[Passage]) -> int:
 
 
 def intervals_of(passages: Iterable[Passage]) -> dict[Side, list[Interval]]:
-    """Return the parts of each text; the key says whether it is a document, and which."""
+    """Return the intervals of each text, by whether it is a document and its id."""
     intervals: dict[Side, list[Interval]] = defaultdict(list)
     for passage in passages:
         intervals[False, passage.query].append((passage.query_start, passage.query_stop))

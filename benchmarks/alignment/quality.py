@@ -1,4 +1,4 @@
-"""How well ``neardup.align`` finds what editions share: ``quality.py frankenstein reported``.
+"""Quality of ``neardup.align`` on editions: ``quality.py frankenstein reported``.
 
 Prints the figures of one half of a set as JSON.
 """
@@ -18,7 +18,7 @@ import numpy as np
 import neardup
 from benchmarks.alignment.editions import HALVES, Aligned, Anchor, Graded, Pair, folder
 from benchmarks.alignment.plagdet import Passage, intervals_of, length_of_union, score
-from benchmarks.alignment.sets import ALIGNED, GRADED, options_for
+from benchmarks.alignment.rewording import ALIGNED, GRADED, options_for
 from tests.calls import grouped
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def align(queries: Any, documents: Any, **options: Any) -> list[Passage]:
 def count_anchors(
     anchors: dict[str, list[Anchor]], detections: Sequence[Passage]
 ) -> tuple[int, int, int]:
-    """Count anchors in detections, those of them that are in the right place, and those found.
+    """Count anchors in detections, anchors in the right place, and anchors found.
 
     The first two count an anchor once for each detection that holds it.
     """

@@ -17,7 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.alignment.editions import Aligned, Text, sample_of
+from benchmarks.alignment.editions import (
+    Aligned,
+    Text,
+    bible,
+    civil_codes,
+    frankenstein,
+    rfcs,
+    sample_of,
+    shakespeare,
+)
 from benchmarks.alignment.plagdet import Passage
 from benchmarks.corpora.lines import read_rows
 
@@ -35,8 +44,8 @@ Synonyms = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Recipe:
-    """How passages are made: share of changed words, least and most words of one and between two,
-    whether the order of words is changed, too, and which share of the sentences is picked."""
+    """Parameters of passages: share of changed words, least and most words of one and between
+    two, whether the order of words is changed, and the share of the sentences that is picked."""
 
     share: float
     words: tuple[int, int]
@@ -219,3 +228,26 @@ class _Maker:
         """Choose a synonym, or any word as often as texts have it."""
         others = self._synonyms.get(word.strip(".,;:?!'").lower(), self._vocabulary)
         return self._rng.choice(others)
+
+
+ALIGNED = {
+    "frankenstein": frankenstein,
+    "shakespeare": shakespeare,
+    "bible": bible,
+    "quotations": quotations,
+    "rewording": rewording,
+    "summaries": summaries,
+}
+GRADED = {"civil codes": civil_codes, "rfcs": rfcs}
+
+# Options for the texts that are made; the other sets are editions.
+_OTHERS = {
+    "quotations": {"preset": "quotations"},
+    "rewording": {"preset": "rewording"},
+    "summaries": {"measure": "containment"},
+}
+
+
+def options_for(name: str) -> dict[str, str]:
+    """Return the option of neardup that fits a set."""
+    return _OTHERS.get(name, {"preset": "editions"})

@@ -1,5 +1,4 @@
-"""Section ``alignment``: how well passages are found in texts of which it is known what goes with
-what.
+"""Section ``alignment``: quality of shared passages in texts with known alignments.
 
 Its tables are in docs/alignment.md.
 """
@@ -11,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.alignment.editions import FOLDER_VARIABLE, HALVES, folder
-from benchmarks.alignment.sets import ALIGNED, GRADED, options_for
+from benchmarks.alignment.rewording import ALIGNED, GRADED, options_for
 from benchmarks.measuring.jobs import Settings, own_report
 from benchmarks.measuring.markdown import decimals, table
 
@@ -43,7 +42,7 @@ def format_table(figures: Figures) -> str:
         return textwrap.fill(note, 100)
     parts = {}
     aligned = figures["aligned"]
-    # The half that options were chosen on is measured, but says nothing about other texts.
+    # The half that options were chosen on is measured, but is no evidence for other texts.
     reported = HALVES[1]
     parts["Passages"] = _passages(aligned, reported, "preset")
     parts["Passages with default options"] = _passages(aligned, reported, "default")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def all_corpora() -> dict[str, Corpus]:
-    """Return those of the package index and those of given files, by name."""
+    """Return the corpora of the package index and of given files, by name."""
     return given_files() | CORPORA | RECORDS
 
 

@@ -24,7 +24,7 @@ Document = tuple[str, str]
 
 @dataclass(frozen=True)
 class Corpus:
-    """How one corpus is made.
+    """Recipe of a corpus.
 
     ``fetch`` returns a file, downloaded if need be, from which ``documents`` yields (id, text).
     With ``evenly`` the lines are put in the order of a digest of their ids, so that any first part

@@ -18,7 +18,7 @@ OPENERS: dict[str, Callable[..., TextIO]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def open_lines(path: Path) -> TextIO:
-    """Open a text file, packed if its name says so."""
+    """Open a text file, unpacked by the ending of its name."""
     opener = OPENERS.get(path.suffix, open)
     opened: TextIO = opener(path, "rt", encoding="utf-8", newline="\n")
     return opened

@@ -195,9 +195,9 @@ def _same_pairs(peer: Report) -> str | bool:
         "missing": (differ["missing"], differ["missing_at_threshold"], "at the threshold"),
         "too many": (differ["extra"], differ["extra_below_threshold"], "below it"),
     }
-    told = [
+    parts_text = [
         f"{count:,} {name}, {share:,} of them {where}"
         for name, (count, share, where) in parts.items()
         if count
     ]
-    return f"**no**: {'; '.join(told)}"
+    return f"**no**: {'; '.join(parts_text)}"

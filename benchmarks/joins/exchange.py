@@ -1,4 +1,4 @@
-"""What scripts share that time a join inside their own process: sets, pairs and the passes.
+"""Sets, pairs and passes of the scripts that time a join in their own process.
 
 It runs in the environments of all peers, so it needs NumPy alone.
 """
@@ -87,7 +87,7 @@ def time_join(
 
 
 def set_join_parser(description: str | None) -> argparse.ArgumentParser:
-    """Make the parser of what all joins of sets are told."""
+    """Make the parser of the options that all joins of sets share."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("sets", type=Path, help="what shingle_sets.py wrote, without its suffix")
     parser.add_argument("threshold", help="least Jaccard similarity")

@@ -1,4 +1,4 @@
-"""Which pairs only one of two joins found: ``pair_differences.py STEM 0.8 OURS.npy THEIRS.npy``.
+"""Pairs that only one of two joins found: ``pair_differences.py STEM 0.8 OURS.npy THEIRS.npy``.
 
 Prints their numbers as JSON, with the exact similarities looked up in the sets.
 """

@@ -1,4 +1,4 @@
-"""What the sections about joins run: records as files and sets, joins of neardup and of peers."""
+"""Records of the sections on joins, as files and as sets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Shape:
 
     @property
     def elements(self) -> str:
-        """What a set consists of."""
+        """Name the elements of a set."""
         return f"{self.ngram}-grams of {self.tokenizer}"
 
     @property

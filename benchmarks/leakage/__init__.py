@@ -1,1 +1,1 @@
-"""What is found of test items planted in training text: the tables of docs/leakage.md."""
+"""Search for test items planted in training text: the tables of docs/leakage.md."""

@@ -1,4 +1,4 @@
-"""What is found of test items planted in training text: the tables of docs/leakage.md.
+"""Search for test items planted in training text: the tables of docs/leakage.md.
 
 ``python -m benchmarks.leakage FOLDER RFCS`` reads ``gsm8k-test.jsonl.xz`` and
 ``gsm8k-train.jsonl.xz`` of FOLDER (GSM8K; ``id``, ``question``, ``answer``; those for testing also
@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("rfcs", type=Path)
     parser.add_argument("--work", type=Path, help="folder for files and indexes, used again")
-    parser.add_argument("--show", type=int, default=0, help="wrong pairs to tell of each run")
+    parser.add_argument("--show", type=int, default=0, help="wrong pairs to print per run")
     parser.add_argument("--partly", action="store_true", help="print the table after each run")
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:

@@ -44,7 +44,7 @@ def other_numbers(question: str, rng: random.Random) -> str:
 class Way:
     """A way in which an item may be in training text.
 
-    ``make`` gives the text; ``inside`` says whether it is put into a long document; ``of`` which
+    ``make`` gives the text; ``inside`` is whether it is put into a long document; ``of`` which
     parts of the item it has: the question, the answer, both or neither.
     """
 

@@ -1,1 +1,1 @@
-"""How well thresholds find records that people have called the same."""
+"""Precision and recall of thresholds on labelled records."""

@@ -1,4 +1,4 @@
-"""Records of which people have said which are the same, for the section ``linkage``.
+"""Records with labelled matches, for the section ``linkage``.
 
 One set comes from the package index. The others are files of a folder that the environment variable
 NEARDUP_RECORD_LINKAGE names; without it they are left out. For each of them the folder has
@@ -25,7 +25,7 @@ Record = dict[str, str]
 
 @dataclass(frozen=True)
 class Kind:
-    """What a set is about.
+    """Subject and texts of a set.
 
     ``texts`` are the texts to make of a record: for each the fields that are joined by blanks,
     or none for all fields. ``main`` is one of them.

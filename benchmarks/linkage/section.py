@@ -1,4 +1,4 @@
-"""Section ``linkage``: how well thresholds find records that people have called the same.
+"""Section ``linkage``: precision and recall of thresholds on labelled records.
 
 Its tables are in docs/linkage.md.
 """

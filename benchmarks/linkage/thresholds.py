@@ -1,4 +1,4 @@
-"""How well thresholds find the records that are the same: ``thresholds.py restaurants``.
+"""Precision and recall of thresholds on labelled records: ``thresholds.py restaurants``.
 
 Joins the records of a labelled set once for each text, tokens and measure, at a low threshold, and
 counts for every threshold above it how many pairs are found and how many of them are right. Prints
@@ -45,7 +45,7 @@ MOST_FIELDS_EDIT = 2
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a threshold gives: ``pairs`` found and how many of them are ``correct``."""
+    """Number of ``pairs`` at a threshold, and the number of ``correct`` ones."""
 
     threshold: float
     pairs: int

@@ -1,1 +1,1 @@
-"""What all rooms measure with: processes, clocks, environments, results and their tables."""
+"""Tools of all sections: processes, clocks, environments, results and tables."""

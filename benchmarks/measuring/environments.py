@@ -1,4 +1,4 @@
-"""The cache folder, and the virtual environments in it: neardup's alone, and those of peers.
+"""Cache folder, and virtual environments in it for neardup alone and for peers.
 
 neardup is measured as a user's ``pip install`` gives it, with nothing beside it: packages that lie
 around in a developer's environment change what is measured. Some are imported when they are there,

@@ -1,4 +1,4 @@
-"""What is run and measured: neardup, its peers and scripts of this folder, in own processes."""
+"""Measured commands: neardup, its peers and scripts of this folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Report = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """How the sections measure.
+    """Settings of all sections.
 
     ``python`` is that of the environment with neardup alone, ``peers`` that of the peers'.
     ``quick`` means small files and few repeats: a test of the benchmarks, not of speed.
@@ -100,7 +100,7 @@ def peer_job(
 def report_of(measured: Run | Measurement) -> Report:
     """Read the JSON that a job printed; of several runs, that of the last.
 
-    Where it has seconds of stages, those of a measurement are their medians.
+    Seconds of stages are medians over the runs.
     """
     outputs = [measured.output] if isinstance(measured, Run) else measured.outputs
     reports = [json.loads(output) for output in outputs]
@@ -121,8 +121,8 @@ def measure_summary(job: Job, repeats: int, names: Sequence[str]) -> Report:
 
 
 def script_command(python: Path, script: str, *arguments: str) -> tuple[str, ...]:
-    """Return the command that runs a script of this folder; ``script_environment`` goes with it."""
-    # Modules beside the script are not to hide those of the same name in the environment.
+    """Return the command of a script, to run with ``script_environment``."""
+    # Modules beside the script must not hide modules of the same name in the environment.
     return (str(python), "-P", str(REPOSITORY / "benchmarks" / script), *arguments)
 
 

@@ -23,7 +23,7 @@ SAMPLE_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a command took.
+    """Time and memory of one run of a command.
 
     ``wall`` runs from start to exit; ``cpu`` is user and system time of the command and all its
     descendants. ``peak_process`` is the largest memory of any one process, as the system counted

@@ -7,17 +7,20 @@ import json
 import lzma
 import os
 import platform
+import sys
+import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import argparse
+    from collections.abc import Callable, Iterator, Sequence
 
 CPU_FACTS = Path("/proc/cpuinfo")
 
-# A section or part of an experiment with its ``figures``, and what ``new_entry`` says of it.
+# A section or part of an experiment with its ``figures``, and the facts of ``new_entry``.
 Entry = dict[str, Any]
 Results = dict[str, Entry]
 
@@ -99,3 +102,27 @@ def _cpu_model() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def add_options(
+    parser: argparse.ArgumentParser, parts: Sequence[str], *, quick: str, report: str
+) -> None:
+    """Let a command line name parts, ask for a quick run, or for the report alone."""
+    parser.add_argument("--only", nargs="+", metavar="PART", choices=parts, default=parts)
+    parser.add_argument("--quick", action="store_true", help=quick)
+    parser.add_argument("--report", action="store_true", help=report)
+
+
+def measure_parts(
+    parts: Sequence[str], names: Sequence[str], path: Path, measure: Callable[[str], Entry]
+) -> Iterator[tuple[str, Entry]]:
+    """Measure parts one after another; each is in the results file as soon as it is done."""
+    for name in (part for part in parts if part in names):
+        sys.stderr.write(f"{name} ...\n")
+        start = time.perf_counter()
+        entry = measure(name)
+        entry["seconds"] = round(time.perf_counter() - start)
+        merged = {**read_results(path), name: entry}
+        in_order = {part: merged[part] for part in parts if part in merged}
+        write_results(path, in_order)
+        yield name, entry

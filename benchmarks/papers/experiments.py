@@ -1,4 +1,4 @@
-"""What the papers' commands share: parts measured one by one, and tables on the paper's page."""
+"""Command line of a paper: parts measured one by one, tables on the paper's page."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.measuring.environments import REPOSITORY, cache_folder
 from benchmarks.measuring.markdown import replace_between
-from benchmarks.measuring.parts import add_options, measure_parts
-from benchmarks.measuring.results import caption, machine_facts, new_entry, read_results
+from benchmarks.measuring.results import (
+    add_options,
+    caption,
+    machine_facts,
+    measure_parts,
+    new_entry,
+    read_results,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -71,7 +77,7 @@ class Paper:
             pass
 
     def lay_out(self, results: Results) -> dict[str, str]:
-        """Make all tables, and say when and on what was measured."""
+        """Make all tables and the caption."""
         captions = dict.fromkeys(caption(entry) for entry in results.values())
         made = {name: make(results) for name, make in self.tables.items()}
         return made | {"measured": "\n".join(captions)}

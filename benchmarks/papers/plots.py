@@ -1,4 +1,4 @@
-"""How the papers' plots look and are written."""
+"""Style and files of the papers' plots."""
 
 from __future__ import annotations
 

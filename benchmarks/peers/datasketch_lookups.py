@@ -55,7 +55,7 @@ def sketch(block: Block, num_perm: int) -> tuple[list[str], Values, list[Hashes]
 
 
 class Index:
-    """What a user of datasketch would write to get exact answers."""
+    """Index of datasketch with exact comparison of the candidates."""
 
     def __init__(self, options: Options) -> None:
         self._num_perm, self._threshold = options.num_perm, options.threshold or 0.0

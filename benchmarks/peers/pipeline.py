@@ -1,4 +1,4 @@
-"""What every peer's script does around its library: read, shingle, verify, keep first, write.
+"""Job around every peer's library: read, shingle, verify, keep first, write.
 
 No peer reads files, makes word shingles of our kind or writes results, so these parts are the
 same for all. They are written as a careful user would write them: orjson, one pass over the file

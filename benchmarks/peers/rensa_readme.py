@@ -17,7 +17,7 @@ LINES_AT_A_TIME = 1000
 
 
 def main() -> None:
-    """Read JSON lines with text, and write those that stay."""
+    """Copy the JSON lines whose texts stay."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)

@@ -91,7 +91,7 @@ def main() -> None:
     parser.add_argument("tool", choices=("neardup", "datasketch"))
     parser.add_argument("--vectors", type=int, default=VECTORS)
     options = parser.parse_args()
-    # All tokens are equally likely; most counts are small, as those of words are.
+    # All tokens are equally likely; most counts are small, as counts of words are.
     rng = np.random.default_rng(1)
     drawn = [rng.choice(VOCABULARY, TOKENS, replace=False) for _ in range(options.vectors)]
     elements = np.stack(drawn).astype(np.int64)

@@ -1,1 +1,1 @@
-"""What presets find: texts with known changes, and the table of docs/presets.md."""
+"""Recall of presets on changed texts: the tables of docs/presets.md."""

@@ -1,4 +1,4 @@
-"""What a preset finds of texts that were changed on purpose: ``finding.py ocr reported``.
+"""Recall of a preset on texts with known changes: ``finding.py ocr reported``.
 
 Copies are made of one half of some texts, at each share of changes; the job is run with the preset
 and, beside it, with the default options. Prints the counts as JSON.
@@ -157,7 +157,7 @@ def list_options() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Measure, and print the figures; those of ``options`` are the table of presets."""
+    """Print the figures of a preset, or the table of all presets."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("preset", choices=("options", "ocr", "titles", "code"))
     parser.add_argument("half", choices=HALVES, nargs="?", default=HALVES[1])

@@ -1,4 +1,4 @@
-"""Section ``presets``: what presets find of texts that were changed on purpose.
+"""Section ``presets``: recall of presets on texts with known changes.
 
 Its tables are in docs/presets.md.
 """

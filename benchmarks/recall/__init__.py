@@ -1,1 +1,1 @@
-"""What is found and what is wrongly removed, against exact truth."""
+"""Recall and wrong removals against exact truth."""

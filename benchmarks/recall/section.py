@@ -1,4 +1,4 @@
-"""Section ``recall``: what is found and what is wrongly removed, against exact truth.
+"""Section ``recall``: recall and wrong removals against exact truth.
 
 Runs last: it takes much memory, which the system would count towards commands measured later.
 """

@@ -16,7 +16,7 @@ GENERATE = "scale/generate.py"
 
 @dataclass(frozen=True)
 class Made:
-    """What to make: a kind, and bytes or a number of documents."""
+    """Made-up collection: a kind, and bytes or a number of documents."""
 
     kind: str
     bytes: int | None = None
@@ -41,7 +41,7 @@ class Made:
         )
         size = ("--document-bytes", str(self.document_bytes))
         try:
-            # In a process of its own, so that it does not count as memory of those that follow.
+            # In a process of its own, so that its memory does not count for later processes.
             run_script(GENERATE, "--kind", self.kind, *amount, *size, "--no-truth", "-o", str(path))
             yield path
         finally:

@@ -140,7 +140,7 @@ def role_of(command: str) -> str:
 
 
 def session_variables() -> dict[str, str]:
-    """Return variables by which neardup begins a session as this measures one."""
+    """Return the environment variables of the measured Spark session."""
     variables = {"SPARK_LOCAL_IP": "127.0.0.1"}
     if "PYSPARK_SUBMIT_ARGS" not in os.environ:
         variables["PYSPARK_SUBMIT_ARGS"] = f"--master {MASTER} pyspark-shell"

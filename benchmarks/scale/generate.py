@@ -1,4 +1,4 @@
-"""Writes made-up documents, some of which are near-copies of others, and which those are.
+"""Writer of made-up documents with known near-copies.
 
 ``python -m benchmarks.scale.generate --bytes 1GB -o FILE`` writes JSON lines with id, text and
 source, and ``FILE.truth.parquet`` with a row for each copy: id, of_id, kind and jaccard, the
@@ -31,7 +31,7 @@ DOCUMENT_BYTES = 3000.0
 
 @dataclass
 class Written:
-    """What has been written."""
+    """Counts of written documents."""
 
     documents: int = 0
     bytes: int = 0

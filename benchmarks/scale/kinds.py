@@ -1,4 +1,4 @@
-"""Kinds of collections: which document is a copy of which, and of what segments each is made."""
+"""Kinds of collections: relations between documents, and segments of each document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from benchmarks.scale.segments import Segments, TextForms, write_words
 from benchmarks.scale.words import Int64s, Uint64s, draw, mean_form_bytes, shares
 
-# What a document is; the others say of which one it is a copy.
+# Kinds of documents: originals, and kinds of copies.
 ORIGINAL, EXACT, EDITED, CUT, WRAPPED, BELOW, NEXT = range(7)
 NAMES = ("original", "exact", "edited", "cut", "wrapped", "below", "next")
 
@@ -34,7 +34,7 @@ Uint8s = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Relations:
-    """What some documents are (``NAMES``), and of which one each is a copy; -1 for originals."""
+    """Kinds of documents (``NAMES``), and the original of each copy; -1 for originals."""
 
     kinds: Uint8s
     of: Int64s
@@ -44,7 +44,7 @@ class Kind(Protocol):
     """A collection whose documents are numbered from 0; each is a function of its number."""
 
     def relate(self, numbers: Int64s) -> Relations:
-        """Return what some documents are."""
+        """Return the kinds and originals of documents."""
 
     def words(self, numbers: Int64s) -> TextForms:
         """Return the words of some documents."""
@@ -66,7 +66,7 @@ def _lengths_by_share() -> npt.NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Ordinary:
-    """Documents of which 5 % are exact copies of earlier ones, and 15 % near-copies.
+    """Documents with 5 % exact copies of earlier ones, and 15 % near-copies.
 
     A copy is one of an original. One document in ten has a boilerplate that others have too. Where
     documents are short, none has, and few are long enough for a near-copy.
@@ -91,7 +91,7 @@ class Ordinary:
         return whole
 
     def relate(self, numbers: Int64s) -> Relations:
-        """Return what some documents are."""
+        """Return the kinds and originals of documents."""
         share = shares(self._draw(numbers, 1))
         kinds = np.full(len(numbers), ORIGINAL, np.uint8)
         near = share < NEAR_SHARE
@@ -162,7 +162,7 @@ class Copies:
     document_bytes: float
 
     def relate(self, numbers: Int64s) -> Relations:
-        """Return what some documents are."""
+        """Return the kinds and originals of documents."""
         return _of_number(numbers, EXACT, np.zeros(len(numbers), np.int64))
 
     def words(self, numbers: Int64s) -> TextForms:
@@ -184,7 +184,7 @@ class Bucket:
     document_bytes: float
 
     def relate(self, numbers: Int64s) -> Relations:
-        """Return what some documents are."""
+        """Return the kinds and originals of documents."""
         return _of_number(numbers, BELOW, np.zeros(len(numbers), np.int64))
 
     def words(self, numbers: Int64s) -> TextForms:
@@ -212,7 +212,7 @@ class Chain:
     document_bytes: float
 
     def relate(self, numbers: Int64s) -> Relations:
-        """Return what some documents are."""
+        """Return the kinds and originals of documents."""
         return _of_number(numbers, NEXT, numbers - 1)
 
     def words(self, numbers: Int64s) -> TextForms:

@@ -15,7 +15,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from benchmarks.measuring.processes import PROC, descendants, run
@@ -26,10 +25,10 @@ _KEPT_COUNTS = ("documents_in", "documents_removed", "exact_copies", "candidates
 
 
 class Watch:
-    """Looks at folders, and at the processor time of this process's children, until it is left.
+    """Sampler of the sizes of folders and the processor time of child processes.
 
-    A process that has ended without being waited for is in no one's count of its children, as those
-    of Spark are; so each process's time is what was seen last. Without /proc it is 0.
+    The count of the system omits processes without a waiting parent, such as Spark executors, so
+    the last sample of each process counts. Without /proc the time is 0.
     """
 
     def __init__(self, folders: dict[str, Path]) -> None:
@@ -46,7 +45,7 @@ class Watch:
         return sum(self.cpu_by(lambda _: "").values())
 
     def cpu_by(self, role: Callable[[str], str]) -> dict[str, float]:
-        """Return processor seconds by what processes are; ``role`` tells that by a command line."""
+        """Return processor seconds by role; ``role`` maps a command line to one."""
         seconds: dict[str, float] = {}
         for pid, ticks in self._ticks.items():
             name = role(self._commands[pid])
@@ -57,12 +56,7 @@ class Watch:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
         self._look_at_folders()
@@ -101,7 +95,7 @@ def _command(pid: int) -> str:
 
 
 def _size(folder: Path) -> int:
-    """Return the bytes of a file, or of all below a folder but those that vanish meanwhile."""
+    """Return the bytes of a file or folder, without files that vanish meanwhile."""
     if folder.is_file():
         return folder.stat().st_size
     total = 0
@@ -117,39 +111,24 @@ def _size(folder: Path) -> int:
 def measure_dedup(
     python: Path, source: Path, options: Sequence[str], folder: Path
 ) -> dict[str, Any]:
-    """Run ``neardup dedup`` once."""
+    """Run ``neardup dedup`` once, with output and work folder in a folder; remove both."""
+    out, work = folder / "out", folder / "work"
     command = [str(python), "-m", "neardup", "dedup", str(source), "--id-column", "id", *options]
-    figures, summary = watch_job(command, folder, has_work="--work" not in options)
-    return {
-        "options": list(options),
-        "input_bytes": _size(source),
-        **figures,
-        **{name: summary[name] for name in _KEPT_COUNTS},
-    }
-
-
-def watch_job(
-    command: Sequence[str],
-    folder: Path,
-    *,
-    output: str = "out",
-    has_work: bool = True,
-    limit: float | None = None,
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Run a job of neardup once, whose output and work folder are made in a folder."""
-    out, work = folder / output, folder / "work"
-    command = [*command, "--output", str(out), "--json"]
-    if has_work:
+    command += ["--output", str(out), "--json"]
+    if "--work" not in options:
         work.mkdir(parents=True, exist_ok=True)
         command += ["--work", str(work)]
     load = os.getloadavg()[0]
     try:
         with Watch({"work": work, "output": out}) as watch:
-            measured = run(command, limit=limit)
+            measured = run(command)
     finally:
-        out.unlink(missing_ok=True) if out.is_file() else shutil.rmtree(out, ignore_errors=True)
+        shutil.rmtree(out, ignore_errors=True)
         shutil.rmtree(work, ignore_errors=True)
-    figures = {
+    summary = json.loads(measured.output)
+    return {
+        "options": list(options),
+        "input_bytes": _size(source),
         "wall": round(measured.wall, 3),
         "cpu": round(max(measured.cpu, watch.cpu), 3),
         "peak_process": measured.peak_process,
@@ -157,8 +136,8 @@ def watch_job(
         "peak_work": watch.peaks["work"],
         "output": watch.peaks["output"],
         "load": round(load, 2),
+        **{name: summary[name] for name in _KEPT_COUNTS},
     }
-    return figures, json.loads(measured.output)
 
 
 def main() -> None:

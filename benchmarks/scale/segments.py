@@ -39,7 +39,7 @@ class Segments:
 
 @dataclass(frozen=True)
 class TextForms:
-    """The words of documents: those of document i are ``forms[offsets[i] : offsets[i + 1]]``."""
+    """Words of documents; document i has ``forms[offsets[i] : offsets[i + 1]]``."""
 
     forms: Forms
     offsets: Int64s

@@ -74,7 +74,7 @@ def word(rank: int) -> str:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words of which the one of rank r is drawn with a chance in proportion to 1 / (r + 2.7).
+    """Words; rank r is drawn with a probability in proportion to 1 / (r + 2.7).
 
     ``texts`` has the forms of each word one after the other, so form f of word w is f + 6 w.
     ``slots`` are the forms from which one is drawn, the common ones many times.

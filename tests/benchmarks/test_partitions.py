@@ -14,7 +14,7 @@ from benchmarks.papers.monoactive.monoall import (
     visit_keys,
 )
 from benchmarks.papers.monoactive.partitions import seeds_of
-from benchmarks.papers.monoactive.words import one_list, one_text
+from benchmarks.papers.monoactive.texts import one_list, one_text
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import count_windows
 from tests.oracles import windows as oracle

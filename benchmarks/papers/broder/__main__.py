@@ -11,8 +11,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measuring.parts import add_options, measure_parts
-from benchmarks.measuring.results import caption, machine_facts, new_entry, read_results
+from benchmarks.measuring.results import (
+    add_options,
+    caption,
+    machine_facts,
+    measure_parts,
+    new_entry,
+    read_results,
+)
 from benchmarks.papers.broder import (
     estimates,
     fingerprints,
@@ -70,7 +76,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
 
 
 def measure(options: argparse.Namespace, path: Path) -> None:
-    """Run experiments; those on real texts where these were given."""
+    """Run experiments; skip experiments on texts that are not given."""
     machine = machine_facts(PACKAGES)
 
     def measure_part(name: str) -> dict[str, Any]:

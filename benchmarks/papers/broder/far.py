@@ -1,4 +1,4 @@
-"""How many pairs of the whole Web are estimated far off, by the binomial distribution."""
+"""Expected number of bad estimates over all pairs of the Web, by the binomial distribution."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.corpora.made_up import draw_text
+from benchmarks.corpora.texts import draw_text
 from neardup.kernels.common.hashing import mix_words
 from neardup.text.shingles import draw_polynomial, remainder
 

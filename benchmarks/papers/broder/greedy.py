@@ -1,4 +1,4 @@
-"""Greedy clusters of real texts, in several orders: what docs/papers/broder.md says of them."""
+"""Greedy clusters of real texts in several orders, for docs/papers/broder.md."""
 
 from __future__ import annotations
 

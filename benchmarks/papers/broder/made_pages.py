@@ -1,4 +1,4 @@
-"""Web pages made up, of which it is known which have the same visible text, or nearly."""
+"""Made-up web pages, with known copies and near-copies."""
 
 from __future__ import annotations
 

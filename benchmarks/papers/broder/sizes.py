@@ -1,4 +1,4 @@
-"""What the size of a shingle makes of texts that are changed, put in other order, or unrelated."""
+"""Resemblance of changed, reordered and unrelated texts by the size of a shingle."""
 
 from __future__ import annotations
 

@@ -72,10 +72,7 @@ def run_made(articles: int, seed: int) -> Row:
 
 
 def run_folders(folders: Sequence[Path], most: int | None) -> Row:
-    """Cluster the pages of folders; those with fewer words than a shingle are left out.
-
-    So are those that are too much for the parser.
-    """
+    """Cluster the pages of folders, without unreadable and very short pages."""
     paths = [path for folder in folders for path in sorted(folder.rglob("*.html"))[:most]]
     contents = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
     texts = [_seen(source) for source in contents]
@@ -118,21 +115,21 @@ def _cluster_texts(texts: Sequence[str]) -> dict[str, Labels]:
 
 
 def exact_clusters(texts: Sequence[str]) -> Labels:
-    """Put together what a chain of pairs at the threshold connects, all pairs compared."""
+    """Return the components of all pairs at the threshold."""
     options = {"threshold": THRESHOLD, "ngram": WORDS, "method": "exact"}
     found = neardup.deduplicate(list(texts), **grouped(clusters="components", **options)).clusters
     return [int(label) for label in found["cluster_id"].to_pylist()]
 
 
 def sketch_clusters(texts: Sequence[str], **how: Any) -> Labels:
-    """Put together what sketches take for that similar."""
+    """Return the components of the pairs that sketches estimate at the threshold."""
     sketches = neardup.sketch(list(texts), **grouped(ngram=WORDS, **how))
     pairs = neardup.estimate(sketches, threshold=THRESHOLD).table
     return _components(len(texts), _edges(pairs))
 
 
 def super_shingle_clusters(texts: Sequence[str]) -> Labels:
-    """Put together pages of which two of six groups of fourteen min-hashes agree."""
+    """Return the components of pages that share two of six super-shingles."""
     rule = SuperShingleRule()
     sketches = neardup.sketch(
         list(texts), num_perm=rule.groups * rule.rows, text=neardup.TextOptions(ngram=WORDS)

@@ -1,4 +1,4 @@
-"""What the paper states beside its tables: short texts, single edits, other algorithms' output."""
+"""Claims in the text of the paper: short texts, single edits, verification of candidates."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def run_single(text: str, hashes: Sequence[str], trials: int, seed: int) -> list
 
 
 def run_verify(path: Path) -> Row:
-    """Take candidates by bands, and leave those that edit signatures take for near-duplicates."""
+    """Verify candidates of bands by edit signatures."""
     strings = [" ".join(string.split()) for string in read_strings(path)]
     strings = [s for s in strings if LEAST_CHARACTERS <= len(s) <= MOST_CHARACTERS]
     strings = list(dict.fromkeys(strings))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks.corpora.lines import Row
-from benchmarks.corpora.made_up import draw_text
-from benchmarks.corpora.texts import make_texts
+from benchmarks.corpora.texts import draw_text, make_texts
 from benchmarks.measuring.clocks import fastest
 from neardup.sketches.edit.estimate import exact_distances, signature_distances
 from neardup.sketches.edit.signature import EditScheme, edit_signatures

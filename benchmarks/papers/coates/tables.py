@@ -79,7 +79,7 @@ def rates_table(results: Results) -> str:
 
 
 def speed_table(results: Results) -> str:
-    """Lay out speeds, those of exact distances first."""
+    """Lay out speeds, exact distances first."""
     speed = results["speed"]
     rows: list[tuple[object, ...]] = [
         (None, "none", None, None, speed["exact_pairs_per_second"], PAPER_EXACT, None, None)

@@ -80,7 +80,7 @@ def candidate_probability(similarity: float, bands: int, rows: int) -> float:
 def signatures_of(
     generator: np.random.Generator, scheme: MinHashScheme, pairs: int, common: int
 ) -> tuple[Uint32s, Uint32s]:
-    """Sign pairs of random sets of which so many of the union's elements are common."""
+    """Sign pairs of random sets with a given number of common elements."""
     alone = (UNION - common) // 2
     sets = Sets.draw(generator, pairs, (alone, common, UNION - common - alone))
     return minhash_signatures(sets.left, scheme), minhash_signatures(sets.right, scheme)

@@ -1,4 +1,4 @@
-"""Where the curve should be steepest: bands by the article's rule of thumb, and by recall."""
+"""Choice of bands by the article's rule of thumb, and by recall."""
 
 from __future__ import annotations
 

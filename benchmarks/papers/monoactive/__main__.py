@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from benchmarks.papers.experiments import Paper
-from benchmarks.papers.monoactive import partitions, queries, query_tables, tables, worst
+from benchmarks.papers.monoactive import partitions, queries, tables, worst
 from benchmarks.papers.monoactive.plots import draw
 from benchmarks.papers.monoactive.texts import VARIED
 
@@ -32,9 +32,9 @@ MONOACTIVE = Paper(
         "frequencies": tables.frequencies_table,
         "functions": tables.functions_table,
         "worst": tables.worst_table,
-        "queries": query_tables.queries_table,
-        "queries-varied": partial(query_tables.queries_table, part="queries_varied"),
-        "query-frequencies": query_tables.frequencies_table,
+        "queries": tables.queries_table,
+        "queries-varied": partial(tables.queries_table, part="queries_varied"),
+        "query-frequencies": tables.query_frequencies_table,
     },
     draw=draw,
 )

@@ -10,8 +10,7 @@ import numpy as np
 
 from benchmarks.papers.monoactive.allalign import allalign_windows
 from benchmarks.papers.monoactive.monoall import count_active_keys, expected_active_keys, visit_keys
-from benchmarks.papers.monoactive.texts import LONG, corpus_words, grouped_texts
-from benchmarks.papers.monoactive.words import one_list, one_text
+from benchmarks.papers.monoactive.texts import LONG, corpus_words, grouped_texts, one_list, one_text
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import count_windows
 

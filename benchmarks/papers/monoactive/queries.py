@@ -11,8 +11,7 @@ import numpy as np
 
 from benchmarks.papers.monoactive.allalign import allalign_windows
 from benchmarks.papers.monoactive.partitions import WEIGHTS, seeds_of
-from benchmarks.papers.monoactive.texts import LONG, corpus_words, grouped_texts
-from benchmarks.papers.monoactive.words import one_list, one_text
+from benchmarks.papers.monoactive.texts import LONG, corpus_words, grouped_texts, one_list, one_text
 from neardup.kernels.passage import candidates, sweep
 from neardup.passages.plan import least_hits
 from neardup.passages.scheme import make_passage_scheme

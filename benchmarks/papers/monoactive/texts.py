@@ -9,10 +9,14 @@ import numpy as np
 
 from benchmarks.corpora.documents import prepare
 from benchmarks.corpora.packaged import CORPORA
-from benchmarks.papers.monoactive.words import read_words
+from benchmarks.corpora.texts import read_texts
+from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.windows import group_occurrences
+from neardup.tables import TokenLists
 
 if TYPE_CHECKING:
-    from neardup.tables import TokenLists, Uint64s
+    from neardup.kernels.passage.staircase import Occurrences
+    from neardup.tables import Uint64s
 
 LONG, VARIED = "prose", "wikipedia"
 # Words of the texts that are grouped by the frequency of their commonest word, and the groups.
@@ -21,7 +25,8 @@ GROUPED_WORDS, GROUP_WIDTH, TEXTS_OF_GROUP = 10_000, 200, 4
 
 def corpus_words(name: str) -> TokenLists:
     """Read the words of a corpus, built if need be, hashed as an index does."""
-    return read_words(prepare(name, CORPORA[name]))
+    texts = read_texts(prepare(name, CORPORA[name]))
+    return make_passage_scheme().tokenizer.hash_tokens(texts)
 
 
 def grouped_texts() -> dict[int, list[Uint64s]]:
@@ -53,3 +58,13 @@ def grouped_texts() -> dict[int, list[Uint64s]]:
             if len(group) < TEXTS_OF_GROUP:
                 group.append(text)
     return dict(sorted(groups.items()))
+
+
+def one_list(values: Uint64s) -> TokenLists:
+    """Make the tokens of a single text a table."""
+    return TokenLists(values.copy(), np.array([0, len(values)], np.int64))
+
+
+def one_text(values: Uint64s) -> Occurrences:
+    """Group the tokens of a single text."""
+    return group_occurrences(one_list(values))

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.papers.monoactive.allalign import allalign_windows
 from benchmarks.papers.monoactive.monoall import expected_active_keys
 from benchmarks.papers.monoactive.partitions import seeds_of
-from benchmarks.papers.monoactive.words import one_list, one_text
+from benchmarks.papers.monoactive.texts import one_list, one_text
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import count_windows
 

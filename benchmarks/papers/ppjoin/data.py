@@ -1,4 +1,4 @@
-"""Collections in the roles of those of the paper, as sets of tokens.
+"""Collections that stand for the paper's, as sets of tokens.
 
 As there, a record is cut at white space and punctuation; its grams are taken from the words joined
 by single spaces; a token that comes again in a record counts as a new one.
@@ -61,7 +61,7 @@ LICENCES = Collection("licences, words", "ENRON", "licences", WORDS, is_long=Tru
 
 
 def collections() -> list[Collection]:
-    """List the collections: three that anyone can build, and those of given files."""
+    """List three packaged collections and the given files."""
     given = [Collection(f"{name}, words", "ENRON", name, WORDS, is_long=True) for name in _given()]
     return [TITLES, TITLE_GRAMS, LICENCES, *given]
 

@@ -1,7 +1,7 @@
 """Near-duplicate pages (section 7.5 of the PPJoin paper): 4-grams, exactly, or 32 shingles.
 
 What PPJoin+ finds on 4-grams (the paper's "qp") is the truth there, and here: recall and precision
-of the joins on shingles tell how well these stand for the 4-grams, not who is right.
+of the joins on shingles measure the agreement with 4-grams.
 """
 
 from __future__ import annotations
