@@ -1,9 +1,9 @@
-"""Where the machine code of kernels comes from: compiled ahead, or by Numba as they are called.
+"""Load the machine code of kernels: compiled ahead, or by Numba on the first call.
 
-An installed neardup has a module ``_native`` with all kernels, made from these sources by what is
-in the folder ``native`` of the repository; Numba is not needed then. Kernels are compiled as they
-are called where there is no such module, where the sources around it have changed since, or where
-``NEARDUP_JIT=1`` asks for it, as do Numba's own ``NUMBA_DISABLE_JIT`` and ``NUMBA_BOUNDSCHECK``.
+An installed neardup has a module ``_native`` with all kernels, built from these sources by the
+repository's folder ``native``; Numba is not needed then. Numba compiles kernels on their first call
+if the module is missing, if the sources around it have changed since, or with ``NEARDUP_JIT=1``,
+``NUMBA_DISABLE_JIT`` or ``NUMBA_BOUNDSCHECK``.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _FOLDER = Path(__file__).parent
 _ASKED_FOR = ("NEARDUP_JIT", "NUMBA_DISABLE_JIT", "NUMBA_BOUNDSCHECK")
-# Of the processor's instructions, as in "x86-64"; the best that it has if none is named.
+# Level of processor instructions, such as "x86-64"; by default the best available.
 _LEVEL = "NEARDUP_LEVEL"
 
 _log = logging.getLogger("neardup.kernels")
 _log.addHandler(logging.NullHandler())
 announce: Callable[[str], None] = _log.warning
-"""Is told, in one line, that kernels are compiled as they are called; commands show the log."""
+"""Receives a one-line message before Numba compiles kernels; commands show the log."""
 
 
 def source_digest(folder: Path) -> str:
@@ -41,9 +41,9 @@ def source_digest(folder: Path) -> str:
 
 
 def _load() -> tuple[dict[str, Callable[..., Any]] | None, str, str | None]:
-    """Return the kernels compiled ahead, for which level, and why there are none if so.
+    """Return the kernels compiled ahead, their level, and the reason if there are none.
 
-    There is no reason to name where somebody asked for it.
+    The reason is None if the user asked for compilation on call.
     """
     if any(os.environ.get(name, "0") not in ("", "0") for name in _ASKED_FOR):
         return None, "on call", None
@@ -56,7 +56,7 @@ def _load() -> tuple[dict[str, Callable[..., Any]] | None, str, str | None]:
         from neardup.kernels import _native
     except ImportError as error:
         return None, "on call", f"those compiled ahead cannot be loaded ({error})"
-    # Only of a source tree may files have changed since.
+    # Files can only change in a source tree.
     is_source_tree = (_FOLDER.parents[2] / "pyproject.toml").exists()
     if is_source_tree and source_digest(_FOLDER) != _native.DIGEST:
         return None, "on call", "their sources have changed since they were compiled"
@@ -70,7 +70,7 @@ def _load() -> tuple[dict[str, Callable[..., Any]] | None, str, str | None]:
 
 
 def _is_cut_off(module: Path) -> bool:
-    """Return whether a file ends before its sections do; to load it would end the process."""
+    """Return whether a file is truncated; loading it would end the process."""
     with module.open("rb") as file:
         head = file.read(64)
     if head[:5] != b"\x7fELF\x02":
@@ -84,10 +84,10 @@ _UNCOMPILED: dict[Callable[..., Any], Callable[..., Any]] = {}
 
 
 def kernel(function: F) -> F:
-    """Make a function one that Python calls with arrays, compiled for its annotations.
+    """Compile a function for its annotations, callable from Python with arrays.
 
-    These are those of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named
-    tuple of these. It runs without the interpreter lock, and other kernels may call it.
+    Annotations are types of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named
+    tuple of these. The function runs without the interpreter lock, and other kernels may call it.
     """
     if COMPILED_AHEAD is None:
         return cast("F", _on_call().kernel(function))
@@ -101,20 +101,20 @@ def kernel(function: F) -> F:
 
 
 def uncompiled(made: F) -> F:
-    """Return a kernel, or a helper, as the Python that it was made of: tests look into it."""
+    """Return the Python function of a kernel or a helper, for tests."""
     return cast("F", getattr(made, "py_func", _UNCOMPILED.get(made, made)))
 
 
 def helper(function: F) -> F:
-    """Make a function usable inside kernels as a function of its own; it is compiled once."""
+    """Make a function usable inside kernels as a separate function, compiled once."""
     return function if COMPILED_AHEAD is not None else _on_call().helper(function)
 
 
 def inlined(function: F) -> F:
-    """Make a small function usable inside kernels; it becomes part of each kernel that calls it.
+    """Make a small function usable inside kernels, inlined into each of its callers.
 
-    LLVM puts it there. Numba's own inlining infers the types of each copy anew: kernels took a
-    third longer to compile, and ran no faster.
+    LLVM inlines it. Numba's own inlining infers the types of each copy anew: kernels took a third
+    longer to compile, and ran no faster.
     """
     return function if COMPILED_AHEAD is not None else _on_call().inlined(function)
 
@@ -147,9 +147,9 @@ def _count_leading_zeros(value: Any) -> int:
 
 
 def __getattr__(name: str) -> Callable[[Any], int]:
-    """Return what counts the zero bits below the lowest set bit, or above the highest.
+    """Return the function that counts zero bits below the lowest set bit or above the highest.
 
-    64 if no bit is set. In kernels Numba has its own.
+    It returns 64 if no bit is set. Kernels use Numba's own functions.
     """
     if name not in _ZEROS:
         raise AttributeError(name)

@@ -1,6 +1,6 @@
-"""How every kernel is compiled by Numba: for one signature, when it is first called or asked for.
+"""Compile each kernel with Numba for one signature, on its first use.
 
-A kernel that a job does not call is neither compiled nor loaded, whatever its module has besides.
+A kernel that a job does not call is neither compiled nor loaded.
 
 Numba's own disk cache looks only at the file that holds a function, so it goes on using old machine
 code after a helper in another file has changed, and by default it writes beside the source. Here
@@ -36,10 +36,10 @@ _KERNELS = Path(__file__).parent
 
 @cache
 def cache_folder() -> Path | None:
-    """Folder for the machine code of this version of the kernels.
+    """Return the folder for the machine code of this version of the kernels.
 
-    None where none is writable, unless somebody has filled it before, as in the image of a
-    container: then what is in it is loaded, and the rest compiled each time.
+    If it is not writable, it is used if somebody has filled it before, as in a container image:
+    kernels in it are loaded, and the rest is compiled each time. Otherwise None.
     """
     try:
         folder = _cache_root() / f"kernels-{_kernel_digest()}"
@@ -104,7 +104,7 @@ def _kernel_digest() -> str:
 
 
 class _KernelLocator(_CacheLocator):  # type: ignore[misc]
-    """Tells Numba to keep a kernel's code in our folder; the folder's name is the version stamp."""
+    """Numba's locator of cached code: our folder, whose name is the version stamp."""
 
     def __init__(self, py_func: Callable[..., Any], py_file: str) -> None:
         self._py_func = py_func
@@ -151,26 +151,26 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
 F = TypeVar("F", bound=Callable[..., Any])
 
 BEFORE_FIRST: list[Callable[[], None]] = []
-"""What is done before the first kernel that is compiled in this process, if it is none kept."""
+"""Functions to call before the first compilation of a kernel without cached code."""
 
 ZERO_COUNTS: dict[str, Any] | None = {
     "trailing_zeros": trailing_zeros,
     "leading_zeros": leading_zeros,
 }
-"""Numba's own, which only work compiled."""
+"""Numba's functions, which only work compiled."""
 if numba.config.DISABLE_JIT:
     ZERO_COUNTS = None
 
 
 OPTIONS: dict[str, Any] = {"nogil": True}
-"""Of all that is compiled."""
+"""Options of all compiled functions."""
 
 
 class Kernel:
-    """A compiled function of one signature, that of its annotations.
+    """A compiled function with the single signature of its annotations.
 
-    Annotations are those of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a
-    named tuple of these. It runs without the interpreter lock, and other kernels may call it.
+    Annotations are types of ``kernels.types``, ``int`` (int64), a NumPy scalar type, or a named
+    tuple of these. It runs without the interpreter lock, and other kernels may call it.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -185,7 +185,7 @@ class Kernel:
         return (self._compiled or self.compile())(*arguments)
 
     def compile(self) -> Any:
-        """Return the dispatcher; its code is loaded from the cache, or compiled and kept there."""
+        """Return the dispatcher; load its code from the cache, or compile and store it."""
         # Numba's own lock, which it takes to compile: a second one could be taken the other way
         # round by the thread that asks for a kernel while another kernel is compiled.
         with global_compiler_lock:
@@ -203,7 +203,7 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        """What Numba asks of a value that a kernel names."""
+        """Type of the kernel as a value in other kernels."""
         return numba.types.Dispatcher(self.compile())
 
 
@@ -212,7 +212,7 @@ KERNELS: list[Kernel] = []
 
 
 def kernel(function: F) -> F:
-    """Make a function a ``Kernel``, or leave it as it is where Numba is told not to compile."""
+    """Make a function a ``Kernel``, or leave it unchanged if Numba is disabled."""
     if numba.config.DISABLE_JIT:
         return function
     made = Kernel(function)
@@ -221,25 +221,25 @@ def kernel(function: F) -> F:
 
 
 def helper(function: F) -> F:
-    """Make a function usable inside kernels as a function of its own; it is compiled once."""
+    """Make a function usable inside kernels as a separate function, compiled once."""
     # Otherwise Numba would inline it everywhere if an inlined function is the first to call it.
     return cast("F", _as_declared(numba.njit(**OPTIONS, forceinline=False)(function)))
 
 
 def inlined(function: F) -> F:
-    """Make a small function usable inside kernels; it becomes part of each kernel that calls it.
+    """Make a small function usable inside kernels, inlined into each of its callers.
 
-    LLVM puts it there. Numba's own inlining infers the types of each copy anew: kernels took a
-    third longer to compile, and ran no faster.
+    LLVM inlines it. Numba's own inlining infers the types of each copy anew: kernels took a third
+    longer to compile, and ran no faster.
     """
     return cast("F", _as_declared(numba.njit(**OPTIONS, forceinline=True)(function)))
 
 
 def _as_declared(dispatcher: Any) -> Any:
-    """Have a function compiled for the types that it declares, where Numba takes those of calls.
+    """Compile a function for its declared types instead of the types of each call.
 
-    Numba would compile it anew for a constant, for an array that may be written to and one that may
-    not, for an integer of 32 and of 64 bits: every second function more than once.
+    Numba would compile it anew for a constant, for writable and read-only arrays, and for integers
+    of 32 and of 64 bits: every second function more than once.
     """
     if numba.config.DISABLE_JIT:
         return dispatcher
@@ -255,7 +255,7 @@ def _as_declared(dispatcher: Any) -> Any:
 
 
 def _parameter_type(given: Any, annotation: Any) -> Any:
-    """Return the type for which a function is compiled that is called with a given one."""
+    """Return the parameter type to compile for, given a call's type."""
     given = numba.types.unliteral(given)
     if annotation is Int and given in numba.types.signed_domain:
         return numba.int64
@@ -270,7 +270,6 @@ def signature_of(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def _annotations(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Return the annotations of a function's parameters, or of a named tuple's fields."""
     annotations = get_type_hints(function, include_extras=True)
     annotations.pop("return", None)
     return tuple(annotations.values())
@@ -282,7 +281,7 @@ def _argument_type(annotation: Any) -> Any:
     if get_origin(annotation) is not Annotated:
         return numba.int64 if annotation is int else numba.from_dtype(np.dtype(annotation))
     array, layout = get_args(annotation)
-    # What NDArray has is the type of its elements, before NumPy 2.5 within that of its dtype.
+    # The last argument of NDArray is its element type, before NumPy 2.5 nested in its dtype.
     element = get_args(array)[-1]
     scalar = numba.from_dtype(np.dtype(*(get_args(element) or (element,))))
     return numba.types.Array(scalar, layout.ndim, "C", readonly=layout.readonly)

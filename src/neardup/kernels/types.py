@@ -1,9 +1,9 @@
-"""Types of kernel arguments, for the reader, the type checker and the compiler alike.
+"""Types of kernel arguments, for readers, the type checker and the compiler.
 
-``Uint64s`` is a one-dimensional C-contiguous array, ``Uint64Rows`` a two-dimensional one; the
-``Const`` forms are those that a kernel only reads, and which may lie in Arrow's read-only memory.
-Whole numbers are ``int`` (int64 when compiled); ``Int`` is what helpers inside kernels take.
-Arguments that travel together are named tuples of these, which callers hand over ``sealed``.
+``Uint64s`` is a one-dimensional C-contiguous array, ``Uint64Rows`` a two-dimensional one; kernels
+only read the ``Const`` forms, which may lie in Arrow's read-only memory. Whole numbers are ``int``
+(int64 when compiled); ``Int`` is for helpers inside kernels. Arguments that belong together are
+named tuples of these, passed through ``sealed``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Layout:
-    """What the compiler needs to know of an array beyond its element type."""
+    """Compiler's knowledge of an array beyond its element type."""
 
     ndim: int = 1
     readonly: bool = False
@@ -59,10 +59,10 @@ ConstUint64Rows = Annotated[npt.NDArray[np.uint64], _CONST_ROWS]
 
 
 def sealed(arguments: T) -> T:
-    """Return a named tuple of kernel arguments with the arrays declared ``Const`` as read-only.
+    """Return a named tuple of kernel arguments with read-only ``Const`` arrays.
 
-    The arrays are views of those given. Numba sees any array of a parameter as read-only where that
-    is declared, but of a field of a named tuple it wants the very type.
+    The arrays are views of those given. Numba treats an array parameter as read-only if so
+    declared, but in a field of a named tuple it needs the exact type.
     """
     values = zip(arguments, _hints_of(type(arguments)), strict=True)
     return type(arguments)(*(_as_declared(value, hint) for value, hint in values))

@@ -35,7 +35,7 @@ PATIENCE = 16
 NOBODY: Int64s = np.empty(0, np.int64)
 
 
-class Meetings(ABC):
+class CandidateMatcher(ABC):
     """Match documents in keep order with earlier ones that share a key.
 
     If too many comparisons fail, later documents are compared only with documents that share rare
@@ -138,7 +138,6 @@ class Meetings(ABC):
         return self._by_elements
 
     def _with_keys(self, start: int, stop: int) -> Int64s:
-        """Return which of documents ``start`` to ``stop`` have a key."""
         return start + np.flatnonzero(np.diff(self._lists.starts[start : stop + 1]))
 
     def _meet(
@@ -209,7 +208,6 @@ def rank_documents(sets: MeasuredSets, documents: Int64s, measure: Measure) -> R
 
 
 def _cut(documents: Int64s, sizes: Int64s, capacity: int | None) -> Iterator[Int64s]:
-    """Cut documents into runs of about ``capacity`` elements; without a limit into one."""
     if capacity is None:
         yield documents
         return
@@ -223,7 +221,7 @@ _BITS_A_LISTED = 128
 
 
 def count_candidates(lists: KeyLists, keepers: Int32s, n_fixed: int) -> int:
-    """Count the pairs that keys alone would have compared, given the kept documents.
+    """Count the pairs that keys alone would have compared.
 
     A pair is a document, except the first ``n_fixed``, and an earlier one that stays and has one of
     the document's lookup keys.
@@ -238,7 +236,7 @@ def count_candidates(lists: KeyLists, keepers: Int32s, n_fixed: int) -> int:
     is_row = lists.sizes * _BITS_A_LISTED >= max(n_staying, 1)
     numbers: Int32s = np.where(is_row, np.cumsum(is_row) - 1, -1).astype(np.int32)
     n_listed = np.where(is_row, 0, lists.sizes)
-    rows = survivors.Rows(
+    rows = survivors.KeyRows(
         numbers=numbers,
         bits=np.zeros((int(is_row.sum()), n_words), np.uint64),
         starts=np.cumsum(n_listed) - n_listed,

@@ -17,7 +17,7 @@ from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
 from neardup.matching.buckets import list_full_keys
 from neardup.matching.measures import Measure
-from neardup.matching.rare_elements import Meetings, Ranking, count_candidates
+from neardup.matching.rare_elements import CandidateMatcher, Ranking, count_candidates
 from neardup.matching.verify import measure_sets, score_pairs
 from neardup.tables import (
     Bools,
@@ -43,8 +43,8 @@ SetReader = Callable[[Int64s], ShingleSets | WeightedSets]
 _PARTS, _PARTS_OF_CHUNK = 5, 3
 
 
-class Shelf:
-    """The sets in memory, which documents find by their numbers in keep order.
+class SetCache:
+    """Sets in memory, by document number in keep order.
 
     Parameters
     ----------
@@ -108,7 +108,6 @@ class Shelf:
             yield piece
 
     def _runs(self, documents: Int64s, room: int) -> Iterator[Int64s]:
-        """Cut documents into runs that fit, of at least one document each."""
         ends = np.cumsum(self._expected[documents])
         start = 0
         while start < len(documents):
@@ -155,7 +154,7 @@ def choose_survivors(
     progress: Callable[[int], None] | None = None,
     capacity: int | None = None,
 ) -> Removals:
-    """Go through the documents in order; remove those similar to one that already stays.
+    """Remove documents similar to an earlier one that stays.
 
     A document is compared, exactly, with all documents that already stay and share a key with it,
     and is removed in favour of the most similar one at the threshold (the earliest on a tie).
@@ -184,12 +183,12 @@ def choose_survivors(
     documents are compared only with documents that share rare elements (``rare_elements``). The
     result is the same, and counts include the skipped pairs.
     """
-    choice = Choice(lists, measure, n_fixed, earlier, capacity)
+    choice = SurvivorSelection(lists, measure, n_fixed, earlier, capacity)
     choice.go_through(0, len(sets), measure_sets(sets), progress=progress)
     return choice.removals
 
 
-class Choice(Meetings):
+class SurvivorSelection(CandidateMatcher):
     """Decisions about the documents so far.
 
     Attributes
@@ -278,7 +277,6 @@ class Choice(Meetings):
 
 
 def _begin(n_documents: int, earlier: EarlierKeepers | None) -> survivors.Decisions:
-    """Return the decisions before the first document."""
     decisions = survivors.Decisions(
         keepers=np.full(n_documents, -1, np.int32),
         overlaps=np.zeros(n_documents, np.int64),
@@ -362,32 +360,32 @@ def choose_in_chunks(
     document.
     """
     n_documents, n_fixed, lists = len(documents), documents.n_fixed, documents.list_keys()
-    choice = Choice(lists, measure, n_fixed, earlier, capacity // 2)
+    choice = SurvivorSelection(lists, measure, n_fixed, earlier, capacity // 2)
     members = choice.members
-    shelf = Shelf(documents.sizes, documents.read, capacity, is_weighted=measure.is_weighted)
-    choice.go_through(0, n_fixed, shelf.measured, progress=progress)
+    cache = SetCache(documents.sizes, documents.read, capacity, is_weighted=measure.is_weighted)
+    choice.go_through(0, n_fixed, cache.measured, progress=progress)
     marks: Int32s = np.full(n_documents, -1, np.int32)
     listed: Int32s = np.empty(n_documents, np.int32)
     has_keys = np.diff(lists.starts) > 0
     start = n_fixed
-    for chunk in shelf.chunks(n_fixed + np.flatnonzero(has_keys[n_fixed:])):
+    for chunk in cache.chunks(n_fixed + np.flatnonzero(has_keys[n_fixed:])):
         stop = int(chunk[-1]) + 1
         shared = np.unique(lists.keys[lists.starts[start] : lists.starts[stop]]).astype(np.int64)
         n_earlier = survivors.list_members(shared, members, start, marks, listed)
         starts = members.starts[shared]
         ends = starts + members.sizes[shared]
         members.sizes[shared] = 0
-        for shown in shelf.slices(np.sort(listed[:n_earlier]).astype(np.int64)):
+        for shown in cache.slices(np.sort(listed[:n_earlier]).astype(np.int64)):
             survivors.show_next(shared, ends, int(shown[-1]) + 1, members)
-            choice.go_through(start, stop, shelf.measured, shown=shown, enters=False)
+            choice.go_through(start, stop, cache.measured, shown=shown, enters=False)
 
         # Survivors of the chunk itself follow the earlier survivors.
         members.starts[shared], members.sizes[shared] = ends, 0
-        choice.go_through(start, stop, shelf.measured, progress=progress)
+        choice.go_through(start, stop, cache.measured, progress=progress)
         members.sizes[shared] += ends - starts
         members.starts[shared] = starts
         start = stop
-    choice.go_through(start, n_documents, shelf.measured, progress=progress)
+    choice.go_through(start, n_documents, cache.measured, progress=progress)
     return choice.removals
 
 
@@ -400,14 +398,14 @@ def join_components(
     progress: Callable[[int], None] | None = None,
     capacity: int | None = None,
 ) -> Removals:
-    """Remove all documents of a component except the first, similar to it or not.
+    """Remove all documents of a component except the first.
 
     Arguments as for ``choose_survivors``, but documents look under all their keys, and the first
     ``n_fixed`` stay in any case. The similarity of a removed document to its keeper may be below
     the threshold, even zero.
     """
     n_documents = len(sets)
-    joining = Joining(lists, measure, np.arange(n_documents, dtype=np.int64), capacity)
+    joining = ComponentMatcher(lists, measure, np.arange(n_documents, dtype=np.int64), capacity)
     joining.go_through(0, n_documents, measure_sets(sets), progress=progress)
     keepers = joining.keepers(n_fixed)
     removed = np.flatnonzero(keepers >= 0)
@@ -416,7 +414,7 @@ def join_components(
     return Removals(keepers, similarities, *joining.counts)
 
 
-class Joining(Meetings):
+class ComponentMatcher(CandidateMatcher):
     """Components, as far as documents have been joined to them.
 
     ``parents`` has for each document an earlier one of its component, or itself.
@@ -535,34 +533,34 @@ def join_in_chunks(
     n_documents = len(documents)
     joined = np.where(chosen.keepers >= 0, chosen.keepers, np.arange(n_documents))
     lists = _keys_between(documents.list_keys(), joined)
-    joining = Joining(lists, measure, joined, capacity // 2)
+    joining = ComponentMatcher(lists, measure, joined, capacity // 2)
     everyone = _everyone(lists)
-    shelf = Shelf(documents.sizes, documents.read, capacity, is_weighted=measure.is_weighted)
+    cache = SetCache(documents.sizes, documents.read, capacity, is_weighted=measure.is_weighted)
     marks: Int32s = np.full(n_documents, -1, np.int32)
     listed: Int32s = np.empty(n_documents, np.int32)
     entered: Int64s = np.empty(0, np.int64)
     start = 0
-    for chunk in shelf.chunks(np.flatnonzero(lists.n_probed)):
+    for chunk in cache.chunks(np.flatnonzero(lists.n_probed)):
         stop = int(chunk[-1]) + 1
         shared = np.unique(lists.keys[lists.starts[start] : lists.starts[stop]]).astype(np.int64)
-        found = listed[: survivors.list_members(shared, everyone, start, marks, listed)]
-        for earlier in shelf.slices(np.sort(found[found < chunk[0]]).astype(np.int64)):
+        candidates = listed[: survivors.list_members(shared, everyone, start, marks, listed)]
+        for earlier in cache.slices(np.sort(candidates[candidates < chunk[0]]).astype(np.int64)):
             joining.replace_members(entered, earlier)
-            joining.go_through(start, stop, shelf.measured, shown=earlier, enters=False)
+            joining.go_through(start, stop, cache.measured, shown=earlier, enters=False)
             entered = earlier
         joining.replace_members(entered, entered[:0])
-        joining.go_through(start, stop, shelf.measured, progress=progress)
+        joining.go_through(start, stop, cache.measured, progress=progress)
         entered, start = chunk, stop
-    joining.go_through(start, n_documents, shelf.measured, progress=progress)
+    joining.go_through(start, n_documents, cache.measured, progress=progress)
 
     keepers = joining.keepers(documents.n_fixed)
     similarities = np.full(n_documents, np.nan)
-    for gone in shelf.chunks(np.flatnonzero(keepers >= 0)):
+    for gone in cache.chunks(np.flatnonzero(keepers >= 0)):
         of_gone = keepers[gone]
-        for kept in shelf.slices(np.unique(of_gone)):
+        for kept in cache.slices(np.unique(of_gone)):
             pairs = (of_gone >= kept[0]) & (of_gone <= kept[-1])
             similarities[gone[pairs]] = score_pairs(
-                shelf.table, gone[pairs], of_gone[pairs], measure
+                cache.table, gone[pairs], of_gone[pairs], measure
             )
     return replace(chosen, keepers=keepers, similarities=similarities)
 
@@ -581,7 +579,6 @@ def _keys_between(lists: KeyLists, joined: Int64s) -> KeyLists:
 
 
 def _everyone(lists: KeyLists) -> survivors.Members:
-    """List all documents under each of their keys, in keep order."""
     owners = np.repeat(np.arange(len(lists.n_probed), dtype=np.int32), lists.n_probed)
     return survivors.Members(
         starts=np.cumsum(lists.sizes) - lists.sizes,
@@ -634,7 +631,7 @@ class SimilarPairs:
 
 
 def choose_from_pairs(pairs: SimilarPairs, n_documents: int, threshold: float) -> Removals:
-    """Go through the documents in order; remove those similar to one that already stays.
+    """Remove documents similar to an earlier one that stays.
 
     It follows ``choose_survivors``, but all similar pairs are given: a document is removed for the
     most similar one that stays, the earliest on a tie. All pairs count as compared.
@@ -658,7 +655,7 @@ def choose_from_pairs(pairs: SimilarPairs, n_documents: int, threshold: float) -
 
 
 def join_from_pairs(pairs: SimilarPairs, n_documents: int, threshold: float) -> Removals:
-    """Remove all documents of a component except the first, similar to it or not.
+    """Remove all documents of a component except the first.
 
     As ``join_components``, but the similarity of a document to its keeper is known only if they are
     a pair, at the threshold or below it. Else it is NaN.

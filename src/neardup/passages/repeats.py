@@ -311,7 +311,7 @@ def _remove(
         before = int(ends[n_filled - 1]) if n_filled else 0
         behind = max(n_filled + 1, int(np.searchsorted(ends, before + at_a_time)))
         behind = min(behind, n_done if n_filled < n_done else len(order))
-        found = repeat_table.Found(entries, rows, joints, filled)
+        found = repeat_table.SampleTable(entries, rows, joints, filled)
         stopped_at, state = repeats.remove_repeats(
             collection, found, order, n_filled, behind, max(n_against, n_done), added_to
         )

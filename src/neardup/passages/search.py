@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from neardup.kernels.passage import candidates, lookups, matches, narrowing, sweep
 from neardup.kernels.passage.lookups import Places, Reach
-from neardup.kernels.passage.matches import Choice
+from neardup.kernels.passage.matches import PassageChoice
 from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
 from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
 from neardup.kernels.types import Int, sealed
@@ -166,7 +166,7 @@ class SegmentSearcher:
         least = 1 if times else plan.min_tokens
         limits = Limits(plan.hits, least, np.float64(threshold), times)
         numbers = threshold.numerator, threshold.denominator
-        choice = Choice(least, *numbers, times, self._overlap)
+        choice = PassageChoice(least, *numbers, times, self._overlap)
         ranges = self._find_ranges(batch, first_tokens, entries, limits)
         if not len(ranges):
             return _NOTHING
@@ -363,7 +363,7 @@ class SegmentSearcher:
         self,
         batch: Batch,
         entries: Int32s,
-        choice: Choice,
+        choice: PassageChoice,
         regions: Int64s,
         lows: Int64s,
         highs: Int64s,

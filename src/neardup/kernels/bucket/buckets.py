@@ -37,10 +37,10 @@ from neardup.kernels.types import (
 def _gather_equals(
     packed: Uint64s, start: int, index_mask: np.uint64, keys: ConstUint64s
 ) -> tuple[int, int]:
-    """Move the documents with the key of the first one behind it; returns stop and least of them.
+    """Move documents with the first one's key next to it; return their end and the least of them.
 
-    ``packed`` is sorted from ``start`` on as far as the cut keys go. A run of equal ones may hold
-    several keys, few unless keys are no hashes; of these the others are put behind the stop.
+    ``packed`` is sorted from ``start`` on by the cut keys. A run of equal cut keys may hold several
+    full keys, few unless keys are not hashes; documents with other keys are moved after the end.
     """
     least = int(packed[start] & index_mask)
     key, cut = keys[least], packed[start] & ~index_mask
@@ -58,7 +58,7 @@ def _gather_equals(
 
 @inlined
 def _is_alone(packed: Uint64s, i: int, index_mask: np.uint64) -> bool:
-    """Whether the next cut key is another; then the key itself need not be looked up."""
+    """Return whether the next cut key differs, so that the full key need not be read."""
     return bool(i + 1 == packed.shape[0] or (packed[i] ^ packed[i + 1]) > index_mask)
 
 
@@ -71,12 +71,12 @@ def bucket_runs(
     buckets: Int32s,
     bucket_sizes: Int64s,
 ) -> int:
-    """Give numbers to the groups of two or more equal keys; return the next free number.
+    """Assign numbers to groups of two or more equal keys; return the next free one.
 
-    ``packed`` is sorted, and used up; each value has a document's index in the bits of
-    ``index_mask`` and its band key, as far as there is room, in the others. ``keys`` are the whole
-    keys. ``buckets`` (by document) receives the bucket's number, -1 for a document alone with its
-    key; ``bucket_sizes[number]`` the number of its documents.
+    ``packed`` is sorted, and overwritten; each value has a document's index in the bits of
+    ``index_mask`` and the upper bits of its band key in the others. ``keys`` are the full keys.
+    ``buckets`` (by document) receives the bucket's number, -1 for a document alone with its key;
+    ``bucket_sizes[number]`` the number of its documents.
     """
     n = packed.shape[0]
     bucket = first_bucket
@@ -100,7 +100,7 @@ def bucket_runs(
 
 @kernel
 def count_repeats(packed: ConstUint64s, index_mask: np.uint64) -> int:
-    """Count the cut keys that are equal to the one before; there are no more edges than these."""
+    """Count the cut keys equal to the one before, an upper bound on the edges."""
     n_repeats = 0
     for i in range(1, packed.shape[0]):
         n_repeats += int((packed[i - 1] ^ packed[i]) <= index_mask)
@@ -116,9 +116,9 @@ def star_edges(
     firsts: Int64s,
     members: Int64s,
 ) -> int:
-    """List (first document, other document) for the groups of equal keys; returns their number.
+    """List (first document, other document) for groups of equal keys; return their number.
 
-    ``packed`` and ``keys`` are those of ``bucket_runs``. A group has no edges if all its documents
+    ``packed`` and ``keys`` are as for ``bucket_runs``. A group has no edges if all its documents
     ``are_ignored``, which is empty if none is.
     """
     n_edges = 0
@@ -143,10 +143,10 @@ def star_edges(
 
 @kernel
 def list_keys(buckets: ConstInt32Rows, starts: Int64s, keys: Int32s) -> None:
-    """List each document's buckets, those of one document together.
+    """List each document's buckets, grouped by document.
 
-    ``buckets`` (n_bands, n) has -1 for none. ``starts`` (n + 1) receives where each document's list
-    starts; ``keys`` has a place for every entry of ``buckets`` that is not -1.
+    ``buckets`` (n_bands, n) has -1 for no bucket. ``starts`` (n + 1) receives the start of each
+    document's list; ``keys`` has a place for every other entry of ``buckets``.
     """
     n_documents = buckets.shape[1]
     starts[:] = 0
@@ -166,7 +166,7 @@ def list_keys(buckets: ConstInt32Rows, starts: Int64s, keys: Int32s) -> None:
     starts[0] = 0
 
 
-# What is counted.
+# Indices of the counts.
 CANDIDATES = 0
 N_COUNTS = 1
 
@@ -199,7 +199,6 @@ def list_members(buckets: ConstInt32Rows, next_member: Int64s, members: Int32s) 
 
 @inlined
 def _is_left_to_right(left: Int, right: Int) -> bool:
-    """Whether the first side has the left collection and the second the right one."""
     return (left & 1) != 0 and (right & 2) != 0
 
 
@@ -216,12 +215,12 @@ def probe_buckets(
     matches: WideMatches,
     counts: Int64s,
 ) -> tuple[Int, Int]:
-    """Compare sets ``start`` to ``stop`` with the earlier ones that share a bucket with each.
+    """Compare sets ``start`` to ``stop`` with earlier ones in the same bucket.
 
-    Of weighted sets overlaps are common weights. ``sides`` tells where two collections are joined
-    (1 left, 2 right, 3 both), it is empty for a self-join. ``last_seen`` (n, all -1 at first) is
-    this worker's own. Where the measure ``is_directed``, both directions are tried; the left one is
-    then the contained set, else the earlier one.
+    Overlaps of weighted sets are common weights. ``sides`` has the collections of each set (1 left,
+    2 right, 3 both) and is empty for a self-join. ``last_seen`` (n, all -1 at first) is private to
+    a worker. If the measure ``is_directed``, both directions are tried, and the left set is the
+    contained one, else the earlier one.
 
     Returns the first set not probed, which is below ``stop`` if the next one's pairs might not fit
     into the output, and the number of pairs.

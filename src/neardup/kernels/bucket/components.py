@@ -1,4 +1,4 @@
-"""Connected components of the verified pairs, and of those that filters leave to be verified."""
+"""Join connected components of verified pairs, and of candidates that pass filters."""
 
 from __future__ import annotations
 
@@ -42,13 +42,12 @@ from neardup.kernels.types import (
 
 
 class Groups(NamedTuple):
-    """The documents that have a key, in one group for each component seen there.
+    """Documents per key, in one group for each component of them.
 
-    A slot is a place among the keys of documents, and ``owners`` has each slot's document.
-    ``heads[b]`` is the first slot of the first group under key b, -1 if there is none. For the
-    first slot g of a group ``next_group[g]`` is the first slot of the next group and
-    ``last_member[g]`` the last of its own; ``next_member[m]`` follows m within its group; -1 ends
-    a list.
+    A slot is a position among the keys of documents, and ``owners`` has each slot's document.
+    ``heads[b]`` is the first slot of the first group under key b, or -1. For the first slot g of a
+    group ``next_group[g]`` is the first slot of the next group and ``last_member[g]`` the last of
+    its own; ``next_member[m]`` follows m within its group; -1 ends a list.
     """
 
     owners: ConstInt32s
@@ -60,7 +59,7 @@ class Groups(NamedTuple):
 
 @inlined
 def add_to_list(slot: Int, key: Int, groups: Groups, parents: Int64s) -> None:
-    """Put a slot into its component's group, first melting the groups that have become one."""
+    """Add a slot to its component's group, after merging groups of one component."""
     owners, heads, next_group, next_member, last_member = groups
     own = find_root(parents, np.int64(owners[slot]))
     home, previous = np.int64(-1), np.int64(-1)
@@ -89,7 +88,7 @@ def add_to_list(slot: Int, key: Int, groups: Groups, parents: Int64s) -> None:
 
 @inlined
 def join_root(parents: Int64s, d: Int, root: Int) -> Int:
-    """Join document d to the component of which ``root`` is the first, and return its first one."""
+    """Join document d to the component with first document ``root``; return its new first."""
     own = find_root(parents, d)
     parents[max(own, root)] = min(own, root)
     return min(own, root)
@@ -185,12 +184,12 @@ def join_by_prefixes(
     comparisons: Comparisons,
     enters: bool,
 ) -> None:
-    """Join the sets ``start`` to ``stop`` as ``join_components``, all earlier ones being done.
+    """Join the sets ``start`` to ``stop`` as ``join_components``, after all earlier ones.
 
-    The first ``n_shown`` are only entered. Documents meet under their rare elements: under key 2 t
-    for element t where it is among the short prefix of the one in the group, and under 2 t + 1
-    where it is among the long one only. Slots of groups are places in long prefixes, one set behind
-    the other. ``places`` has for each document that is ranked where it stands among those.
+    The first ``n_shown`` are only entered. Documents are found by their rare elements: under key 2
+    t for element t in the short prefix of the group's document, and under 2 t + 1 if only in the
+    long one. Slots of groups are positions in the concatenated long prefixes. ``places`` has the
+    rank order of each ranked document.
     """
     documents, tokens, starts, lengths, sizes, short, long = ranked
     measure, p, q = threshold
@@ -264,11 +263,10 @@ def replace_members(
 
 
 class Candidates(NamedTuple):
-    """Documents in keep order, of which those that share a key of a band may be similar.
+    """Documents in keep order; those with a common band key may be similar.
 
-    ``keys`` has shape (n, n_bands). Document d has the filter
-    ``words[offsets[d] : offsets[d + 1]]`` and ``sizes[d]`` distinct shingles; those that
-    ``are_fixed`` stay in any case.
+    ``keys`` has shape (n, n_bands). Document d has the filter ``words[offsets[d] : offsets[d +
+    1]]`` and ``sizes[d]`` distinct shingles; ``are_fixed`` documents stay in any case.
     """
 
     keys: ConstUint64Rows
@@ -283,7 +281,7 @@ class Rules(NamedTuple):
 
     ``either_way``: a pair may be similar in either direction; else the later document is the first.
     ``with_fixed``: pairs of two fixed documents count. Components of more than ``most_documents``,
-    or with more than ``most_pairs`` a document in all buckets together, stay whole.
+    or with more than ``most_pairs`` per document in all buckets together, stay whole.
     """
 
     either_way: int
@@ -293,12 +291,12 @@ class Rules(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Room for a component of n documents with b bands; it is written anew for each.
+    """Scratch memory for a component of n documents with b bands.
 
-    A place is where a band has one of its keys. ``n_members`` and ``first_members`` are for places,
-    as many as a power of two from 2 n on for each band, like the heads of ``groups``; ``places``,
-    and the lists of ``groups``, whose owners are the documents in their order, for n b slots;
-    ``parents`` and ``last_compared`` for documents.
+    A place is one key of one band. ``n_members`` and ``first_members`` are per place, a power of
+    two from 2 n on for each band, like the heads of ``groups``; ``places``, and the lists of
+    ``groups``, whose owners are the documents in order, have n b slots; ``parents`` and
+    ``last_compared`` are per document.
     """
 
     first_members: Int32s
@@ -311,7 +309,7 @@ class Room(NamedTuple):
 
 @inlined
 def _put_into_places(documents: ConstInt64s, keys: ConstUint64Rows, room: Room) -> Int:
-    """Give each key of each document its place; returns the number of pairs that share one."""
+    """Assign each key of each document a place; return the number of pairs that share one."""
     first_members, n_members, places, groups, _, _ = room
     heads = groups.heads
     n, n_bands = np.int64(documents.shape[0]), np.int64(keys.shape[1])
@@ -401,8 +399,8 @@ def sieve_components(
     """Split components by the pairs of candidates that filters do not rule out.
 
     Component c has ``documents[starts[c] : starts[c + 1]]``, ascending; ``firsts[d]`` receives the
-    first document of what d is still connected with. As in ``join_components`` pairs that are
-    connected already are passed over, which changes nothing of that.
+    first document of the new component of d. As in ``join_components`` pairs that are connected
+    already are skipped, without any effect on the result.
     """
     for c in range(starts.shape[0] - 1):
         own = documents[starts[c] : starts[c + 1]]

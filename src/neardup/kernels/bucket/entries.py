@@ -1,7 +1,7 @@
-"""Sorted lists of entries: who has a key, found by way of the first entry of each page.
+"""Find the entries of keys in sorted lists through the first entry of each page.
 
-An entry is a key of 32 bits and below it a number of 32 bits; equal keys lie side by side. Lists
-lie one behind the other, and pages, of at most ``PAGE`` entries, begin anew with each list.
+An entry is a key of 32 bits above a number of 32 bits; equal keys are adjacent. Lists are
+concatenated, and pages, of at most ``PAGE`` entries, start anew with each list.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _lower_bound(values: ConstUint64s, first: Int, stop: Int, value: np.uint64) 
 
 
 class Slots(NamedTuple):
-    """What is looked up: ``keys[i]`` in list ``numbers[i]``, for ``owners[i]``, of 32 bits."""
+    """Lookups: ``keys[i]`` in list ``numbers[i]``, for ``owners[i]``, of 32 bits."""
 
     keys: ConstUint32s
     numbers: ConstInt64s
@@ -69,10 +69,10 @@ def find_entries(
 ) -> tuple[Int, Int]:
     """Find the numbers of the entries of keys; ``found`` receives each below its owner.
 
-    Page p has ``entries[page_bounds[p] : page_bounds[p + 1]]``. Returns how many entries there are,
-    of which ``found`` receives as many as it has room for, and how many pages would have been
-    looked into that are unchecked. No entry of these is touched; ``unchecked`` receives as many of
-    their numbers as it has room for, some more than once.
+    Page p has ``entries[page_bounds[p] : page_bounds[p + 1]]``. Returns the number of entries, of
+    which ``found`` receives as many as fit, and the number of unchecked pages in the way. Entries
+    of unchecked pages are not read; ``unchecked`` receives as many page numbers as fit, some more
+    than once.
     """
     keys, numbers, owners = slots
     starts, page_starts, fences = lists
@@ -84,7 +84,7 @@ def find_entries(
         low = np.uint64(keys[i]) << _32
         first = _lower_bound(fences, page_starts[k], page_starts[k + 1], low)
         stop = first
-        # What is equal may begin in the page before; few keys fill pages.
+        # Equal entries may begin in the page before; few keys fill pages.
         while stop < page_starts[k + 1] and fences[stop] <= low | _LOW32:
             stop += 1
         if first > page_starts[k]:

@@ -1,6 +1,6 @@
-"""Who stays and who goes, in one pass over the documents in keep order.
+"""Choose the documents that stay, in one pass in keep order.
 
-Similar documents are found among those that share a bucket, or are pairs that are known.
+Candidates share a bucket, or are known pairs.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from neardup.kernels.types import (
 
 _0, _1 = np.uint64(0), np.uint64(1)
 
-# Keeper of a document that goes in any case, for one that is not among those which are decided.
+# Keeper of a document removed in any case, for a keeper outside of these documents.
 KNOWN = -2
 
 
 class Members(NamedTuple):
-    """Documents that stay: those with key b are ``documents[starts[b] :][: sizes[b]]``."""
+    """Documents that stay: ``documents[starts[b] :][: sizes[b]]`` have key b."""
 
     starts: Int64s
     sizes: Int64s
@@ -58,16 +58,16 @@ class Members(NamedTuple):
 
 
 class Decisions(NamedTuple):
-    """Who goes: ``keepers`` has -1 for who stays, else the document that stays for this one.
+    """Removals: ``keepers`` has -1 for a document that stays, else its keeper.
 
-    ``overlaps`` is what the two have in common. Until a document is decided both are of the most
-    similar one so far; they begin as -1 and 0. ``similarities`` has NaN for who stays, else how
-    similar the two are.
+    ``overlaps`` is the overlap of the two. Until a document is decided both describe the most
+    similar keeper so far; they begin as -1 and 0. ``similarities`` has NaN for a document that
+    stays, else the similarity of the two.
 
-    A document for which one is known that stays, though it is not among these, begins with
-    ``KNOWN``, their overlap and their similarity, and with the size of that one, or its total, in
-    ``known_sizes``, which is empty if there is no such document. It never stays: it goes for that
-    one unless another is more similar.
+    A document with a known keeper outside of these documents begins with ``KNOWN``, their overlap
+    and their similarity; ``known_sizes`` has the size or total of that keeper, and is empty if
+    there are no such documents. It never stays: another keeper replaces the known one only if it is
+    more similar.
     """
 
     keepers: Int32s
@@ -87,9 +87,9 @@ def _is_better(
     best_overlap: Int,
     best_size: Int,
 ) -> bool:
-    """Whether a set of size x goes rather for ``other``, of size y, than for ``best``; -1 is none.
+    """Return whether ``other``, of size y, is a better keeper of a set of size x than ``best``.
 
-    The earlier one has a tie.
+    -1 is no keeper; the earlier one wins a tie.
     """
     if best == -1:
         return True
@@ -112,19 +112,19 @@ def choose_survivors(
     comparisons: Comparisons,
     decides: bool,
 ) -> None:
-    """Decide documents ``start`` to ``stop``, all earlier ones being decided.
+    """Decide documents ``start`` to ``stop``, after all earlier ones.
 
     A document stays unless it is verified similar to one that already stays and shares a key with
-    it; then it goes in favour of the most similar such document, the earlier one on a tie. So
-    a document is compared with survivors only, never with what has been removed, and a cluster of
-    n copies costs n comparisons. The first ``n_fixed`` documents stay in any case. One that is
-    ``KNOWN`` to be similar to a document stands before all others on a tie.
+    it; then it is removed in favour of the most similar such document, the earlier one on a tie. So
+    a document is compared with survivors only, never with removed documents, and a cluster of n
+    copies costs n comparisons. The first ``n_fixed`` documents stay in any case. A ``KNOWN`` keeper
+    wins all ties.
 
     Document d looks under the first ``n_probed[d]`` of its keys. Members begin with room for all
     documents that have a key, and with sizes of 0.
 
-    Where not all members are shown at once, documents go through all parts but the last without
-    ``decides``: they only note the most similar one so far.
+    If members are shown in parts, all parts except the last run without ``decides``: documents only
+    record the most similar keeper so far.
     """
     key_starts, keys = document_keys
     member_starts, n_members, documents = members
@@ -164,7 +164,7 @@ def choose_survivors(
                             continue
                     else:
                         required = required_overlap(measure, x, y, p, q)
-                        # Most candidates that share but a key differ too much in their parities.
+                        # Most candidates that share only a key differ too much in their parities.
                         if count_ones(parities[d] ^ parities[other]) > x + y - 2 * required:
                             continue
                         overlap = overlap_at_least(
@@ -189,12 +189,12 @@ def choose_survivors(
 
 
 class RankedSets(NamedTuple):
-    """Sets of some documents, their elements ranked from the rarest of all to the most frequent.
+    """Sets of some documents, their elements ranked by rarity.
 
-    Set k is that of ``documents[k]``, which ascend. It has ``sizes[k]`` elements; those of them
-    that another set has, too, are ``tokens[starts[k] :][: lengths[k]]``, ascending. Two sets at the
-    threshold have an element in common that is among the first ``short[k]`` of one run and the
-    first ``long[k]`` of the other, which are no fewer than the short ones.
+    Set k belongs to ``documents[k]``, in ascending order. It has ``sizes[k]`` elements; the
+    elements that another set has too are ``tokens[starts[k] :][: lengths[k]]``, ascending. Two sets
+    at the threshold share an element of the first ``short[k]`` of one run and the first ``long[k]``
+    of the other; long prefixes are not shorter than short ones.
     """
 
     documents: ConstInt64s
@@ -208,7 +208,7 @@ class RankedSets(NamedTuple):
 
 @inlined
 def share_key(document_keys: Keys, d: Int, n_probed: Int, other: Int) -> bool:
-    """Whether one of the first ``n_probed`` keys of d is one of the other's; keys ascend."""
+    """Return whether one of the first ``n_probed`` keys of d is a key of ``other``; keys ascend."""
     starts, keys = document_keys
     i, stop = starts[d], starts[d] + n_probed
     j, other_stop = starts[other], starts[other + 1]
@@ -239,16 +239,16 @@ def choose_by_prefixes(
     comparisons: Comparisons,
     decides: bool,
 ) -> None:
-    """Decide as ``choose_survivors`` the sets ``start`` to ``stop``, all earlier ones being done.
+    """Decide the sets ``start`` to ``stop`` as ``choose_survivors`` does.
 
-    The first ``n_shown`` sets are of documents that stay, with which the others are compared.
-    Documents meet under their rare elements, and what has come out as similar is asked for a key in
-    common: so those that share keys only are never looked at, however many they are.
+    The first ``n_shown`` sets are of documents that stay, for comparison. Candidates share rare
+    elements, and a similar pair must also share a key: so documents that share keys only are never
+    compared, however many they are.
 
-    ``found`` has those that stay: element t is under key 2 t where it is among the short prefix,
-    and under 2 t + 1 where it is only among the long one; it begins with sizes of 0. So do
-    ``members``, or with those of earlier documents. ``totals`` has the sizes of the sets of all
-    documents that have been compared. Pairs are counted if they are similar, others are not.
+    ``found`` has the documents that stay: element t is under key 2 t if it is in the short prefix,
+    and under 2 t + 1 if it is only in the long one; it begins with sizes of 0. ``members`` begins
+    so too, or with earlier documents. ``totals`` has the set sizes of all compared documents. Only
+    similar pairs are counted.
     """
     documents, tokens, starts, lengths, sizes, short, long = ranked
     found_starts, n_found, found_sets = found
@@ -277,7 +277,7 @@ def choose_by_prefixes(
                         required = required_overlap(measure, x, y, p, q)
                         if required > lengths[k] or required > y_length:
                             continue
-                        # Most of what shares an element differs in too many others.
+                        # Most sets that share an element differ in too many others.
                         limit: Int = lengths[k] + y_length - 2 * required
                         limit -= first_distance(parities, k, o)
                         if limit < 0 or other_distance(parities, k, o, limit) > limit:
@@ -311,11 +311,11 @@ def choose_by_prefixes(
             n_found[entered] += 1
 
 
-class Rows(NamedTuple):
-    """The documents that stay, numbered, by key: as bits of a row where there are many.
+class KeyRows(NamedTuple):
+    """The numbered documents that stay, by key: as bits of a row for frequent keys.
 
-    ``numbers`` is -1 for a key whose documents are listed instead: those with key b are
-    ``listed[starts[b] :][: sizes[b]]``. All begin empty.
+    ``numbers`` is -1 for a key whose documents are listed instead, at ``listed[starts[b] :][:
+    sizes[b]]``. All begin empty.
     """
 
     numbers: ConstInt32s
@@ -331,10 +331,10 @@ def count_candidates(
     n_probed: ConstInt64s,
     keepers: ConstInt32s,
     n_fixed: int,
-    rows: Rows,
+    rows: KeyRows,
     seen: Uint64s,
 ) -> Int:
-    """Count the pairs of a document and an earlier one that stays and has a key it looks under.
+    """Count pairs of a document and an earlier one that stays under its lookup keys.
 
     The first ``n_fixed`` documents look for none. ``seen`` has as many words as a row, all 0.
     """
@@ -379,9 +379,9 @@ def count_candidates(
 def list_members(
     keys: ConstInt64s, members: Members, mark: int, marks: Int32s, listed: Int32s
 ) -> Int:
-    """List the documents that stay under some keys, each once, in any order; give their number.
+    """List the documents that stay under some keys, each once, unordered; return their number.
 
-    ``listed`` and ``marks`` have a place for every document, and no mark is this one yet.
+    ``listed`` and ``marks`` have a place for every document, and ``mark`` is new.
     """
     starts, sizes, documents = members
     n_listed = np.int64(0)
@@ -397,9 +397,9 @@ def list_members(
 
 @kernel
 def show_next(keys: ConstInt64s, ends: ConstInt64s, stop: int, members: Members) -> None:
-    """Show under some keys the members behind those shown so far, up to document ``stop``.
+    """Show the next members of some keys, up to document ``stop``.
 
-    All members under ``keys[i]``, in ascending order, end in front of ``ends[i]``.
+    All members under ``keys[i]``, in ascending order, end before ``ends[i]``.
     """
     starts, sizes, documents = members
     for i in range(keys.shape[0]):
@@ -440,9 +440,9 @@ def choose_from_pairs(
     keepers: Int32s,
     similarities: Floats,
 ) -> None:
-    """Go through the documents in keep order; one stays unless a partner of it does.
+    """Decide documents in keep order; a document stays unless a partner of it does.
 
-    It goes for the partner of the highest score that stays, the earliest on a tie. ``keepers``
+    Its keeper is the partner of the highest score that stays, the earliest on a tie. ``keepers``
     becomes -1 for a document that stays, ``similarities`` NaN.
     """
     start = np.int64(0)
@@ -467,7 +467,7 @@ def match_in_order(
     is_taken: Bools,
     stays: Bools,
 ) -> None:
-    """Go through pairs in an order; one stays if neither of its documents is in one that does.
+    """Select pairs in order; a pair stays unless a staying one has its documents.
 
     ``is_taken``, of documents, and ``stays``, of pairs, begin as false and become true.
     """

@@ -1,1 +1,1 @@
-"""What all kernels need: hashes, sorting, exact products, numbers of strings."""
+"""Tools of all kernels: hashes, sorting, exact products, numbers of strings."""

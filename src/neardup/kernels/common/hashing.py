@@ -1,10 +1,10 @@
-"""The one mixer that all hashes are made of, and logarithms of the same bits on every machine.
+"""Mix hashes, and compute logarithms with the same bits on every machine.
 
 Sampling by weight takes the floor of an expression with logarithms in it, so a last bit that
-differs between two mathematical libraries would, now and then, be another hash. The logarithm here
-is made of additions, subtractions, multiplications and divisions of 64-bit floating point, each
-rounded as IEEE 754 says, in a fixed order; the compiler does not fuse or reorder them, and there
-are no branches, so that loops over it become vector code.
+differs between two mathematical libraries would sometimes change a hash. The logarithm here uses
+additions, subtractions, multiplications and divisions of 64-bit floating point, each rounded by
+IEEE 754, in a fixed order; the compiler does not fuse or reorder them, and there are no branches,
+so that loops over it become vector code.
 
 docs/hashing.md states these functions in full, with known-answer vectors.
 """
@@ -31,7 +31,7 @@ _S27, _S30, _S31 = np.uint64(27), np.uint64(30), np.uint64(31)
 def mix_words(z: T) -> T:
     """Scramble 64 bits into 64 bits, one to one (Stafford's variant 13, as in SplitMix64).
 
-    Takes a NumPy uint64 or an array of them; under NumPy a product that wraps around may warn.
+    It takes a NumPy uint64 or an array; NumPy may warn of a product that wraps around.
     """
     z = (z ^ (z >> _S30)) * _MIX_1
     z = (z ^ (z >> _S27)) * _MIX_2
@@ -43,7 +43,7 @@ mix64 = inlined(mix_words)
 
 
 def function_seeds(seed: int, count: int) -> npt.NDArray[np.uint64]:
-    """Give each of ``count`` hash functions a seed; more functions never change the first ones."""
+    """Return a seed for each of ``count`` hash functions; a larger count keeps the first ones."""
     numbers = np.arange(1, count + 1, dtype=np.uint64)
     with np.errstate(over="ignore"):
         start = mix_words(np.uint64(seed) ^ GOLDEN)
@@ -51,7 +51,7 @@ def function_seeds(seed: int, count: int) -> npt.NDArray[np.uint64]:
 
 
 def hash_bytes(data: bytes) -> int:
-    """Hash a byte string as ``kernels.tokens.hash_tokens`` hashes a token's."""
+    """Hash a byte string as ``kernels.text.tokens.hash_tokens`` hashes a token's."""
     whole = len(data) // 8 * 8
     words = [data[start : start + 8] for start in range(0, whole, 8)]
     rest = data[whole:]
@@ -64,7 +64,7 @@ def hash_bytes(data: bytes) -> int:
 
 
 _52, _FRACTION = np.uint64(52), np.uint64(0x000FFFFFFFFFFFFF)
-# Upper half of the bits of sqrt(1/2), and what takes it to those of 1.
+# Upper half of the bits of sqrt(1/2), and its difference from the bits of 1.
 _LEAST = np.uint64(0x3FE6A09E00000000)
 _TO_ONE = np.uint64(0x3FF0000000000000) - _LEAST
 
@@ -85,11 +85,11 @@ _L7 = np.float64(float.fromhex("0x1.2f112df3e5244p-3"))
 
 @inlined
 def ln(x: np.float64) -> np.float64:
-    """Natural logarithm of a positive, finite, normal number; off by less than one last bit.
+    """Return the natural logarithm of a positive, finite, normal number.
 
-    x = 2^n * (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), s = f / (2 + f), and then
-    ln(1 + f) = f - f^2/2 + s * (f^2/2 + L1 s^2 + L2 s^4 + ...), as in fdlibm. Nothing else is
-    allowed as x: zero, subnormal numbers, infinity and NaN give some number, never an error.
+    x = 2^n * (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), s = f / (2 + f), and then ln(1 + f) = f -
+    f^2/2 + s * (f^2/2 + L1 s^2 + L2 s^4 + ...), as in fdlibm. The error is less than one last bit.
+    Zero, subnormal numbers, infinity and NaN give some number, never an error.
     """
     bits = np.float64(x).view(np.uint64) + _TO_ONE
     n = np.float64(np.int64(bits >> _52) - np.int64(1023))
@@ -107,6 +107,6 @@ def ln(x: np.float64) -> np.float64:
 
 @kernel
 def logarithms(values: ConstFloats, results: Floats) -> None:
-    """Take the logarithm of each value; that of zero and of negative ones is minus infinity."""
+    """Take the logarithm of each value, minus infinity for zero and negative ones."""
     for i in range(values.shape[0]):
         results[i] = ln(values[i]) if values[i] > 0.0 else -np.inf

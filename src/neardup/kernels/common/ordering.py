@@ -1,4 +1,4 @@
-"""Sorting, for kernels in which Numba's own functions would take longest to compile."""
+"""Sort in kernels, faster to compile than Numba's own functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _1 = np.uint64(1)
 
 @helper
 def sort_places(values: Int32s, size: Int) -> None:
-    """Sort the first values, in place; by a heap, so never in square time."""
+    """Sort the first values in place with a heap, so never in square time."""
     for start in range(size // 2 - 1, -1, -1):
         _sift_down(values, start, size)
     for stop in range(size - 1, 0, -1):
@@ -41,10 +41,9 @@ def _sift_down(values: Int32s, place: Int, stop: Int) -> None:
 
 @helper
 def order_of(values: ConstInt64s, order: Int64s, scratch: Int64s) -> None:
-    """Write the places of values in ascending order; equal ones in order of their places.
+    """Write the places of values in ascending order, equal values by place.
 
-    ``order`` and ``scratch`` are as long as ``values``. A merge sort; runs that follow each other
-    in order are left alone.
+    ``order`` and ``scratch`` are as long as ``values``. A merge sort; adjacent runs in order stay.
     """
     n = values.shape[0]
     for start in range(0, n, _RUN):
@@ -79,7 +78,7 @@ def order_of(values: ConstInt64s, order: Int64s, scratch: Int64s) -> None:
 
 @helper
 def sort_range(values: Uint64s, start: Int, stop: Int) -> None:
-    """Sort a range in place by Shell's method, which suits short ranges and many equal values."""
+    """Sort a range in place by Shell's method, for short ranges and many equal values."""
     gap: Int = np.int64(1)
     while gap * 4 < stop - start:
         gap = (gap * 9 >> 2) + 1
@@ -96,7 +95,6 @@ def sort_range(values: Uint64s, start: Int, stop: Int) -> None:
 
 @inlined
 def _insertion_sort(values: Uint64s, start: Int, stop: Int) -> None:
-    """Sort a short range."""
     for i in range(start + 1, stop):
         value = values[i]
         j = i
@@ -116,7 +114,7 @@ def _spread(
     scratch: Uint64s,
     counts: Int64s,
 ) -> np.int64:
-    """Spread values over buckets by what ``shift`` leaves of them; gives the most in one bucket.
+    """Spread values over buckets by their bits above ``shift``; return the most in one bucket.
 
     Afterwards ``counts[b]`` is the end of bucket b.
     """
@@ -141,7 +139,6 @@ def _spread(
 
 @inlined
 def _sort_nearly_sorted(values: Uint64s, start: np.uint64, size: np.uint64) -> None:
-    """Sort values that are few places from where they belong."""
     # Most that are not in order are next to each other: one pass without branches exchanges them,
     # so that afterwards the processor guesses right that a value is to stay where it is.
     held = values[start]

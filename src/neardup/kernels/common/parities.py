@@ -1,4 +1,4 @@
-"""Parities: 64 bits of a set that bound from below in how many elements it differs from another."""
+"""Parities: 64 bits of a set that bound its difference from another set from below."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EIGHTS, _BYTES = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
 
 @inlined
 def count_ones(word: np.uint64) -> np.int64:
-    """Count the bits that are set, in halves of halves; LLVM makes one instruction of it."""
+    """Count the set bits, in halves of halves; LLVM makes one instruction of it."""
     word -= (word >> _1) & _PAIRS
     word = (word & _FOURS) + ((word >> _2) & _FOURS)
     word = (word + (word >> _4)) & _EIGHTS
@@ -31,7 +31,7 @@ def turn_bit(parity: np.uint64, value: np.uint64) -> np.uint64:
 def set_parities(
     values: ConstUint64s, starts: ConstInt64s, sizes: ConstInt64s, parities: Uint64s
 ) -> None:
-    """Note for each set of hashes in which of 64 classes it has an odd number of elements.
+    """Record for each set of hashes which of 64 classes have an odd number of elements.
 
     Two sets that differ in d elements have parities that differ in d bits at most.
     """

@@ -1,4 +1,4 @@
-"""Hashes of whole strings, such as ids, and numbers of 128-bit digests by first appearance."""
+"""Hash strings such as ids, and number 128-bit digests by first appearance."""
 
 from __future__ import annotations
 

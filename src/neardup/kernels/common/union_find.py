@@ -17,7 +17,7 @@ def find_root(parents: Int64s, d: Int) -> Int:
 
 @kernel
 def union_edges(parents: Int64s, first: ConstInt64s, second: ConstInt64s) -> None:
-    """Make one component of those of ``first[k]`` and ``second[k]``, for each k."""
+    """Join the components of ``first[k]`` and ``second[k]``, for each k."""
     for k in range(first.shape[0]):
         a, b = find_root(parents, first[k]), find_root(parents, second[k])
         parents[max(a, b)] = min(a, b)
@@ -26,6 +26,6 @@ def union_edges(parents: Int64s, first: ConstInt64s, second: ConstInt64s) -> Non
 @kernel
 def find_roots(parents: Int64s) -> None:
     """Point every document at the first one of its component."""
-    # No parent comes after its child, so that those before d point at their roots already.
+    # No parent comes after its child, so that earlier documents point at their roots already.
     for d in range(parents.shape[0]):
         parents[d] = parents[parents[d]]

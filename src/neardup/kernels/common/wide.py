@@ -7,8 +7,8 @@ import numpy as np
 from neardup.kernels._compile import inlined
 from neardup.kernels.types import Int
 
-# Factor of a bound from below that is compared with sums in floating point, which are off by far
-# less; what is within it is compared exactly.
+# Factor of a lower bound for comparison with floating-point sums, far above their error; values
+# within it are compared exactly.
 MARGIN = 1.0 - 1e-9
 
 _HALF = np.uint64(32)
@@ -18,7 +18,7 @@ _NARROW = np.int64(2**31)
 
 @inlined
 def wide_product(a: Int, b: Int) -> tuple[np.uint64, np.uint64]:
-    """Multiply two non-negative int64; gives the upper and the lower 64 bits."""
+    """Multiply two non-negative int64; return the upper and the lower 64 bits."""
     x, y = np.uint64(a), np.uint64(b)
     x_upper, x_lower = x >> _HALF, x & _LOWER
     y_upper, y_lower = y >> _HALF, y & _LOWER
@@ -32,7 +32,7 @@ def wide_product(a: Int, b: Int) -> tuple[np.uint64, np.uint64]:
 
 @inlined
 def compare_products(a: Int, b: Int, c: Int, d: Int) -> np.int64:
-    """Sign of ``a * b - c * d`` for non-negative int64: -1, 0 or 1.
+    """Return the sign of ``a * b - c * d`` for non-negative int64: -1, 0 or 1.
 
     ``compare_products(a, d, c, b)`` compares the fractions a/b and c/d.
     """

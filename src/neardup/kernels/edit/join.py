@@ -1,10 +1,10 @@
-"""Candidates of edit-distance joins: q-gram prefixes, lengths, positions, parities, suffixes.
+"""Find candidates of edit-distance joins by q-grams, lengths, positions and parities.
 
-Strings are in order of length, each with its q-grams: ranks, the rarest first, and the places where
-they stand. An edit touches at most q adjacent q-grams of a string. So of q-grams that D edits
-cannot all touch, strings within distance D have one in common, at places that D edits can explain.
-Where they have too few q-grams for that, or too frequent ones, all strings of fitting length are
-candidates. Strings are indexed by collection, so that only those of the other one are read.
+Strings are in order of length, each with the ranks, rarest first, and the positions of its q-grams.
+An edit touches at most q adjacent q-grams of a string. So strings within distance D share one of
+any q-grams that D edits cannot all touch, at positions that D edits can explain. If a string has
+too few q-grams for that, or too frequent ones, all strings of fitting length are candidates.
+Strings are indexed by collection, so that lookups read only the other collection.
 
 References
 ----------
@@ -44,7 +44,7 @@ from neardup.kernels.types import (
     Uint64Rows,
 )
 
-# What is counted, in the order of the filters.
+# Indices of the counts, in the order of the filters.
 HITS, AFTER_LENGTH, AFTER_POSITION, AFTER_PARITY, AFTER_SUFFIX, VERIFIED = range(6)
 N_COUNTS = 6
 
@@ -55,10 +55,10 @@ _1 = np.uint64(1)
 
 
 class Strings(NamedTuple):
-    """Strings by length, and how far each looks for partners.
+    """Strings by length, and their ranges of partners.
 
     String x may differ from a partner y < x in ``allowed[x]`` edits, so its partners start at
-    ``first_partner[x]``. ``parities`` (n, 2) are those of ``string_parities``.
+    ``first_partner[x]``. ``parities`` (n, 2) are from ``string_parities``.
     """
 
     lengths: ConstInt64s
@@ -68,10 +68,10 @@ class Strings(NamedTuple):
 
 
 class Grams(NamedTuple):
-    """The q-grams of strings, the rarest first: those of string x are at ``starts[x]``.
+    """The q-grams of strings, rarest first; string x's are at ``starts[x]``.
 
-    ``tokens`` are their ranks, ``places`` where they stand. The first ``probing[x]`` are looked up,
-    or, where that is 0, the token ``n_tokens``, which all strings have in front of all others.
+    ``tokens`` are their ranks, ``places`` their positions. The first ``probing[x]`` are looked up,
+    or, if that is 0, the token ``n_tokens``, the first token of all strings.
     """
 
     tokens: ConstInt32s
@@ -85,10 +85,10 @@ class Grams(NamedTuple):
 
 @kernel
 def string_parities(values: ConstUint64s, offsets: ConstInt64s, parities: Uint64Rows) -> None:
-    """Note for each string which of 64 classes of tokens, and of adjacent two, come oddly often.
+    """Record for each string which of 64 classes of tokens, and of adjacent pairs, are odd.
 
-    An edit takes a token away, adds one, or does both: it turns at most two bits of the first
-    word. It does so with at most two pairs of adjacent tokens: four bits of the second.
+    An edit takes a token away, adds one, or does both: it turns at most two bits of the first word.
+    It does so with at most two pairs of adjacent tokens: four bits of the second.
     """
     for k in range(offsets.shape[0] - 1):
         of_tokens, of_twos = np.uint64(0), np.uint64(0)
@@ -104,10 +104,10 @@ def string_parities(values: ConstUint64s, offsets: ConstInt64s, parities: Uint64
 
 @inlined
 def _may_be_within(parities: ConstUint64Rows, x: Int, y: Int, most: Int, longer: Int) -> bool:
-    """Whether the parities of two strings differ in no more bits than so many edits turn.
+    """Return whether the parities of two strings differ by no more bits than ``most`` edits turn.
 
-    ``longer`` of the edits, the difference of the lengths, are insertions or deletions, and such
-    an edit turns one bit less.
+    ``longer``, the difference of the lengths, counts edits that are insertions or deletions, which
+    turn one bit less.
     """
     if count_ones(parities[x, 1] ^ parities[y, 1]) > 4 * most - longer:
         return False
@@ -118,10 +118,10 @@ def _may_be_within(parities: ConstUint64Rows, x: Int, y: Int, most: Int, longer:
 def _differ(
     tokens: ConstInt32s, x: Int, x_stop: Int, token: Int, y: Int, y_stop: Int, limit: Int
 ) -> bool:
-    """Whether two runs differ in more q-grams than so many, from their first common one on.
+    """Return whether two runs differ in more than ``limit`` q-grams from their first common one on.
 
-    x is where it stands in the one run, y where the other begins. Of q-grams in front of a common
-    one at fitting places none have a partner at such a place, but for those equal to it.
+    x is its place in one run, y the start of the other. The q-grams before the first common one at
+    fitting places have no partner at such a place, except equal ones.
     """
     y_first = first_at_least(tokens, y, y_stop, token)
     limit -= y_first - y
@@ -154,9 +154,9 @@ def prefix_lengths(
 ) -> None:
     """Find how many of each string's rarest q-grams its ``allowed`` edits cannot all touch.
 
-    The fewest, or 0 where there are at most q for each edit, which may touch them all. ``places``
-    are those of the q-grams in order of rank; ``scratch`` is as long as the longest prefix,
-    ``qgram * allowed + 1``.
+    The fewest, or 0 if there are at most q per edit, which may touch them all. ``places`` are the
+    positions of the q-grams in order of rank; ``scratch`` is as long as the longest prefix, ``qgram
+    * allowed + 1``.
     """
     for k in range(starts.shape[0]):
         # Every q-gram takes a place of its own, so one more than the edits touch is enough.
@@ -182,7 +182,7 @@ def prefix_lengths(
 
 @inlined
 def _count_between(index: Postings, first_key: Int, last_key: Int, lowest: Int, x: Int) -> Int:
-    """Count the postings of some keys, the last one exclusive, of strings ``lowest`` to ``x``."""
+    """Count postings of strings ``lowest`` to ``x`` in a range of keys, the last one exclusive."""
     n_postings = np.int64(0)
     for key in range(first_key, last_key):
         end = index.starts[key + 1]
@@ -195,18 +195,18 @@ def _count_between(index: Postings, first_key: Int, last_key: Int, lowest: Int, 
 def drop_long_lookups(
     first_partner: ConstInt64s, grams: Grams, groups: Groups, index: Postings
 ) -> None:
-    """Set ``probing[x]`` to 0 where x's lookups would read more postings than strings.
+    """Set ``probing[x]`` to 0 if x's lookups would read more postings than strings.
 
-    That is, than there are strings of fitting length in the groups where x looks. A string costs
-    about as much as a posting: with a quarter or four times as many strings as the limit, joins of
-    10,000 names took 3 to 31 % longer (4 and 8 edits).
+    The strings are those of fitting length in x's groups. A string costs about as much as a
+    posting: with a quarter or four times as many strings as the limit, joins of 10,000 names took 3
+    to 31 % longer (4 and 8 edits).
     """
     for x in range(first_partner.shape[0]):
         first, last = np.int64(groups.first[x]), np.int64(groups.last[x])
         lowest = first_partner[x]
         of_all = grams.n_tokens * groups.n_groups
         n_strings = _count_between(index, of_all + first, of_all + last, lowest, x)
-        # Mostly there are so few postings that it does not matter which strings they are of.
+        # Mostly there are so few postings that their strings do not matter.
         prefix = range(grams.starts[x], grams.starts[x] + grams.probing[x])
         n_postings = np.int64(0)
         for i in prefix:
@@ -239,8 +239,8 @@ def probe_strings(
 ) -> tuple[Int, Int]:
     """Find the candidates of strings ``start`` to ``stop`` among those before each.
 
-    The places of the index are those in the strings, ``rests`` how long the string is from there.
-    ``last_seen`` (n, all -1 at first) is this worker's own.
+    The places of the index are positions in strings, ``rests`` the remaining length from there.
+    ``last_seen`` (n, all -1 at first) is private to a worker.
 
     Returns the first string not probed, which is below ``stop`` if the next one's candidates might
     not fit into ``left`` (y) and ``right`` (x), and the number of candidates.
@@ -270,7 +270,7 @@ def probe_strings(
                 hits += end - index.starts[key]
                 while k < end and index.records[k] < x:
                     y = np.int64(index.records[k])
-                    # Edits in front of the common token, and behind it.
+                    # Edits before and after the common token.
                     apart = abs(place - index.places[k]) + abs(rest - rests[k])
                     k += 1
                     after_length += 1
@@ -283,7 +283,8 @@ def probe_strings(
                         if not _may_be_within(parities, x, y, most, x_length - lengths[y]):
                             continue
                         after_parity += 1
-                        # What all strings have in front says nothing of the q-grams behind it.
+                        # The token that all strings start with gives no information on the q-grams
+                        # after it.
                         if is_halved:
                             limit = grams.sizes[x] + grams.sizes[y] - 2 * untouched - (i - x_start)
                             if _differ(grams.tokens, i, x_stop, token, y_start, y_stop, limit):

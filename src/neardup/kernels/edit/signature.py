@@ -60,7 +60,7 @@ def _hash_windows(codes: Uint32s, n_windows: Int, neighbourhood: Int, hashes: Ui
     leaving = _1
     for _ in range(neighbourhood):
         leaving *= POWER
-    # By what each window's hash differs from POWER times that of the one before.
+    # Difference of each window's hash from POWER times the previous one.
     for j in range(n):
         hashes[j] = np.uint64(codes[j + size]) - np.uint64(codes[j]) * leaving
     # One hash follows from another four cycles later. Five stretches side by side wait for each
@@ -94,7 +94,6 @@ def _hash_windows(codes: Uint32s, n_windows: Int, neighbourhood: Int, hashes: Ui
 
 @helper
 def _sum_windows(codes: Uint32s, n_windows: Int, neighbourhood: Int, sums: Uint64s) -> None:
-    """Add the characters of every window up; ``codes`` as of ``_hash_windows``."""
     n, size = np.uint64(n_windows), np.uint64(neighbourhood)
     for j in range(n):
         sums[j] = np.uint64(codes[j + size]) - np.uint64(codes[j])
@@ -111,7 +110,7 @@ def _sum_windows(codes: Uint32s, n_windows: Int, neighbourhood: Int, sums: Uint6
 def _flag_hashes(
     hashes: Uint64s, n_windows: Int, largest: np.uint64, seed: np.uint64, hits: Bytes
 ) -> None:
-    """Mix the hashes, and flag those that are ``largest`` or less."""
+    """Mix the hashes, and flag values up to ``largest``."""
     # A loop of its own, which LLVM turns into vector code.
     for j in range(np.uint64(n_windows)):
         z = mix64(hashes[j] ^ seed)
@@ -123,7 +122,6 @@ def _flag_hashes(
 def _flag_sums(
     sums: Uint64s, n_windows: Int, compression: np.uint64, residue: np.uint64, hits: Bytes
 ) -> None:
-    """Flag sums that have the residue."""
     shift = np.uint64(trailing_zeros(compression))
     turn = (_64 - shift) & _63
     odd = compression >> shift
@@ -142,7 +140,7 @@ def _flag_sums(
 
 @helper
 def _list_hits(hits: Bytes, n_windows: Int, eights: Int64s, picked: Int64s) -> np.int64:
-    """List windows with a flag; gives their number.
+    """List windows with a flag; return their number.
 
     ``hits`` has eight bytes more than there are windows; ``eights`` takes a number for each eight.
     """
@@ -181,16 +179,15 @@ def sign_texts(
     symbol_offsets: Int64s,
     lengths: Int64s,
 ) -> int:
-    """Write the symbols of the texts from number ``first`` on, as long as there is room.
+    """Write the symbols of the texts from number ``first`` on while they fit.
 
     A window of ``neighbourhood`` characters has the hash z = mix64(polynomial ^ seed), and a symbol
-    where z is ``largest`` or less. With ``is_sum`` it has one where the sum of its characters is
+    if z is ``largest`` or less. With ``is_sum`` it has one if the sum of its characters is
     ``residue`` modulo ``compression``, and z = mix64(sum ^ seed). The symbol is the lower half of
     z, scaled to 0 .. letters - 1.
 
-    ``symbol_offsets`` (n + 1) has that of ``first`` set; ``lengths`` (n) takes characters. Gives
-    the number of the text whose symbols did not fit, or n; what belongs to the texts before it is
-    complete.
+    ``symbol_offsets`` (n + 1) is set at ``first``; ``lengths`` (n) takes characters. Returns the
+    number of the text whose symbols did not fit, or n; output for earlier texts is complete.
     """
     room = symbols.shape[0]
     codes = np.zeros(_CHUNK + neighbourhood, np.uint32)

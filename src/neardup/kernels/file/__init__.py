@@ -1,1 +1,1 @@
-"""Bytes of files: rows, JSON strings, and what a reader sees of a page."""
+"""Bytes of files: rows, JSON strings, and the visible text of pages."""

@@ -1,7 +1,7 @@
-"""Check JSON objects, find what some members of them hold, and write out its strings.
+"""Check JSON objects, find the values of members, and write out strings.
 
-``place_values`` checks objects as parsers do, and takes what all of them take; ``find_members`` is
-for those that some parser has taken.
+``place_values`` checks objects as parsers do, and accepts only objects that all parsers accept;
+``find_members`` is for objects that a parser has accepted.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _QUOTE, _BACKSLASH, _U = 34, 92, 117
 _COMMA, _COLON, _MINUS, _POINT, _ZERO = 44, 58, 45, 46, 48
 _OPEN, _CLOSE, _OPEN_ARRAY, _CLOSE_ARRAY = 123, 125, 91, 93
 
-# Bytes that are looked at at a time, which the compiler does without a branch. It unrolls a loop
-# over fewer than 64 before it makes vector code of it, unless something is written in it, too.
+# Bytes per step without a branch. The compiler unrolls a loop over fewer than 64 before it makes
+# vector code of it, unless the loop writes.
 _STRIDE, _LONG_STRIDE = 32, 64
 
 _ONES, _3 = np.uint64(0x0101010101010101), np.uint64(3)
@@ -40,16 +40,16 @@ def _specials(word: np.uint64) -> np.uint64:
 
 @inlined
 def _is_special(byte: Int) -> bool:
-    """Return whether a byte is one of those that ``_specials`` finds.
+    """Return whether a byte is special, as in ``_specials``.
 
-    All three comparisons where fewer would do, too: of two the compiler makes no vector code.
+    All three comparisons although fewer would do: with two the compiler makes no vector code.
     """
     return bool((byte == _QUOTE) | (byte == _BACKSLASH) | (byte < 32))
 
 
 @inlined
 def _next_special(data: ConstBytes, i: Int, stop: Int) -> Int:
-    """Return where the next special byte from i on is, looking at eight bytes at a time."""
+    """Find the next special byte from i on, eight bytes at a time."""
     while i + 8 <= stop:
         specials = _specials(load_eight(data, np.uint64(i)))
         if specials != 0:
@@ -62,7 +62,7 @@ def _next_special(data: ConstBytes, i: Int, stop: Int) -> Int:
 
 @inlined
 def _plain_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
-    """Return where the next special byte from i on is, looking at many bytes at a time."""
+    """Find the next special byte from i on, many bytes at a time."""
     while i + _LONG_STRIDE <= stop:
         found = False
         for k in range(_LONG_STRIDE):
@@ -84,7 +84,6 @@ def _string_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
 
 @inlined
 def _hex_value(data: ConstBytes, i: Int) -> Int:
-    """Return the value of the four hexadecimal digits from byte i."""
     value = np.int64(0)
     for k in range(i, i + 4):
         byte = np.int64(data[k])
@@ -95,7 +94,7 @@ def _hex_value(data: ConstBytes, i: Int) -> Int:
 
 @inlined
 def _escape(data: ConstBytes, i: Int, stop: Int) -> tuple[Int, Int]:
-    """Return the code point that the escape at byte i stands for, and its length."""
+    """Return the code point of the escape at byte i, and the escape's length."""
     if i + 1 >= stop:
         return np.int64(-1), stop - i
     kind = np.int64(data[i + 1])
@@ -144,23 +143,21 @@ def _is_name(
     return bool(i == stop and name == name_stop)
 
 
-# What a member of an object holds: strings without escapes, and with some; whole numbers, others.
+# Kinds of values of an object's member: strings without and with escapes, whole numbers, others.
 MISSING, NULL, PLAIN, ESCAPED, INTEGER, NUMBER, OTHER = 0, 1, 2, 3, 4, 5, 7
 _KIND_BITS = 3
 
-# Levels of objects and arrays within each other, as many as a word has bits to say which they are.
+# Most levels of nested objects and arrays, one bit of a word per level.
 _MOST_LEVELS = 64
 
 
 @inlined
 def _is_digit(byte: Int) -> bool:
-    """Return whether a byte is a digit."""
     return bool(48 <= byte <= 57)
 
 
 @inlined
 def _is_hex(data: ConstBytes, i: Int) -> bool:
-    """Return whether the four bytes from i on are hexadecimal digits."""
     are_all = True
     for k in range(i, i + 4):
         letter = data[k] | 32
@@ -170,10 +167,10 @@ def _is_hex(data: ConstBytes, i: Int) -> bool:
 
 @helper
 def _checked_string(data: ConstBytes, i: Int, last: Int) -> Int:
-    """Return where the string ends whose first byte is i, and its kind; -1 if it is none.
+    """Return the end and the kind of the string with first byte i, or -1.
 
-    The kind is in the lowest bits; the end is that of the quote. One with half of a surrogate pair
-    is none, since not all parsers take it.
+    The kind is in the lowest bits; the end is the position of the quote. A string with half of a
+    surrogate pair gives -1, because not all parsers accept it.
     """
     kind = np.int64(PLAIN)
     while True:
@@ -208,7 +205,7 @@ def _checked_string(data: ConstBytes, i: Int, last: Int) -> Int:
 
 @inlined
 def _digits_stop(data: ConstBytes, i: Int) -> Int:
-    """Return where the digits from byte i on end; -1 if there are none."""
+    """Return the end of the digits from byte i on, or -1 without digits."""
     start = i
     while _is_digit(data[i]):
         i += 1
@@ -272,7 +269,7 @@ def _behind_spaces(data: ConstBytes, i: Int) -> Int:
 def _number_of_name(
     data: ConstBytes, i: Int, stop: Int, is_plain: bool, names: ConstBytes, offsets: ConstInt64s
 ) -> Int:
-    """Return which name the string from byte i is; -1 if it is none."""
+    """Return the number of the name that the string from byte i is, or -1."""
     for n in range(offsets.shape[0] - 1):
         name, name_stop = offsets[n], offsets[n + 1]
         if is_plain:
@@ -301,10 +298,9 @@ def _place_row(
     starts: Int64s,
     stops: Int64s,
 ) -> bool:
-    """Place the values of an object from byte i to ``last``; return whether it is one.
+    """Locate the values of an object from byte i to ``last``; return whether it is valid.
 
-    Its last byte is a closing brace, which ends all that is gone through without a look at where
-    the row ends.
+    Its last byte is a closing brace, which stops every loop without a check for the end of the row.
     """
     depth = np.int64(0)
     # A bit for each level: whether it is an object. The lowest is that of the innermost.
@@ -386,15 +382,15 @@ def place_values(
     stops: Int64s,
     are_objects: Bools,
 ) -> None:
-    """Find what some members of JSON objects hold, and check the objects.
+    """Find the values of some members of JSON objects, and check the objects.
 
-    Names are given as for ``find_members``. Of the value of name n in row r of R, ``kinds``,
-    ``starts`` and ``stops`` get what it is and where it stands, a string with its quotes, at
-    ``n * R + r``. Places of what is not there have no meaning.
+    Names are given as for ``find_members``. For name n in row r of R, ``kinds``, ``starts`` and
+    ``stops`` receive the kind and position of the value, a string with its quotes, at ``n * R +
+    r``. Positions of missing values have no meaning.
 
-    ``are_objects`` says which rows are objects that all parsers take and read alike, but for bytes
-    in strings that are no UTF-8. There are others: with half of a surrogate pair in a string, with
-    two members of one of the names, with an exponent of three digits, or nested very deep.
+    ``are_objects`` marks the rows that all parsers accept and read alike, except for invalid UTF-8
+    in strings. Other objects are not marked: with half of a surrogate pair in a string, two members
+    of one of the names, an exponent of three digits, or very deep nesting.
     """
     n_rows = row_starts.shape[0]
     for k in range(kinds.shape[0]):
@@ -414,7 +410,7 @@ def place_values(
 
 @inlined
 def _value_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
-    """Return where the value ends that begins at byte i, or the member of the object."""
+    """Return the end of the value that begins at byte i, or of the object's member."""
     depth = 0
     while i < stop:
         byte = data[i]
@@ -442,10 +438,10 @@ def place_elements(
     starts: Int64s,
     stops: Int64s,
 ) -> None:
-    """Find one element of arrays that a parser takes, as ``place_values`` does a member of objects.
+    """Find one element of accepted arrays, as ``place_values`` does a member of objects.
 
-    Elements count from 0. Of what is in an array that ``place_values`` has not checked the kind may
-    be ``OTHER`` though it is not.
+    Elements count from 0. In an array that ``place_values`` has not checked, the kind may be
+    ``OTHER`` wrongly.
     """
     for row in range(array_starts.shape[0]):
         kinds[row] = MISSING
@@ -476,9 +472,9 @@ def place_elements(
 
 @inlined
 def _write_unescaped(data: ConstBytes, i: Int, stop: Int, out: Bytes, to: Int) -> Int:
-    """Write what the string up to the quote at ``stop`` stands for; return where it ends."""
+    """Write the unescaped string up to the quote at ``stop``; return the output's end."""
     while True:
-        # Many bytes are written in any case, and those that do not count written over.
+        # A fixed number of bytes is written, and the surplus is overwritten.
         while i + _STRIDE <= data.shape[0]:
             found = False
             for k in range(_STRIDE):
@@ -503,7 +499,7 @@ def _write_unescaped(data: ConstBytes, i: Int, stop: Int, out: Bytes, to: Int) -
             to += 1
             continue
         n_more = np.int64(1) + np.int64(code_point >= 0x800) + np.int64(code_point >= 0x10000)
-        # The first byte says how many there are, the others have six bits each.
+        # The first byte has the number of bytes, the others have six bits each.
         out[to] = (0xFF00 >> (n_more + 1) & 0xFF) | code_point >> 6 * n_more
         to += 1
         while n_more > 0:
@@ -521,11 +517,11 @@ def write_values(
     out: Bytes,
     offsets: Int64s,
 ) -> None:
-    """Write what strings stand for, and numbers as they are, one behind the other.
+    """Write unescaped strings, and numbers unchanged, concatenated.
 
-    Values are given as ``place_values`` has found them; ``offsets`` (n + 1) says whose the bytes
-    are, none of other values. ``out`` has room for as many bytes as the values have with their
-    quotes, and 32 more.
+    Values are given as ``place_values`` has found them; ``offsets`` (n + 1) delimits them, and
+    other values are empty. ``out`` has room for as many bytes as the values have with their quotes,
+    and 32 more.
     """
     to = np.int64(0)
     for v in range(kinds.shape[0]):
@@ -554,10 +550,10 @@ def find_members(
 ) -> None:
     """Find the values of some members of JSON objects.
 
-    Name n is ``names[name_offsets[n] : name_offsets[n + 1]]``, in UTF-8, all followed by three
-    bytes of no account. Of its value in row r, ``starts`` and ``stops`` get the place, that of a
-    string with its quotes, at ``r * number of names + n``: an empty one if there is none. Of
-    members of the same name the last counts. Rows are objects that a parser takes.
+    Name n is ``names[name_offsets[n] : name_offsets[n + 1]]``, in UTF-8; three unused bytes follow
+    all names. ``starts`` and ``stops`` receive the position of its value in row r, a string with
+    its quotes, at ``r * number of names + n``: an empty range if it is missing. The last member of
+    a name counts. Rows are objects that a parser accepts.
     """
     n_names = name_offsets.shape[0] - 1
     for row in range(row_starts.shape[0]):
@@ -592,7 +588,6 @@ def find_members(
 
 @inlined
 def _next_character(data: ConstBytes, i: Int, stop: Int) -> Int:
-    """Return where the character behind the one at byte i starts."""
     if data[i] == _BACKSLASH:
         _, length = _escape(data, i, stop)
         return i + length
@@ -646,7 +641,7 @@ def find_characters(
             while i < stop and passed < characters[c]:
                 if min(characters[c] - passed, stop - i) >= 8:
                     word = load_eight(data, np.uint64(i))
-                    # What is ASCII in front of an escape is a character a byte.
+                    # ASCII before an escape is one byte per character.
                     others = _specials(word) | (word & HIGH_BITS)
                     n_plain = np.int64(8)
                     if others != 0:

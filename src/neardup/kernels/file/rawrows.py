@@ -1,7 +1,4 @@
-"""Find rows of JSON arrays and of delimited text, fields in rows, and characters in UTF-8.
-
-Bytes are copied with some of them exchanged.
-"""
+"""Find rows of JSON arrays and of delimited text, fields in rows, and characters in UTF-8."""
 
 from __future__ import annotations
 
@@ -20,10 +17,10 @@ _LONG_STRIDE = 128
 
 @kernel
 def find_byte(data: ConstBytes, byte: int, start: int, places: Int64s) -> tuple[int, int]:
-    """Find where a byte stands from ``start`` on, as often as there is room for.
+    """Find positions of a byte from ``start`` on, as many as fit.
 
-    Returns how many places there are, and where to go on, which is the end of the data if all of
-    it was looked at. There is room for 128 at least.
+    Returns the number of positions, and the byte to continue at, which is the end of the data if
+    all of it was searched. There is room for 128 at least.
     """
     n, room = data.shape[0], places.shape[0]
     i, count = np.int64(start), np.int64(0)
@@ -94,7 +91,7 @@ def find_characters(
 
 @inlined
 def copy_bytes(data: ConstBytes, start: Int, stop: Int, target: Bytes, to: Int) -> None:
-    """Copy a range of bytes; where slices are assigned Numba compiles the text of an error, too."""
+    """Copy a range of bytes, because slice assignment makes Numba compile an error text too."""
     # Unsigned, since an index that may be negative keeps the compiler from copying many at a time.
     source, place = np.uint64(start), np.uint64(to)
     for k in range(np.uint64(stop - start)):
@@ -129,7 +126,7 @@ def splice(
     copy_bytes(data, done, data.shape[0], spliced, to)
 
 
-# What the JSON array kernel expects next.
+# States of the JSON array kernel.
 OPENING, VALUE_OR_END, COMMA_OR_END, VALUE, NOTHING = 0, 1, 2, 3, 4
 
 
@@ -149,12 +146,12 @@ def cut_array(
 ) -> tuple[int, int, int, int]:
     """Find the elements of a JSON array in a piece of its file.
 
-    Only brackets, strings and commas are looked at; whether an element is valid is for a parser to
-    say. ``state`` is what is expected at byte 0; ``is_final`` tells that no more bytes follow.
-    ``starts`` and ``ends`` take one entry an element: at most the number of commas plus one.
+    Only brackets, strings and commas are checked; a parser must validate the elements. ``state`` is
+    the state at byte 0; ``is_final`` marks the last piece. ``starts`` and ``ends`` take one entry
+    per element: at most the number of commas plus one.
 
     Returns the number of complete elements, the bytes consumed, the new state, and the position of
-    a byte that cannot stand where it does (-1 if there is none).
+    an invalid byte, or -1.
     """
     n = data.shape[0]
     count = 0

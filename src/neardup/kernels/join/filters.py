@@ -1,13 +1,13 @@
-"""Filters: bits of a document's shingles that bound from above what it has in common with another.
+"""Filters: bits of a document's shingles that bound its overlap with another from above.
 
-A filter has 2^k words. Each distinct shingle sets one of the bits, that of its hash modulo their
-number, or turns it. Folded, its halves put on top of each other by OR or XOR, a filter is that of
-half as many bits; so any two can be compared.
+A filter has 2^k words. Each distinct shingle sets or turns one bit, its hash modulo the number of
+bits. Folding a filter, by OR or XOR of its halves, gives the filter of half as many bits; so any
+two can be compared.
 
-No pair at the threshold is ruled out. A bit that is set in the filter of X and not in that of Y was
-set by a shingle that only X has; a turned bit in which they differ was turned by a shingle that
-only one of them has; and different bits by different shingles. A pair at the threshold has at least
-r common shingles, so |X| - r at most are only in X and |Y| - r only in Y. More bits rule it out.
+No pair at the threshold is ruled out. A bit set in the filter of X but not of Y comes from a
+shingle that only X has; a turned bit in which they differ comes from a shingle that only one of
+them has; and different bits come from different shingles. A pair at the threshold has at least r
+common shingles, so |X| - r at most are only in X and |Y| - r only in Y. More bits rule it out.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from neardup.kernels.types import Bools, ConstInt64s, ConstUint64s, Int, Int64s,
 
 _0, _1, _6, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
 
-# Places for shingles that stay in the cache nearby: so many at most are left three in four empty,
-# which takes half as long as where every second one is met by another first.
+# Places for shingles that stay in the cache nearby: a table of at most this size stays three
+# quarters empty, which takes half as long as a half-full one.
 ROOMY = 2**14
 
-# Shingles after which those are looked at again whose places were taken.
+# Shingles after which collisions are examined.
 _CHUNK = 1024
 
 # Words between two looks at whether the threshold is out of reach.
@@ -34,11 +34,11 @@ _STRETCH = 8
 
 @inlined
 def _sets_bits(measure: Int) -> bool:
-    """Whether shingles set their bits, or turn them.
+    """Return whether shingles set their bits, or turn them.
 
-    Bits that are set tell what the smaller of two sets has more, which is what counts for
-    containment. Bits that are turned tell only how much differs on both sides together, but hide
-    less of it: at two bits a shingle four of ten that differ meet a bit that is set already.
+    Set bits bound the surplus of the smaller set, which counts for containment. Turned bits only
+    bound the differences of both sides together, but hide fewer: at two bits per shingle four of
+    ten differing shingles meet a bit that is set already.
     """
     return measure in (CONTAINMENT, MAX_CONTAINMENT)
 
@@ -47,7 +47,7 @@ def _sets_bits(measure: Int) -> bool:
 def count_words(
     shingle_offsets: ConstInt64s, bits_per_shingle: int, most_words: int, offsets: Int64s
 ) -> None:
-    """Give each document the least power of two of words that has so many bits a shingle.
+    """Size each document's filter: the least power of two of words for its shingles.
 
     ``offsets`` (n + 1) receives where each filter starts.
     """
@@ -70,10 +70,10 @@ def fill_filters(
     words: Uint64s,
     sizes: Int64s,
 ) -> None:
-    """Have each distinct shingle set or turn its bit; all ``words`` are 0 before.
+    """Let each distinct shingle set or turn its bit; all ``words`` are 0 before.
 
     ``seen`` has room for ``ROOMY`` shingles, and for the least power of two of which the longest
-    document takes three in four. ``sizes`` receives the numbers of distinct ones.
+    document fills three quarters. ``sizes`` receives the numbers of distinct shingles.
     """
     sets_bits = _sets_bits(measure)
     doubtful = np.empty(_CHUNK, np.uint64)
@@ -88,8 +88,8 @@ def fill_filters(
         place_mask = np.uint64(width - 1)
         n_repeats, has_zero = np.int64(0), False
         for first in range(shingle_offsets[d], shingle_offsets[d + 1], _CHUNK):
-            # All shingles first, as if none were repeated. Those whose place is taken, be it by an
-            # equal one, wait: without a branch, which would often be guessed wrong.
+            # All shingles first, as if none were repeated. Shingles whose place is taken, also by
+            # an equal one, wait: without a branch, which would often be guessed wrong.
             n_doubtful = np.uint64(0)
             for i in range(first, min(first + _CHUNK, shingle_offsets[d + 1])):
                 shingle = shingles[np.uint64(i)]
@@ -136,10 +136,9 @@ def may_reach(
     q: Int,
     either_way: Int,
 ) -> bool:
-    """Whether the filters of two documents leave it open that the first is similar to the second.
+    """Return whether filters leave it open that the first document is similar to the second.
 
-    The filters were made for the same measure. ``either_way`` asks for whichever of the two
-    directions holds.
+    The filters were made for the same measure. With ``either_way`` either direction is enough.
     """
     required = required_overlap(measure, x_size, y_size, p, q)
     if either_way:
@@ -186,7 +185,7 @@ def sieve_pairs(
     threshold: Threshold,
     may_be_similar: Bools,
 ) -> None:
-    """Ask of each pair whether its filters leave it open that the first is similar to the second.
+    """Mark pairs whose filters leave it open that the first is similar to the second.
 
     Document d has the filter ``words[offsets[d] : offsets[d + 1]]`` and ``sizes[d]`` shingles.
     """

@@ -26,11 +26,11 @@ from neardup.kernels.types import (
 
 
 class MeasuredSets(NamedTuple):
-    """Sets of sorted values, and what is known of each before it is compared.
+    """Sets of sorted values, and facts on each for faster comparison.
 
-    Set k is ``values[starts[k] :][: sizes[k]]``. ``totals`` are the sizes, and ``parities`` those
-    of ``set_parities``. Of weighted sets ``weights`` stand beside the values and ``totals`` are
-    their sums; they have no parities, and plain sets no weights.
+    Set k is ``values[starts[k] :][: sizes[k]]``. ``totals`` are the sizes, and ``parities`` from
+    ``set_parities``. Weighted sets have ``weights`` aligned with the values, their sums as
+    ``totals``, and no parities; plain sets have no weights.
     """
 
     values: ConstUint64s
@@ -42,16 +42,16 @@ class MeasuredSets(NamedTuple):
 
 
 class Keys(NamedTuple):
-    """Keys by which documents find each other: d's are ``keys[starts[d] : starts[d + 1]]``."""
+    """Candidate keys of documents: d's are ``keys[starts[d] : starts[d + 1]]``."""
 
     starts: ConstInt64s
     keys: ConstInt32s
 
 
 class Comparisons(NamedTuple):
-    """What has been compared.
+    """Record of comparisons.
 
-    ``last_compared`` (n, all -1 at first) is the document with which each was compared last.
+    ``last_compared`` (n, all -1 at first) is the last document that each was compared with.
     ``counts`` adds up comparisons and pairs that reached the threshold.
     """
 
@@ -67,7 +67,7 @@ _32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 class Threshold(NamedTuple):
-    """The code of a measure, and the similarity p / q that a pair has to reach."""
+    """The code of a measure, and the least similarity p / q of a pair."""
 
     measure: int
     p: int
@@ -111,7 +111,7 @@ def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
 
 @inlined
 def _cosine_reaches(overlap: Int, x: Int, y: Int, p: Int, q: Int) -> np.bool_ | bool:
-    """Whether overlap / sqrt(x * y) >= p / q, that is (overlap * q)^2 >= (p * x) * (p * y)."""
+    """Return whether overlap / sqrt(x * y) >= p / q, by squares."""
     scaled = np.uint64(overlap * q)
     left_high, left_low = _product(scaled, scaled)
     right_high, right_low = _product(np.uint64(p * x), np.uint64(p * y))
@@ -120,9 +120,9 @@ def _cosine_reaches(overlap: Int, x: Int, y: Int, p: Int, q: Int) -> np.bool_ | 
 
 @inlined
 def required_overlap(measure: Int, x: Int, y: Int, p: Int, q: Int) -> Int:
-    """Least number of common elements with which sets of sizes x and y reach p / q.
+    """Return the least overlap of sets of sizes x and y that reaches p / q.
 
-    Of a distance p is the most, and the number is one at least.
+    For a distance p is the most, and the overlap at least one.
     """
     if measure == JACCARD:
         # o / (x + y - o) >= p / q  <=>  o * (p + q) >= p * (x + y)
@@ -164,11 +164,10 @@ def similarity(measure: Int, overlap: Int, x: Int, y: Int) -> float:
 
 @inlined
 def is_closer(measure: Int, x: Int, overlap: Int, y: Int, other_overlap: Int, other: Int) -> bool:
-    """Whether a set of size x is more similar to one of size y than to another, exactly.
+    """Return whether a set of size x is more similar to one of size y than to another, exactly.
 
-    Sizes of weighted sets are their total weights, overlaps common weights.
-
-    ``overlap`` and ``other_overlap`` are its overlaps with the sets of sizes y and ``other``.
+    ``overlap`` and ``other_overlap`` are its overlaps with the sets of sizes y and ``other``. Sizes
+    of weighted sets are their total weights, overlaps common weights.
     """
     if measure == WEIGHTED_JACCARD:
         either, other_either = x + y - overlap, x + other - other_overlap
@@ -194,7 +193,7 @@ def is_closer(measure: Int, x: Int, overlap: Int, y: Int, other_overlap: Int, ot
 def overlap_at_least(
     values: ConstUint64s, x_start: Int, x_size: Int, y_start: Int, y_size: Int, required: Int
 ) -> Int:
-    """Count the common elements of two sorted sets; -1 as soon as ``required`` is out of reach."""
+    """Count the common elements of two sorted sets; -1 once ``required`` is out of reach."""
     # Each element of one set that the other lacks uses up some of the slack.
     if required > x_size or required > y_size:
         return np.int64(-1)
@@ -222,7 +221,7 @@ def score_pairs(
     overlaps: Int64s,
     similarities: Floats,
 ) -> None:
-    """Count the overlap of each pair of sets (left[k], right[k]) and work out its similarity.
+    """Count the overlap and compute the similarity of each pair of sets (left[k], right[k]).
 
     A pair below the threshold gets overlap -1 and similarity NaN; p = 0 scores every pair.
     """

@@ -1,4 +1,4 @@
-"""Tokens numbered and ranked, records sorted by rank, and the inverted index of their prefixes.
+"""Number and rank tokens, sort records by rank, and index their prefixes.
 
 The suffix filter bounds the difference of two sorted runs by halving them.
 
@@ -30,10 +30,10 @@ ALL_PAIRS, PPJOIN, PPJOIN_PLUS = range(3)
 
 
 class Groups(NamedTuple):
-    """Records by collection: those of the left one only, of both, and of the right one only.
+    """Records by collection: left only, both, and right only.
 
     Record r is in group ``of_records[r]``, its partners are in ``first[r]`` to ``last[r]``,
-    exclusive. A collection that is joined with itself is one group.
+    exclusive. A self-join has one group.
     """
 
     n_groups: int
@@ -46,8 +46,8 @@ class Postings(NamedTuple):
     """Inverted index: key k is in ``records[starts[k] : starts[k + 1]]``, ascending.
 
     Keys are ``token * n_groups + group``, so that a token's postings in adjacent groups have
-    adjacent keys; with one group the key is the token. ``places`` is where in the record's run the
-    token stands.
+    adjacent keys; with one group the key is the token. ``places`` is the token's place in the
+    record's run.
     """
 
     starts: ConstInt64s
@@ -65,13 +65,13 @@ def number_values(
     n_known: int,
     numbers: Int32s,
 ) -> tuple[Int, Int]:
-    """Give values from ``start`` on numbers in order of appearance, until ``known`` is full.
+    """Assign numbers to values in order of appearance, until ``known`` is full.
 
     ``slots`` is an open hash table of positions in ``known``, -1 where free; its length is a power
-    of two and at least twice that of ``known``. ``frequencies`` counts how often each value came.
+    of two and at least twice that of ``known``. ``frequencies`` counts the occurrences of each
+    value.
 
-    Returns the first value without a number, which is the end unless there was no room for it, and
-    the number of known values.
+    Returns the first value without a number, or the end if all fit, and the number of known values.
     """
     mask = slots.shape[0] - 1
     for i in range(start, values.shape[0]):
@@ -178,7 +178,7 @@ def fill_postings(
     posting_records: Int32s,
     posting_places: Int32s,
 ) -> None:
-    """Write each token's postings, by record; ``next_posting`` starts as ``posting_starts``."""
+    """Write each token's postings, by record, starting at ``next_posting``."""
     for record in range(starts.shape[0]):
         for i in range(prefixes[record]):
             token = tokens[starts[record] + i]
@@ -194,8 +194,8 @@ def sort_records(
 ) -> None:
     """Turn an index of whole records back into records whose tokens ascend.
 
-    Record r's run begins at ``starts[r]``; ``fill`` (n, zero) counts what is written of it.
-    ``places`` gets where each token stood before; equal tokens keep their order.
+    Record r's run begins at ``starts[r]``; ``fill`` (n, zero) counts its written tokens. ``places``
+    receives each token's former place; equal tokens keep their order.
     """
     for token in range(index.starts.shape[0] - 1):
         for k in range(index.starts[token], index.starts[token + 1]):
@@ -214,10 +214,10 @@ def sort_runs(
     token_starts: ConstInt64s,
     owners: Int32s,
 ) -> None:
-    """Sort the tokens of each record, of which none has one twice.
+    """Sort the tokens of each record without repeats.
 
-    Before those of a token come ``token_starts`` others; ``owners``, as long as ``tokens``, is
-    room for the records that have each.
+    ``token_starts`` counts the tokens before each token; ``owners``, as long as ``tokens``, is
+    scratch for the records of each.
     """
     ends = token_starts.copy()
     for record in range(starts.shape[0]):
@@ -235,7 +235,7 @@ def sort_runs(
 
 @inlined
 def first_at_least(values: ConstInt32s, start: Int, stop: Int, least: Int) -> Int:
-    """First position in [start, stop) of an ascending range whose value is at least ``least``."""
+    """Return the first position in [start, stop) of a value of at least ``least``."""
     while start < stop:
         middle = (start + stop) >> 1
         if values[middle] < least:
@@ -249,7 +249,7 @@ def first_at_least(values: ConstInt32s, start: Int, stop: Int, least: Int) -> In
 def count_common(
     tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, required: Int
 ) -> Int:
-    """Count the common tokens of two sorted runs; stop when ``required`` is out of reach."""
+    """Count the common tokens of two sorted runs; stop if ``required`` is out of reach."""
     overlap = np.int64(0)
     while x < x_stop and y < y_stop:
         if tokens[np.uint64(x)] == tokens[np.uint64(y)]:
@@ -283,16 +283,16 @@ def _size_difference(
 
 
 def _suffix_bound(deeper: Callable[..., Int]) -> Callable[..., Int]:
-    """Make one level of the suffix filter, which bounds each half by the ``deeper`` level."""
+    """Make one level of the suffix filter, whose halves use the ``deeper`` level."""
 
     @helper
     def bound(tokens: ConstInt32s, x: Int, x_stop: Int, y: Int, y_stop: Int, limit: Int) -> Int:
-        """Bound from below the number of tokens that are in one of two sorted runs only.
+        """Bound the number of tokens in only one of two sorted runs from below.
 
         More than ``limit`` means that the runs differ in more than ``limit`` tokens. The median of
         y halves both runs, and tokens of different halves never match. Algorithm 3 of the paper,
-        with the empty runs that it leaves out, and for runs that may have a token several times:
-        both are cut in front of the first median, which is searched in all of x for that reason.
+        with the empty runs that it leaves out, and for runs with repeated tokens: both are cut
+        before the first median, which is therefore searched in all of x.
         """
         x_size, y_size = x_stop - x, y_stop - y
         difference = _difference(x_size, y_size)

@@ -1,17 +1,17 @@
-"""Exact similarity joins of sets: All-Pairs, PPJoin and PPJoin+ over one inverted index.
+"""Join sets exactly: All-Pairs, PPJoin and PPJoin+ over one inverted index.
 
-Records are sorted by size, each a sorted run of token ranks, the rarest token first. Tokens that
-only one record has come first of all and never match, so they are left out of the runs. A record is
-indexed under the tokens of its indexing prefix and looks partners up with those of its probing
-prefix, once all are indexed: for symmetric measures among the records before it, so that every
-pair comes up once, and of two collections among those of the other one. Blocks of records can be
-probed at the same time.
+Records are sorted by size, each a sorted run of token ranks, the rarest token first. Tokens of a
+single record would come first and never match, so they are left out of the runs. A record is
+indexed under the tokens of its indexing prefix. Once all are indexed it looks partners up with the
+tokens of its probing prefix: for symmetric measures among earlier records, so that every pair
+occurs once, and with two collections in the other one. Blocks of records can be probed at the same
+time.
 
-Parities are bits that bound from below in how much two records differ. A token turns one of a
-record's bits, that of its rank modulo their number. A bit in which two records differ was turned by
-a token that only one of them has, and different bits by different tokens: so no more bits differ
-than tokens (``kernels.common.parities``). Tokens of adjacent ranks turn different bits. That
-spreads them better than chance.
+Parities are bits that bound the difference of two records from below. A token turns one of a
+record's bits, its rank modulo their number. A bit in which two records differ was turned by a token
+that only one of them has, and different bits by different tokens: so not more bits differ than
+tokens (``kernels.common.parities``). Tokens of adjacent ranks turn different bits. That spreads
+them better than chance.
 
 References
 ----------
@@ -51,13 +51,13 @@ _32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 class ParityRows(NamedTuple):
-    """Parities of ``n_words`` words, a power of two; where it is 0 there are none.
+    """Parities of ``n_words`` words, a power of two, or 0 for no parities.
 
-    ``firsts`` has two words of each record, its size and length, and the first word of its
-    parities. These are read of all partners; ``others`` has the rest, which few are asked for: so
-    what is read over and over stays in a cache. ``of_postings`` has one word of each posting's
-    record, in which all of its own are folded: of what that rules out nothing else is read. It is
-    empty where one word rules out too little.
+    ``firsts`` has two words per record, its size and length, and the first word of its parities.
+    These are read for all partners; ``others`` has the remaining words, which are read seldom, so
+    that the frequent reads stay in a cache. ``of_postings`` has one word per posting, all words of
+    its record folded; a partner ruled out by it needs no other read. It is empty if one word rules
+    out too little.
     """
 
     firsts: ConstUint64s
@@ -93,7 +93,7 @@ def fill_parity_rows(
 
 @inlined
 def fold_parities(parities: ParityRows, record: Int) -> np.uint64:
-    """Return one word for all of a record's: two of these differ in no more bits than all do."""
+    """Fold a record's words into one; folded words differ in no more bits than all do."""
     n_others = parities.n_words - 1
     word: np.uint64 = parities.firsts[2 * record + 1]
     for i in range(record * n_others, (record + 1) * n_others):
@@ -117,14 +117,14 @@ def read_sizes(parities: ParityRows, record: Int) -> tuple[Int, Int]:
 
 @inlined
 def first_distance(parities: ParityRows, x: Int, y: Int) -> Int:
-    """Bound from below in how many tokens two records differ, by their first words alone."""
+    """Bound the difference of two records from below by their first words alone."""
     firsts = parities.firsts
     return count_ones(firsts[np.uint64(2 * x + 1)] ^ firsts[np.uint64(2 * y + 1)])
 
 
 @inlined
 def other_distance(parities: ParityRows, x: Int, y: Int, limit: Int) -> Int:
-    """Bound by their other words in how many more they do; above ``limit`` it may be too low."""
+    """Bound their further difference by the other words; above ``limit`` it may be too low."""
     others, n_others = parities.others, parities.n_words - 1
     distance, word = np.int64(0), np.int64(0)
     while word < n_others and distance <= limit:
@@ -134,21 +134,21 @@ def other_distance(parities: ParityRows, x: Int, y: Int, limit: Int) -> Int:
     return distance
 
 
-# What is counted, in the order of the filters.
+# Indices of the counts, in the order of the filters.
 HITS, AFTER_SIZE, AFTER_PARITY, AFTER_POSITION, AFTER_SUFFIX, VERIFIED, RESULTS = range(7)
 N_COUNTS = 7
 
 _PRUNED = np.int32(-1)
 
-# For so many sizes of partners the required overlap is kept, which takes a division.
+# Number of partner sizes with a cached required overlap, which saves a division.
 _REMEMBERED = 1024
 
 
 class Records(NamedTuple):
-    """Records by size, and how far each looks for partners.
+    """Records by size, and their ranges of partners.
 
-    Record x has ``sizes[x]`` tokens; the ``lengths[x]`` of them that another record has too are at
-    ``starts[x]`` in ``tokens``, and prefixes are counted in those. It looks up the first
+    Record x has ``sizes[x]`` tokens; the ``lengths[x]`` tokens that another record has too are at
+    ``starts[x]`` in ``tokens``, and prefixes count these tokens. It looks up the first
     ``probing[x]`` and is indexed under the first ``indexing[x]``. Its partners lie in
     ``first_partner[x]`` to ``last_partner[x]``, exclusive.
     """
@@ -163,7 +163,7 @@ class Records(NamedTuple):
     last_partner: ConstInt64s
 
 
-class Run(NamedTuple):
+class PostingRun(NamedTuple):
     """Postings ``k`` to ``end``, exclusive, of the token at place ``i`` of record x."""
 
     x: Int
@@ -172,8 +172,8 @@ class Run(NamedTuple):
     end: Int
 
 
-class Seen(NamedTuple):
-    """What a record has met: ``shared[y]`` tokens of record y, or y is ruled out.
+class SeenRecords(NamedTuple):
+    """Partners of a record: ``shared[y]`` common tokens with record y, or y is ruled out.
 
     ``touched`` lists the records of which ``shared`` is not 0.
     """
@@ -186,12 +186,12 @@ class Seen(NamedTuple):
 def prefix_lengths(
     sizes: ConstInt64s, threshold: Threshold, least: Int64s, probing: Int64s, indexing: Int64s
 ) -> None:
-    """Work out least partner sizes and prefix lengths for sets of ascending sizes.
+    """Compute least partner sizes and prefix lengths for sets of ascending sizes.
 
-    ``least[k]`` is the least size of a partner that is no larger, ``probing[k]`` the tokens of
-    which a partner shares at least one, ``indexing[k]`` the same for partners that are no smaller.
-    A set that can have no partner at all has prefixes of length 0. For measures that bound the
-    sizes of both sets by each other.
+    ``least[k]`` is the least size of a partner that is not larger. A partner shares at least one of
+    ``probing[k]`` tokens, and one of ``indexing[k]`` if it is not smaller. A set without any
+    possible partner has prefixes of length 0. This is for measures that bound the sizes of both
+    sets.
     """
     measure, p, q = threshold
     for k in range(sizes.shape[0]):
@@ -217,7 +217,7 @@ def prefix_lengths(
 
 @inlined
 def _required(memo: Int64s, measure: Int, x_size: Int, y_size: Int, p: Int, q: Int) -> Int:
-    """Return the required overlap of two sizes, which may be known: partners come by size."""
+    """Return the required overlap of two sizes, cached because partners come by size."""
     slot = y_size & (_REMEMBERED - 1)
     sizes = x_size << 32 | y_size
     if memo[slot] != sizes:
@@ -228,13 +228,13 @@ def _required(memo: Int64s, measure: Int, x_size: Int, y_size: Int, p: Int, q: I
 
 @inlined
 def _meet(
-    read: Run,
+    read: PostingRun,
     algorithm: Int,
     threshold: Threshold,
     records: Records,
     index: Postings,
     memo: Int64s,
-    seen: Seen,
+    seen: SeenRecords,
     n_touched: Int,
     counted: Int64s,
 ) -> Int:
@@ -280,10 +280,10 @@ def _meet(
 
 @inlined
 def _most_different(x: Int, threshold: Threshold, records: Records) -> Int:
-    """Bound from above in how many tokens a record may differ from any of its partners.
+    """Bound the difference of a record from any of its partners from above.
 
-    Of two records that is at most ``lengths[x] + y - 2 * required`` by the partner's size y, but
-    for rounding a convex function: so the smallest and the largest partner bound all others.
+    Two records differ by at most ``lengths[x] + y - 2 * required``, a convex function of the
+    partner's size y except for rounding: so the smallest and the largest partner bound all others.
     """
     measure, p, q = threshold
     most = np.int64(0)
@@ -296,21 +296,21 @@ def _most_different(x: Int, threshold: Threshold, records: Records) -> Int:
 
 @inlined
 def _meet_alike(
-    read: Run,
+    read: PostingRun,
     threshold: Threshold,
     records: Records,
     index: Postings,
     parities: ParityRows,
     folded: tuple[np.uint64, Int],
     memo: Int64s,
-    seen: Seen,
+    seen: SeenRecords,
     n_touched: Int,
     counted: Int64s,
 ) -> Int:
-    """Count one common token more with the partners that may be similar, as ``_meet``.
+    """Count one more common token with partners that may be similar, as ``_meet``.
 
-    A partner is judged when it is met first: mostly its parities rule it out, for which nothing of
-    it is read but them. ``folded`` are those of x, and in how many bits a partner may differ.
+    A partner is judged on its first posting: mostly its parities rule it out, so that nothing else
+    of it is read. ``folded`` has the folded parities of x, and the most differing bits.
     """
     measure, p, q = threshold
     x, i, first, end = read
@@ -378,8 +378,8 @@ def probe_records(
 ) -> tuple[Int, Int]:
     """Find the partners of records ``start`` to ``stop``.
 
-    ``shared`` (n, all zero, and zero again afterwards) and ``touched`` (n) are this worker's own.
-    Of a match the right one is the record that looked, the left one its partner.
+    ``shared`` (n, all zero, and zero again afterwards) and ``touched`` (n) are private to a worker.
+    In a match the right record has looked up the left one.
 
     Returns the first record not probed, which is below ``stop`` if the next one's partners might
     not fit into the output, and the number of pairs.
@@ -388,7 +388,7 @@ def probe_records(
     tokens, starts, sizes, lengths, probing, indexing = records[:6]
     left, right, overlaps = matches
     memo = np.zeros(2 * _REMEMBERED, np.int64)
-    seen = Seen(shared, touched)
+    seen = SeenRecords(shared, touched)
     counted = np.zeros(N_COUNTS, np.int64)
     n_pairs = np.int64(0)
     for x in range(start, stop):
@@ -405,7 +405,7 @@ def probe_records(
                 end = index.starts[key + 1]
                 counted[HITS] += end - index.starts[key]
                 k = first_at_least(index.records, index.starts[key], end, records.first_partner[x])
-                read = Run(x, i, k, end)
+                read = PostingRun(x, i, k, end)
                 if algorithm == PPJOIN_PLUS:
                     n_touched = _meet_alike(
                         read,
@@ -436,8 +436,8 @@ def probe_records(
             counted[VERIFIED] += 1
             y_start = starts[y]
             required = _required(memo, measure, sizes[x], sizes[y], p, q)
-            # Behind the prefix that ends first, all common tokens are still to be counted; they
-            # lie behind as many tokens of the other record as have been counted.
+            # After the prefix that ends first, all common tokens are still to be counted; as many
+            # tokens of the other record as have been counted lie before them.
             x_prefix, y_prefix = probing[x], indexing[y]
             if tokens[x_start + x_prefix - 1] < tokens[y_start + y_prefix - 1]:
                 x_from, y_from = x_start + x_prefix, y_start + overlap

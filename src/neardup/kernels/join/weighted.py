@@ -1,12 +1,12 @@
 """Exact similarity of weighted sets, and their join by prefixes of weights.
 
-The join is that of ``kernels.join.set_join``, with sums of weights where that one counts tokens:
-records are sorted by their total weight, each a sorted run of token ranks, the rarest token first.
-Tokens that only one record has are left out of the runs, and no token weighs more in a run than the
-second heaviest of its weights in any record: what is above that is common to no two of them.
+The join is ``kernels.join.set_join`` with sums of weights in place of counts: records are sorted by
+their total weight, each a sorted run of token ranks, the rarest token first. Tokens of a single
+record are left out of the runs, and a token's weight is capped at its second largest weight in any
+record, because no two records share more.
 
-Filters compare floating-point sums with bounds that are lowered by ``MARGIN``, far more than these
-sums are off by, so that no pair at the threshold is lost; what passes is decided in whole numbers.
+Filters compare floating-point sums with bounds lowered by ``MARGIN``, far more than the error of
+these sums, so that no pair at the threshold is lost; integers decide the remaining pairs.
 
 Weights are whole numbers whose sum over both sets is below 2^62. A threshold p / q has p, q < 2^30.
 
@@ -53,7 +53,7 @@ def common_weight(
     p: Int,
     q: Int,
 ) -> Int:
-    """Sum up the lesser weights of common elements; -1 where Jaccard similarity is below p / q.
+    """Sum the lesser weights of common elements; -1 if Jaccard similarity is below p / q.
 
     Sets without weight are similar to nothing.
     """
@@ -112,7 +112,7 @@ def common_weights(
     q: int,
     overlaps: Int64s,
 ) -> None:
-    """Sum the common weights of each pair of sets; -1 where they are not similar by p / q."""
+    """Sum the common weights of each pair of sets; -1 if they are not similar by p / q."""
     for k in range(left.shape[0]):
         x, y = left[k], right[k]
         overlaps[k] = common_weight(
@@ -120,7 +120,7 @@ def common_weights(
         )
 
 
-# What is counted, in the order of the filters.
+# Indices of the counts, in the order of the filters.
 HITS, AFTER_WEIGHT, AFTER_POSITION, VERIFIED, RESULTS = 0, 1, 2, 3, 4
 N_COUNTS = 5
 
@@ -131,7 +131,7 @@ _STEPS_OF_JOIN = 8
 
 
 class WeightedRecords(NamedTuple):
-    """Records by total weight, and how far each looks for partners.
+    """Records by total weight, and their ranges of partners.
 
     Record x weighs ``totals[x]``. Its run of ``lengths[x]`` tokens is at ``starts[x]`` in
     ``tokens``; token k of all runs weighs ``sums[k + 1] - sums[k]``. It looks up the first
@@ -150,11 +150,10 @@ class WeightedRecords(NamedTuple):
 
 
 class SeenPartners(NamedTuple):
-    """What a worker notes of partners: n of each; ``common`` is all zero between two records.
+    """A worker's notes on n partners; ``common`` is all zero between two records.
 
-    ``common`` is what has been found to be common, -1 for a partner that is ruled out. The tokens
-    of both behind ``own_next`` and ``partner_next`` have not been compared. ``touched`` lists the
-    partners that were met.
+    ``common`` is the common weight found so far, -1 for a partner that is ruled out. The tokens
+    after ``own_next`` and ``partner_next`` have not been compared. ``touched`` lists the partners.
     """
 
     common: Int64s
@@ -165,7 +164,7 @@ class SeenPartners(NamedTuple):
 
 @kernel
 def keep_shared(numbers: ConstInt32s, frequencies: ConstInt64s, weights: Int64s) -> int:
-    """Move the weights of numbers that occur more than once to the front; returns how many."""
+    """Move the weights of numbers that occur more than once to the front; return their number."""
     n_left = 0
     for k in range(numbers.shape[0]):
         if frequencies[numbers[k]] > 1:
@@ -182,7 +181,7 @@ def order_weights(
     lengths: ConstInt64s,
     ordered: Int64s,
 ) -> None:
-    """Put each run's weights in the order of its tokens, of which ``places`` has where they stood.
+    """Sort each run's weights in the order of its tokens, whose former places are in ``places``.
 
     The runs follow one another.
     """
@@ -212,7 +211,7 @@ def cap_weights(tokens: ConstInt32s, heaviest: Int64s, second: Int64s, weights: 
 def weight_prefixes(
     starts: ConstInt64s, lengths: ConstInt64s, sums: ConstInt64s, needed: Floats, prefixes: Int64s
 ) -> None:
-    """Count how many tokens of each run come before those that together weigh less than needed."""
+    """Count the tokens of each run before the rest weighs less than needed."""
     for x in range(starts.shape[0]):
         first, place = starts[x], starts[x] + lengths[x]
         end = sums[place]
@@ -225,7 +224,7 @@ def weight_prefixes(
 def _common_rest(
     tokens: ConstInt32s, sums: ConstInt64s, x: Int, x_stop: Int, y: Int, y_stop: Int, needed: float
 ) -> np.int64:
-    """Sum up the lesser weights of the common tokens of two runs; stop below what is needed."""
+    """Sum the lesser weights of the common tokens of two runs; stop below ``needed``."""
     common = np.int64(0)
     while x < x_stop and y < y_stop:
         if np.float64(common + min(sums[x_stop] - sums[x], sums[y_stop] - sums[y])) < needed:
@@ -251,9 +250,9 @@ def probe_weighted(
     matches: WideMatches,
     counts: Int64s,
 ) -> tuple[Int, Int]:
-    """Find the partners of records ``start`` to ``stop``, all of which weigh no more.
+    """Find the partners of at most equal weight of records ``start`` to ``stop``.
 
-    Of a match the right one is the record that looked, the left one its partner.
+    In a match the right record has looked up the left one.
 
     Returns the first record not probed, which is below ``stop`` if the next one's partners might
     not fit into the output, and the number of pairs.
@@ -308,7 +307,7 @@ def probe_weighted(
             if weight <= 0:
                 continue
             verified += 1
-            # Of the prefix that ends first, all common tokens have been met.
+            # All common tokens of the prefix that ends first have been counted.
             x_from, y_from = x_start + own_next[y], starts[y] + partner_next[y]
             x_behind, y_behind = x_start + probing[x], starts[y] + indexing[y]
             if tokens[x_behind - 1] < tokens[y_behind - 1]:

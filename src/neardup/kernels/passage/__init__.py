@@ -1,1 +1,1 @@
-"""Passages: windows of texts, candidates, alignment, chains, and what texts repeat."""
+"""Passages: windows of texts, candidates, alignment, chains, and repeats."""

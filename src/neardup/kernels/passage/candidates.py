@@ -1,13 +1,12 @@
-"""Where in an index a passage may lie that shares enough min-hashes with a query.
+"""Find ranges of an index for passages that share enough min-hashes with a query.
 
-Of each hash function the index has the windows with the query's min-hash: a list in ascending
-order of the tokens a at which they start, and of the tokens b up to which they may start. The
-passages that start at a token i share as many min-hashes with the query as lists have a window
-with a <= i <= b, at most.
+For each hash function the index lists the windows with the query's min-hash, in ascending order of
+their first possible start a and last possible start b. The passages that start at a token i share
+at most as many min-hashes with the query as there are lists with a window of a <= i <= b.
 
-Whether any passage lies in enough windows at the same time is tested ahead of the sweep. Where many
-windows begin there is seldom a passage that is in enough of them. A few counts show it, while the
-sweep would have to build its tree first.
+A test before the sweep checks whether any passage lies in enough windows at the same time. Among
+many windows there is seldom such a passage, and a few counts show it, while the sweep would have to
+build its tree first.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from neardup.kernels.types import (
     Uint32s,
 )
 
-# Stands in place of a span that does not fit into 16 bits.
+# Marks a span that does not fit into 16 bits.
 WIDE = 65535
 
 
@@ -49,10 +48,10 @@ def order_windows(
     ordered_starts: Uint32s,
     ordered_spans: Uint32Rows,
 ) -> Int:
-    """Write windows by rank of their key; those of one key keep their order.
+    """Write windows by rank of their key, stable within a key.
 
-    ``numbers`` gives each window's key, ``ranks`` each key's rank, ``next_row`` where the windows
-    of each rank start; it is moved on. Returns how many windows have a span of 65,535 or more.
+    ``numbers`` has each window's key, ``ranks`` each key's rank, and ``next_row`` the first row of
+    each rank, which is moved on. Returns the number of windows with a span of 65,535 or more.
     """
     n_wide = np.int64(0)
     for i in range(numbers.shape[0]):
@@ -95,10 +94,10 @@ def read_span(
     row: Int,
     which: Int,
 ) -> Int:
-    """Give one span of a window, from the list of wide ones if need be.
+    """Return one span of a window, from the list of wide ones if need be.
 
-    A function of its own: inlined in a loop it made Numba count references to its arrays, which
-    took 50 ns a row.
+    A function of its own: inlined in a loop it made Numba count references to its arrays, 50 ns per
+    row.
     """
     span = np.int64(spans[row, which])
     if span < WIDE:
@@ -113,13 +112,13 @@ def read_span(
     return np.int64(wide_spans[low, which])
 
 
-# With more windows, or starts, the sweep is no dearer than the test.
+# With more windows, or starts, the sweep is not dearer than the test.
 MANY = 1024
 
 
 @helper
 def _has_common(ends: Int64Rows, n: Int, least: Int) -> bool:
-    """Tell whether some number is in ``least`` of n ranges: then the first one of a range is."""
+    """Return whether ``least`` of n ranges share a number, then also a first one."""
     for i in range(n):
         first, depth = ends[0, i], np.int64(0)
         for k in range(n):
@@ -140,14 +139,14 @@ def reaches(
     depths: Int32Rows,
     ends: Int64Rows,
 ) -> bool:
-    """Tell whether a passage of ``min_tokens`` or more is in ``least`` of n windows.
+    """Return whether a passage of ``min_tokens`` or more is in ``least`` of n windows.
 
     The windows are columns a, b, c, d of ``corners``, as ``sweep_windows`` takes them, and all
     their starts lie from ``first`` to ``last``. There are at most ``MANY`` of both. ``depths`` and
     ``ends`` (2, MANY) are written over. Cost O(n^2) at worst, for each start.
     """
     n_starts = last - first + 1
-    # How many windows enter at each start, and how many leave behind it.
+    # Numbers of windows that enter at each start, and leave after it.
     for i in range(n_starts):
         depths[0, i] = depths[1, i] = 0
     for w in range(n):
@@ -162,8 +161,8 @@ def reaches(
             newest, is_new = np.int64(first + i), True
         if depths[1, i] == 0:
             continue
-        # Before the next window leaves, all are there; those of later starts, until one more
-        # enters, are some of them. The last end that they have in common is a long passage's,
+        # All current windows remain until the next one leaves; the windows of later starts, until
+        # one more enters, are some of them. Their last common end belongs to a long passage,
         # because each of them has one from this start.
         if is_new and depth >= least:
             n_open = np.int64(0)
@@ -180,13 +179,13 @@ def reaches(
     return False
 
 
-# Behind all starts.
+# After all starts.
 _NOWHERE = 1 << 62
 
 
 @helper
 def _find_key(keys: ConstUint64s, low: Int, high: Int, wanted: np.uint64) -> Int:
-    """First of the keys from ``low`` to ``high`` that is not below another; keys ascend."""
+    """Return the first ascending key from ``low`` to ``high`` that is not below ``wanted``."""
     # Hashes are spread evenly, so a guess by their value is near; then by halves.
     size = high - low
     if size > 64:
@@ -220,7 +219,7 @@ def find_lists(
     list_starts: ConstInt64s,
     lists: Int64Rows,
 ) -> None:
-    """Find the windows with the wanted key of each hash function: first row, one after the last.
+    """Find the windows with the wanted key of each hash function: first row, and end.
 
     Function f has ``keys[key_starts[f] : key_starts[f + 1]]``, ascending; the windows of key k are
     rows ``list_starts[k]`` to ``list_starts[k + 1]``. ``lists`` has shape (n_functions, 2).
@@ -243,10 +242,10 @@ def list_starts(
     firsts: Uint32s,
     lasts: Uint32s,
 ) -> Int:
-    """List the first and the last start of passages of ``min_tokens`` in the windows of some lists.
+    """List the first and the last start of passages of ``min_tokens`` in windows of some lists.
 
-    Shorter passages do not count, so a window may have fewer starts, or none: such are left out.
-    Returns how many are listed.
+    Shorter passages do not count, so a window may have fewer starts; windows without a start are
+    left out. Returns the number listed.
     """
     n = np.int64(0)
     for f in range(lists.shape[0]):
@@ -302,7 +301,7 @@ def first_ending_from(
     high: Int,
     x: Int,
 ) -> Int:
-    """First row in [low, high) of a list whose window allows a start at x or later."""
+    """Return the first row in [low, high) of a list whose window allows a start at x or later."""
     # It is seldom far, so by steps that double, and then halve.
     probe, step = low, np.int64(1)
     while probe < high:
@@ -335,9 +334,9 @@ def windows_in_range(
 ) -> Int:
     """List the windows that allow a start from ``first`` to ``last``, cut to these starts.
 
-    ``corners`` (4, room) receives a, b, c, d of each. Returns how many there are, whether they fit
-    or not. ``rows`` (n_lists) are the rows to look from; they are moved on to the first ones that
-    allow a start at ``first`` or later.
+    ``corners`` (4, room) receives a, b, c, d of each. Returns their number, also if they do not
+    fit. ``rows`` (n_lists) are the rows to start at; they are moved on to the first ones that allow
+    a start at ``first`` or later.
     """
     n = np.int64(0)
     for f in range(lists.shape[0]):
@@ -369,15 +368,15 @@ def sift_ranges(
     wide_spans: ConstUint32Rows,
     ranges: Int64Rows,
 ) -> Int:
-    """Keep the ranges of starts from which a passage is in windows of ``least`` lists.
+    """Keep ranges of starts of passages in windows of ``least`` lists.
 
     Passages have ``min_tokens`` or more. Ranges with very many windows or starts are kept, too,
-    because there the sweep is no dearer than the test. ``ranges``, first and last start of
-    each, ascend and do not overlap; those kept are moved to the front. Returns their number. Cost,
-    for each range, a look at one window of each list, or of fewer: best if short lists come first.
+    because there the sweep is not dearer than the test. ``ranges``, first and last start of each,
+    ascend and do not overlap; kept ranges are moved to the front. Returns their number. Cost, for
+    each range, a look at one window of each list, or of fewer: best if short lists come first.
     """
     n_lists, n_kept = lists.shape[0], np.int64(0)
-    # Of each list the first window that ends in the range or behind it.
+    # The first window of each list that ends in the range or after it.
     rows = np.empty(n_lists, np.int64)
     firsts, lasts = np.full(n_lists, -1, np.int64), np.full(n_lists, -1, np.int64)
     for f in range(n_lists):
@@ -415,7 +414,6 @@ def sift_ranges(
 
 @helper
 def _order_lists(lists: Int64Rows, lengths: Int64s, order: Int64s, spare: Int64s) -> None:
-    """Put the shortest lists first."""
     n_lists = lengths.shape[0]
     for f in range(n_lists):
         lengths[f] = lists[f, 1] - lists[f, 0]
@@ -431,14 +429,13 @@ def _order_lists(lists: Int64Rows, lengths: Int64s, order: Int64s, spare: Int64s
 def sift_queries(
     keys: ConstUint64Rows, windows: Windows, limits: Limits, lists: Int64Rows, ranges: Int64Rows
 ) -> Int:
-    """Keep the ranges of starts from which a passage shares enough min-hashes with its query.
+    """Keep ranges of starts of passages with enough of their query's min-hashes.
 
-    ``ranges`` are those of ``narrowing.narrow_buckets``; those kept are moved to the front. Row k
-    of ``keys`` has the min-hashes of query k, which has as many rows of ``lists`` as there are hash
-    functions: where it has a range, they receive the first window with a min-hash of it, and one
-    after the last, the shortest list first.
+    ``ranges`` are from ``narrowing.narrow_buckets``; kept ranges are moved to the front. Row k of
+    ``keys`` has the min-hashes of query k. If it has a range, its rows of ``lists``, one per hash
+    function, receive the first window of its min-hash and the end, the shortest list first.
 
-    Returns how many ranges are kept.
+    Returns the number of kept ranges.
     """
     n_functions = keys.shape[1]
     lengths, order = np.empty(n_functions, np.int64), np.empty(n_functions, np.int64)
@@ -467,7 +464,7 @@ def sift_queries(
             windows.wide_spans,
             own[:n],
         )
-        # Those that are kept are in order, and the same.
+        # Kept ranges stay in order.
         row = first
         for i in range(n_own):
             while ranges[row, 2] != own[i, 0]:

@@ -1,6 +1,6 @@
-"""Chains of hits that run forward in two texts, as much as the gaps between them allow.
+"""Chain hits that run forward in two texts, as far as the gaps between them allow.
 
-A chain ends where the two texts cease to have the same words, whatever their order.
+A chain ends at the end of common words of the two texts, in any order.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from neardup.kernels.types import (
 
 
 class LinkRules(NamedTuple):
-    """Which hits may follow each other, and what a gap between them costs.
+    """Limits and costs of gaps between consecutive hits.
 
-    Parts of two hits are ``most_gap`` tokens apart at most, in either text, and the two distances
-    differ by ``most_shift`` at most. A hit of the document may begin ``most_back`` tokens before
-    the one that it follows. A token of the wider gap costs ``gap_cost``, one by which the gaps
-    differ an eighth of that. Both are 64-bit integers where there is no limit.
+    Parts of two hits are at most ``most_gap`` tokens apart, in either text, and the two distances
+    differ by at most ``most_shift``. A hit of the document may begin ``most_back`` tokens before
+    its predecessor. A token of the wider gap costs ``gap_cost``, a token of the difference of the
+    gaps an eighth of that. Both limits are 64-bit integers if unlimited.
     """
 
     most_gap: int
@@ -41,7 +41,7 @@ class LinkRules(NamedTuple):
 def _value_behind(
     hits: ConstInt64Rows, evidence: ConstFloats, i: Int, j: Int, rules: LinkRules
 ) -> float:
-    """Return what hit i adds to a chain that ends with hit j, less the gap; -inf if it may not."""
+    """Return the value of hit i after hit j in a chain, less the gap; -inf if not allowed."""
     query_gap = hits[i, 0] - hits[j, 1]
     gap = hits[i, 2] - hits[j, 3]
     shift = abs(gap - query_gap)
@@ -52,7 +52,7 @@ def _value_behind(
     ):
         return -np.inf
     query_length, length = hits[i, 1] - hits[i, 0], hits[i, 3] - hits[i, 2]
-    # What lies in the hit before, too, adds nothing.
+    # The overlap with the hit before adds nothing.
     new = min(
         min(hits[i, 1] - hits[j, 1], query_length) / query_length,
         min(hits[i, 3] - hits[j, 3], length) / length,
@@ -76,12 +76,12 @@ def link_hits(
     """Find for each hit the best chain that ends with it.
 
     Hits have query start and stop, document start and stop; they are sorted by query start, and no
-    part is empty or has more than ``longest`` tokens in the query. Those that ``are_taken`` do not
+    part is empty or has more than ``longest`` tokens in the query. Hits that ``are_taken`` do not
     count. ``scores`` receives the evidence of a hit's best chain less its gaps, ``before`` the hit
     before it there, or -1. Of equal chains the one whose last hit but one is latest counts.
 
-    Chains are looked for where ``are_open`` says so, and where one went through a hit that has
-    been taken since; no other can have changed. ``greatest`` is room, as long.
+    Chains are searched for hits that ``are_open``, and for chains through a hit taken since; no
+    other can have changed. ``greatest`` is scratch, as long.
     """
     for i in range(hits.shape[0]):
         greatest[i] = greatest[i - 1] if i else -np.inf
@@ -94,7 +94,7 @@ def link_hits(
         if are_open[i]:
             scores[i], before[i] = evidence[i], -1
             for j in range(i - 1, -1, -1):
-                # None of the rest is worth more, or near enough.
+                # No remaining hit is worth more, or near enough.
                 if greatest[j] + evidence[i] <= scores[i]:
                     break
                 if hits[j, 0] + longest + rules.most_gap < hits[i, 0]:
@@ -119,12 +119,12 @@ def common_extent(
     counts: Int64s,
     best: Int64s,
 ) -> None:
-    """Find how much of two texts to take, from their beginnings, for most words in common.
+    """Find the prefixes of two texts with the most words in common.
 
-    Texts are numbers of words, ``query_counts`` and ``counts`` room for as many. The first x and y
-    words weigh v and w, copies counted, of which they share s: they are worth (p + q) s - p (v + w)
-    and by so much more similar than p / q. ``best`` receives that, x and y; nothing is taken for
-    less than 1, of equal ones the shortest.
+    Texts are numbers of words, ``query_counts`` and ``counts`` scratch for as many. The first x and
+    y words weigh v and w with copies, and share s: their value (p + q) s - p (v + w) is positive
+    above a similarity of p / q. ``best`` receives the greatest value, x and y; nothing is taken
+    below 1, and the shortest prefixes win a tie.
     """
     best[:] = 0
     query_counts[:] = 0

@@ -1,17 +1,17 @@
-"""Where in a segment so many tokens of a query stand together that a passage may be like it.
+"""Find buckets of a segment with enough of a query's tokens for a similar passage.
 
-A passage as similar to a query as is asked for shares the more of the query's weight, the more it
-weighs itself: passages are looked for by classes of their weight. What one lacks of the query's
-tokens weighs no more than the rest. So it has one of the rarest tokens, if those together weigh
-more than that, and of more of them as much as they weigh more. Lists of places are read from the
-shortest on, until the places left are few enough to be looked at; those of frequent tokens, which
-have most of the places, are seldom read.
+A similar passage shares the more of the query's weight, the more it weighs itself: passages are
+searched by classes of their weight. The query's tokens that a passage lacks weigh at most the rest
+of the query. So the passage has one of the rarest tokens, if together they weigh more than the
+rest, and a greater share of a larger set of rare tokens. Lists of places are read from the shortest
+on, until few enough places are left; lists of frequent tokens, with most of the places, are seldom
+read.
 
-Places are counted in buckets of a few tokens, those of a block at a time, and what is reached from
-a bucket is added up. How far passages reach depends on what they weigh, and on the text: where that
-repeats itself, further. Passages have some tokens at least: where these weigh more than the
-lightest passages of a class, more must be shared. Where enough is reached, the longer lists are
-entered, too, one by one for as long as that is so.
+Places are counted in buckets of a few tokens, one block at a time, and counts within reach of a
+bucket are added up. The reach of passages depends on their weight, and on the text: it is further
+in repetitive text. Passages have a least number of tokens: if these weigh more than the lightest
+passages of a class, more must be shared. If enough is within reach, the longer lists are entered
+too, one by one.
 
 References
 ----------
@@ -44,24 +44,24 @@ from neardup.kernels.types import (
 
 # Nanoseconds to count a place, to enter a list at some place, and to look at a token of the text.
 _PLACE, _ENTRY, _TOKEN = 1.5, 150.0, 3.0
-# Buckets that are reached together: where one has enough, those around it often have, too.
+# Buckets checked together: near a bucket with enough places others often have enough, too.
 _TOGETHER = 60.0
 # Places reached from a bucket, on average, of a list that is not read whole.
 _FREQUENT = 0.7
 
-# Starts of a block, in buckets. Weights are counted in whole numbers; as often as a list may count
-# from one bucket, all of a query's fit in 16 bits.
+# Starts of a block, in buckets. Weights are counted in whole numbers, so small that the sums fit in
+# 16 bits even if a bucket counts a list several times.
 _SIZE, _WHOLE, _MOST_EXTRA = 1024, np.float64(60_000), np.float64(65_535)
 
-# Runs of so many buckets from which passages reach further are looked at before they are chosen.
+# Runs of so many buckets with a further reach are checked before they are chosen.
 _LONG_RUN = 8
 
-# What rounding takes from the share that passages have of a query's weight.
+# Rounding error of the share that passages have of a query's weight.
 _SHARE = 1e-6
 
 
 class Places(NamedTuple):
-    """Where tokens stand: entry e of the vocabulary at ``places[starts[e] : starts[e + 1]]``.
+    """Places of tokens: entry e of the vocabulary at ``places[starts[e] : starts[e + 1]]``.
 
     Places are counted through the segment, and ascend.
     """
@@ -71,12 +71,11 @@ class Places(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """How far passages reach that weigh no more than some budget.
+    """Bounds on the extent of passages up to some weight.
 
-    From any start in a bucket of ``1 << bits`` tokens over the ``span`` buckets behind it at most.
-    Rows of ``far`` are runs of buckets from which they reach further: the first, the one behind the
-    last, and the last one that is reached. ``weights`` has for each bucket what passages weigh at
-    least that begin there.
+    From any start in a bucket of ``1 << bits`` tokens they extend at most over the next ``span``
+    buckets. Rows of ``far`` are runs of buckets with a further extent: first bucket, end, and last
+    bucket reached. ``weights`` has the least weight of passages that begin in each bucket.
     """
 
     bits: int
@@ -87,7 +86,7 @@ class Reach(NamedTuple):
 
 @kernel
 def list_places(tokens: ConstInt32s, starts: Int64s, places: Int32s) -> None:
-    """List where each entry of the vocabulary stands, as ``Places`` has it.
+    """List the places of each entry of the vocabulary for ``Places``.
 
     ``starts`` has one row more than there are entries, and is 0 at first.
     """
@@ -110,10 +109,10 @@ def list_places(tokens: ConstInt32s, starts: Int64s, places: Int32s) -> None:
 def find_least_weights(
     documents: Documents, n_least: int, bits: int, counts: Int32s, weights: Floats
 ) -> None:
-    """Find what sub-texts of ``n_least`` tokens or more weigh at least, by where they begin.
+    """Find the least weight of sub-texts of ``n_least`` tokens or more, by start.
 
-    ``weights`` has a row for each bucket of ``1 << bits`` tokens: of its starts the least, infinite
-    where none begin. ``counts`` has 0 for each entry of the vocabulary, and is left so.
+    ``weights`` has a row per bucket of ``1 << bits`` tokens: the least over its starts, infinite
+    without any. ``counts`` has 0 for each entry of the vocabulary, and is left so.
     """
     tokens, offsets = documents.tokens, documents.offsets
     once, again = documents.once, documents.again
@@ -140,10 +139,10 @@ def find_least_weights(
 def find_reaches(
     documents: Documents, budget: np.float64, bits: int, counts: Int32s, reaches: Int64s
 ) -> None:
-    """Find over how many buckets behind its own a sub-text reaches that weighs ``budget`` at most.
+    """Find the number of further buckets that sub-texts up to weight ``budget`` reach.
 
-    ``reaches`` has a row for each bucket, of its starts the furthest. ``counts`` has 0 for each
-    entry of the vocabulary, and is left so.
+    ``reaches`` has a row per bucket, the furthest over its starts. ``counts`` has 0 for each entry
+    of the vocabulary, and is left so.
     """
     tokens, offsets = documents.tokens, documents.offsets
     once, again = documents.once, documents.again
@@ -169,7 +168,7 @@ def find_reaches(
 
 @helper
 def _first_from(places: ConstInt32s, low: Int, high: Int, token: Int) -> Int:
-    """First row from ``low`` to ``high`` of a list with a place at ``token`` or behind."""
+    """Return the first row from ``low`` to ``high`` with a place at ``token`` or later."""
     while low < high:
         middle = (low + high) >> 1
         if places[middle] < token:
@@ -189,9 +188,9 @@ def _count_places(
     bits: Int,
     counts: Uint16s,
 ) -> Int:
-    """Add an amount to the buckets from ``block`` on in which a list has a place, from ``row`` on.
+    """Add an amount to the buckets from ``block`` on with a place of a list, from ``row`` on.
 
-    Returns the first row behind the first ``_SIZE`` of them.
+    Returns the first row after the first ``_SIZE`` buckets.
     """
     size, last, behind = counts.shape[0], np.int64(-1), row
     while row < stop:
@@ -209,7 +208,7 @@ def _count_places(
 
 @helper
 def _add_reached(counts: Uint16s, span: Int, sums: Uint16s) -> None:
-    """Add up what is reached from each bucket of a block, up to ``span`` further."""
+    """Sum the counts within ``span`` buckets after each bucket of a block."""
     for b in range(_SIZE):
         sums[b] = counts[b]
     for s in range(1, span + 1):
@@ -223,7 +222,7 @@ def _add_reached(counts: Uint16s, span: Int, sums: Uint16s) -> None:
 def _take_extra(
     weights: ConstFloats, block: Int, lightest: np.float64, scale: np.float64, sums: Uint16s
 ) -> None:
-    """Take from what is reached what heavier passages must share more than the lightest."""
+    """Subtract the additional share that passages above the lightest need."""
     for b in range(min(weights.shape[0] - block, np.int64(_SIZE))):
         extra = min((weights[block + b] - lightest) * scale, _MOST_EXTRA)
         sums[b] -= min(sums[b], np.uint16(max(extra, 0.0)))
@@ -241,7 +240,7 @@ def _count_list(
     reach: Reach,
     sums: Uint16s,
 ) -> None:
-    """Add an amount to the buckets ``low`` to ``high`` of a block that reach a place of a list."""
+    """Add an amount to buckets ``low`` to ``high`` of a block within reach of a list's places."""
     for i in range(row, stop):
         bucket = (np.int64(places[i]) >> reach.bits) - block
         if bucket > high + reach.span:
@@ -253,7 +252,6 @@ def _count_list(
 
 @helper
 def _greatest(sums: Uint16s, low: Int, high: Int) -> Int:
-    """Give the greatest sum of the buckets ``low`` to ``high``."""
     greatest = np.uint16(0)
     for b in range(low, high + 1):
         greatest = max(greatest, sums[b])
@@ -262,7 +260,7 @@ def _greatest(sums: Uint16s, low: Int, high: Int) -> Int:
 
 @helper
 def _next_of(sums: Uint16s, low: Int, stop: Int, least: Int) -> Int:
-    """Give the first bucket from ``low`` on with so much; ``stop`` if none before it has."""
+    """Return the first bucket from ``low`` on with at least ``least``, or ``stop``."""
     while low < stop and np.int64(sums[low]) < least:
         low += 1
     return low
@@ -270,7 +268,7 @@ def _next_of(sums: Uint16s, low: Int, stop: Int, least: Int) -> Int:
 
 @helper
 def _add_run(rows: Int64Rows, n: Int, least: Int, k: Int, first: Int, behind: Int) -> Int:
-    """Append a run of starts, to the one before it if that ends there; rows before are others'."""
+    """Append a run of starts, or extend the run before it if adjacent and of the same query."""
     if least < n <= rows.shape[0] and rows[n - 1, 2] == first:
         rows[n - 1, 2] = behind
         return n
@@ -283,15 +281,16 @@ def _add_run(rows: Int64Rows, n: Int, least: Int, k: Int, first: Int, behind: In
 def _count_read(
     sizes: ConstInt64s, weights: Floats, needed: np.float64, n_tokens: Int, reach: Reach
 ) -> Int:
-    """Choose how many of the shortest lists are read whole; ``weights`` are those of the lists.
+    """Choose how many of the shortest lists are read completely.
 
-    By how often so much would be reached from a bucket if places were spread evenly.
+    ``weights`` are the weights of the lists. The choice estimates how often a bucket would reach
+    enough if places were spread evenly.
     """
     n_lists, rest, n_places = sizes.shape[0], 0.0, np.int64(0)
     for o in range(n_lists):
         rest += weights[o]
     n_buckets = np.float64((n_tokens >> reach.bits) + 1)
-    # What is reached together, is looked at together.
+    # Buckets reached together are checked together.
     look = (_ENTRY + _TOKEN * np.float64((reach.span + 1) << reach.bits)) / _TOGETHER
     read = 0.0
     for o in range(n_lists):
@@ -316,7 +315,7 @@ def _count_read(
 
 @kernel
 def weigh_queries(wanted: Wanted, first_query: int, totals: Int64s) -> None:
-    """Give what queries from ``first_query`` on weigh."""
+    """Compute the total weights of queries from ``first_query`` on."""
     longest = np.int64(0)
     for k in range(totals.shape[0]):
         longest = max(longest, wanted.stops[first_query + k] - wanted.starts[first_query + k])
@@ -346,16 +345,16 @@ def find_buckets(
     n_done: int,
     buckets: Int64Rows,
 ) -> tuple[Int, Int]:
-    """Find the starts of passages of a class that may be similar enough to queries.
+    """Find starts of passages of a class that may be similar to queries.
 
-    Query k is ``first_query + k``; of the ``chosen`` ones the first ``n_done`` are left out.
+    Query k is ``first_query + k``; the first ``n_done`` ``chosen`` queries are left out.
     ``entries`` has for each number of a query's token the entry of the vocabulary, or -1. Passages
-    begin at ``first_tokens`` or behind, weigh ``lightest`` of k or more, and reach as far as
-    ``reach`` says, in a segment of ``n_tokens``. Rows of ``buckets`` receive k, the first start and
-    the one behind the last.
+    begin at ``first_tokens`` or later, weigh at least ``lightest`` of k, and are bounded by
+    ``reach``, in a segment of ``n_tokens``. Rows of ``buckets`` receive k, the first start and the
+    end of the starts.
 
-    Returns how many of the chosen queries are done, fewer than there are if the buckets of the next
-    one do not fit, and how many rows there are.
+    Returns the number of chosen queries done, fewer than all if the buckets of the next one do not
+    fit, and the number of rows.
     """
     bits, span = reach.bits, reach.span
     longest = np.int64(1)
@@ -379,7 +378,7 @@ def find_buckets(
             wanted.numbers, wanted.starts[query], wanted.stops[query], of_numbers, types, copies
         )
         weight = weigh_tokens(types, copies, n_types, wanted.inverses, wanted.term_weights, weights)
-        # Of the types that are in the segment, those that weigh something.
+        # Types of the query in the segment with a positive weight.
         total, n_lists = 0.0, np.int64(0)
         for t in range(n_types):
             entry = entries[types[t]]
@@ -405,7 +404,7 @@ def find_buckets(
             rest -= own[o]
             # Each list that is read may lack a unit for rounding.
             leasts[o] = max(np.int64((needed - max(rest, 0.0)) / unit) - o - 2, np.int64(1))
-        # For what passages weigh more than the lightest they share the more.
+        # Passages that weigh more than the lightest share more.
         extra = np.float64(0.0 if limits.times else share / (1.0 + share) / unit)
         n_read = _count_read(sizes[:n_lists], own[:n_lists], needed, n_tokens, reach)
         if first_token > 0:

@@ -1,15 +1,15 @@
-"""Exact similarity of a query and sub-texts, and which of these are told as passages.
+"""Compare a query with sub-texts exactly, and choose passages among these.
 
-Candidates are cells: row i holds the sub-texts that start at token i, by the place of their last
-token. A walk goes from cell to cell, along one row to the right and along the next to the left, so
-that each step adds or takes away a single token. The similarity of multisets is a fraction of two
-integers: the weight that query and sub-text share over the weight that either has.
+Candidates are cells: row i holds the sub-texts that start at token i, by their last token. A walk
+goes from cell to cell, along one row to the right and along the next to the left, so that each step
+adds or takes away a single token. The similarity of multisets is a fraction of two integers: the
+weight that query and sub-text share over the weight that either has.
 
-Where a share of the query is asked for, its containment, sub-texts may weigh ``times`` times what
-it does. Any longer one holds as much, so that those are told of which Tversky's index is greatest:
-weights s shared, v of the query and w of the sub-text make s / (v + (w - s) / times). It is the
-Jaccard similarity if ``times`` is 1, and an end goes outwards for as long as what comes in shares
-more than a times-th of the index.
+For containment, a share of the query, sub-texts may weigh ``times`` times as much as the query. Any
+longer sub-text contains as much, so that the greatest Tversky index decides: with weights s shared,
+v of the query and w of the sub-text it is s / (v + (w - s) / times). It is the Jaccard similarity
+if ``times`` is 1, and an end moves outwards while the added tokens share more than a times-th of
+the index.
 
 All totals of weights must stay below 2**62.
 
@@ -45,11 +45,10 @@ from neardup.kernels.types import (
 def number_region(
     tokens: ConstInt32s, n_query_types: int, known: Int32s, numbers: Int32s, types: Int32s
 ) -> Int:
-    """Give a region's tokens numbers: those of the query keep theirs, others come behind.
+    """Assign numbers to a region's tokens; query tokens keep theirs, others follow.
 
-    ``known`` has the number of each entry of the vocabulary that the query has, -1 for the others,
-    and is left so. ``types`` receives the entry of each further number. Returns how many numbers
-    there are.
+    ``known`` has the query's number of each entry of the vocabulary, or -1, and is left so.
+    ``types`` receives the entry of each further number. Returns the count of numbers.
     """
     n = np.int64(n_query_types)
     for i in range(tokens.shape[0]):
@@ -77,15 +76,15 @@ def narrow_rows(
     lows: Int64s,
     highs: Int64s,
 ) -> None:
-    """Leave out ends of sub-texts that weigh too little or too much to be as similar as p / q.
+    """Remove ends of sub-texts too light or too heavy for a similarity of p / q.
 
     Of two texts that weigh v and w, the similarity is at most min(v, w) / max(v, w). If ``times``
-    is not 0, p / q is a share of the query, than which they may be so much heavier. ``counts``
-    (n types) is zero, and zero again afterwards.
+    is not 0, p / q is a share of the query, and sub-texts may be ``times`` times as heavy.
+    ``counts`` (n types) is zero, and zero again afterwards.
     """
-    # What is too much, as a share of the query's weight.
+    # The upper limit as a share of the query's weight.
     too_much, of_it = (q, p) if times == 0 else (times, 1)
-    # First the ends below which sub-texts weigh too little, then those from which too much.
+    # First the lower ends, below which sub-texts are too light, then the upper ends.
     for is_upper in range(2):
         behind, total = np.int64(0), np.int64(0)
         for row in range(lows.shape[0]):
@@ -123,7 +122,7 @@ def narrow_rows(
 
 
 class _Search(NamedTuple):
-    """The arguments of the kernels, and in ``counts`` how often the walk now has each type."""
+    """Arguments of the kernels, and the walk's ``counts`` of each type."""
 
     tokens: npt.NDArray[np.int32]
     lows: npt.NDArray[np.int64]
@@ -141,7 +140,7 @@ class _Search(NamedTuple):
 
 @inlined
 def _turn(place: Int, change: Int, total: Int, shared: Int, search: _Search) -> tuple[Int, Int]:
-    """Add a token (1) or take it away (-1); gives the sub-text's weight and what it shares."""
+    """Add a token (1) or remove it (-1); return the sub-text's weight and its shared weight."""
     token = search.tokens[place]
     count = np.int64(search.counts[token])
     weight, wanted = search.type_weights[token], search.query_weights[token]
@@ -164,15 +163,15 @@ def _measure_rows(
 ) -> None:
     """Find the best cell that reaches p/q of each row ``start`` to ``stop``, exclusive.
 
-    Only rows whose ``ends`` are beyond ``limit`` are looked at, and of them the cells up to it. The
-    best is the most similar sub-text, of several the longest. Where a share of the query is asked
-    for, it is that of the greatest index, of several the shortest. A row's ``ends`` becomes the
-    last token of its best, or -1, and ``overlaps`` over ``unions`` its similarity, or index.
+    Only rows with ``ends`` beyond ``limit`` are processed, and only their cells up to it. The best
+    is the most similar sub-text, the longest on a tie. For a share of the query it has the greatest
+    index, the shortest on a tie. A row's ``ends`` becomes the last token of its best, or -1, and
+    ``overlaps`` over ``unions`` its similarity, or index.
     """
     counts, tokens = search.counts, search.tokens
     is_share, times = search.times > 0, max(search.times, np.int64(1))
     whole = times * search.query_total
-    # The state is that of tokens[first:behind].
+    # The state describes tokens[first:behind].
     first: Int = 0
     behind: Int = 0
     total: Int = 0
@@ -207,7 +206,7 @@ def _measure_rows(
             total, shared = _turn(first, -1, total, shared, search)
             first += 1
 
-        # What the next best cell must reach, or surpass.
+        # Threshold that the next best cell must reach, or exceed.
         end: Int = -1
         overlap, union = search.p, search.q
         if is_share:
@@ -244,9 +243,9 @@ def _measure_rows(
 def _better_row(
     a: Int, b: Int, is_share: bool, ends: Int64s, overlaps: Int64s, unions: Int64s
 ) -> Int:
-    """Tell which row's best cell is more similar, or longer, or earlier; rows without one lose.
+    """Return the row with the more similar, longer or earlier best cell; rows without one lose.
 
-    Where a share of the query is asked for, not the longer one but the shorter.
+    For a share of the query the shorter one wins instead of the longer.
     """
     if ends[a] < 0 or ends[b] < 0:
         return b if ends[a] < 0 else a
@@ -262,7 +261,7 @@ def _better_row(
 
 @helper
 def _write_passages(ends: Int64s, overlaps: Int64s, unions: Int64s, passages: Int64Rows) -> Int:
-    """Write the rows that have an end; those without room are only counted."""
+    """Write the rows that have an end; rows that do not fit are only counted."""
     n_passages = np.int64(0)
     for row in range(ends.shape[0]):
         if ends[row] < 0:
@@ -293,12 +292,11 @@ def pick_passages(
     counts: Int32s,
     passages: Int64Rows,
 ) -> Int:
-    """Choose sub-texts that do not overlap: each time the most similar one of those left.
+    """Choose disjoint sub-texts, the most similar remaining one each time.
 
-    Of several the longest is chosen, and of those the first. If ``times`` is not 0, each holds a
-    share of p / q of the query, weighs at most so many times what the query does, and the first
-    chosen is that of the greatest index, of several the shortest. Between two there are ``apart``
-    tokens or more.
+    The longest wins a tie, then the first. If ``times`` is not 0, each contains a share of p / q of
+    the query and weighs at most ``times`` times as much, and the greatest index is chosen, the
+    shortest on a tie. Two are ``apart`` tokens or more apart.
 
     Candidates are the sub-texts tokens[i], ..., tokens[j] of at least ``min_tokens`` tokens with
     ``lows[i] <= j <= highs[i]``; there may be fewer rows than tokens. A type that is f times in a
@@ -308,10 +306,10 @@ def pick_passages(
     ``counts`` (one for each type) is zero, and zero again afterwards. ``p`` is positive,
     ``min_tokens`` not negative; empty sub-texts are never found.
 
-    Rows of ``passages`` get i, j, and the shared weight and that of the union, by ascending i.
-    Returns the number of passages; those that do not fit are only counted. Memory
-    48 to 88 bytes a row. Cost, beyond one walk over all cells: those that begin left of a passage
-    and reach into it are looked at again, without those that do.
+    Rows of ``passages`` get i, j, and the weights of intersection and union, by ascending i.
+    Returns the number of passages; passages that do not fit are only counted. Memory 48 to 88 bytes
+    per row. Cost, in addition to one walk over all cells: rows that begin left of a passage and
+    reach into it are measured again up to it.
     """
     n_rows, n_tokens = lows.shape[0], tokens.shape[0]
     search = _Search(
@@ -341,7 +339,7 @@ def pick_passages(
     for row in range(n_rows):
         longest = max(longest, ends[row] - row + 1)
 
-    # A tournament of rows: each node knows the better one of those below it.
+    # A tournament of rows: each node holds the winner of its subtree.
     winners = np.empty(2 * n_leaves, np.int64)
     for row in range(n_leaves):
         winners[n_leaves + row] = row
@@ -374,11 +372,10 @@ def pick_passages(
 _ROOM = 1 << 6
 
 
-class Choice(NamedTuple):
-    """Which passages are told: with at least so many tokens, and a similarity of p/q or more.
+class PassageChoice(NamedTuple):
+    """Choice of passages: least tokens, and least similarity p/q.
 
-    ``times`` is what it is in ``Limits``. The most similar ones have ``apart`` tokens or more
-    between them.
+    ``times`` is as in ``Limits``. Chosen passages are ``apart`` tokens or more apart.
     """
 
     min_tokens: int
@@ -394,7 +391,7 @@ def compare_regions(
     first_query: int,
     entries: ConstInt32s,
     documents: Documents,
-    choice: Choice,
+    choice: PassageChoice,
     known: Int32s,
     regions: ConstInt64Rows,
     first_region: int,
@@ -402,15 +399,15 @@ def compare_regions(
     highs: Int64s,
     found: Int64Rows,
 ) -> tuple[Int, Int]:
-    """Find the passages of regions that are similar to their queries.
+    """Find passages in regions that are similar to their queries.
 
-    The arguments are those of ``narrowing.narrow_buckets``, and what ``sweep.outline_regions`` or
-    ``narrowing.join_ranges`` gives, from ``first_region`` on; ``lows`` and ``highs`` are narrowed.
-    Rows of ``found`` receive query, first token, the one behind the last, and the weight that is
-    shared, and that of either, or of the query where a share of it is asked for.
+    The arguments are as for ``narrowing.narrow_buckets``, and the results of
+    ``sweep.outline_regions`` or ``narrowing.join_ranges``, from ``first_region`` on; ``lows`` and
+    ``highs`` are narrowed. Rows of ``found`` receive query, first token, end, the weight of the
+    intersection, and the weight of the union, or of the query for a share of it.
 
-    Returns the first region not done, which is below the end if its passages do not fit, and how
-    many passages there are.
+    Returns the first region not done, which is below the end if its passages do not fit, and the
+    number of passages.
     """
     tokens, inverses, term_weights = documents.tokens, documents.inverses, documents.term_weights
     p, q, times, least = choice.p, choice.q, choice.times, choice.min_tokens

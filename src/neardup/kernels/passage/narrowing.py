@@ -1,14 +1,13 @@
-"""Where passages may begin that are similar enough to queries, by the tokens that stand there.
+"""Narrow the starts of passages similar to queries by the tokens around them.
 
-First ``lookups`` finds buckets of starts. The tokens there say how similar to a query a sub-text
-can be at most. Every place of a text adds to the weight that sub-text and query share, at most so
-much, and to the sub-text's own weight, at least so much; where the sub-text has the token before,
-both are others. With these sums instead of the true ones a sub-text is never less similar. First
-sums are taken that hold for all starts of a range, in two passes over what lies behind it, then
-those of each start.
+First ``lookups`` finds buckets of starts. The tokens there bound the similarity of a sub-text to a
+query from above. Every place of a text adds at most some weight to the intersection of sub-text and
+query, and at least some weight to the sub-text; both differ for repeated tokens. These sums never
+underestimate the similarity. First sums for all starts of a range are computed, in two passes over
+the tokens after it, then sums for each start.
 
-All sub-texts that begin there can be compared with the query, which misses none that is similar
-enough, or those that min-hashes leave of them (``candidates``, ``sweep``).
+All sub-texts that begin there can be compared with the query, so that no similar one is missed, or
+only the candidates of min-hashes (``candidates``, ``sweep``).
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from neardup.kernels.types import (
 
 _SCALE, _MOST = np.float64(SCALE), np.float64(MOST_WEIGHT)
 
-# What sums of weights may be off by, as a share of the query's weight, and for each token.
+# Error of sums of weights, as a share of the query's weight, and per token.
 _SHARE, _UNITS = 1e-6, 2.0
 
 # Starts for which bounds are taken together, at least.
@@ -43,11 +42,11 @@ _LEAST = 16
 
 
 class Shares(NamedTuple):
-    """What a query weighs, and what each of its tokens adds to what is shared.
+    """A query's weight, and the contribution of each token to the intersection.
 
-    ``once`` has that of the first copy, ``again`` that of a later one, at most: no copy does more,
-    and none that the query does not have itself. Type t has row t + 1; row 0, of tokens that are
-    not in the query, has 0.
+    ``once`` bounds the contribution of the first copy, ``again`` of a later one; a copy that the
+    query does not have adds nothing. Type t has row t + 1; row 0, of tokens that are not in the
+    query, has 0.
     """
 
     once: Floats
@@ -88,8 +87,8 @@ def _may_reach(
 ) -> bool:
     """Return whether a sub-text that begins at ``start`` may reach a sum.
 
-    Sub-texts have ``least`` tokens or more and end before ``stop``. A place whose token stands
-    ``before`` in the sub-text adds what ``laters`` has for it, else what ``firsts`` has.
+    Sub-texts have ``least`` tokens or more and end before ``stop``. A place adds its value in
+    ``laters`` if the token occurs ``before`` in the sub-text, else in ``firsts``.
     """
     reached = 0.0
     for place in range(start, min(start + least - 1, stop)):
@@ -112,13 +111,13 @@ def possible_starts(
     documents: Documents,
     scratch: Scratch,
 ) -> tuple[Int, Int, Int]:
-    """Narrow a range of starts to those from which a sub-text may be similar enough to a query.
+    """Narrow a range to the starts of sub-texts that may be similar to a query.
 
     Sub-texts have the least tokens of ``limits`` or more, weigh ``heaviest`` or less and end before
     ``end``. ``scratch.known`` has the number of each entry of the vocabulary in the query, or -1.
 
-    Returns the first and the last start, of which the first is greater where there is none, and the
-    token before which all sub-texts end that begin there and are not too heavy.
+    Returns the first and the last start, the first greater if there is none, and the end of all
+    sub-texts from there that are not too heavy.
     """
     once, again, total = shares
     tokens, weights, later_weights = documents.tokens, documents.once, documents.again
@@ -128,7 +127,7 @@ def possible_starts(
     least = max(min_tokens, 1)
     most, enough = total / threshold, threshold * total
     slack = _SHARE * total
-    # What sub-texts have and the query has not counts nothing where a share of this is asked for.
+    # Tokens outside of the query count nothing for a share of the query.
     gain, price = 1.0 + threshold, threshold
     if limits.times > 0:
         most = total * np.float64(limits.times)
@@ -136,12 +135,12 @@ def possible_starts(
     most = min(most, heaviest)
     sum_, behind_last = 0.0, 0.0
     sums[0] = 0.0
-    # Up to where the lightest sub-text is too heavy.
+    # Up to the end of the lightest sub-text that is not too heavy.
     n = np.int64(0)
     size = end - first
     while n < size and behind_last <= most + slack + _UNITS * n:
-        # Few of these choices can be foreseen; as they are written none of them is a jump.
-        # Indexes without a sign are not looked at for being counted from the end.
+        # Few of these choices can be predicted, and none of them compiles to a jump as written.
+        # Unsigned indexes need no check for negative values.
         token, m = np.uint64(tokens[np.uint64(first + n)]), np.uint64(n)
         number = np.uint64(known[token] + 1)
         weight, later_weight = np.float64(weights[token]), np.float64(later_weights[token])
@@ -151,7 +150,7 @@ def possible_starts(
         place = np.int64(-1) if place >= n else place
         seen[token] = first + n
         before[m], firsts[m], laters[m] = place, shared, later_shared
-        # Whatever the start: the token's first copy, a later one, or either.
+        # For any start: the token's first copy, a later one, or either.
         either = max(shared, later_shared)
         either = later_shared if first + place >= last else either
         sum_ += shared if place < 0 else either
@@ -162,7 +161,8 @@ def possible_starts(
     slack += _UNITS * gain * n
     needed = enough - slack
     low, high = np.int64(size), np.int64(-1)
-    # From right to left the greatest sum up to an end; it is compared with that before the start.
+    # From right to left the greatest sum up to an end, for comparison with the sum before the
+    # start.
     best, behind = -np.inf, n
     for start in range(min(last - first, n - least), -1, -1):
         while behind >= start + least:
@@ -182,7 +182,6 @@ def possible_starts(
 
 @helper
 def _document_of(offsets: ConstInt64s, low: Int, token: Int) -> np.int64:
-    """Give the document of a token, which is not before document ``low``."""
     low, high = np.int64(low), np.int64(offsets.shape[0] - 1)
     while high - low > 1:
         middle = (low + high) >> 1
@@ -197,7 +196,7 @@ def _document_of(offsets: ConstInt64s, low: Int, token: Int) -> np.int64:
 def note_entries(
     types: ConstInt32s, n_types: Int, entries: ConstInt32s, is_noted: bool, known: Int32s
 ) -> None:
-    """Note the numbers of a query's tokens at their entries of the vocabulary, or take them out."""
+    """Record the numbers of a query's tokens at their vocabulary entries, or remove them."""
     for t in range(n_types):
         if entries[types[t]] >= 0:
             known[entries[types[t]]] = t if is_noted else -1
@@ -216,16 +215,16 @@ def narrow_buckets(
     first_bucket: int,
     ranges: Int64Rows,
 ) -> tuple[Int, Int]:
-    """Find the ranges of starts of passages that may be similar enough to queries.
+    """Find ranges of starts of passages that may be similar to queries.
 
-    ``buckets``, from ``first_bucket`` on, are those of ``lookups.find_buckets``, whose query k is
-    ``first_query + k``; those of a query come together, ascend, and have no start in common. What
-    begins in one weighs as much as ``heaviest`` says at most.
-    ``entries`` has for each number of a query's token the entry of the vocabulary, or -1. Rows of
-    ``ranges`` receive k, document, first and last start, and the token before which passages end.
+    ``buckets``, from ``first_bucket`` on, are from ``lookups.find_buckets``, with query
+    ``first_query + k`` as k; they are grouped by query, ascending and disjoint. ``heaviest`` bounds
+    the weight of passages that begin in each. ``entries`` has for each number of a query's token
+    the entry of the vocabulary, or -1. Rows of ``ranges`` receive k, document, first and last
+    start, and the token before which passages end.
 
     Returns the first bucket not done, which is below the end if the ranges of its query do not fit,
-    and how many ranges there are.
+    and the number of ranges.
     """
     tokens, offsets = documents.tokens, documents.offsets
     known = scratch.known
@@ -249,13 +248,13 @@ def narrow_buckets(
         largest_shares(types, copies, n_types, wanted.inverses, wanted.term_weights, once, again)
         shares = Shares(once, again, np.float64(total))
         note_entries(types, n_types, entries, True, known)
-        # Bounds of a few starts are sharper, those of many cost less where passages are long.
+        # Bounds of a few starts are sharper, bounds of many are cheaper if passages are long.
         together = max(limits.min_tokens, _LEAST)
         together = max(together, limits.times * (wanted.stops[query] - wanted.starts[query]) // 2)
         first_of_document, document, fits = n_ranges, np.int64(0), True
         while i < buckets.shape[0] and buckets[i, 0] == k and fits:
             first, stop = buckets[i, 1], min(buckets[i, 2], tokens.shape[0])
-            # There may be tokens of several documents.
+            # The range may span several documents.
             while first < stop and fits:
                 if offsets[document + 1] <= first:
                     document, first_of_document = _document_of(offsets, document, first), n_ranges
@@ -293,15 +292,14 @@ def join_ranges(
     lows: Int64s,
     highs: Int64s,
 ) -> tuple[Int, Int]:
-    """Take all sub-texts that begin in ranges, those that may meet as one region.
+    """Take all sub-texts that begin in ranges, adjacent ones as one region.
 
-    ``ranges``, from ``first_range`` on, are those of ``narrow_buckets``; sub-texts have
-    ``min_tokens`` or more. Two meet that are of one document and have less than ``apart`` tokens
-    between them. Rows of ``regions``, ``lows`` and ``highs`` receive what those of
-    ``sweep.outline_regions`` do.
+    ``ranges``, from ``first_range`` on, are from ``narrow_buckets``; sub-texts have ``min_tokens``
+    or more. Sub-texts of one document are adjacent if less than ``apart`` tokens lie between them.
+    ``regions``, ``lows`` and ``highs`` are as in ``sweep.outline_regions``.
 
     Returns the first range not done, which is below the end if the next region does not fit, and
-    how many regions there are.
+    the number of regions.
     """
     least = np.int64(max(min_tokens, 1))
     n_regions, n_rows, k = np.int64(0), np.int64(0), np.int64(first_range)

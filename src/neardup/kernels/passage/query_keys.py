@@ -30,10 +30,10 @@ _LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 class Wanted(NamedTuple):
-    """Texts to look for: query k is ``numbers[starts[k] : stops[k]]``.
+    """Query texts: query k is ``numbers[starts[k] : stops[k]]``.
 
-    Numbers are those of different tokens, with ``hashes`` and inverse document frequencies
-    ``inverses``; a token that a query has f times weighs ``term_weights[f]`` times the latter.
+    Distinct tokens have numbers, ``hashes`` and inverse document frequencies ``inverses``; a token
+    that a query has f times weighs ``term_weights[f]`` times the latter.
     """
 
     numbers: ConstInt32s
@@ -48,7 +48,7 @@ class Wanted(NamedTuple):
 def count_tokens(
     numbers: ConstInt32s, start: Int, stop: Int, counts: Int32s, types: Int32s, copies: Int32s
 ) -> int:
-    """List the different tokens of a query and how often it has each; returns how many they are.
+    """List a query's distinct tokens and their copies; return their number.
 
     ``counts``, one for each number, is zero, and zero again afterwards.
     """
@@ -74,7 +74,7 @@ def weigh_tokens(
     term_weights: ConstFloats,
     weights: Int64s,
 ) -> int:
-    """Give each token of a query its weight; returns what they weigh together."""
+    """Compute the weight of each token of a query; return their sum."""
     total = 0
     for t in range(n_types):
         weights[t] = scaled_weight(term_weights[copies[t]], inverses[types[t]])
@@ -91,10 +91,10 @@ def least_keys(
     keys: Uint64Rows,
     have_weight: Bools,
 ) -> None:
-    """Give the identity of the least hash value for every seed, query by query.
+    """Write the identity of the least hash value for every seed, query by query.
 
-    Row k of ``keys`` is that of query ``chosen[k]``, and has no meaning where ``have_weight``
-    becomes false, for want of tokens. Of each token at most ``most_copies`` copies count.
+    Row k of ``keys`` belongs to query ``chosen[k]``, and has no meaning where ``have_weight``
+    becomes false, without tokens. At most ``most_copies`` copies of each token count.
     """
     numbers, hashes = wanted.numbers, wanted.hashes
     counts = np.zeros(hashes.shape[0], np.int32)
@@ -120,10 +120,10 @@ def least_keys(
 def weighted_keys(
     wanted: Wanted, chosen: ConstInt64s, seeds: ConstUint64s, keys: Uint64Rows, have_weight: Bools
 ) -> None:
-    """Give the identity of the least value of weighted tokens for every seed, query by query.
+    """Write the identity of the least value of weighted tokens for every seed, query by query.
 
-    Row k of ``keys`` is that of query ``chosen[k]``, and has no meaning where ``have_weight``
-    becomes false, for want of tokens that weigh something.
+    Row k of ``keys`` belongs to query ``chosen[k]``, and has no meaning where ``have_weight``
+    becomes false, without tokens of positive weight.
     """
     numbers, hashes, inverses = wanted.numbers, wanted.hashes, wanted.inverses
     term_weights = wanted.term_weights

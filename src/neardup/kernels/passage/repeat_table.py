@@ -1,17 +1,16 @@
-"""The table of samples by which windows of tokens are found where they occur before.
+"""Table of samples that finds earlier occurrences of windows of tokens.
 
-A k-gram is a sample if the least of its parts, s-grams, is the first or the last of them, and that
-of a window of ``min_tokens`` tokens is the last one in it; there is one if a window has k - s
-k-grams. Equal windows have equal samples at equal places, so a table of the samples of what stays
-finds all windows that occur there. No text around a k-gram makes it a sample or none. So one that
-is nowhere else in all texts stays alone, whatever is cut out of them, and is left out: a filter
-tells, a bit for each hash, which are elsewhere. k-grams that are frequent while the text around
-them differs would make long chains: behind ``LONG_CHAIN`` entries of one hash the windows
-themselves go into the table. Whatever the table gives is compared token by token.
+A k-gram is a sample if the least of its parts, s-grams, is the first or the last of them. The
+sample of a window of ``min_tokens`` tokens is the last one in it; a window with k - s k-grams has
+one. Equal windows have equal samples at equal places, so a table of the samples of kept text finds
+all windows that occur there. The text around a k-gram does not affect whether it is a sample. So a
+sample that occurs only once in all texts stays unique after any cut, and is left out: a filter with
+a bit per hash marks the repeated ones. Frequent k-grams in varying text would make long chains:
+after ``LONG_CHAIN`` entries of one hash the windows themselves go into the table. Entries are
+always compared token by token.
 
-Texts from which tokens are removed are walked as the joined texts that they have become: bit
-``p & 63`` of word ``p >> 6`` is set where token p is removed. In how many documents windows are is
-counted by 64-bit hashes.
+Texts are walked without their removed tokens: bit ``p & 63`` of word ``p >> 6`` is set if token p
+is removed. Documents per window are counted by 64-bit hashes.
 
 Where a character is several tokens, equal tokens may begin or end inside it. A run that is removed
 begins and ends with a character, both in the text that loses it and in the one that keeps it.
@@ -19,7 +18,7 @@ begins and ends with a character, both in the text that loses it and in the one 
 References
 ----------
 Edgar (2021), Syncmers are more sensitive than minimizers for selecting conserved k-mers: samples
-are what is called closed syncmers there.
+are its closed syncmers.
 """
 
 from __future__ import annotations
@@ -47,19 +46,19 @@ _0, _1, _6, _32, _63 = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(32), 
 
 @inlined
 def is_removed(removed: ConstUint64s, place: Int) -> bool:
-    """Whether a token is removed."""
+    """Return whether a token is removed."""
     return bool((removed[np.uint64(place >> 6)] >> np.uint64(place & 63)) & _1)
 
 
 @inlined
 def is_head(heads: ConstBools, place: Int) -> bool:
-    """Whether a character begins with a token; behind the last one it does."""
+    """Return whether a character begins with a token, or the tokens have ended."""
     return bool(place >= heads.shape[0] or heads[np.uint64(place)])
 
 
 @inlined
 def is_whole(removed: ConstUint64s, start: Int, stop: Int) -> bool:
-    """Whether no token from start to stop, exclusive, is removed."""
+    """Return whether no token from start to stop, exclusive, is removed."""
     if start == stop:
         return True
     first, last = start >> 6, (stop - 1) >> 6
@@ -77,7 +76,7 @@ def is_whole(removed: ConstUint64s, start: Int, stop: Int) -> bool:
 
 @inlined
 def at_or_after(removed: ConstUint64s, place: Int, stop: Int) -> Int:
-    """First token from a place on that stays; ``stop`` if all before it are removed."""
+    """Return the first token from a place on that stays, or ``stop``."""
     while place < stop:
         rest = ~removed[np.uint64(place >> 6)] >> np.uint64(place & 63)
         if rest != _0:
@@ -88,7 +87,7 @@ def at_or_after(removed: ConstUint64s, place: Int, stop: Int) -> Int:
 
 @inlined
 def first_removed(removed: ConstUint64s, place: Int, stop: Int) -> Int:
-    """First token from a place on that is removed; ``stop`` if all before it stay."""
+    """Return the first token from a place on that is removed, or ``stop``."""
     while place < stop:
         rest = removed[np.uint64(place >> 6)] >> np.uint64(place & 63)
         if rest != _0:
@@ -99,7 +98,7 @@ def first_removed(removed: ConstUint64s, place: Int, stop: Int) -> Int:
 
 @inlined
 def at_or_before(removed: ConstUint64s, place: Int, start: Int) -> Int:
-    """Last token up to a place that stays; ``start - 1`` if all down to it are removed."""
+    """Return the last token up to a place that stays, or ``start - 1``."""
     while place >= start:
         rest = ~removed[np.uint64(place >> 6)] << (_63 - np.uint64(place & 63))
         if rest != _0:
@@ -110,7 +109,7 @@ def at_or_before(removed: ConstUint64s, place: Int, start: Int) -> Int:
 
 @helper
 def set_removed(removed: Uint64s, start: Int, stop: Int, value: Int) -> None:
-    """Remove the tokens from start to stop, exclusive, or with value 0 take them back."""
+    """Remove the tokens from start to stop, exclusive, or restore them with value 0."""
     for place in range(start, stop):
         word, bit = np.uint64(place >> 6), _1 << np.uint64(place & 63)
         if value:
@@ -127,7 +126,10 @@ def window_hash(polynomial: np.uint64, length: Int) -> np.uint64:
 
 @inlined
 def slot_of(table: ConstUint64s, hashed: np.uint64) -> np.uint64:
-    """Slot that a hash has or may take in an open table of a power of two slots, 0 where free."""
+    """Return the slot of a hash, or a free one, in an open table of a power of two slots.
+
+    Free slots are 0.
+    """
     mask = np.uint64(table.shape[0] - 1)
     # The lowest bit is always set.
     slot = (hashed >> _1) & mask
@@ -138,7 +140,7 @@ def slot_of(table: ConstUint64s, hashed: np.uint64) -> np.uint64:
 
 @inlined
 def is_shared(shared: ConstUint64s, hashed: np.uint64) -> bool:
-    """Whether a filter has a hash; of others it has a few. It has a power of two words."""
+    """Return whether a filter of a power of two words has a hash, with few false positives."""
     bit = hashed & np.uint64((shared.shape[0] << 6) - 1)
     return bool((shared[bit >> _6] >> (bit & _63)) & _1)
 
@@ -153,7 +155,7 @@ def fill_filter(hashes: ConstUint64s, shared: Uint64s) -> None:
 
 @kernel
 def find_repeated(hashes: ConstUint64s, once: Uint64s, twice: Uint64s, found: Int64s) -> int:
-    """Write down which hashes occur twice, ascending, and a few others; return how many.
+    """List repeated hashes, ascending, with few false positives; return their number.
 
     ``once`` and ``twice`` are empty filters of one size. There is room for all and one more.
     """
@@ -167,7 +169,7 @@ def find_repeated(hashes: ConstUint64s, once: Uint64s, twice: Uint64s, found: In
 
 @kernel
 def filter_hashes(shared: ConstUint64s, hashes: ConstUint64s, found: Int64s) -> int:
-    """Write down which hashes a filter has, ascending, and return how many.
+    """List the hashes in a filter, ascending; return their number.
 
     There is room for all and one more.
     """
@@ -225,7 +227,7 @@ def fill_table(hashes: ConstUint64s, table: Uint64s) -> None:
         table[slot_of(table, hashed)] = hashed
 
 
-# Entries of equal hash behind which windows go into the table instead of samples.
+# Entries of equal hash before windows go into the table instead of samples.
 LONG_CHAIN = 4
 # An entry is a tag of its hash above its place plus one; 0 is free.
 _PLACES = np.uint64((1 << 40) - 1)
@@ -234,11 +236,11 @@ NEVER = 1 << 62
 
 
 class Collection(NamedTuple):
-    """Tokens of all documents, a bit for each of them that is removed, and what may be removed.
+    """Tokens of all documents, their removal bits, and the removable windows.
 
-    ``heads`` are the tokens that begin a character; all do where it is empty. Windows may go whose
-    hashes are in ``wanted``, a table of ``slot_of``; all may where it has no slots. ``shared`` is
-    the filter of samples that are looked up and go into the table.
+    ``heads`` are the tokens that begin a character; all do if it is empty. Windows with hashes in
+    ``wanted``, a table of ``slot_of``, are removable; all are if it has no slots. ``shared`` is the
+    filter of samples that are looked up and go into the table.
     """
 
     values: ConstUint64s
@@ -252,12 +254,12 @@ class Collection(NamedTuple):
     part: int
 
 
-class Found(NamedTuple):
+class SampleTable(NamedTuple):
     """The table of samples, and the rows: first and last token, exclusive, and first kept token.
 
     Tokens are counted through all documents. ``joints`` are the hashes of samples across a joint,
-    which may be elsewhere without being known as shared. ``filled`` are the numbers of entries, of
-    rows and of joints.
+    which may occur elsewhere without a mark in ``shared``. ``filled`` counts entries, rows and
+    joints.
     """
 
     entries: Uint64s
@@ -279,7 +281,7 @@ def entry_at_home(entries: ConstUint64s, hashed: np.uint64) -> np.uint64:
 
 @inlined
 def _find_slot(entries: ConstUint64s, slot: Int, tag: np.uint64) -> Int:
-    """First slot from ``slot`` on with an entry of this tag, or that is free."""
+    """Return the first slot from ``slot`` on that is free or has an entry of this tag."""
     n_slots = entries.shape[0]
     if slot == n_slots:
         slot = np.int64(0)
@@ -323,7 +325,7 @@ def polynomial(collection: Collection, place: Int, length: Int, stop: Int) -> np
 
 @helper
 def first_row_behind(rows: Int64Rows, first: Int, last: Int, place: Int) -> Int:
-    """First row of an ascending range whose last token is at a place or behind it."""
+    """Return the first row of an ascending range whose last token is at a place or after it."""
     while first < last:
         middle = (first + last) >> 1
         if rows[middle, 1] <= place:
@@ -335,11 +337,11 @@ def first_row_behind(rows: Int64Rows, first: Int, last: Int, place: Int) -> Int:
 
 @helper
 def _bounds(
-    collection: Collection, found: Found, first_row: Int, start: Int, stop: Int, place: Int
+    collection: Collection, found: SampleTable, first_row: Int, start: Int, stop: Int, place: Int
 ) -> tuple[Int, Int]:
-    """Range around a token of which the tokens stay together; an empty one if it goes.
+    """Return the range of kept tokens around a token, empty if it is removed.
 
-    In the document from ``start`` to ``stop`` that is between the rows of this look.
+    It lies in the document from ``start`` to ``stop``, between the rows of this pass.
     """
     offsets, rows = collection.offsets, found.rows
     if start <= place < stop:
@@ -362,10 +364,10 @@ def _bounds(
 def _first_run(
     collection: Collection, p: Int, p_stop: Int, q: Int, q_stop: Int, is_own: bool, most: Int
 ) -> tuple[Int, Int]:
-    """Find the first run that may be removed, among the equal tokens from p and q on.
+    """Find the first removable run among the equal tokens from p and q on.
 
-    Returns how many tokens are before it, at most ``most``, or ``NEVER``, and its length; that of a
-    run with tokens before it is not exact. In the own text a run ends before it begins again.
+    Returns the number of tokens before it, at most ``most``, or ``NEVER``, and its length, inexact
+    if tokens come before it. In the own text a run ends before its next occurrence.
     """
     values, removed, heads = collection.values, collection.removed, collection.heads
     min_tokens = collection.min_tokens
@@ -387,7 +389,7 @@ def _first_run(
         if is_own and q >= begin:
             if last - first >= min_tokens:
                 break
-            # A run that begins behind may also end behind.
+            # A run that begins later may also end later.
             first, begin = first + 1, at_or_after(removed, begin + 1, p_stop)
         if p >= p_stop or q >= q_stop:
             break
@@ -416,7 +418,7 @@ def _first_run(
 @helper
 def look_up_sample(
     collection: Collection,
-    found: Found,
+    found: SampleTable,
     first_row: Int,
     start: Int,
     stop: Int,
@@ -429,8 +431,8 @@ def look_up_sample(
     """Find the longest run from the window's first token on that contains its sample.
 
     ``n_before`` tokens of the window are before the sample. Returns the run's length, or 0, its
-    kept place, in how many windows a run begins that needs another look, the number of entries of
-    this hash, and the slot that the sample has or may take.
+    kept place, the number of windows until a run that needs another look, the number of entries of
+    this hash, and the sample's slot or a free one.
     """
     values, removed, entries = collection.values, collection.removed, found.entries
     best: Int = np.int64(0)
@@ -469,7 +471,7 @@ def look_up_sample(
 @helper
 def look_up_window(
     collection: Collection,
-    found: Found,
+    found: SampleTable,
     first_row: Int,
     start: Int,
     stop: Int,
@@ -477,7 +479,7 @@ def look_up_window(
     first: Int,
     hashed: np.uint64,
 ) -> tuple[Int, Int, Int]:
-    """Find a run that begins where a window of the table does.
+    """Find a run that begins at a window of the table.
 
     Returns its length, or 0, its kept place, and the slot of an equal window or a free one.
     """
@@ -498,7 +500,7 @@ def look_up_window(
             # Windows of one text that overlap are equal too, but only the first is of use.
             p, k = first, q
             n: Int = np.int64(0)
-            # Windows are equal up to where one ends that begins with the next character: a longer
+            # Windows are equal up to the end of one that begins with the next character: a longer
             # run is found from there.
             least: Int = np.int64(NEVER)
             is_equal = True
@@ -523,8 +525,8 @@ def look_up_window(
 
 
 @inlined
-def fill_slot(found: Found, slot: Int, hashed: np.uint64, place: Int) -> bool:
-    """Put a place into a slot if that is free; returns whether the table is full then."""
+def fill_slot(found: SampleTable, slot: Int, hashed: np.uint64, place: Int) -> bool:
+    """Put a place into a slot if it is free; return whether the table is full then."""
     if found.entries[np.uint64(slot)] == _0:
         found.entries[np.uint64(slot)] = hashed & ~_PLACES | np.uint64(place + 1)
         found.filled[0] += 1

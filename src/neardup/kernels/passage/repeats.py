@@ -1,6 +1,6 @@
-"""Runs of equal tokens, found in linear time and removed but for the first of them.
+"""Find runs of equal tokens in linear time, and remove all but the first.
 
-Where nothing repeats, picking samples and putting them into the table is all there is to do.
+Without repeats, the only work is to pick samples and put them into the table.
 
 References
 ----------
@@ -17,7 +17,7 @@ from neardup.kernels.passage.repeat_table import (
     LONG_CHAIN,
     NEVER,
     Collection,
-    Found,
+    SampleTable,
     at_or_after,
     entry_at_home,
     fill_slot,
@@ -54,7 +54,7 @@ def ring_size(gram: Int, part: Int) -> Int:
 
 @inlined
 def _least_before(ring: ConstUint64s, last: Int, first: Int) -> Int:
-    """Place of the least part from ``last`` down to ``first``, the last of several."""
+    """Return the place of the least part from ``last`` down to ``first``, the last on a tie."""
     mask = np.int64(ring.shape[0] - 1)
     least, least_at = ring[np.uint64(last & mask)], np.int64(last)
     for k in range(last - 1, first - 1, -1):
@@ -77,10 +77,10 @@ def _pick_samples(
     windows: Int64s,
     hashes: Uint64s,
 ) -> tuple[Int, Int]:
-    """Pick the samples of the windows from ``begin`` on, for as many as there is room.
+    """Pick the samples of the windows from ``begin`` on, as many as fit.
 
-    ``windows`` gets the first window that each is the sample of. Returns the number of samples
-    and the first window that was not seen, or ``stop``.
+    ``windows`` receives the first window of each sample. Returns the number of samples and the
+    first window not seen, or ``stop``.
     """
     leaving, part_leaving = power(gram), power(part)
     mask = np.int64(ring.shape[0] - 1)
@@ -134,9 +134,9 @@ def sample_documents(
     hashes: Uint64s,
     documents: Int64s,
 ) -> int:
-    """Write the samples of all windows of documents, and return how many there are.
+    """Write the samples of all windows of documents; return their number.
 
-    Of each its hash and its document. There is room for one for each window.
+    Each has its hash and its document. There is room for one per window.
     """
     ring = np.empty(ring_size(gram, part), np.uint64)
     samples, windows = np.empty(N_PICKED, np.int64), np.empty(N_PICKED, np.int64)
@@ -158,7 +158,7 @@ def sample_documents(
 @helper
 def pass_samples(
     collection: Collection,
-    found: Found,
+    found: SampleTable,
     first_row: Int,
     start: Int,
     stop: Int,
@@ -168,11 +168,10 @@ def pass_samples(
     is_added: Int,
     ring: Uint64s,
 ) -> Int:
-    """Put the samples of windows from ``begin`` on into the table for as long as none repeats.
+    """Put the samples of windows from ``begin`` on into the table until one repeats.
 
     From ``begin`` to ``gap`` no token of the document is removed. Returns the first window that
-    needs a closer look, ``gap`` if there is none, or ``FULL``. ``ring`` has places of
-    ``ring_size``.
+    needs a closer look, or ``gap``, or ``FULL``. ``ring`` has places of ``ring_size``.
     """
     samples, windows = np.empty(N_PICKED, np.int64), np.empty(N_PICKED, np.int64)
     hashes, shared_ones = np.empty(N_PICKED, np.uint64), np.empty(N_PICKED, np.int64)
@@ -221,10 +220,10 @@ def pass_samples(
 
 @helper
 def _was_there(collection: Collection, sample: Int, start: Int, stop: Int) -> bool:
-    """Whether the text had the tokens of a k-gram across a joint at its first place, or its last.
+    """Return whether the text had a k-gram across a joint at its first place, or its last.
 
-    So it is where what is gone begins as what is behind it, or ends as what is before. Then no
-    other text has them, or they are shared as it is.
+    That is so if the removed text begins like the text after it, or ends like the text before it.
+    Then the k-gram is unique, or already marked as shared.
     """
     values, removed, gram = collection.values, collection.removed, collection.gram
     place: Int = sample
@@ -246,8 +245,7 @@ def _was_there(collection: Collection, sample: Int, start: Int, stop: Int) -> bo
 
 
 @helper
-def _note_joint(found: Found, hashed: np.uint64) -> bool:
-    """Note a sample across a joint; returns whether there was room."""
+def _note_joint(found: SampleTable, hashed: np.uint64) -> bool:
     row = found.filled[2]
     if row == found.joints.shape[0]:
         return False
@@ -257,7 +255,7 @@ def _note_joint(found: Found, hashed: np.uint64) -> bool:
 
 
 DONE, TABLE_FULL, ROWS_FULL, JOINTS_FULL = 0, 1, 2, 3
-"""How ``remove_repeats`` ends."""
+"""Outcomes of ``remove_repeats``."""
 
 _0 = np.uint64(0)
 
@@ -265,17 +263,17 @@ _0 = np.uint64(0)
 @helper
 def _write_rows(
     collection: Collection,
-    found: Found,
+    found: SampleTable,
     p: Int,
     stop: Int,
     q: Int,
     length: Int,
     until: Int,
 ) -> tuple[Int, Int, Int]:
-    """Write rows for a run of equal tokens, without those before ``until``.
+    """Write rows for a run of equal tokens, without the tokens before ``until``.
 
-    Rows begin with a character in both texts. Returns the token behind the run, -1 if there was no
-    room, where the first window begins that may end behind it, and how many tokens are between.
+    Rows begin with a character in both texts. Returns the end of the run, or -1 if full, the start
+    of the first window that may end after it, and the number of tokens between.
     """
     rows, removed, heads = found.rows, collection.removed, collection.heads
     n_values = collection.values.shape[0]
@@ -305,18 +303,18 @@ def _write_rows(
 @helper
 def _look(
     collection: Collection,
-    found: Found,
+    found: SampleTable,
     first_row: Int,
     start: Int,
     stop: Int,
     is_searched: Int,
     is_added: Int,
 ) -> Int:
-    """Look through a document once: rows for what goes, entries for what stays.
+    """Pass through a document once: write rows for repeats, entries for kept text.
 
-    From left to right every window goes that occurs before, in what stays of the text as it was
-    when the look began. Behind a run that goes, of all windows that overlap it the one is taken
-    that reaches farthest, so that periodic text makes few rows.
+    Every window is removed, from left to right, that occurs earlier in kept text, in the text as it
+    was before this pass. Of the windows that overlap a removed run, the farthest-reaching one
+    follows, so that periodic text makes few rows.
     """
     values, removed = collection.values, collection.removed
     min_tokens, gram, part = collection.min_tokens, collection.gram, collection.part
@@ -325,7 +323,7 @@ def _look(
     leaving, part_leaving, window_leaving = power(gram), power(part), power(min_tokens)
 
     is_cut = not is_whole(removed, start, stop)
-    # Where only some windows may go, these are in texts as they were.
+    # If only some windows may be removed, they are windows of the original texts.
     joins = is_cut and collection.wanted.shape[0] == 0
     until: Int = np.int64(-1)
     begin: Int = at_or_after(removed, start, stop)
@@ -340,7 +338,7 @@ def _look(
             if begin == FULL:
                 return TABLE_FULL
             if begin == gap and gap < stop:
-                # The first window across the gap, or behind it.
+                # The first window across the gap, or after it.
                 begin = at_or_after(removed, gap - min_tokens + 1, stop)
             passed = np.int64(0)
         # All numbers count tokens of the text from here on.
@@ -455,12 +453,11 @@ def _look(
 
 
 @helper
-def _rename_kept(found: Found, first: Int, last: Int, start: Int, stop: Int) -> bool:
-    """Have rows name what stays, where tokens that they name as kept went in the last look.
+def _rename_kept(found: SampleTable, first: Int, last: Int, start: Int, stop: Int) -> bool:
+    """Rename the kept text of rows whose kept tokens the last pass removed.
 
-    The rows of the last look are those from ``last`` on, others of the document those from
-    ``first``. A row is cut in pieces where some of its tokens are now named by those of another
-    row. Returns whether there was room.
+    The rows of the last pass are from ``last`` on, other rows of the document from ``first``. A row
+    is split where another row now names some of its tokens. Returns whether the rows fitted.
     """
     rows = found.rows
     end = found.filled[1]
@@ -492,22 +489,22 @@ def _rename_kept(found: Found, first: Int, last: Int, start: Int, stop: Int) -> 
 @kernel
 def remove_repeats(
     collection: Collection,
-    found: Found,
+    found: SampleTable,
     order: ConstInt64s,
     first: int,
     last: int,
     searched_from: int,
     added_to: int,
 ) -> tuple[Int, Int]:
-    """Remove every window that occurs before, from the documents in order from first to last.
+    """Remove repeated windows from documents, in order from first to last.
 
-    Those before ``searched_from`` lose nothing more; what stays of those before ``added_to`` is
-    what others lose their windows for. A document is looked through until nothing of it goes: of
-    the text joined after a cut other windows may.
+    Documents before ``searched_from`` stay unchanged; kept text of documents before ``added_to``
+    removes windows of other documents. Passes through a document repeat until nothing is removed,
+    because cuts join text into new windows.
 
     Returns the first document not done and why: all are done, or table, rows or joints are full.
-    With more room one may go on from there. A table of more slots is filled anew with the documents
-    before.
+    With more room the caller can resume from there. A larger table is refilled with the earlier
+    documents.
     """
     offsets, removed, rows = collection.offsets, collection.removed, found.rows
     for number in range(first, last):

@@ -1,9 +1,8 @@
-"""A segment as kernels see it: its windows, and where tokens stand in their texts.
+"""Segments in kernels: windows, and positions of tokens in their texts.
 
-Places take two bytes. Of each token the gap to the token before it and its own length are kept, in
-bytes of text, and for every 64th token where it starts. A gap or length that does not fit is 255
-and listed apart. A gap is counted from where the token before stops; where tokens overlap, from
-where that starts.
+Places take two bytes. Each token has its gap to the token before it and its own length, in bytes of
+text, and every 64th token its start. A gap or length that does not fit is 255 and listed
+separately. A gap counts from the end of the token before, or from its start if tokens overlap.
 """
 
 from __future__ import annotations
@@ -46,10 +45,10 @@ class Documents(NamedTuple):
     """The texts of a segment as entries of its vocabulary.
 
     Document d is ``tokens[offsets[d] : offsets[d + 1]]``. ``inverses`` are inverse document
-    frequencies of the vocabulary, or empty where all are 1. A token that a passage has f times
-    weighs ``term_weights[f]`` times that. The first copy of entry e adds ``once[e]`` or more to
-    what a passage weighs, each further one ``again[e]`` or more: whole numbers, so that taking one
-    away undoes adding it.
+    frequencies of the vocabulary, or empty if all are 1. A token that a passage has f times weighs
+    ``term_weights[f]`` times that. The first copy of entry e adds at least ``once[e]`` to a
+    passage's weight, each further one at least ``again[e]``: whole numbers, so that subtraction
+    reverses addition exactly.
     """
 
     tokens: ConstInt32s
@@ -63,8 +62,8 @@ class Documents(NamedTuple):
 class Scratch(NamedTuple):
     """Memory for one thread.
 
-    For each entry of the vocabulary ``known`` has -1, and is left so, and ``seen`` a place where it
-    stands, or -1. The rest has room for the tokens of any document and one more.
+    For each entry of the vocabulary ``known`` has -1, and is left so, and ``seen`` a place of it,
+    or -1. The other arrays fit the tokens of any document and one more.
     """
 
     known: Int32s
@@ -76,10 +75,10 @@ class Scratch(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What passages must fulfil: common min-hashes, tokens, and similarity.
+    """Requirements on passages: common min-hashes, tokens, and similarity.
 
-    If ``times`` is 0, that is Jaccard similarity. Else it is the share of a query that they hold,
-    and they weigh at most so many times what the query does.
+    If ``times`` is 0, it is Jaccard similarity. Else it is the share of a query that they contain,
+    and they weigh at most ``times`` times as much as the query.
     """
 
     hits: int
@@ -104,11 +103,11 @@ def pack_places(
     far_places: Int64s,
     far_values: Int64s,
 ) -> Int:
-    """Pack where tokens start and stop in their texts.
+    """Pack starts and stops of tokens in their texts.
 
-    ``samples`` gets the start of tokens 0, 64, 128 and so on of all texts. ``far_places`` gets
-    2 * token for a gap that is listed apart and 2 * token + 1 for a length, ascending,
-    ``far_values`` what it is. Returns how many there are; those that do not fit are only counted.
+    ``samples`` gets the start of tokens 0, 64, 128 and so on of all texts. ``far_places`` gets 2 *
+    token for a gap listed separately and 2 * token + 1 for a length, ascending, ``far_values`` its
+    value. Returns their number, including values that do not fit.
     """
     n_far = np.int64(0)
     room = far_places.shape[0]
@@ -160,7 +159,7 @@ def find_places(
     starts: Int64s,
     stops: Int64s,
 ) -> None:
-    """Find where some tokens start and stop in their texts; ``firsts`` are these texts' first ones.
+    """Find starts and stops of tokens; ``firsts`` are the first tokens of their texts.
 
     At most 64 steps each.
     """

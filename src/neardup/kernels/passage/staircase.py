@@ -1,25 +1,25 @@
-"""All compact windows of a text: for every sub-text its min-hash, in few rectangles.
+"""List all compact windows of a text: the min-hash of every sub-text, in few rectangles.
 
-The x-th copy of a token back from the end j of a sub-text T[a..j] stands at p_x: a sub-text has the
-hash of this copy if it starts at p_x or before. Of all sub-texts with one end, taken by start, the
-min-hash so never falls: it is a staircase. Going from one end to the next only adds hashes of the
-token that is met: each lowers the staircase up to its p_x where it is higher, which overwrites a
-run of steps. What a step was since it came to be, is a window: its starts, with all ends from the
-one that opened it to the one before it was overwritten.
+The x-th copy of a token back from the end j of a sub-text T[a..j] is at p_x: a sub-text has the
+hash of this copy if it starts at p_x or before. So with a fixed end the min-hash never falls from
+start to start: it is a staircase. The next end only adds hashes of its token: each lowers the
+staircase up to its p_x where it is higher, which overwrites a run of steps. The life of a step is a
+window: its starts, with all ends from the one that opened it to the last one before it was
+overwritten.
 
 This is the partition of the paper's Algorithm 4 with keys of equal hash visited from left to right,
 without sorting keys: p_x ascends with the end, so memory is met in order, and most hashes are found
 to be above the staircase by a look at the ceiling of the 64 starts around p_x.
 
-A step is known by its last start. The arrays over starts hold for each step its ``values``, the
-number of the active hash that it has (``entries``), the end that ``opened`` it, and where the step
-``before`` it ends. There is a guard below all steps, 0, and one above, n + 1, for the starts that
-no hash has reached; neither has a hash (-1).
+A step is identified by its last start. The arrays over starts hold for each step its ``values``,
+the number of its active hash (``entries``), the end that ``opened`` it, and the end of the step
+``before`` it. A guard below all steps, 0, and one above, n + 1, cover the starts without a hash;
+neither has a hash (-1).
 
-Steps are kept in an ordered set of small integers: a bit for each, and summaries of 64 bits in one,
-twice. Numbers lie between 0 and the greatest one, which has to be in the set; finding the next one
-takes a few word operations. ``bits`` has a bit for every number, ``words`` one for every word of
-``bits`` that is not zero, ``blocks`` one for every word of ``words`` that is not.
+Steps are in an ordered set of small integers: a bit for each, and summaries of 64 bits in one,
+twice. Numbers lie between 0 and the greatest one, which has to be in the set; the next number takes
+a few word operations. ``bits`` has a bit for every number, ``words`` one for every nonzero word of
+``bits``, ``blocks`` one for every nonzero word of ``words``.
 
 References
 ----------
@@ -52,8 +52,8 @@ _1 = np.uint64(1)
 class Occurrences(NamedTuple):
     """The tokens of some texts by kind.
 
-    ``offsets`` (n + 1) are those of the token lists. The types of text d are ``type_offsets[d]`` to
-    ``type_offsets[d + 1]``; type k has the hash ``type_hashes[k]`` and stands at
+    ``offsets`` (n + 1) delimit the token lists. The types of text d are ``type_offsets[d]`` to
+    ``type_offsets[d + 1]``; type k has the hash ``type_hashes[k]`` and occurs at
     ``positions[type_starts[k] : type_starts[k + 1]]``, counted from 1 in its text, ascending.
     ``numbers`` are the types of the tokens in text order, counted from the first of their text.
     """
@@ -69,7 +69,7 @@ class Occurrences(NamedTuple):
 class Active(NamedTuple):
     """The active hashes of a text, by type and ascending copy; room for as many as its tokens.
 
-    Those of its t-th type are ``starts[t]`` to ``starts[t + 1]``. ``orders`` compare them, then
+    Hashes of its t-th type are at ``starts[t]`` to ``starts[t + 1]``, ordered by ``orders``, then
     ``identities``, which are the keys of windows; ``types`` is scratch.
     """
 
@@ -81,7 +81,7 @@ class Active(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Scratch for the staircase over the starts of a text, and how often each type was met."""
+    """Scratch for the staircase over the starts of a text, and counts of each type."""
 
     n_met: Int32s
     bits: Uint64s
@@ -169,7 +169,7 @@ def remove(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> None:
 
 @inlined
 def first_from(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> Int:
-    """Give the smallest number that is at least x; there has to be one."""
+    """Return the smallest number of at least x, which must exist."""
     w = x >> 6
     rest = bits[w] >> np.uint64(x & 63)
     if rest != 0:
@@ -201,7 +201,6 @@ _SHARE = 6
 
 @inlined
 def _reverse(first: Int, stop: Int, keys: Uint64s, starts: Uint32s, spans: Uint32Rows) -> None:
-    """Turn the order of some windows round."""
     for k in range((stop - first) >> 1):
         i, j = first + k, stop - 1 - k
         keys[i], keys[j] = keys[j], keys[i]
@@ -221,12 +220,12 @@ def list_windows(
     n: Int,
     windows: Windows,
 ) -> Int:
-    """List a text's windows that hold a sub-text of ``min_tokens``; gives the number of windows.
+    """List a text's windows with a sub-text of ``min_tokens``; return their number.
 
     Unless ``has_all``, active hashes above some value were left out: the result is then -1 if a
-    sub-text of ``min_tokens`` has none that is left, else what it is with all. ``n`` windows are
-    there already; they go on being counted where they do not fit. Windows of one key ascend and
-    have no start in common.
+    sub-text of ``min_tokens`` has no hash left, else the result with all hashes. ``n`` windows
+    exist already; windows that do not fit are only counted. Windows of one key ascend and are
+    disjoint.
     """
     positions, type_starts, numbers = texts.positions, texts.type_starts, texts.numbers
     base, n_tokens = texts.offsets[text], texts.offsets[text + 1] - texts.offsets[text]
@@ -251,8 +250,8 @@ def list_windows(
     values[0], entries[0] = np.uint64(0), -1
     values[top], entries[top] = _LARGEST, -1
     before[top] = 0
-    # What is done for every hash or window is written out: handing arrays to an inlined function
-    # makes Numba count references to them, which took longer than all the rest.
+    # The code for every hash or window is written out: inlined functions with array arguments make
+    # Numba count references to them, which took longer than all other work.
     for end in range(1, n_tokens + 1):
         t = np.int64(numbers[base + end - 1])
         entry, stop = entry_starts[t], entry_starts[t + 1]
@@ -294,8 +293,9 @@ def list_windows(
             share = start >> _SHARE
             if ceilings[share] >= value:
                 step = np.int64(first_from(bits, words, blocks, start))
-                # The step that holds the start keeps what lies behind it. None of these steps has
-                # come with this end: the copy before it has lowered all starts that it reaches.
+                # The step that contains the start keeps the part after it. None of these steps was
+                # created at this end, because the copy before it has lowered all starts within its
+                # reach.
                 holder, first_window = step, n
                 while values[step] > value or (
                     values[step] == value

@@ -1,8 +1,8 @@
-"""Sub-texts that lie in enough windows at the same time, found by a sweep over start positions.
+"""Find sub-texts in enough windows at the same time, by a sweep over starts.
 
 A window is a rectangle: all sub-texts that start in one range and end in another. From left to
-right, windows enter when their first start is reached and leave behind their last one. In between
-a segment tree over the end positions knows in how many windows each sub-text is.
+right, windows enter at their first start and leave after their last one. In between a segment tree
+over the end positions counts the windows of each sub-text.
 
 References
 ----------
@@ -24,7 +24,6 @@ from neardup.kernels.types import ConstInt64Rows, ConstInt64s, Int, Int32s, Int6
 
 @inlined
 def _update(node: Int, added: Int32s, least: Int32s, most: Int32s) -> None:
-    """Work out the counts of an inner node from those of its children."""
     left, right = node << 1, (node << 1) | 1
     least[node] = min(least[left], least[right]) + added[node]
     most[node] = max(most[left], most[right]) + added[node]
@@ -34,8 +33,8 @@ def _update(node: Int, added: Int32s, least: Int32s, most: Int32s) -> None:
 def _add(start: Int, stop: Int, change: Int, added: Int32s, least: Int32s, most: Int32s) -> None:
     """Add to the counts of leaves ``start`` to ``stop``, exclusive and not empty.
 
-    What a node adds holds for all below it and is never handed down: its ``least`` and ``most``
-    are those of the leaves below as far as it and the nodes below it know.
+    A node's own amount applies to all leaves below it and is never pushed down: its ``least`` and
+    ``most`` include only amounts of its subtree.
     """
     n_leaves = added.shape[0] >> 1
     left, right = start + n_leaves, stop + n_leaves
@@ -78,8 +77,8 @@ def _find_runs(
     """Find the longest runs of leaves that count at least ``wanted``, from left to right.
 
     With ``is_counted`` all leaves of a run count the same, and ``depths`` receives it; without, it
-    receives ``wanted``. Runs are written from ``first_run`` on; returns where they end. ``nodes``
-    and ``counts`` are a stack of nodes with what the nodes above them add.
+    receives ``wanted``. Runs are written from ``first_run`` on; returns their end. ``nodes`` and
+    ``counts`` are a stack of nodes with the amounts of the nodes above them.
     """
     n_leaves = added.shape[0] >> 1
     run, height = np.int64(first_run), np.int64(1)
@@ -121,7 +120,7 @@ def _sweep(
     is_counted: bool,
     rectangles: Int64Rows,
 ) -> Int:
-    """Do what the kernels below say; with ``is_counted`` what the second one says."""
+    """Sweep for ``sweep_windows``, or for ``count_windows`` with ``is_counted``."""
     n_windows = firsts.shape[0]
     if n_windows < wanted:
         return np.int64(0)
@@ -157,8 +156,8 @@ def _sweep(
     counts = np.empty(height + 2, np.int64)
     is_in_tree = np.zeros(n_windows, np.int32)
 
-    # Runs with the rectangles that they belong to: those of the positions before in one half of the
-    # arrays, of these in the other. Runs that count differently may adjoin.
+    # Runs with the rectangles that they belong to: runs of the positions before in one half of the
+    # arrays, current ones in the other. Runs of different counts may adjoin.
     half: Int = 2 * n_windows if is_counted else n_windows
     starts = np.empty(2 * half, np.int64)
     stops = np.empty(2 * half, np.int64)
@@ -172,7 +171,7 @@ def _sweep(
     entered, left = np.int64(0), np.int64(0)
     tree_entered, tree_left = np.int64(0), np.int64(0)
     while entered < n_windows or entered - left >= wanted:
-        # The next position where a window begins, or the first one behind a window.
+        # The next position with a new window, or the first one after a window.
         position = lasts[leaving[left]] + 1
         if entered < n_windows:
             position = min(position, firsts[entering[entered]])
@@ -180,8 +179,8 @@ def _sweep(
             entered += 1
         while left < n_windows and lasts[leaving[left]] < position:
             left += 1
-        # While there are too few windows the tree is left as it is, and most that leave meanwhile
-        # never were in it.
+        # With too few windows the tree stays unchanged, and most windows that leave meanwhile never
+        # were in it.
         if entered - left < wanted:
             old_end = old_first
             continue
@@ -246,18 +245,17 @@ def sweep_windows(
     wanted: int,
     rectangles: Int64Rows,
 ) -> Int:
-    """Find all sub-texts that are in at least ``wanted`` windows, as disjoint rectangles.
+    """Find all sub-texts in at least ``wanted`` windows, as disjoint rectangles.
 
-    Window w holds the sub-texts [i, j] with ``firsts[w] <= i <= lasts[w]`` and
-    ``end_firsts[w] <= j <= end_lasts[w]``; none is empty, and ``wanted`` is positive. Rows of
-    ``rectangles`` get the same four numbers, by ascending first start, then first end. Rectangles
-    are as wide (in starts) as they can be without overlapping others: of two neighbours with the
-    same ends, the one does not begin right behind the other.
+    Window w holds the sub-texts [i, j] with ``firsts[w] <= i <= lasts[w]`` and ``end_firsts[w] <= j
+    <= end_lasts[w]``; none is empty, and ``wanted`` is positive. Rows of ``rectangles`` get the
+    same four numbers, by ascending first start, then first end. Rectangles are as wide (in starts)
+    as they can be without overlapping others: neighbours with the same ends are not adjacent.
 
-    Returns the number of rectangles, which may be more than there are rows to write; then the rest
-    is only counted. Cost O((W + R) log W) for W windows and R runs of ends, summed up over all
-    positions where a window begins or ends. Windows of an index are at most one for each hash
-    function and start, so there are few runs at a time.
+    Returns the number of rectangles, including rectangles that do not fit. Cost O((W + R) log W)
+    for W windows and R runs of ends, summed up over all positions where a window begins or ends.
+    Windows of an index are at most one for each hash function and start, so there are few runs at a
+    time.
     """
     return _sweep(firsts, lasts, end_firsts, end_lasts, wanted, False, rectangles)
 
@@ -295,18 +293,17 @@ def outline_regions(
     lows: Int64s,
     highs: Int64s,
 ) -> tuple[Int, Int]:
-    """Find the sub-texts in windows of ``hits`` lists, those that may meet as one region.
+    """Find sub-texts in windows of ``hits`` lists, adjacent ones as one region.
 
-    Two meet that are of one document and have less than ``apart`` tokens between them.
+    Sub-texts of one document are adjacent if less than ``apart`` tokens lie between them.
 
-    ``ranges``, from ``first_range`` on, and ``lists`` are those of ``narrowing.narrow_buckets``.
-    Rows of ``regions`` receive the query, the first start, where the last sub-text ends
-    (exclusive), and the first row and the one after the last of ``lows`` and ``highs``: these have
-    for each start, one after another, the least and the greatest last token, counted from the first
-    start; the greater first where there is none.
+    ``ranges``, from ``first_range`` on, and ``lists`` are from ``candidates.sift_queries``. Rows of
+    ``regions`` receive the query, the first start, the end of the last sub-text, and the range of
+    rows in ``lows`` and ``highs``: these have for each start in turn the least and the greatest
+    last token, counted from the first start; the greater first if there is none.
 
-    Returns the first range not done, which is below the end if regions do not fit, and how many
-    regions there are.
+    Returns the first range not done, which is below the end if regions do not fit, and the number
+    of regions.
     """
     starts, spans = windows.starts, windows.spans
     wide_rows, wide_spans = windows.wide_rows, windows.wide_spans
@@ -315,7 +312,7 @@ def outline_regions(
     rectangles = np.empty((4 * _ROOM, 4), np.int64)
     n_regions, query, query_range = np.int64(0), np.int64(-1), np.int64(first_range)
     n_regions_before = np.int64(0)
-    # The rows of the region that may go on begin at ``first_row``; there is none without rows.
+    # The rows of the open region begin at ``first_row``; without rows none is open.
     first_row, n_rows, origin, end = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     document = np.int64(-1)
     for k in range(first_range, ranges.shape[0] + 1):

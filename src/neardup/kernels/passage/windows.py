@@ -1,10 +1,10 @@
-"""All compact windows of texts, by multisets or by consistent weighted sampling.
+"""List all compact windows of texts, by multisets or consistent weighted sampling.
 
 The tokens of each text are numbered by kind, with the positions of each kind, and go up the
-``staircase`` with their active hash values: those that can be the smallest of a sub-text. The x-th
-copy of a token has the hash h(t, x) = mix64(mix64(t ^ seed) + x * GOLDEN). A sub-text with f copies
-of the token has all of h(t, 1) to h(t, f), so h(t, x) matters only where it is less than all before
-it; of f values some ln f are expected to be.
+``staircase`` with their active hash values, which can be the smallest of a sub-text. The x-th copy
+of a token has the hash h(t, x) = mix64(mix64(t ^ seed) + x * GOLDEN). A sub-text with f copies of
+the token has all of h(t, 1) to h(t, f), so h(t, x) matters only if it is less than all before it;
+about ln f of f values are.
 
 References
 ----------
@@ -42,7 +42,7 @@ def group_occurrences(
     type_starts: Int64s,
     positions: Int32s,
 ) -> Int:
-    """Give the different tokens of each text numbers, and list where they stand (``Occurrences``).
+    """List the distinct tokens of each text with their positions (``Occurrences``).
 
     ``values`` and ``offsets`` (n + 1) are token lists, ``offsets[0]`` is 0. ``type_hashes`` and
     ``numbers`` have room for every token, ``type_starts`` for one more; ``slots`` is scratch: a
@@ -93,7 +93,7 @@ def group_occurrences(
 
 @inlined
 def occurrence_hash(mixed: np.uint64, x: Int) -> np.uint64:
-    """Hash of the x-th copy of a token; ``mixed`` is mix64 of its hash and the seed."""
+    """Hash the x-th copy of a token; ``mixed`` is mix64 of its hash and the seed."""
     return mix64(mixed + np.uint64(x) * GOLDEN)
 
 
@@ -106,9 +106,9 @@ def list_active(
     high: np.uint64,
     active: Active,
 ) -> None:
-    """List the active hash values below ``high`` of a text, type by type, by ascending copy.
+    """List a text's active hash values below ``high``, by type and ascending copy.
 
-    Of each token at most ``most_copies`` copies count.
+    At most ``most_copies`` copies of each token count.
     """
     type_hashes, type_starts = texts.type_hashes, texts.type_starts
     _, starts, copies, orders, identities = active
@@ -135,11 +135,11 @@ _LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @inlined
 def _first_ceiling(n_tokens: Int, min_tokens: Int) -> np.uint64:
-    """Guess a hash value below which every ``min_tokens`` tokens of a text have one, mostly.
+    """Guess a ceiling below which almost all runs of ``min_tokens`` tokens have a hash.
 
-    That some tokens in a row all have greater ones has a probability of less than
-    n (1 - ceiling)^min_tokens, a hundredth, were they all different; repeats take some more. Where
-    that is not far below all hashes, a second try would cost more than the first one saves.
+    A run with only greater hashes has a probability below n (1 - ceiling)^min_tokens, a hundredth,
+    if all tokens differ; repeats take some more. If the ceiling is close to the maximum, a second
+    try would cost more than the first one saves.
     """
     share = 1.25 * np.log(100.0 * n_tokens) / min_tokens
     if share >= 0.4:
@@ -160,8 +160,8 @@ def multiset_windows(
 ) -> tuple[Int, Int]:
     """List the windows of texts from ``first_text`` on under one hash function.
 
-    Of each token ``most_copies`` copies count. ``active`` and ``steps`` are scratch for the longest
-    text. Windows of one key in one text ascend.
+    At most ``most_copies`` copies of each token count. ``active`` and ``steps`` are scratch for the
+    longest text. Windows of one key in one text ascend.
 
     Returns the first text not done, which is below the end if its windows might not fit, and the
     number of windows.
@@ -200,8 +200,8 @@ def weighted_windows(
 ) -> tuple[Int, Int]:
     """List the windows of texts from ``first_text`` on under consistent weighted sampling.
 
-    ``log_weights`` of a type's copies are in the places of its positions. Tokens that weigh nothing
-    are in no key; sub-texts of such tokens only are in no window. The rest is as in
+    ``log_weights`` of a type's copies are in the places of its positions. Tokens without weight
+    have no key, and sub-texts of such tokens only have no window. Otherwise as
     ``multiset_windows``.
     """
     offsets = texts.offsets

@@ -1,4 +1,4 @@
-"""Greedy clustering: each sketch is compared with the clusters that it shares rare values with."""
+"""Cluster greedily: compare each sketch with clusters that share its rare values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _0, _1, _32 = np.uint64(0), np.uint64(1), np.uint64(32)
 class Rule(NamedTuple):
     """A resemblance of p / q joins a cluster.
 
-    Of samples the ``limit`` smallest values are looked at, and less than ``min_samples`` join
+    Samples are compared by the ``limit`` smallest values, and less than ``min_samples`` join
     nothing.
     """
 
@@ -41,14 +41,14 @@ class Rule(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The clusters that are held, numbered from ``first``, and the values that lead to them.
+    """Clusters in memory, numbered from ``first``, and an index of their values.
 
     Cluster ``first`` + r is represented by ``samples[starts[r] : starts[r + 1]]``, a sketch of a
-    set of ``sizes[r]`` elements and of modulus ``moduli[r]``; ``last_met`` (all -1) marks what
-    sketch it was last compared with. An entry is a value of a cluster, its row r being the owner.
-    Entries whose values have equal bits in ``mix64`` make a chain: the first is in ``heads`` (a
-    power of two, all -1), and from each the next is in ``links``. ``used`` counts rows and entries;
-    how many there may be, the lengths of the arrays tell.
+    set of ``sizes[r]`` elements and of modulus ``moduli[r]``; ``last_met`` (all -1) is the last
+    sketch compared with it. An entry is a value of a cluster, its row r being the owner. Entries
+    whose values have equal bits in ``mix64`` make a chain: the first is in ``heads`` (a power of
+    two, all -1), and from each the next is in ``links``. ``used`` counts rows and entries; the
+    lengths of the arrays limit them.
     """
 
     first: int
@@ -65,10 +65,10 @@ class Held(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What is written over for each sketch.
+    """Scratch memory for each sketch.
 
     ``room`` has one place for each power of two up to the largest modulus, or one if all moduli are
-    equal; the others are as long as the largest sketch.
+    equal; the other arrays are as long as the largest sketch.
     """
 
     room: Int64s
@@ -79,11 +79,11 @@ class Scratch(NamedTuple):
 
 
 class Tallies(NamedTuple):
-    """How many members of a cluster have each of its values; empty where nothing is counted.
+    """Numbers of a cluster's members with each value; empty if nothing is counted.
 
-    ``slots`` (a power of two, all -1) has room for twice the entries, of which there is a count
-    each; ``popular`` is as long as ``samples``, ``merged`` as two of the largest sketches, and
-    there is one of ``floors`` for each row.
+    ``slots`` (a power of two, all -1) has room for twice the entries, and each entry has a count;
+    ``popular`` is as long as ``samples``, ``merged`` as two of the largest sketches, and ``floors``
+    has one value per row.
     """
 
     slots: Int32s
@@ -94,10 +94,10 @@ class Tallies(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """The best cluster of each sketch so far, -1 for none, and the estimate as a fraction.
+    """The best cluster of each sketch so far, or -1, and the estimate as a fraction.
 
-    It has ``commons`` of ``unions`` values in common with what represents that cluster; 0 of 1
-    where there is none.
+    Sketch and representative have ``commons`` of ``unions`` values in common; 0 of 1 without a
+    cluster.
     """
 
     clusters: Int64s
@@ -112,17 +112,16 @@ def _slot_of(value: np.uint64, n_slots: Int) -> np.int64:
 
 @kernel
 def count_values(values: ConstUint64s, frequencies: Uint32s) -> None:
-    """Count values, those together that have equal bits in ``mix64``; as many as a power of two."""
+    """Count values by equal bits in ``mix64``, as many as a power of two."""
     for place in range(values.shape[0]):
         frequencies[_slot_of(values[place], frequencies.shape[0])] += np.uint32(1)
 
 
 @kernel
 def note_values(values: ConstUint64s, seen: Bytes) -> None:
-    """Note that values have come, those together that have equal bits in ``mix64``.
+    """Record values, together if they have equal bits in ``mix64``.
 
-    ``seen``, as long as a power of two, has two bits for each of these: 1 of what has come once, 2
-    of what has come more often.
+    ``seen``, as long as a power of two, has two bits for each: 1 after one value, 2 after more.
     """
     for place in range(values.shape[0]):
         slot = _slot_of(values[place], 4 * seen.shape[0])
@@ -136,12 +135,12 @@ def note_values(values: ConstUint64s, seen: Bytes) -> None:
 def find_alone(
     sketches: Samples, seen: ConstBytes, p: int, q: int, room: Int64Rows, is_alone: Bools
 ) -> None:
-    """Mark the sketches that resemble no other by p / q, for too few of their values come twice.
+    """Mark sketches that resemble no other by p / q, as too few of their values repeat.
 
-    All values of all sketches were noted in ``seen``. As many as a sketch has in common with what
-    it resembles, it has in common with all others together; and so of the values that remain where
-    the other one has a larger modulus, see ``_choose_prefix``. ``room`` (2, levels) has a place for
-    each power of two up to the largest modulus, or one if all moduli are equal.
+    All values of all sketches were recorded in ``seen``. A sketch has at least as many values in
+    common with all others together as with any one that it resembles; likewise for the values that
+    remain at a larger modulus of the other one, see ``_choose_prefix``. ``room`` (2, levels) has a
+    place for each power of two up to the largest modulus, or one if all moduli are equal.
     """
     values, offsets = sketches.values, sketches.offsets
     n_levels = room.shape[1]
@@ -173,13 +172,13 @@ def _choose_prefix(
     q: Int,
     scratch: Scratch,
 ) -> np.int64:
-    """List the places of values by which all that resemble a sketch by p / q find it.
+    """List the places of the rare values that a sketch shares with all it resembles by p / q.
 
-    A sketch of n values has at least ceil(n p / q) in common with one that it resembles so much, so
-    that the other has one of the first n + 1 less so many, whatever order they stand in. If both
-    are ordered alike, there is one among the first of both. The same holds for the values that
-    remain where the other sketch has a larger modulus, 2^j for j below the length of ``room``. The
-    rarest come first, so that few clusters are met; of equally rare ones the smaller.
+    A sketch of n values has at least ceil(n p / q) in common with a sketch that it resembles so
+    much. So the other has one of the first n + 1 - ceil(n p / q), in any order. If both are ordered
+    alike, one value is among the first of both. The same holds for the values that remain if the
+    other sketch has a larger modulus, 2^j for j below the length of ``room``. The rarest come
+    first, so that few clusters are compared; the smaller of equally rare ones.
     """
     values, room = sketches.values, scratch.room
     n_levels, n = room.shape[0], stop - start
@@ -220,7 +219,6 @@ def _add_entry(held: Held, row: Int, value: np.uint64) -> np.int64:
 
 @helper
 def _add_cluster(sketches: Samples, d: Int, held: Held) -> np.int64:
-    """Let a sketch represent a cluster, and give its row."""
     row = np.int64(held.used[0])
     held.used[0] = row + 1
     start, stop = sketches.offsets[d], sketches.offsets[d + 1]
@@ -244,10 +242,10 @@ def _count_values(
     tallies: Tallies,
     met: Int64s,
 ) -> np.int64:
-    """Count a sketch's values for a cluster, and give how many they are.
+    """Count a sketch's values for a cluster, and return their number.
 
     ``tallies.slots`` is a hash table of entries, -1 where empty, at most half full. ``met`` gets
-    the entries, in the order of the values; those that have a bit of the mask do not count.
+    the entries, in the order of the values; values with a bit of the mask do not count.
     """
     slots = tallies.slots
     last = np.uint64(slots.shape[0]) - _1
@@ -282,12 +280,12 @@ def _elect_values(
     floor: Int,
     samples: Uint64s,
 ) -> np.int64:
-    """Choose a cluster's most counted values, after one was added to each of ``met``.
+    """Choose a cluster's most counted values, after adding one to each of ``met``.
 
-    ``popular`` from ``start`` to ``stop`` has the entries of those chosen before, ascending by
-    value, ``samples`` the values; ``floor`` is the least of their counts, and is given anew. No
-    others can be chosen than these and the values met, as all counts but theirs are what they were;
-    and as counts grow by one, so does their least, at most.
+    ``popular`` from ``start`` to ``stop`` has the entries chosen before, ascending by value,
+    ``samples`` the values; ``floor`` is the least of their counts, and the result is the new one.
+    Only these and the met values can be chosen, because all other counts are unchanged; and as
+    counts grow by one, so does their least, at most.
     """
     counts, popular, merged = tallies.counts, tallies.popular, tallies.merged
     n = stop - start
@@ -324,7 +322,7 @@ def _elect_values(
 
 @helper
 def _has_room(held: Held, n_values: Int, n_entries: Int) -> bool:
-    """Whether a cluster more can be held, of a sketch of some values that some entries lead to."""
+    """Return whether a cluster with some values and index entries fits in memory."""
     n_rows = held.used[0]
     has_room: bool = (
         n_rows < held.sizes.shape[0]
@@ -348,17 +346,16 @@ def cluster_greedily(
     tallies: Tallies,
     joined: Joined,
 ) -> np.int64:
-    """Put each sketch from ``begin`` on into the cluster it resembles most, or into a new one.
+    """Assign sketches from ``begin`` on to the most similar cluster or a new one.
 
-    There are ``before`` sketches before these. What is held are some clusters, ``joined`` (n) tells
-    the best of earlier ones. New ones are made while there is room for them if ``is_open`` is not
-    0; then sketches are only compared. Returns the first one that found no room for the new
-    cluster that it makes, n if all did: from there on sketches have to come again, when later
-    clusters are held.
+    ``before`` sketches come before these. Some clusters are held, and ``joined`` (n) has the best
+    of earlier ones. New clusters are made while they fit if ``is_open`` is not 0; after that
+    sketches are only compared. Returns the first sketch whose new cluster did not fit, or n: from
+    there on sketches must be passed again, when later clusters are held.
 
     If ``is_popular`` is not 0, the row of a cluster becomes the values that most members have, as
-    many as the first has, and entries lead to clusters of which any member has a value; else
-    to those whose first member has it. For members there is always room.
+    many as the first has, and clusters are found by the values of any member; else by the values of
+    the first. Entries of members always fit.
     """
     values, offsets, sizes, moduli = (
         sketches.values,

@@ -1,4 +1,4 @@
-"""MinHash signatures, the keys of their bands, and at how many positions two are equal."""
+"""Compute MinHash signatures, the keys of their bands, and their equal positions."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _CHUNK = 1024
 
 @inlined
 def _lane(upper: np.uint32, odd: np.uint32, mask: np.uint32, even_mask: np.uint32) -> np.uint32:
-    """Value of a shingle, given as upper half and odd lower half, in one lane.
+    """Return the value of a shingle, given as upper half and odd lower half, in one lane.
 
     For any fixed lane and odd factor this is one to one in the upper half, so that values are
-    exactly uniform. Both halves of the shingle enter, and not linearly: 63 bits of it decide each
-    lane, where a multiply-and-add on 32 bits would keep progressions and see one half only.
+    exactly uniform. Both halves of the shingle enter, and not linearly: 63 of its bits decide each
+    lane, while a multiply-and-add on 32 bits would keep progressions and use one half only.
     """
     # Numba widens 32-bit operands to 64 bits. With all four loaded from 32-bit arrays and the
     # product cast back, LLVM narrows it again, to vectors of 32-bit lanes.
@@ -50,7 +50,6 @@ def _lower_signature(
     even_masks: ConstUint32s,
     signature: Uint32s,
 ) -> None:
-    """Lower every lane of a signature to the least value of ``size`` shingles."""
     n_lanes = np.uint64(masks.shape[0])
     i = np.int64(0)
     # Eight shingles per pass over the lanes: the inner loop is straight arithmetic that LLVM turns
@@ -86,9 +85,9 @@ def minhash_signatures(
     even_masks: ConstUint32s,
     signatures: Uint32Rows,
 ) -> None:
-    """Take the smallest value of each text's shingles in every lane; all ones where there is none.
+    """Take each text's smallest shingle value in every lane; all ones for an empty text.
 
-    ``masks`` and ``even_masks`` (n_lanes, the latter even) make the lanes; ``signatures`` has
+    ``masks`` and ``even_masks`` (n_lanes, the latter even) define the lanes; ``signatures`` has
     shape (n, n_lanes). Repeated shingles change nothing.
     """
     uppers = np.empty(_CHUNK, np.uint32)
@@ -139,7 +138,7 @@ def count_equal(
     right: ConstInt64s,
     equal: Int64s,
 ) -> None:
-    """Count the positions in which rows left[k] of the one and right[k] of the other are equal."""
+    """Count the equal positions of rows left[k] of one table and right[k] of the other."""
     for k in range(left.shape[0]):
         x, y, n = left[k], right[k], np.int64(0)
         for i in range(signatures.shape[1]):
@@ -164,9 +163,9 @@ def probe_agreeing(
 ) -> tuple[Int, Int]:
     """Find the earlier rows that agree with rows ``start`` to ``stop`` in ``required`` positions.
 
-    Rows are looked for in the buckets (n_bands, n) that both are in. With two collections, whose
-    first has ``n_left`` rows, pairs are of one row of each; ``n_left`` is negative otherwise.
-    ``last_seen`` (n, all -1 at first) is this worker's own.
+    Candidates share one of the buckets (n_bands, n). With two collections, the first of ``n_left``
+    rows, pairs have one row of each; ``n_left`` is negative otherwise. ``last_seen`` (n, all -1 at
+    first) is private to a worker.
 
     Returns the first row not probed, which is below ``stop`` if the next one's pairs might not fit
     into the output, and the number of pairs.

@@ -1,4 +1,4 @@
-"""Samples of sets: the smallest values of a permutation, and those that a number divides.
+"""Sample sets: the smallest values of a permutation, or the multiples of a modulus.
 
 Distinct hashes are sorted, or counted without sorting them.
 """
@@ -22,16 +22,16 @@ _64 = np.int64(64)
 def sort_distinct(
     values: Uint64s, start: Int, stop: Int, scratch: Uint64s, counts: Int64s
 ) -> np.int64:
-    """Sort a range of values that are uniform up to their largest, drop repeats, give the new end.
+    """Sort a range of uniform values, drop repeats, and return the new end.
 
-    ``scratch`` and ``counts`` as for ``sort_hashes``.
+    Values are uniform up to their largest. ``scratch`` and ``counts`` as for ``sort_hashes``.
     """
     if stop - start < 2:
         return np.int64(stop)
     largest = _0
     for i in range(np.uint64(start), np.uint64(stop)):
         largest = max(largest, values[i])
-    # Values below a bound have leading zeros, by which they are not to be spread.
+    # Values below a bound have leading zeros, useless for spreading them.
     sort_hashes(values, start, stop, scratch, counts, np.int64(leading_zeros(largest | _1)))
     last, previous = np.uint64(start), values[start]
     for i in range(np.uint64(start) + _1, np.uint64(stop)):
@@ -55,7 +55,7 @@ def count_distinct(
     counts: Int64s,
     sizes: Int64s,
 ) -> None:
-    """Count each text's distinct shingles; where there are less than ``least``, all of them.
+    """Count each text's distinct shingles, or all if there are less than ``least``.
 
     ``seen``, ``again``, ``values`` and ``scratch`` are as long as the longest text's shingles,
     ``counts`` twice as long and one more.
@@ -86,7 +86,7 @@ def count_distinct(
         sizes[doc] = n
         if n_again == _0:
             continue
-        # What shares a bit is sorted, to tell repeats from values that are different.
+        # Values that share a bit are sorted, to separate repeats from distinct values.
         for k in range(n_again):
             again[scratch[k] >> _6] |= _1 << (scratch[k] & _63)
         n_shared = _0
@@ -119,7 +119,7 @@ def _gather_below(
     scratch: Uint64s,
     counts: Int64s,
 ) -> np.int64:
-    """Find the ``size`` smallest distinct values that are not above a bound; gives their number."""
+    """Find the ``size`` smallest distinct values up to a bound; return their number."""
     held = np.int64(0)
     for first in range(start, stop, _CHUNK):
         if held > 2 * size:
@@ -147,18 +147,18 @@ def smallest_sketches(
     value_offsets: Int64s,
     sizes: Int64s,
 ) -> None:
-    """Keep the ``size`` smallest distinct values of mix64(shingle ^ key) of each text, ascending.
+    """Keep each text's ``size`` smallest distinct values of mix64(shingle ^ key), ascending.
 
-    ``values`` has room for as many of each text, or as many as it has shingles if these are fewer;
-    ``value_offsets`` (n + 1) says whose they are. ``sizes`` becomes the number of distinct
-    shingles where that is less than ``size``, else -1.
+    ``values`` has room for as many of each text, or its number of shingles if less;
+    ``value_offsets`` (n + 1) delimits them. ``sizes`` becomes the number of distinct shingles if it
+    is less than ``size``, else -1.
     """
     room = 2 * size + _CHUNK
     mixed = np.empty(_CHUNK, np.uint64)
     pool = np.empty(room, np.uint64)
     scratch = np.empty(room, np.uint64)
     counts = np.empty(2 * room + 1, np.int64)
-    # Of as many distinct shingles as are expected below the bound, less than ``size`` are below it
+    # With as many distinct shingles as expected below the bound, less than ``size`` are below it
     # once in a thousand million times.
     wanted = np.uint64(size) + np.uint64(6 * np.sqrt(size)) + _20
     count = np.int64(0)
@@ -173,7 +173,7 @@ def smallest_sketches(
                 shingles, start, stop, key, bound, size, mixed, pool, scratch, counts
             )
         if held < size:
-            # A short text, or one that repeats itself: no value is known to be too large.
+            # A short text, or a repetitive one: no value is known to be too large.
             held = _gather_below(
                 shingles, start, stop, key, _ALL_ONES, size, mixed, pool, scratch, counts
             )
@@ -197,11 +197,11 @@ def modulo_sketches(
     values: Uint64s,
     value_offsets: Int64s,
 ) -> None:
-    """Keep the distinct values of mix64(shingle ^ key) that a modulus divides, ascending.
+    """Keep the distinct multiples of a modulus in mix64(shingle ^ key), ascending.
 
-    The modulus of text d is an odd number times 2^shifts[d]; ``inverse`` is that of the odd number
-    modulo 2^64, ``quota`` (2^64 - 1) divided by it. ``values`` has room for all shingles,
-    ``value_offsets`` (n + 1) says whose they are. ``scratch`` and ``counts`` are as long as the
+    The modulus of text d is an odd number times 2^shifts[d]; ``inverse`` is the inverse of the odd
+    number modulo 2^64, ``quota`` (2^64 - 1) divided by it. ``values`` has room for all shingles,
+    and ``value_offsets`` (n + 1) delimits them. ``scratch`` and ``counts`` are as long as the
     longest text's shingles, ``counts`` twice as long and one more.
     """
     mixed = np.empty(_CHUNK, np.uint64)
@@ -230,7 +230,7 @@ def modulo_sketches(
 
 @inlined
 def sample_mask(modulus: Int, other_modulus: Int) -> np.uint64:
-    """Give the bits that are zero in values of both samples, where one is to be made coarser."""
+    """Return the bits that are zero in values of both samples at the coarser modulus."""
     if modulus == other_modulus:
         return _0
     return np.uint64(max(modulus, other_modulus)) - _1
@@ -247,10 +247,10 @@ def compare_samples(
     mask: np.uint64,
     limit: Int,
 ) -> tuple[Int, Int, Int, np.uint64]:
-    """Look at the ``limit`` smallest values of the union of two samples that have no bit of a mask.
+    """Compare the ``limit`` smallest values of the union of two samples without a mask's bits.
 
-    Gives how many of them are in both samples, how many there are, how many are in the first
-    sample, and the largest of them.
+    Returns the number of values in both samples, in the union, and in the first sample, and the
+    largest of them.
     """
     common, union, own = np.int64(0), np.int64(0), np.int64(0)
     largest = _0
@@ -261,7 +261,7 @@ def compare_samples(
         counts = largest & mask == _0
         union += np.int64(counts)
         own += np.int64(counts and x <= y)
-        # What both hold is a multiple of both moduli.
+        # A common value is a multiple of both moduli.
         common += np.int64(x == y)
         i += np.int64(x <= y)
         j += np.int64(y <= x)
@@ -281,7 +281,7 @@ def compare_samples(
 class Samples(NamedTuple):
     """Rows of sketches: row x has ``values[offsets[x] : offsets[x + 1]]``, ascending.
 
-    ``sizes`` are those of the sets where they are known to be whole, else -1.
+    ``sizes`` are the set sizes of sketches known to be whole, else -1.
     """
 
     values: ConstUint64s
@@ -302,9 +302,9 @@ def compare_sketches(
 ) -> None:
     """Compare the samples of pairs, ``left`` of the first table and ``right`` of the second.
 
-    Rows of ``counts`` receive what ``compare_samples`` counts: common, union and own; and 1 where
+    Rows of ``counts`` receive the counts of ``compare_samples``: common, union and own; and 1 if
     both samples are whole sets, or one set is empty, so that nothing is left to chance, else 0.
-    ``limit`` holds where not both samples are whole sets.
+    ``limit`` applies unless both samples are whole sets.
     """
     for k in range(left.shape[0]):
         x, y = left[k], right[k]

@@ -1,9 +1,9 @@
-"""Improved consistent weighted sampling: min-hashes of tokens that have weights.
+"""Sample weighted tokens consistently: min-hashes of tokens with weights.
 
-Ioffe (2010). For each token and seed five numbers are drawn, once and for all; they say which value
-the token has at any weight. The least value among the tokens of a text is the text's min-hash, and
-two texts have the same one with a probability of the weighted Jaccard similarity of their tokens,
-the sum of the lesser weights over the sum of the greater ones.
+Improved consistent weighted sampling, Ioffe (2010). Five numbers per token and seed determine the
+value of the token at any weight. The least value among the tokens of a text is the text's min-hash,
+and the probability that two texts have the same one is the weighted Jaccard similarity of their
+tokens, the sum of the lesser weights over the sum of the greater ones.
 
     base = mix64(token ^ seed)
     z_i  = mix64(base + i * GOLDEN), i = 1..5          SplitMix64 started at base
@@ -17,8 +17,8 @@ A weight w > 0 has the value (order, identity), compared in this order:
     order    = bits of ln a, turned so that they ascend with it
     identity = mix64(base + k)                         k in two's complement
 
-The logarithm is that of ``kernels.common.hashing``, every operation is rounded to 64-bit floating
-point in the order written: values are the same on every machine. They depend on the weight through
+With the logarithm of ``kernels.common.hashing``, and every operation rounded to 64-bit floating
+point in the order written, values are the same on every machine. They depend on the weight through
 k only, and fall as k grows: a larger weight never has a larger value. Weights are given as their
 logarithms, minus infinity for the weight 0, which has no value. -36 <= ln(w) <= 700 keeps k within
 62 bits, since r is 2^-52 at least.
@@ -60,7 +60,7 @@ def _uniform(z: np.uint64) -> np.float64:
 
 @inlined
 def ascending_bits(value: np.float64) -> np.uint64:
-    """Turn a number into a word so that words compare as numbers do (-0 just below 0)."""
+    """Convert a number to a word of the same order (-0 just below 0)."""
     bits = np.float64(value).view(np.uint64)
     negative = bits >> _63
     return bits ^ ((np.uint64(0) - negative) | (np.uint64(1) << _63))
@@ -68,7 +68,7 @@ def ascending_bits(value: np.float64) -> np.uint64:
 
 @inlined
 def draw(bases: Uint64s, size: Int, rates: Floats, log_cs: Floats, betas: Floats) -> None:
-    """Draw r, ln c and beta of ``size`` tokens, or of one under so many seeds, from their bases."""
+    """Draw r, ln c and beta from bases, of ``size`` tokens or of one under so many seeds."""
     # Straight arithmetic, which becomes vector code: three times as fast as token by token.
     for i in range(size):
         base = bases[i]
@@ -80,7 +80,7 @@ def draw(bases: Uint64s, size: Int, rates: Floats, log_cs: Floats, betas: Floats
 
 @inlined
 def _level(log_weight: np.float64, r: np.float64, beta: np.float64) -> np.float64:
-    """Give k, which grows with the weight; minus infinity for the weight 0."""
+    """Return k, which grows with the weight; minus infinity for the weight 0."""
     return np.float64(np.floor(np.divide(log_weight, r) + beta))
 
 
@@ -107,14 +107,14 @@ def list_weighted(
     types: Int32s,
     counts: Int32s,
 ) -> Int:
-    """List the active values of a text's tokens under one seed: token by token, counts ascending.
+    """List the active values of a text's tokens under one seed, by token and count.
 
     Type t stands for a distinct token of hash ``type_hashes[t]`` that the text has f times, where f
     = ``type_starts[t + 1] - type_starts[t]`` is at least 1; the logarithm of its weight when
     counted x times is ``log_weights[type_starts[t] + x - 1]``, and never falls with x. The value at
-    x is active if it is less than those at all smaller counts; the weight 0 has none. For each
-    active value the outputs get its order and identity, its type and its count x. They need room
-    for ``type_starts[n_types] - type_starts[0]`` values; returns how many there are.
+    x is active if it is less than the values at all smaller counts; the weight 0 has no value. For
+    each active value the outputs get its order and identity, its type and its count x. They need
+    room for ``type_starts[n_types] - type_starts[0]`` values. Returns the number of values.
 
     Time O(a log f) for a type with a active values.
     """
@@ -136,7 +136,7 @@ def list_weighted(
             last_k = _level(log_weights[before + f], r, beta)
             least_order, least_identity = ~np.uint64(0), ~np.uint64(0)
             x, k = np.int64(0), -np.inf
-            # A value may be less than those before only where k grows: find these places.
+            # A value may be less than the values before only where k grows: find these places.
             while k < last_k:
                 step = np.int64(1)
                 above = min(x + step, f)

@@ -1,14 +1,13 @@
 """Cut texts into tokens by character tables: UTF-8 in, folded tokens separated by zero bytes out.
 
-The tables (built in ``neardup.text.forms`` from ``unicodedata``) say for every code point
-whether it separates tokens, belongs to one, is a token by itself, belongs to the letter before it,
-or is ignored, and which UTF-8 bytes stand for it after folding.
+The tables (built in ``neardup.text.forms`` from ``unicodedata``) have the role of every code point:
+a separator, a part of a token, a token by itself, a mark of the letter before it, or ignored; and
+its UTF-8 bytes after folding.
 
-Eight bytes at a time, as one 64-bit word with the first byte lowest.
+Eight bytes are loaded at a time, as one 64-bit word with the first byte lowest.
 
 Pieces are what Unicode normalisation treats independently of each other. A table (built in
-``neardup.text.forms``) says for every code point whether it may join it to what precedes, and
-whether it may change.
+``neardup.text.forms``) marks the code points that it may join to the text before, or may change.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _16, _24, _32, _40, _48, _56 = (np.uint64(k) for k in range(16, 57, 8))
 
 @inlined
 def load_eight(data: ConstBytes, i: np.uint64) -> np.uint64:
-    """Load eight bytes from any position on; LLVM makes one instruction of it."""
+    """Load eight bytes from any position; LLVM makes one instruction of it."""
     return (
         np.uint64(data[i])
         | np.uint64(data[i + _1]) << _8
@@ -41,7 +40,7 @@ def load_eight(data: ConstBytes, i: np.uint64) -> np.uint64:
 
 @inlined
 def ascii_end(data: ConstBytes, start: Int, end: Int) -> np.int64:
-    """Find where the first character after ``start`` begins that is not ASCII, or the text ends."""
+    """Return the start of the first non-ASCII character after ``start``, or the text's end."""
     i, stop = np.uint64(start), np.uint64(end)
     while i + _32 <= stop:
         first_half = load_eight(data, i) | load_eight(data, i + _8)
@@ -77,8 +76,8 @@ MOST_TOKENS = 1.5
 # character gets a separator on each side, and reading ahead needs eight more.
 GROWTH, SLACK = 3, 16
 
-# ASCII characters that move alike and follow each other are a range: digits, capitals and small
-# letters, say. All tables of the package have so many ranges at most.
+# Adjacent ASCII characters with the same shift are a range: digits, capitals or small letters. All
+# tables of the package have at most so many ranges.
 _RANGES = 5
 # Bytes that go through the ranges together; fewer are looked up one by one.
 _BLOCK = 32
@@ -115,9 +114,9 @@ def first_length(folded: np.uint64) -> np.uint64:
 
 @inlined
 def _find_ranges(ascii_table: ConstBytes, firsts: Bytes, sizes: Bytes, shifts: Bytes) -> np.int64:
-    """List the ranges of characters that are kept, and what is added to each; gives their number.
+    """List the ranges of kept characters, and their shifts; return their number.
 
-    With more than there is room for, gives one more than that.
+    If they do not fit, it returns one more than the room.
     """
     n = np.int64(0)
     shift = np.int64(-1)
@@ -139,7 +138,6 @@ def _find_ranges(ascii_table: ConstBytes, firsts: Bytes, sizes: Bytes, shifts: B
 
 @inlined
 def _moved(b: np.uint8, first: np.uint8, size: np.uint8, shift: np.uint8) -> np.uint8:
-    """Fold a byte if it is in the range; else 0."""
     return np.uint8(b + shift) if np.uint8(b - first) < size else np.uint8(0)
 
 
@@ -154,7 +152,7 @@ def _fold_ascii(
     folded: Bytes,
     out: Int,
 ) -> None:
-    """Fold n bytes of ASCII by ranges: a table has to be asked for each byte, ranges for many."""
+    """Fold n bytes of ASCII by ranges, which apply to many bytes at once."""
     first0, first1, first2, first3, first4 = firsts[0], firsts[1], firsts[2], firsts[3], firsts[4]
     size0, size1, size2, size3, size4 = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
     shift0, shift1, shift2, shift3, shift4 = shifts[0], shifts[1], shifts[2], shifts[3], shifts[4]
@@ -192,7 +190,7 @@ def fold_texts(
     for doc in range(offsets.shape[0] - 1):
         folded_offsets[doc] = out
         i, end = offsets[doc], offsets[doc + 1]
-        # Class of the letter or digit that a mark would belong to; SEPARATOR if there is none.
+        # Class of the letter or digit that a mark would belong to, or SEPARATOR.
         base = np.int64(SEPARATOR)
         while i < end:
             if data[i] < 128:
@@ -200,7 +198,8 @@ def fold_texts(
                 if n >= shortest:
                     whole = n & -_BLOCK
                     _fold_ascii(data, i, whole, firsts, sizes, shifts, folded, out)
-                    # The last block overlaps what is done, so that no byte is left for the table.
+                    # The last block overlaps the block before, so that no byte is left for the
+                    # table.
                     last = n - _BLOCK
                     _fold_ascii(data, i + last, _BLOCK, firsts, sizes, shifts, folded, out + last)
                 else:
@@ -249,7 +248,7 @@ def fold_texts(
         folded[out + k] = 0
 
 
-# May be joined to what precedes; never is, but changes; never is, and stays as it is.
+# May be joined to the text before; only changes; stays unchanged.
 JOINED, CHANGED, PLAIN = 0, 1, 2
 
 
@@ -257,7 +256,7 @@ JOINED, CHANGED, PLAIN = 0, 1, 2
 def count_special(data: ConstBytes, offsets: ConstInt64s, table: ConstBytes) -> np.int64:
     """Count the characters that are not PLAIN; ASCII characters all are.
 
-    ``data`` and ``offsets`` hold texts of valid UTF-8, ``table`` (0x110000) as above.
+    ``data`` and ``offsets`` are texts of valid UTF-8, ``table`` (0x110000) as above.
     """
     count = np.int64(0)
     i, end = offsets[0], offsets[offsets.shape[0] - 1]
@@ -289,13 +288,13 @@ def cut_pieces(
     plain: Bytes,
     document_pieces: Int64s,
 ) -> np.int64:
-    """Cut n texts into pieces whose normalised forms, joined, are those of the texts.
+    """Cut n texts into pieces that normalisation treats independently.
 
     A piece is a run of plain characters, or one character and all that may be joined to it.
     ``bounds``, with room for n + 1 values and two for each character that is not PLAIN, takes the
     byte positions in ``data`` between the pieces; ``plain``, with the same room, 1 for a run of
-    plain characters; ``document_pieces`` (n + 1) each text's first piece. An empty text has no
-    piece. Returns the number of pieces.
+    plain characters; ``document_pieces`` (n + 1) each text's first piece. An empty text does not
+    have a piece. Returns the number of pieces.
     """
     n_pieces = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
@@ -376,7 +375,7 @@ def map_spans(
     starts: Int64s,
     stops: Int64s,
 ) -> None:
-    """Turn places of tokens in normalised texts into places in the texts as they were.
+    """Map places of tokens in normalised texts to the original texts.
 
     A token that touches a changed piece gets all of it. ``starts`` and ``stops`` are replaced.
     """

@@ -1,11 +1,11 @@
-"""Shingles: hashes of runs of consecutive tokens, as lists, as multisets, and as sorted sets.
+"""Hash runs of consecutive tokens, as lists, multisets, and sorted sets.
 
 Rabin fingerprints of all windows of a text are rolled along it. A string of bits is a polynomial
 over the integers modulo 2, its first bit the highest coefficient; its fingerprint is the remainder
 modulo an irreducible polynomial P of degree 64, or less. Bit k of a 64-bit word is the coefficient
-of t^k. A 1 stands before every string, so that leading zeros count. Windows are rolled modulo M, P
-times a power of t of degree 64 in all, and each remainder is then brought below the degree of P.
-``text.rabin`` makes the tables.
+of t^k. A 1 precedes every string, so that leading zeros count. Windows are rolled modulo M, P times
+a power of t of degree 64 in all, and each remainder is then brought below the degree of P.
+``neardup.text.shingles`` makes the tables.
 """
 
 from __future__ import annotations
@@ -38,14 +38,12 @@ _CHUNK = 1024
 def _join_neighbours(
     polynomials: ConstUint64s, n: np.uint64, apart: np.uint64, factor: np.uint64, joined: Uint64s
 ) -> None:
-    """Join each polynomial of ``apart`` tokens with that of the tokens behind them."""
     for j in range(n):
         joined[j] = polynomials[j] * factor + polynomials[j + apart]
 
 
 @helper
 def _append_tokens(tokens: ConstUint64s, first: np.uint64, n: np.uint64, joined: Uint64s) -> None:
-    """Append to each polynomial the token behind it."""
     for j in range(n):
         joined[j] = joined[j] * POWER + tokens[first + j]
 
@@ -54,10 +52,10 @@ def _append_tokens(tokens: ConstUint64s, first: np.uint64, n: np.uint64, joined:
 def _window_polynomials(
     tokens: ConstUint64s, first: Int, n_tokens: Int, ngram: Int, room: Uint64s, other: Uint64s
 ) -> Uint64s:
-    """Join every run of ``ngram`` of the tokens; gives that of two arrays which holds them.
+    """Join every run of ``ngram`` tokens; return the one of two arrays with the result.
 
     A window of twice the width is two neighbours: a few loops of vector code, two for each bit of
-    the width. Rolling along the text would wait for each window before it begins with the next.
+    the width. Rolling along the text would wait for each window before the next.
     """
     n, start = np.uint64(n_tokens), np.uint64(first)
     for j in range(n):
@@ -83,7 +81,6 @@ def _window_polynomials(
 
 @inlined
 def _hash_run(tokens: ConstUint64s, start: Int, stop: Int) -> np.uint64:
-    """Hash all tokens of a text as one shingle."""
     polynomial = np.uint64(0)
     for i in range(start, stop):
         polynomial = polynomial * POWER + tokens[i]
@@ -98,13 +95,13 @@ def hash_shingles(
     shingles: Uint64s,
     shingle_offsets: Int64s,
 ) -> None:
-    """Hash every run of ``ngram`` consecutive tokens; a shorter text has one run, all its tokens.
+    """Hash every run of ``ngram`` consecutive tokens, or all tokens of a shorter text.
 
     The tokens' hashes h_1..h_m are joined as a polynomial, sum of h_i * POWER^(m - i) modulo 2^64;
     the shingle is mix64(polynomial + m * GOLDEN). ``shingles`` takes one value for each token,
-    ``shingle_offsets`` (n + 1) says whose they are.
+    ``shingle_offsets`` (n + 1) delimits texts.
     """
-    # Of long runs four times as many, so that those that reach over the end are not many more.
+    # Four times as many for long runs, so that runs over the end are not many more.
     chunk = max(np.int64(_CHUNK), np.int64(4 * ngram))
     room = np.empty(chunk + ngram, np.uint64)
     other = np.empty(chunk + ngram, np.uint64)
@@ -113,7 +110,8 @@ def hash_shingles(
     end = token_offsets[n_docs]
     doc, count = np.int64(0), np.int64(0)
     shingle_offsets[:] = 0
-    # Windows are hashed across the ends of texts, many at a time, and those within one are kept.
+    # Windows are hashed across the ends of texts, many at a time, and windows within a text are
+    # kept.
     for first in range(token_offsets[0], end, chunk):
         last = min(first + chunk, end)
         n_windows = min(last, end - ngram + 1) - first
@@ -179,8 +177,8 @@ def sort_sets(
 ) -> None:
     """Sort each text's shingles and drop repeats, in place.
 
-    The set of text d is then ``shingles[offsets[d] : offsets[d] + sizes[d]]``; what follows up to
-    ``offsets[d + 1]`` is meaningless. ``scratch`` and ``counts`` as in ``number_occurrences``.
+    The set of text d is then ``shingles[offsets[d] : offsets[d] + sizes[d]]``; values from there to
+    ``offsets[d + 1]`` are meaningless. ``scratch`` and ``counts`` as in ``number_occurrences``.
     """
     for doc in range(offsets.shape[0] - 1):
         start, stop = offsets[doc], offsets[doc + 1]
@@ -240,16 +238,16 @@ _BYTE = np.uint64(255)
 
 @inlined
 def _append_byte(fingerprint: np.uint64, byte: np.uint8, top: ConstUint64s) -> np.uint64:
-    """Multiply by t^8, add a byte, and reduce the eight bits that have left the word."""
+    """Multiply by t^8, add a byte, and reduce the eight overflowing bits."""
     return np.uint64((fingerprint << _8) ^ np.uint64(byte) ^ top[fingerprint >> _56])
 
 
 @inlined
 def _times(word: np.uint64, table: ConstUint64Rows) -> np.uint64:
-    """Multiply a word by the polynomial that a table of eight rows was made for.
+    """Multiply a word by the polynomial of a table of eight rows.
 
-    Row j gives the product of each byte that stands at t^(8 j). The eight look-ups do not wait for
-    each other, as those of bytes appended one by one would.
+    Row j has the product of each byte at t^(8 j). The eight look-ups do not wait for each other, as
+    appending bytes one by one would.
     """
     low = table[0, word & _BYTE] ^ table[1, (word >> _8) & _BYTE]
     low ^= table[2, (word >> _16) & _BYTE] ^ table[3, (word >> _24) & _BYTE]
@@ -281,13 +279,13 @@ def fingerprint_bytes(
     shingles: Uint64s,
     shingle_offsets: Int64s,
 ) -> None:
-    """Fingerprint every run of ``width`` bytes; a shorter text has one run, all its bytes.
+    """Fingerprint every run of ``width`` bytes, or all bytes of a shorter text.
 
-    ``top`` (256) is h * t^64 for each byte h. ``out`` (256) takes the byte that leaves away and
-    puts the leading 1 one byte back: b * t^(8 (width - 1)) + t^(8 width) + t^(8 (width - 1)).
-    ``short`` (4, 256) gives what each byte of a remainder above ``bits``, the degree of P, is
-    modulo P. ``shingles`` takes mix64 of each fingerprint, one for each byte at most,
-    ``shingle_offsets`` (n + 1) says whose they are.
+    ``top`` (256) is h * t^64 for each byte h. ``out`` (256) removes the leaving byte and moves the
+    leading 1 back by one byte: b * t^(8 (width - 1)) + t^(8 width) + t^(8 (width - 1)). ``short``
+    (4, 256) is each byte of a remainder above ``bits``, the degree of P, modulo P. ``shingles``
+    takes mix64 of each fingerprint, one for each byte at most, ``shingle_offsets`` (n + 1) delimits
+    texts.
     """
     degree = np.uint64(bits)
     count = np.int64(0)
@@ -322,11 +320,12 @@ def fingerprint_tokens(
     shingles: Uint64s,
     shingle_offsets: Int64s,
 ) -> None:
-    """Fingerprint every run of ``ngram`` tokens, each the eight bytes of its hash, highest first.
+    """Fingerprint every run of ``ngram`` tokens by their hashes' bytes, highest first.
 
     A shorter text has one run, all its tokens. ``top`` (8, 256) multiplies a word by t^64, ``out``
     (8, 256) the word that leaves by t^(64 ngram), and adds t^(64 (ngram + 1)) + t^(64 ngram), which
-    puts the leading 1 one token back. The others, and results, as of ``fingerprint_bytes``.
+    puts the leading 1 one token back. Other parameters and results are as for
+    ``fingerprint_bytes``.
     """
     degree = np.uint64(bits)
     count = np.int64(0)

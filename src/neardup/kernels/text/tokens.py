@@ -1,7 +1,7 @@
-"""Tokens of folded texts: a 64-bit hash for each, their places, and those of lines and the like.
+"""Hash tokens of folded texts, and locate tokens, lines, paragraphs and sentences.
 
-Places are byte positions, counted from the start of each text, ``stops`` exclusive. Marks, and
-characters that are ignored, belong to the token that they are in or directly after.
+Places are byte positions, counted from the start of each text, ``stops`` exclusive. Marks and
+ignored characters belong to the token that contains or directly precedes them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _0, _1, _3, _7, _8 = np.uint64(0), np.uint64(1), np.uint64(3), np.uint64(7), np.
 _29, _32, _56, _63 = np.uint64(29), np.uint64(32), np.uint64(56), np.uint64(63)
 _64 = np.uint64(64)
 
-# Where tokens begin and end is listed for so many edges before these tokens are hashed.
+# Edges of tokens listed before the hashing of these tokens.
 _LISTED = 1024
 # Edges in 64 bytes, but for very short words.
 _USUAL_EDGES = 24
@@ -55,13 +55,13 @@ DIGEST_LOW, DIGEST_HIGH = np.uint64(0xD1342543DE82EF95), np.uint64(0xAF251AF3B0F
 
 @inlined
 def _zero_bytes(w: np.uint64) -> np.uint64:
-    """Set the top bit of every byte that is zero, exactly (no carries between bytes)."""
+    """Set the top bit of every zero byte, exactly (no carries between bytes)."""
     return ~(((w & _LOW7) + _LOW7) | w) & _HIGH
 
 
 @inlined
 def _filled_bytes(words: ConstUint64s, first: np.uint64, n: np.uint64) -> np.uint64:
-    """Return a bit for each byte of up to eight words, from the lowest: whether it is not zero."""
+    """Return a bit for each byte of up to eight words, the lowest first: whether it is nonzero."""
     filled = _0
     for k in range(n):
         flags = (_zero_bytes(words[first + k]) ^ _HIGH) >> _7
@@ -71,9 +71,9 @@ def _filled_bytes(words: ConstUint64s, first: np.uint64, n: np.uint64) -> np.uin
 
 @inlined
 def _list_edges(filled_changes: np.uint64, base: np.uint64, edges: Uint64s, n: np.uint64) -> None:
-    """Write where the bits are set from ``edges[n]`` on, and after them what is not used."""
-    # As many as 64 bytes of prose have, whether or not they are there: a branch at each would be
-    # guessed wrong once in a while, and the work is less than that costs.
+    """Write the set bits from ``edges[n]`` on, followed by unused values."""
+    # The usual number of 64 bytes of prose, written unconditionally: a branch at each would be
+    # mispredicted sometimes, which costs more than the work.
     for k in range(_USUAL_EDGES):
         edges[n + np.uint64(k)] = base + np.uint64(trailing_zeros(filled_changes))
         filled_changes &= filled_changes - _1
@@ -89,7 +89,7 @@ def _list_edges(filled_changes: np.uint64, base: np.uint64, edges: Uint64s, n: n
 def _hash_listed(
     folded: ConstBytes, edges: ConstUint64s, n: np.uint64, longs: Uint64s, hashes: Uint64s, at: Int
 ) -> None:
-    """Hash n tokens, whose first byte and end are in ``edges``, to ``hashes[at]`` and on."""
+    """Hash n tokens with first byte and end in ``edges`` to ``hashes[at]`` and on."""
     first = np.uint64(at)
     n_longs = _0
     for k in range(n):
@@ -132,10 +132,10 @@ def hash_tokens(
     mix64(hash ^ word) for each word in turn.
 
     ``folded`` are the folded texts, each from a multiple of eight on, with at least eight bytes to
-    spare; ``folded_words`` are the same as 64-bit words. ``hashes`` takes a value for each token,
-    ``token_offsets`` (n + 1) says whose they are.
+    spare; ``folded_words`` are the same as 64-bit words. ``hashes`` takes a value per token, and
+    ``token_offsets`` (n + 1) delimits texts.
     """
-    # Tokens of many texts are listed before the first of them is hashed.
+    # Tokens of many texts are listed before hashing.
     edges = np.empty(_LISTED + 64, np.uint64)
     longs = np.empty(_LISTED // 2 + 32, np.uint64)
     count = np.int64(0)
@@ -169,11 +169,11 @@ def hash_characters(
     hashes: Uint64s,
     token_offsets: Int64s,
 ) -> None:
-    """Hash every character that the table does not drop, each as a token of its folded bytes.
+    """Hash every character that the table keeps as a token of its folded bytes.
 
-    ``table`` is that of ``kernels.text.folding``; all its entries are SINGLE, SEVERAL or IGNORED
-    here. ``hashes`` takes MOST_TOKENS values for each byte of the texts, ``token_offsets`` (n + 1)
-    says whose they are.
+    ``table`` is as in ``kernels.text.folding``; all its entries are SINGLE, SEVERAL or IGNORED
+    here. ``hashes`` takes MOST_TOKENS values per byte of the texts, and ``token_offsets`` (n + 1)
+    delimits texts.
     """
     count = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
@@ -207,7 +207,6 @@ def hash_characters(
 
 @inlined
 def _digested(low: np.uint64, high: np.uint64, token: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return the halves of a digest with one more token."""
     low = (low ^ token) * DIGEST_LOW
     high = (high ^ token) * DIGEST_HIGH
     return low ^ (low >> _32), high ^ (high >> _29)
@@ -339,10 +338,10 @@ def locate_characters(
     starts: Int64s,
     stops: Int64s,
 ) -> np.int64:
-    """Give the place of every character that ``hash_characters`` hashes.
+    """Locate every character that ``hash_characters`` hashes; return their number.
 
-    Those that one character has become have its place, all of them.
-    ``table`` as there; ``starts`` and ``stops`` take a value for each token. Returns their number.
+    All tokens of one character have its place. ``table`` as there; ``starts`` and ``stops`` take a
+    value for each token.
     """
     count = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
@@ -371,7 +370,7 @@ def locate_characters(
                     entry >>= n << np.uint64(3)
                     left -= np.int64(n)
             else:
-                # What is dropped belongs to the character before it, in all that became of it.
+                # A dropped character belongs to all tokens of the character before it.
                 k = count - 1
                 before = starts[k] if count > first else np.int64(0)
                 while k >= first and starts[k] == before:
@@ -415,7 +414,6 @@ _NEWLINES, _RETURNS = _ONES * np.uint64(_NEWLINE), _ONES * np.uint64(_RETURN)
 
 @inlined
 def _line_stop(data: ConstBytes, i: Int, end: Int) -> Int:
-    """Return where the line ends that has byte i."""
     while i + 8 <= end:
         word = load_eight(data, np.uint64(i))
         breaks = _zero_bytes(word ^ _NEWLINES) | _zero_bytes(word ^ _RETURNS)
@@ -429,7 +427,6 @@ def _line_stop(data: ConstBytes, i: Int, end: Int) -> Int:
 
 @inlined
 def _is_space(code_point: Int) -> bool:
-    """Return whether a character is white space, as ``str.isspace`` says."""
     if code_point < 0x80:
         return bool(code_point == 32 or 9 <= code_point <= 13 or 28 <= code_point <= 31)
     if code_point < 0x2000:
@@ -450,12 +447,12 @@ def find_units(
     stops: Int64s,
     ends: Int64s,
 ) -> int:
-    r"""Find the lines of texts, or their paragraphs, which blank lines part.
+    r"""Find the lines of texts, or their paragraphs, separated by blank lines.
 
-    A line ends with ``\n``, ``\r\n`` or ``\r``; one of white space is blank, and no unit. Of each
-    unit the outputs take its document, where it starts and stops, counted from the start of its
-    text, and where what ends it does: a line's end, behind a paragraph blank lines too. They have
-    room for as many values as there are line ends, and one more a text. Returns how many there are.
+    A line ends with ``\n``, ``\r\n`` or ``\r``; a line of white space is blank, and not a unit. The
+    outputs take each unit's document, start and stop, counted from the start of its text, and the
+    end of its terminator: a line's end, after a paragraph also blank lines. They have room for a
+    value per line end, and one more per text. Returns the number of units.
     """
     count = np.int64(0)
     for doc in range(offsets.shape[0] - 1):
@@ -494,14 +491,14 @@ def find_units(
     return int(count)
 
 
-# What a character does to a sentence: nothing, ends it before white space, or before white space
-# that no small letter follows, or before anything; or closes what was opened in it.
+# Effect of a character on a sentence: nothing, ends it before white space, or before white space
+# without a small letter after it, or before anything; or closes a quotation or bracket.
 _INSIDE, _ENDS, _STOPS, _ENDS_AT_ONCE, _CLOSES = 0, 1, 2, 3, 4
 
 
 @inlined
 def _role_in_sentence(code_point: Int) -> Int:
-    """Return what a character does to the sentence that it is in."""
+    """Return the effect of a character on its sentence."""
     if code_point < 0x80:
         if code_point == 0x2E:
             return _STOPS
@@ -511,7 +508,7 @@ def _role_in_sentence(code_point: Int) -> Int:
         is_closed = code_point == 0x29 or code_point == 0x5D or code_point == 0x7D
         return _CLOSES if is_quote or is_closed else _INSIDE
     if code_point < 0x2000:
-        # Of Arabic, Urdu, Hindi and Amharic.
+        # Arabic, Urdu, Hindi and Amharic.
         is_end = code_point == 0x061F or code_point == 0x06D4
         is_end = is_end or 0x0964 <= code_point <= 0x0965 or code_point == 0x1362
         if is_end:
@@ -519,7 +516,7 @@ def _role_in_sentence(code_point: Int) -> Int:
         return _CLOSES if code_point == 0xBB else _INSIDE
     if code_point == 0x2026:
         return _STOPS
-    # Of Chinese and Japanese, which put no space behind.
+    # Chinese and Japanese, without a space after it.
     is_wide = code_point == 0x3002 or code_point == 0xFF01 or code_point == 0xFF0E
     if is_wide or code_point == 0xFF1F or code_point == 0xFF61:
         return _ENDS_AT_ONCE
@@ -530,7 +527,7 @@ def _role_in_sentence(code_point: Int) -> Int:
 
 @helper
 def _character(data: ConstBytes, i: Int) -> tuple[Int, Int]:
-    """Return the code point of the character that starts at a byte, and its bytes."""
+    """Return the code point and the length of the character at a byte."""
     if data[i] < 128:
         return np.int64(data[i]), np.int64(1)
     character, length = decode(data, i)
@@ -539,7 +536,7 @@ def _character(data: ConstBytes, i: Int) -> tuple[Int, Int]:
 
 @helper
 def _sentence_ends(data: ConstBytes, i: Int, end: Int, role: Int) -> bool:
-    """Return whether a sentence ends at white space that is behind what ends one."""
+    """Return whether a sentence ends at white space after an end mark."""
     if role != _STOPS:
         return True
     while i < end:
@@ -559,10 +556,10 @@ def find_sentences(
     stops: Int64s,
     ends: Int64s,
 ) -> int:
-    """Find the sentences of texts, of which each is in a line.
+    """Find the sentences of texts; each lies within a line.
 
-    Outputs as of ``find_units``; ``ends`` are behind the white space of the line that follows. They
-    are filled as far as they have room. Returns how many there are.
+    Outputs as of ``find_units``; ``ends`` are after the white space that follows in the line.
+    Outputs are filled as far as they fit. Returns the number of sentences.
     """
     count, room = np.int64(0), np.int64(documents.shape[0])
     for doc in range(offsets.shape[0] - 1):
@@ -608,15 +605,15 @@ def find_sentences(
 
 @kernel
 def trim_lines(data: ConstBytes, offsets: ConstInt64s, trimmed: Bytes) -> None:
-    r"""Copy texts with newlines in place of the white space that lines end with, byte for byte.
+    r"""Copy texts with newlines in place of white space at the ends of lines.
 
-    Lines as of ``find_units``, but U+0000 ends one too; of one of white space, newlines are all
-    that is left. ``trimmed`` is as long as the texts together.
+    Lines as of ``find_units``, but U+0000 ends one too; a line of white space becomes newlines.
+    ``trimmed`` is as long as the texts together.
     """
     origin = offsets[0]
     for doc in range(offsets.shape[0] - 1):
         i, end = offsets[doc], offsets[doc + 1]
-        # Where the white space began that goes up to here.
+        # The start of the white space up to here.
         blank = i
         while i < end:
             code_point, length = np.int64(data[i]), np.int64(1)

@@ -1,4 +1,4 @@
-"""Weights of tokens, as whole numbers and their logarithms, and the counts they are made from."""
+"""Compute weights of tokens, their logarithms, and the counts behind them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SCALE, _MOST = np.float64(SCALE), np.float64(MOST_WEIGHT)
 def scaled_weight(frequency: np.float64, inverse: np.float64) -> np.int64:
     """Multiply the two parts of a weight, scale, and round half up to [0, MOST_WEIGHT].
 
-    Neither is NaN, nor is one zero while the other is infinite.
+    Neither is NaN, and zero never meets infinity.
     """
     # The scale is a power of two: the only rounding so far is that of the product.
     scaled = min(max(frequency * inverse * _SCALE, np.float64(0.0)), _MOST)
@@ -66,7 +66,7 @@ def fill_log_weights(
 def fill_weights(
     counts: ConstInt64s, frequencies: ConstFloats, inverses: ConstFloats, weights: Int64s
 ) -> None:
-    """Give each token the scaled weight that it has at its count."""
+    """Compute the scaled weight of each token at its count."""
     for t in range(counts.shape[0]):
         weights[t] = scaled_weight(frequencies[counts[t]], inverses[t])
 
@@ -80,9 +80,9 @@ def merge_counts(
     merged_hashes: Uint64s,
     merged_counts: Int64s,
 ) -> Int:
-    """Add up two lists of counts by hash, each ascending without repeats; returns the new length.
+    """Merge two lists of counts by hash, each ascending without repeats; return the new length.
 
-    The outputs have room for both lists one behind the other.
+    The outputs have room for both lists.
     """
     i, j, n = np.int64(0), np.int64(0), np.int64(0)
     while i < hashes.shape[0] or j < other_hashes.shape[0]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.matching.survivors import Shelf
+from neardup.matching.survivors import SetCache
 from neardup.matching.verify import measure_sets
 from neardup.tables import WeightedSets
 from tests.arrays import make_sets, make_weighted_sets
@@ -36,40 +36,40 @@ def row(table, d):
 @each_of(("sets", "make"), [(SETS, make_sets), (WEIGHTED, make_weighted_sets)])
 @each_of("capacity", [0, 10, 50, 100, 1000])
 @each_of("factor", [0, 1, 3])
-def test_shelf__has_the_chunk_and_the_slice(sets, make, capacity, factor):
+def test_cache__has_the_chunk_and_the_slice(sets, make, capacity, factor):
     """Whatever the sizes were thought to be."""
     library = Library(sets, make)
     sizes = np.array([factor * len(chosen) for chosen in sets], np.int64)
-    shelf = Shelf(sizes, library.read, capacity, is_weighted=make is make_weighted_sets)
+    cache = SetCache(sizes, library.read, capacity, is_weighted=make is make_weighted_sets)
     whole = make(sets)
     expected = measure_sets(whole)
     wanted, others = np.arange(0, 40, 2), np.arange(1, 40, 4)
     chunks = []
-    for chunk in shelf.chunks(wanted):
+    for chunk in cache.chunks(wanted):
         chunks += chunk.tolist()
         slices = []
-        for piece in shelf.slices(others):
+        for piece in cache.slices(others):
             slices += piece.tolist()
             for d in (*chunk, *piece):
-                assert row(shelf.table, d) == row(whole, d)
-                assert shelf.measured.totals[d] == expected.totals[d]
+                assert row(cache.table, d) == row(whole, d)
+                assert cache.measured.totals[d] == expected.totals[d]
                 if make is make_sets:
-                    assert shelf.measured.parities[d] == expected.parities[d]
+                    assert cache.measured.parities[d] == expected.parities[d]
         assert slices == others.tolist()
     assert chunks == wanted.tolist()
 
 
 @pytest.mark.parametrize("capacity", [25, 50, 100])
-def test_shelf__keeps_within_its_capacity(capacity):
+def test_cache__keeps_within_its_capacity(capacity):
     """What is kept and what is being read, where no document is too large."""
     library = Library(SETS, make_sets)
-    shelf = Shelf(np.array([len(x) for x in SETS]), library.read, capacity, is_weighted=False)
+    cache = SetCache(np.array([len(x) for x in SETS]), library.read, capacity, is_weighted=False)
     n_chunks = n_slices = 0
-    for _ in shelf.chunks(np.arange(20)):
+    for _ in cache.chunks(np.arange(20)):
         n_chunks += 1
-        n_slices += sum(1 for _ in shelf.slices(np.arange(20, 40)))
+        n_slices += sum(1 for _ in cache.slices(np.arange(20, 40)))
     n_elements = sum(map(len, SETS[:20]))
-    assert len(shelf.table.values) + max(library.reads) <= capacity
+    assert len(cache.table.values) + max(library.reads) <= capacity
     # Parts are at most three elements short of being full.
     assert n_chunks <= n_elements / (0.6 * capacity - 3) + 1
     assert n_slices / n_chunks <= n_elements / (0.2 * capacity - 3) + 1
