@@ -135,7 +135,7 @@ def test_index_grams__prefixes_of_true_pairs_meet(qgram):
         lengths = np.array([len(string) for string in strings], np.int64)
         # Larger distances for longer strings, as where similarity is the threshold.
         allowed = np.array([distance + (k > x) for k in range(len(strings))], np.int64)
-        reach = edit_join.Reach.of(lengths, allowed)
+        reach = edit_join.PartnerRanges.of(lengths, allowed)
         tokens = TokenLists(*ragged([[ord(c) for c in string] for string in strings]))
         groups = group_records(len(strings), None)
         grams, index = edit_join.index_grams(tokens, reach, qgram, groups)

@@ -31,7 +31,7 @@ class Banding:
         return self.bands * self.rows
 
     def candidate_probability(self, jaccard: float) -> float:
-        """Probability that a pair of this Jaccard similarity agrees in a band: the S-curve.
+        """Return the probability that a pair becomes a candidate: the S-curve.
 
         1 - (1 - s^r)^b; exact to rounding, also where it is close to 0 or 1.
         """
@@ -57,13 +57,13 @@ class Banding:
         return float((-math.expm1(-math.log(2) / self.bands)) ** (1 / self.rows))
 
     def area_below(self, jaccard: float) -> float:
-        """Area under the curve from 0 to ``jaccard``: how readily dissimilar pairs come up."""
+        """Return the area under the curve from 0 to ``jaccard``."""
         step = jaccard / _STEPS
         return step * sum(self.candidate_probability((i + 0.5) * step) for i in range(_STEPS))
 
 
 def reaches(banding: Banding, jaccard: Fraction, recall: Fraction) -> bool:
-    """Return whether a pair of this similarity becomes a candidate with at least this probability.
+    """Return whether the bands reach a recall at this similarity.
 
     Fractions decide if floating point is too close.
     """
@@ -74,7 +74,7 @@ def reaches(banding: Banding, jaccard: Fraction, recall: Fraction) -> bool:
 
 
 def choose_banding(least_jaccard: Number, recall: Number = "0.99", num_perm: int = 128) -> Banding:
-    """Choose the cheapest bands and rows that find pairs at the threshold with the given recall.
+    """Choose the cheapest bands and rows for a recall.
 
     For every number of rows the least number of bands that reaches the recall is the cheapest, both
     in hash functions and in false candidates; the function takes the one with the least area under
@@ -172,7 +172,7 @@ NUM_PERMS = (16, 32, 64, 128, 256, 512, 1024)
 
 @dataclass(frozen=True)
 class BandChoice:
-    """The bands chosen within so many hash functions, for pairs of a Jaccard similarity."""
+    """Bands chosen for a number of hash functions."""
 
     num_perm: int
     banding: Banding
@@ -206,11 +206,11 @@ def list_choices(
     num_perms
         Numbers of hash functions, in the order of the result.
     """
-    found = []
+    choices = []
     for num_perm in num_perms:
         try:
             banding = choose_banding(least_jaccard, recall, num_perm)
         except InvalidParameterError:
             continue
-        found.append(BandChoice(num_perm, banding, float(least_jaccard)))
-    return found
+        choices.append(BandChoice(num_perm, banding, float(least_jaccard)))
+    return choices

@@ -1,4 +1,4 @@
-"""Join sets through buckets: all pairs at the threshold that share a band key."""
+"""Find the pairs at the threshold that share a band key."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _TOO_MANY = (
 def bucket_documents(
     band_key: Callable[[int], Uint64s], n_bands: int, n_documents: int, runner: Runner
 ) -> Buckets:
-    """Put documents with equal band keys into the same bucket, one band at a time, by sorting.
+    """Sort documents with equal band keys into buckets, band by band.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def bucket_documents(
 
 
 def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int64s, Int64s]:
-    """List which documents have equal keys in one band, as edges from the first of each group.
+    """List edges from the first document of each group of equal keys.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int6
 
 
 def _sort_keys(keys: Uint64s) -> tuple[Uint64s, np.uint64]:
-    """Return documents sorted by key, packed with their keys, and the mask of the document index.
+    """Return documents packed and sorted by key, and their index mask.
 
     A key is cut to the bits that a document's index leaves free in 64, because a single number is
     the fastest to sort. At 2^30 documents 34 bits of a key remain. Kernels compare full keys.
@@ -108,7 +108,7 @@ def _sort_keys(keys: Uint64s) -> tuple[Uint64s, np.uint64]:
 
 
 def list_keys(buckets: Buckets) -> KeyLists:
-    """List each document's buckets as keys; 4 bytes per key and 24 bytes per document."""
+    """List each document's buckets as keys."""
     starts: Int64s = np.empty(buckets.numbers.shape[1] + 1, np.int64)
     keys: Int32s = np.empty(int((buckets.numbers >= 0).sum()), np.int32)
     kernel.list_keys(buckets.numbers, starts, keys)
@@ -117,7 +117,7 @@ def list_keys(buckets: Buckets) -> KeyLists:
 
 
 def list_full_keys(keys: Uint64s, components: Int64s | None = None) -> KeyLists:
-    """Give documents that have equal keys of all 64 bits in a band a key in common.
+    """List keys of documents with equal 64-bit band keys.
 
     Parameters
     ----------
@@ -188,7 +188,6 @@ def _group_equal(keys: Uint64s, components: Int64s | None) -> tuple[Int64s, Int6
 
 
 def _differ(order: Int64s, keys: Uint64s, components: Int64s | None) -> Bools:
-    """Mark the documents whose key or component is not that of the one before."""
     differs = np.zeros(len(order), np.bool_)
     ordered = keys[order]
     differs[1:] = ordered[1:] != ordered[:-1]

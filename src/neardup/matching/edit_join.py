@@ -139,7 +139,7 @@ _LONGEST_QGRAM = 6
 
 
 @dataclass(frozen=True)
-class Reach:
+class PartnerRanges:
     """Bound the partners of each string; strings are in order of length.
 
     String x may differ in ``allowed[x]`` edits from shorter strings. ``first_partner[x]`` is the
@@ -151,7 +151,7 @@ class Reach:
     first_partner: Int64s
 
     @classmethod
-    def of(cls, lengths: Int64s, allowed: Int64s) -> Reach:
+    def of(cls, lengths: Int64s, allowed: Int64s) -> PartnerRanges:
         """Find the first partners."""
         first_partner = np.searchsorted(lengths, lengths - allowed).astype(np.int64)
         return cls(lengths, allowed, first_partner)
@@ -166,10 +166,10 @@ class Reach:
 
 
 def choose_qgram(lengths: Int64s, allowed: Int64s) -> int:
-    """Choose the size of q-grams: long ones are rarer, short ones help more strings.
+    """Choose the size of q-grams.
 
-    A string of fewer than q * (D + 1) tokens cannot be looked up; with the size chosen only one in
-    20 is so short.
+    Long q-grams are rarer, short ones help more strings. A string of fewer than q * (D + 1) tokens
+    cannot be looked up; with the size chosen only one in 20 is so short.
     """
     shares = np.sort(lengths // (allowed + 1))
     share = int(shares[len(shares) // 20]) if len(shares) else 1
@@ -177,7 +177,7 @@ def choose_qgram(lengths: Int64s, allowed: Int64s) -> int:
 
 
 def index_grams(
-    strings: TokenLists, reach: Reach, qgram: int, groups: Groups
+    strings: TokenLists, reach: PartnerRanges, qgram: int, groups: Groups
 ) -> tuple[join.Grams, Postings]:
     """Rank the q-grams of all strings and index prefixes for longer partners.
 
@@ -238,7 +238,6 @@ def _index_places(grams: PlacedRecords, indexing: Int64s, groups: Groups) -> Pos
 
 
 def _index_all(groups: Groups) -> Postings:
-    """Index strings under one token that they all have, at place 0."""
     n = len(groups.of_records)
     numbers = np.arange(n, dtype=np.int64)
     ones = np.ones(n, np.int64)
@@ -347,7 +346,7 @@ class EditJoin(PartedJoin):
         own_keys = None if keys is None else keys[order]
         pieces = _probe(
             ordered if own_keys is None else salt_tokens(ordered, own_keys),
-            Reach.of(lengths, allowed),
+            PartnerRanges.of(lengths, allowed),
             None if sides is None else sides[order],
             choose_qgram(lengths, allowed) if self.qgram is None else self.qgram,
             ALGORITHMS["ppjoin+" if self.algorithm == "auto" else self.algorithm],
@@ -367,14 +366,14 @@ class EditJoin(PartedJoin):
             near = distances <= most
             return left[near], right[near], distances[near]
 
-        found = collect_pieces(
+        columns = collect_pieces(
             ((stop, verify(candidates)) for stop, candidates in pieces),
             len(order),
             3,
             limit,
             lambda done: runner.report("join", done, len(strings)),
         )
-        return _pairs(found, order), EditJoinCounts(*[*tally.counts.tolist(), len(found[0])])
+        return _pairs(columns, order), EditJoinCounts(*[*tally.counts.tolist(), len(columns[0])])
 
     def similarities(self, pairs: ScoredPairs) -> Floats:
         """1 - distance / length of the longer string."""
@@ -398,7 +397,6 @@ class EditJoin(PartedJoin):
 
 
 def _order(strings: TokenLists, sides: Bytes | None) -> Int64s:
-    """Return the strings that may have partners, by length."""
     lengths = np.diff(strings.offsets)
     order = np.flatnonzero(have_sides(sides, lengths > 0))
     return order[np.argsort(lengths[order], kind="stable")]
@@ -406,7 +404,7 @@ def _order(strings: TokenLists, sides: Bytes | None) -> Int64s:
 
 def _probe(
     strings: TokenLists,
-    reach: Reach,
+    reach: PartnerRanges,
     sides: Bytes | None,
     qgram: int,
     algorithm: int,
@@ -459,7 +457,7 @@ def _is_lopsided(sides: Bytes) -> bool:
     return n >= _LEAST_INDEXED and n_left * n_right <= n * _AS_LONG_AS_TO_INDEX
 
 
-def _probe_all(reach: Reach, sides: Bytes, tally: Tally) -> Iterator[tuple[int, Columns]]:
+def _probe_all(reach: PartnerRanges, sides: Bytes, tally: Tally) -> Iterator[tuple[int, Columns]]:
     """Pair every string with all of the other collection that its length allows."""
     left, right = (np.flatnonzero((sides & side) != 0) for side in (LEFT, RIGHT))
     few, many = sorted((left, right), key=len)
@@ -482,9 +480,9 @@ def _probe_all(reach: Reach, sides: Bytes, tally: Tally) -> Iterator[tuple[int, 
     tally.add(counts)
 
 
-def _pairs(found: Columns, order: Int64s) -> ScoredPairs:
-    """Give the strings of pairs their numbers in the input, and sort the pairs."""
-    left, right, distances = found
+def _pairs(columns: Columns, order: Int64s) -> ScoredPairs:
+    """Convert pairs to input numbers, and sort them."""
+    left, right, distances = columns
     low = np.minimum(order[left], order[right])
     high = np.maximum(order[left], order[right])
     pairs = ScoredPairs(low, high, distances.astype(np.int64))

@@ -47,7 +47,7 @@ _AT_ONCE = 1 << 20
 
 
 def salt(values: Uint64s, keys: Uint64s) -> Uint64s:
-    """Return hashes that are equal where both these hashes and the keys are."""
+    """Return hashes that combine hashes and keys."""
     # Order among values of one key changes no more than where it begins.
     with np.errstate(over="ignore"):
         salted: Uint64s = values + keys
@@ -60,7 +60,7 @@ def salt_tokens(lists: TokenLists, keys: Uint64s) -> TokenLists:
 
 
 def salt_sets(sets: SetsT, keys: Uint64s) -> SetsT:
-    """Salt the elements of each set with its key, in place, and keep them sorted.
+    """Salt each set's elements with its key, sorted and in place.
 
     Memory is used for some of the sets at a time.
     """
@@ -163,7 +163,7 @@ def have_sides(sides: Bytes | None, are_filled: Bools) -> Bools:
 
 
 def may_pair(x: Bytes, y: Bytes) -> Bools:
-    """Return whether records of these sides are of different collections, and of different parts.
+    """Return whether records are of different collections and parts.
 
     One that both collections have is of another one than any record of either.
     """
@@ -176,7 +176,7 @@ def may_pair(x: Bytes, y: Bytes) -> Bools:
 
 @dataclass(frozen=True)
 class FilterCounts:
-    """Count the pairs after each filter of a join: one field per filter, in order."""
+    """Counts of pairs after each filter of a join, in order."""
 
     @classmethod
     def none(cls) -> Self:
@@ -326,7 +326,7 @@ def probe_pieces(
     runner: Runner,
     score_type: type[np.signedinteger] = np.int32,
 ) -> Iterator[tuple[int, Columns]]:
-    """Probe all records piece by piece; yield the end and the rows of each piece.
+    """Probe records in pieces; yield each piece's end and rows.
 
     Parameters
     ----------
@@ -395,12 +395,12 @@ def collect_pieces(
 
 
 def check_limit(limit: int | None, n_results: int, share: float | None = None) -> None:
-    """Raise ``ResultLimitError`` if results exceed the limit after a ``share`` of the work."""
+    """Raise ``ResultLimitError`` if results exceed the limit."""
     if limit is not None and n_results > limit:
         raise ResultLimitError(limit, n_results, share)
 
 
-def join_columns(found: list[Columns], n_columns: int) -> Columns:
+def join_columns(parts: list[Columns], n_columns: int) -> Columns:
     """Put the pieces of a result together."""
     nothing: Columns = (np.empty(0, np.int32),) * n_columns
-    return tuple(np.concatenate(columns) for columns in zip(nothing, *found, strict=True))
+    return tuple(np.concatenate(columns) for columns in zip(nothing, *parts, strict=True))

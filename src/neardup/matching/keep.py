@@ -59,7 +59,7 @@ class KeepPolicy:
         return f"{self.rule}:{_quoted(self.column)}" + (f"={values}" if values else "")
 
     def order(self, n_documents: int, lengths: Int64s | None, column: pa.Array | None) -> Int64s:
-        """Give the documents' numbers in keep order.
+        """Return the document numbers in keep order.
 
         ``column`` has the values of ``columns``, as ``files.rows.order_of`` puts them together.
         """
@@ -70,13 +70,12 @@ class KeepPolicy:
         return np.argsort(ranks[0], kind="stable") if len(ranks) == 1 else np.lexsort(ranks[::-1])
 
     def ranks(self, lengths: Int64s | None, column: pa.Array | None) -> list[Int64s]:
-        """Return the ranks of documents per key; lower ranks come first, and equal ones tie."""
+        """Return ranks of documents per key, the lowest first."""
         columns = dict(zip(self.columns, columns_of_order(column, len(self.columns)), strict=True))
         return [_ranks_by(key, lengths, columns) for key in self.keys if key.rule != "first"]
 
 
 def _ranks_by(key: KeepPolicy, lengths: Int64s | None, columns: Mapping[str, pa.Array]) -> Int64s:
-    """Return the places of documents by one key."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -99,7 +98,7 @@ def _ranks_by(key: KeepPolicy, lengths: Int64s | None, columns: Mapping[str, pa.
 
 
 def parse_keep(keep: str, *, may_be_none: bool = False) -> KeepPolicy:
-    """Parse a keep policy: keys in the order of priority, separated by commas.
+    """Parse a keep policy: keys separated by commas.
 
     A part after a priority is one more of its values, unless it is a key. Double quotes mark a
     column or a value. ``none`` is allowed alone, and only if ``may_be_none``.
@@ -147,7 +146,6 @@ _PRIORITY = re.compile(r'("[^"]+"|[^=]+)=(.+)', re.DOTALL)
 
 
 def _parts_of(keep: str) -> list[str]:
-    """Cut at the commas that are not within double quotes."""
     parts, is_quoted = [""], False
     for character in keep:
         is_quoted ^= character == '"'
@@ -163,7 +161,6 @@ def _unquoted(name: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    """Write a column or a value so that it is read as one."""
     is_plain = "," not in name and "=" not in name and _parse_key(name) is None
     return name if is_plain else f'"{name}"'
 

@@ -38,7 +38,7 @@ def exact_count(what: str, value: Number) -> Fraction:
 
 
 def rising_distances(most: int) -> Iterator[int]:
-    """Yield distances to try one after another where the nearest are wanted, then ``most``.
+    """Yield rising distances to try in turn, then ``most``.
 
     Powers of two that are below it.
     """
@@ -155,7 +155,7 @@ class Measure(ABC):
 
     @classmethod
     def lowest(cls) -> Self:
-        """Return the measure with a threshold that any two sets reach that share something."""
+        """Return the measure with the lowest threshold above zero."""
         return cls(LEAST_SHARE)
 
     @classmethod
@@ -177,7 +177,7 @@ class Measure(ABC):
         return overlap.Threshold(self.code, self.threshold.numerator, self.threshold.denominator)
 
     def similarities(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Floats:
-        """Return the similarity of each pair of sets of sizes x and y, rounded to a float."""
+        """Return the similarity of each pair of sets, as floats."""
         similarities: Floats = np.empty(len(overlaps), np.float64)
         overlap.score_overlaps(overlaps, x, y, self.code, similarities)
         return similarities
@@ -270,7 +270,7 @@ class Cosine(Measure):
 
     @property
     def least_jaccard(self) -> Fraction:
-        """That of a set within another one, whose size is t^2 of the other's."""
+        """Return the value for a subset of t^2 times the size."""
         return self.threshold * self.threshold
 
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
@@ -311,7 +311,7 @@ class _OfContained(Measure):
 
     @property
     def least_jaccard(self) -> Fraction:
-        """That of sets of sizes 1 and ``size_ratio``, with an overlap of t."""
+        """Return the value for sizes 1 and ``size_ratio`` with overlap t."""
         return self.threshold / (1 + self.size_ratio - self.threshold)
 
     def size_bounds(self, sizes: Int64s) -> SizeBounds:
@@ -447,7 +447,7 @@ class Hamming(Measure):
         return x + y - 2 * overlaps
 
     def similarities(self, overlaps: Int64s, x: Int64s, y: Int64s) -> Floats:
-        """Return the share of the elements of either set that both have: Jaccard similarity."""
+        """Return the Jaccard similarity."""
         similarities: Floats = overlaps / (x + y - overlaps)
         return similarities
 

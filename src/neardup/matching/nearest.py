@@ -44,15 +44,16 @@ class Near(NamedTuple):
 def nearest_strings(
     wanted: String, strings: Sequence[String], least: Fraction | int, limit: int
 ) -> list[Near]:
-    """Find up to ``limit`` strings with the fewest edits per length, ties in input order.
+    """Find the nearest strings by edits per length.
 
-    Results are at least ``least`` similar and share something with the string wanted. They are
-    found in blocks, each with the least similarity that may still be among them.
+    There are up to ``limit`` results, ties in input order. Results are at least ``least`` similar
+    and share something with the string wanted. They are found in blocks, each with the least
+    similarity that may still be among them.
     """
     if not len(wanted):
         return []
     cutoff = max(float(least) - _TOO_CLOSE, 0.0)
-    found: list[tuple[float, Near]] = []
+    nearest: list[tuple[float, Near]] = []
     start, step = 0, _FIRST_STRINGS
     while start < len(strings):
         near = process.extract(
@@ -66,13 +67,13 @@ def nearest_strings(
             longer = max(len(wanted), len(string))
             same = longer - Levenshtein.distance(wanted, string)
             if same and same >= least * longer:
-                found.append((-same / longer, Near(start + place, longer - same, longer)))
-        found.sort()
-        if len(found) >= limit:
-            del found[limit:]
-            cutoff = max(cutoff, -found[-1][0] - _TOO_CLOSE)
+                nearest.append((-same / longer, Near(start + place, longer - same, longer)))
+        nearest.sort()
+        if len(nearest) >= limit:
+            del nearest[limit:]
+            cutoff = max(cutoff, -nearest[-1][0] - _TOO_CLOSE)
         start, step = start + step, _MOST_STRINGS
-    return [near for _, near in found]
+    return [near for _, near in nearest]
 
 
 def string_maker(tokenizer: Tokenizer, normalisation: Normalisation) -> Callable[[str], String]:

@@ -1,4 +1,4 @@
-"""Records as runs of token ranks, the rarest token first, and their inverted index."""
+"""Rank tokens of records, and index the records."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RankedRecords:
     n_tokens: int
 
     def shorten(self, prefixes: Int64s, sizes: Int64s) -> Int64s:
-        """Count what a prefix of a whole set, of these sizes, has of its run."""
+        """Return the lengths in runs of prefixes of whole sets."""
         shortened: Int64s = np.maximum(prefixes - (sizes - self.sizes), 0)
         return shortened
 
@@ -68,7 +68,7 @@ def group_records(n_records: int, sides: Bytes | None, *, is_directed: bool = Fa
 
 
 def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
-    """Sort the elements of sets, in the order given, from the rarest to the most frequent.
+    """Sort the elements of sets by rarity.
 
     Elements that only one set has are left out: in the whole run they come first and match nothing.
     Ties between equally frequent elements go by first appearance.
@@ -92,7 +92,6 @@ def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
 
 
 def _parts(sets: ShingleSets, order: Int64s) -> Iterator[Uint64s]:
-    """Yield the elements of sets, in the order named, some sets at a time."""
     for start, stop in cut_runs(sets.sizes[order], _AT_ONCE):
         own = order[start:stop]
         sizes = sets.sizes[own]
@@ -102,7 +101,7 @@ def _parts(sets: ShingleSets, order: Int64s) -> Iterator[Uint64s]:
 
 
 def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> PlacedRecords:
-    """Sort the values of each record from the rarest to the most frequent, as ``rank_sets``.
+    """Sort the values of each record by rarity.
 
     All values stay, and a record may have a value several times. Record r's ``sizes[r]`` values
     start at ``starts[r]``, one record after another.
@@ -113,7 +112,7 @@ def rank_records(values: Uint64s, starts: Int64s, sizes: Int64s) -> PlacedRecord
 def rank_numbers(
     numbers: Int32s, frequencies: Int64s, starts: Int64s, sizes: Int64s
 ) -> PlacedRecords:
-    """Replace numbers by ranks and sort them per record; numbers that do not occur get no rank."""
+    """Replace numbers by ranks, and sort them per record."""
     tokens, token_starts = _rank(numbers, frequencies)
     n_tokens = len(token_starts) - 1
     index = index_prefixes(tokens, starts, sizes, n_tokens)
@@ -142,7 +141,6 @@ def number_values(values: Uint64s) -> tuple[Int32s, Int64s]:
 
 
 def _number_parts(parts: Iterable[Uint64s], n: int) -> tuple[Int32s, Int64s]:
-    """Give n values that come in parts numbers, as ``number_values``."""
     numbers: Int32s = np.empty(n, np.int32)
     known: Uint64s = np.empty(_FIRST_ROOM, np.uint64)
     frequencies: Int64s = np.empty(_FIRST_ROOM, np.int64)
@@ -170,7 +168,7 @@ def _number_parts(parts: Iterable[Uint64s], n: int) -> tuple[Int32s, Int64s]:
 
 
 def index_prefixes(tokens: Int32s, starts: Int64s, prefixes: Int64s, n_tokens: int) -> Postings:
-    """Index each record under the first ``prefixes[r]`` tokens of its run; 8 bytes per posting."""
+    """Index each record under the first ``prefixes[r]`` tokens."""
     posting_starts: Int64s = np.zeros(n_tokens + 1, np.int64)
     postings.count_postings(tokens, starts, prefixes, posting_starts)
     records: Int32s = np.empty(int(posting_starts[-1]), np.int32)
@@ -180,7 +178,7 @@ def index_prefixes(tokens: Int32s, starts: Int64s, prefixes: Int64s, n_tokens: i
 
 
 def index_groups(records: RankedRecords, prefixes: Int64s, groups: Groups) -> Postings:
-    """Index each record under the first ``prefixes[r]`` tokens of its run, by token and group.
+    """Index records under prefix tokens, by token and group.
 
     Memory 8 bytes per posting and key, and with groups 5 per token while it works.
     """

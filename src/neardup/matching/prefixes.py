@@ -11,7 +11,7 @@ from neardup.tables import Int32s, Int64s, KeyLists, ShingleSets, WeightedSets
 
 
 def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyLists:
-    """List each set's rarest elements as keys; every pair at the threshold shares one.
+    """List each set's prefix tokens as keys.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyList
     Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection, section 3.
     """
     n = len(sets)
-    records, looks, found = _ranked_prefixes(sets, measure)
+    records, probing, indexing = _ranked_prefixes(sets, measure)
     frequencies: Int64s = np.zeros(records.n_tokens + 1, np.int64)
-    postings.count_postings(records.tokens, records.starts, found, frequencies)
+    postings.count_postings(records.tokens, records.starts, indexing, frequencies)
     shared = np.diff(frequencies) > 1
     numbers: Int32s = np.where(shared, np.cumsum(shared) - 1, -1).astype(np.int32)
     n_keys = np.diff(frequencies)[shared]
@@ -44,7 +44,7 @@ def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyList
     keys: Int32s = np.empty(int(n_keys.sum()), np.int32)
     n_probed: Int64s = np.empty(n, np.int64)
     postings.list_shared(
-        records.tokens, records.starts, found, looks, numbers, starts, keys, n_probed
+        records.tokens, records.starts, indexing, probing, numbers, starts, keys, n_probed
     )
     return KeyLists(starts, keys, n_probed, n_keys)
 
@@ -56,8 +56,8 @@ def _ranked_prefixes(
     everything = np.arange(len(sets))
     if isinstance(sets, ShingleSets):
         records = rank_sets(sets, everything)
-        looks, found = measure.prefixes(sets.sizes)
-        return records, records.shorten(looks, sets.sizes), records.shorten(found, sets.sizes)
+        probing, indexing = measure.prefixes(sets.sizes)
+        return records, records.shorten(probing, sets.sizes), records.shorten(indexing, sets.sizes)
     # Its kernels are for few jobs.
     from neardup.matching.weighted_join import needed_weights, rank_weighted_sets
 

@@ -1,4 +1,4 @@
-"""Exact similarity joins: all pairs of sets at or above a threshold, none missed."""
+"""Join sets exactly: all pairs at a threshold."""
 
 from __future__ import annotations
 
@@ -111,7 +111,6 @@ _COSTS = Costs(130, 20, 50)
 
 
 def _may_meet(measure: Measure, smaller: int, larger: int) -> bool:
-    """Return whether sets of these sizes may reach a threshold."""
     sizes = np.array([smaller, larger], np.int64)
     first, stop = measure.partner_ranges(sizes, measure.size_bounds(sizes).least)
     return bool(first[1] == 0 < stop[1] or first[0] <= 1 < stop[0])
@@ -316,13 +315,13 @@ def _prepare(
 
 
 def _n_meetings(index: Postings) -> int:
-    """Estimate the postings to look at: all of a token by each of its records."""
+    """Estimate the number of postings to look at."""
     lengths = np.diff(index.starts)
     return int((lengths * lengths).sum())
 
 
 def _share_unlike(prepared: _Prepared, measure: Measure) -> float:
-    """Return the unlike pairs that All-Pairs verifies per posting, from sampled runs; 1 if too few.
+    """Estimate the unlike pairs that All-Pairs verifies per posting.
 
     Parities are checked at every posting, and save little if pairs share many elements and are
     similar.
@@ -367,9 +366,9 @@ def make_parities(ranked: RankedRecords, sizes: Int64s, n_words: int) -> ParityR
     return sealed(ParityRows(firsts, others, n_words, np.empty(0, np.uint64)))
 
 
-def _pairs(found: Columns, order: Int64s, *, is_directed: bool) -> ScoredPairs:
-    """Give the sets of pairs their numbers in the input, and sort the pairs."""
-    left, right, overlaps = found
+def _pairs(columns: Columns, order: Int64s, *, is_directed: bool) -> ScoredPairs:
+    """Convert pairs to input numbers, and sort them."""
+    left, right, overlaps = columns
     # The record that looked is the right one; it is the first of a directed pair.
     low, high = order[right], order[left]
     if not is_directed:
@@ -455,7 +454,7 @@ class HammingJoin(PartedJoin):
         )
         sizes = self.sets.sizes
         distances = sizes[joined.left] + sizes[joined.right] - 2 * joined.scores
-        found = [ScoredPairs(joined.left, joined.right, distances)]
+        parts = [ScoredPairs(joined.left, joined.right, distances)]
         known = _numbers(joined, len(sizes))
         n_found = len(joined)
         for pairs in _small_pairs(sizes, sides, self.measure.max_distance):
@@ -464,8 +463,8 @@ class HammingJoin(PartedJoin):
             apart = pairs.take(~np.isin(_numbers(pairs, len(sizes)), known))
             n_found += len(apart)
             check_limit(limit, n_found)
-            found.append(apart)
-        every = ScoredPairs.joined(found)
+            parts.append(apart)
+        every = ScoredPairs.joined(parts)
         n_more = n_found - len(joined)
         counts = replace(counts, verified=counts.verified + n_more, results=n_found)
         return every.take(every.ascending()), counts
@@ -476,7 +475,6 @@ class HammingJoin(PartedJoin):
 
 
 def _numbers(pairs: ScoredPairs, n: int) -> Int64s:
-    """Return a number for each pair of n sets, another for each."""
     return pairs.left * n + pairs.right
 
 

@@ -1,4 +1,4 @@
-"""The stage sieve: components fall apart where filters prove that no pair is similar."""
+"""Split components by filters that rule out similar pairs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def join_filters(parts: Sequence[Filters]) -> Filters:
 
 
 def sieve_pairs(filters: Filters, left: Int64s, right: Int64s, measure: Measure) -> Bools:
-    """Return which pairs of documents may be similar, the first to the second, by their filters."""
+    """Return which pairs may be similar by their filters."""
     may_be: Bools = np.empty(len(left), np.bool_)
     kernel.sieve_pairs(
         filters.words, filters.offsets, filters.sizes, left, right, measure.in_kernels, may_be
@@ -142,14 +142,12 @@ def sieve_components(
 
 
 def _starts_of_runs(values: Int64s) -> Int64s:
-    """Return where runs of equal values start, and where the last one ends."""
     changes = np.flatnonzero(values[1:] != values[:-1]) + 1
     ends = [len(values)] if len(values) else []
     return np.concatenate([[0], changes, ends]).astype(np.int64)
 
 
 def _make_room(n: int, n_bands: int) -> sieve_kernel.Room:
-    """Make room for components of up to n documents."""
     n_places = n_bands << max(1, int(2 * n - 1).bit_length())
     next_group, next_member, last_member = np.empty((3, n * n_bands), np.int64)
     groups = Groups(

@@ -15,20 +15,20 @@ from neardup.tables import Floats, Int64s, ShingleSets, WeightedSets
 def measure_sets(sets: ShingleSets | WeightedSets) -> MeasuredSets:
     """Return the sets for kernels, with facts on each for faster comparison."""
     if isinstance(sets, WeightedSets):
-        weights, totals, found = sets.weights, sets.totals, np.empty(0, np.uint64)
+        weights, totals, words = sets.weights, sets.totals, np.empty(0, np.uint64)
     else:
-        weights, totals, found = np.empty(0, np.int64), sets.sizes, np.empty(len(sets), np.uint64)
-        parities.set_parities(sets.values, sets.starts, sets.sizes, found)
-    return sealed(MeasuredSets(sets.values, sets.starts, sets.sizes, weights, totals, found))
+        weights, totals, words = np.empty(0, np.int64), sets.sizes, np.empty(len(sets), np.uint64)
+        parities.set_parities(sets.values, sets.starts, sets.sizes, words)
+    return sealed(MeasuredSets(sets.values, sets.starts, sets.sizes, weights, totals, words))
 
 
 def overlaps_at_threshold(
     sets: ShingleSets | WeightedSets, left: Int64s, right: Int64s, measure: Measure
 ) -> Int64s:
-    """Count the common elements of each pair of non-empty sets that reaches the threshold.
+    """Count common elements of pairs at the threshold.
 
-    Of weighted sets it sums up their common weights. -1 for the other pairs. ``left[k]`` is the
-    set that would go, ``right[k]`` the one that stays.
+    For weighted sets it sums common weights. Sets are not empty. -1 for the other pairs.
+    ``left[k]`` is the set that would go, ``right[k]`` the one that stays.
     """
     if isinstance(sets, WeightedSets):
         from neardup.kernels.join import weighted
@@ -54,7 +54,7 @@ def overlaps_at_threshold(
 def score_pairs(
     sets: ShingleSets | WeightedSets, left: Int64s, right: Int64s, measure: Measure
 ) -> Floats:
-    """Work out the similarity of each pair (left[k], right[k]) of non-empty sets, exactly.
+    """Compute the exact similarity of each pair of nonempty sets.
 
     The threshold of ``measure`` is ignored. Time O(size of both sets) per pair.
     """

@@ -62,7 +62,7 @@ class WeightedRuns:
 
 
 def needed_weights(measure: Measure, totals: Int64s) -> tuple[Floats, Floats]:
-    """Return the least common weights of sets of these total weights, rounded down.
+    """Return the least common weights at the threshold, rounded down.
 
     The first is for any partner at the threshold, the second for one of at least the same weight.
     """
@@ -73,7 +73,7 @@ def needed_weights(measure: Measure, totals: Int64s) -> tuple[Floats, Floats]:
 
 
 def rank_weighted_sets(sets: WeightedSets, order: Int64s) -> WeightedRuns:
-    """Sort the elements of sets, in the order given, from the rarest to the most frequent.
+    """Sort the elements of weighted sets by rarity.
 
     Elements of a single set are left out. The weight of an element is capped at its second largest
     weight in any set, because no two sets share more.

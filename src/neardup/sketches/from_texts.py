@@ -25,9 +25,9 @@ class SketchMaker(Generic[KindT]):
     texts: TextScheme
 
     def describe(self) -> dict[str, Any]:
-        """Return all settings that decide a sketch, as plain values; equal ones are comparable.
+        """Return all settings that decide a sketch.
 
-        Frequencies are missing until they are counted.
+        Sketches of equal settings are comparable. Frequencies are missing until they are counted.
         """
         return self.kind.describe(self.texts)
 
@@ -71,7 +71,6 @@ def _weights_of(options: SketchOptions) -> WeightedScheme:
 
 
 def _check_own(kind: type[AnyKind], options: SketchOptions, names: tuple[str, ...]) -> None:
-    """Raise if an option was given that sketches of a kind do not have."""
     of_all = {*DocumentOptions.known, *FingerprintOptions.known}
     known = {*of_all, "kind", *names, *kind.more_options}
     unknown = [name for name in SketchOptions.known if name not in known]

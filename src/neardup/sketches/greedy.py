@@ -1,4 +1,4 @@
-"""Greedy clustering: groups of similar documents, in the order they come, from sketches alone."""
+"""Cluster similar documents greedily from their sketches."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def cluster_greedily(
         stop = census.bounds[number]
         for block in _blocks_of(read(number)):
             start, stop = stop, stop + len(block.sizes)
-            found = greedy.cluster_greedily(
+            n_assigned = greedy.cluster_greedily(
                 block,
                 min(max(begin - start, 0), stop - start),
                 start,
@@ -159,8 +159,8 @@ def cluster_greedily(
             )
             # It would stay in memory with the next part.
             del block
-            if found < stop - start:
-                first_without_room = start + int(found)
+            if n_assigned < stop - start:
+                first_without_room = start + int(n_assigned)
                 n_all = n_done + _sketches_to_pass(n, begin, first_without_room)
             n_done_here = n_done + max(stop - begin, 0)
             is_end = stop == n and first_without_room == n
@@ -191,7 +191,7 @@ def _blocks_of(parts: Iterable[SetSketches]) -> Iterator[Samples]:
 
 
 def _sketches_to_pass(n: int, begin: int, first_without_room: int) -> int:
-    """Estimate how many of n sketches pass from a pass on, if later passes have equal room."""
+    """Estimate the sketches in this pass and later ones."""
     step = first_without_room - begin
     n_passes = -(-(n - begin) // step)
     return n_passes * (n - begin) - step * n_passes * (n_passes - 1) // 2

@@ -103,19 +103,19 @@ class ShareKind(SketchKind[SchemeT, RowsT]):
     def estimate(self, rows: RowsT, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate how similar pairs of rows are."""
         shares = self.shares(rows, left, right)
-        found = shares.jaccard
-        is_usable = found.is_usable(LEAST_SAMPLES)
+        jaccard = shares.jaccard
+        is_usable = jaccard.is_usable(LEAST_SAMPLES)
         columns = {
-            "similarity": where_known(is_usable, found.values),
-            "error": where_known(is_usable, found.errors),
-            "low": where_known(is_usable, found.low),
-            "high": where_known(is_usable, found.high),
+            "similarity": where_known(is_usable, jaccard.values),
+            "error": where_known(is_usable, jaccard.errors),
+            "low": where_known(is_usable, jaccard.low),
+            "high": where_known(is_usable, jaccard.high),
             **_containment("a", shares.a_in_b),
             **_containment("b", shares.b_in_a),
-            "samples": pa.array(found.n_samples),
+            "samples": pa.array(jaccard.n_samples),
         }
         measures = zip(self.measures, self.by_measure(shares, rows, left, right), strict=True)
-        return PairEstimates(columns, {name: _counted(found) for name, found in measures})
+        return PairEstimates(columns, {name: _counted(jaccard) for name, jaccard in measures})
 
     def by_measure(
         self, shares: Shares, rows: RowsT, left: Int64s, right: Int64s
@@ -124,19 +124,19 @@ class ShareKind(SketchKind[SchemeT, RowsT]):
         return (shares.jaccard,)
 
 
-def _counted(found: Estimates) -> EstimatedShares:
-    samples = np.maximum(found.n_samples, 1)
-    hits = np.rint(np.nan_to_num(found.values) * samples).astype(np.int64)
-    return EstimatedShares(hits, samples, found.is_usable(LEAST_SAMPLES))
+def _counted(estimates: Estimates) -> EstimatedShares:
+    samples = np.maximum(estimates.n_samples, 1)
+    hits = np.rint(np.nan_to_num(estimates.values) * samples).astype(np.int64)
+    return EstimatedShares(hits, samples, estimates.is_usable(LEAST_SAMPLES))
 
 
-def _containment(name: str, found: Estimates | None) -> dict[str, pa.Array]:
-    if found is None:
+def _containment(name: str, estimates: Estimates | None) -> dict[str, pa.Array]:
+    if estimates is None:
         return {}
-    is_usable = found.is_usable(LEAST_SAMPLES)
+    is_usable = estimates.is_usable(LEAST_SAMPLES)
     return {
-        f"containment_{name}": where_known(is_usable, found.values),
-        f"containment_{name}_error": where_known(is_usable, found.errors),
-        f"containment_{name}_low": where_known(is_usable, found.low),
-        f"containment_{name}_high": where_known(is_usable, found.high),
+        f"containment_{name}": where_known(is_usable, estimates.values),
+        f"containment_{name}_error": where_known(is_usable, estimates.errors),
+        f"containment_{name}_low": where_known(is_usable, estimates.low),
+        f"containment_{name}_high": where_known(is_usable, estimates.high),
     }

@@ -31,7 +31,7 @@ _PIECE = 1 << 16
 
 
 def count_pairs(n: int, n_left: int | None, *, is_directed: bool = False) -> int:
-    """Count the pairs of n rows, or of two collections if ``n_left`` is given.
+    """Count the pairs of one or two collections.
 
     Directed pairs of one collection count in both orders.
     """
@@ -51,7 +51,7 @@ def count_pairs_up_to(row: int, n: int, n_left: int | None, *, is_directed: bool
 
 
 def list_pairs(n: int, n_left: int | None) -> Iterator[Pairs]:
-    """Yield all pairs of n rows in ascending order, in pieces of about the same size."""
+    """Yield all pairs of rows in ascending pieces."""
     left: list[Int64s] = []
     right: list[Int64s] = []
     held = 0
@@ -81,7 +81,7 @@ DIGEST_BYTES = 16
 
 
 class RememberingTokenizer(Tokenizer):
-    """A tokenizer that keeps the tokens of the texts that it has cut last.
+    """Tokenizer with a cache of the last texts' tokens.
 
     Sketches and digests are made of the same tokens, and cutting takes the most time.
     """
@@ -160,7 +160,7 @@ def read_column(table: pa.Table, name: str) -> pa.Array:
 
 
 def read_counts(table: pa.Table, name: str, *, null: int | None = None) -> Int64s:
-    """Read numbers from 0 on; ``null`` replaces unknown ones, or is None if none may be unknown."""
+    """Read numbers from 0 on, with ``null`` for unknown ones if allowed."""
     column = read_column(table, name).cast(pa.int64())
     check(null is not None or column.null_count == 0)
     check(not pc.any(pc.less(column, 0)).as_py())
@@ -190,7 +190,7 @@ LEAST_SAMPLES = 20
 
 
 class KindScheme(Protocol):
-    """Settings of the sketches of given texts: a frozen dataclass that checks its own ranges.
+    """Settings of sketches: a frozen dataclass that checks its ranges.
 
     Its fields are the options of the kind.
     """
@@ -233,7 +233,7 @@ class TextScheme:
 
 @dataclass(frozen=True)
 class EstimatedShares:
-    """Estimates of one measure: ``hits / samples``, in whole numbers for samples of sets.
+    """Estimates of one measure: ``hits / samples``.
 
     They mean something where ``is_usable``.
     """
@@ -263,7 +263,7 @@ class PairEstimates:
 
 
 class SketchKind(ABC, Generic[SchemeT, RowsT]):
-    """A kind of sketches with its scheme: how they are made, joined, compared and stored.
+    """A kind of sketches: make, join, compare and store them.
 
     A kind is a subclass in a module of its own, and a line in ``sketches.registry``.
 
@@ -305,9 +305,9 @@ class SketchKind(ABC, Generic[SchemeT, RowsT]):
         """
 
     def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all settings that decide a sketch, as plain values; equal ones are comparable.
+        """Return all settings that decide a sketch.
 
-        ``kind`` is the kind's name.
+        ``kind`` is the kind's name. Sketches of equal settings are comparable.
         """
         return texts.shingles.describe() | self.scheme.describe()
 

@@ -44,7 +44,7 @@ class MinHashScheme:
             raise InvalidParameterError(message)
 
     def describe(self) -> dict[str, Any]:
-        """Return all that decides the functions, as plain values."""
+        """Return all settings that decide the functions, as plain values."""
         return {"kind": "minhash", "num_perm": self.num_perm, "seed": self.seed}
 
 

@@ -59,7 +59,7 @@ class ModuloScheme(SetScheme):
         self._check_fields()
 
     def describe(self) -> dict[str, Any]:
-        """Return all that decides the sketches of given shingles, as plain values."""
+        """Return all settings that decide the sketches of given shingles, as plain values."""
         return {
             "kind": "modulo",
             "modulus": self.modulus,
@@ -114,7 +114,7 @@ class ModuloScheme(SetScheme):
         return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, moduli)
 
     def _moduli_for(self, sizes: Int64s) -> tuple[int, Int64s, Int64s]:
-        """Return the odd factor of all moduli, their powers of two, and the moduli of sets."""
+        """Return the odd factor, the powers of two, and the moduli of sets."""
         if self.modulus is None:
             shifts = _fitting_shifts(sizes, self.size)
             return 1, shifts, 1 << shifts
@@ -123,7 +123,7 @@ class ModuloScheme(SetScheme):
         return self.modulus // power_of_two, shifts, np.full(len(sizes), self.modulus, np.int64)
 
     def check(self, sketches: SetSketches) -> None:
-        """Raise SketchMismatchError for moduli that are not the scheme's, or no powers of two."""
+        """Raise SketchMismatchError for moduli outside of the scheme."""
         moduli = np.unique(sketches.moduli)
         if self.modulus is None:
             unlike = moduli[(moduli < 1) | (moduli & (moduli - 1) != 0)]

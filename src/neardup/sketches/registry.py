@@ -25,8 +25,8 @@ def kind_named(name: str) -> type[AnyKind]:
     Its module is loaded then, because a job needs one kind, and each loads kernels of its own.
     """
     module, kind = _KINDS[name]
-    found: type[AnyKind] = getattr(import_module(module), kind)
-    return found
+    kind_class: type[AnyKind] = getattr(import_module(module), kind)
+    return kind_class
 
 
 def kinds_with(feature: str) -> str:

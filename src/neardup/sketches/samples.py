@@ -1,4 +1,4 @@
-"""Share code of the kinds smallest and modulo: samples of the same elements of all sets."""
+"""Share code of the kinds smallest and modulo."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class SetScheme(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Return all that decides the sketches of given shingles, as plain values."""
+        """Return all settings that decide the sketches of given shingles, as plain values."""
 
     @property
     @abstractmethod
     def sample_limit(self) -> int:
-        """How many values of a union are a sample of it at most."""
+        """Return the most values of a union that are a sample."""
 
     @abstractmethod
     def sample(self, shingles: ShingleLists) -> SetSketches:
@@ -61,11 +61,11 @@ class SetScheme(ABC):
 
     @abstractmethod
     def check(self, sketches: SetSketches) -> None:
-        """Raise SketchMismatchError if the scheme does not make sketches of these moduli, sizes."""
+        """Raise SketchMismatchError for moduli or sizes outside of the scheme."""
 
     @abstractmethod
     def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
-        """Return the shares of unions that samples saw, from their largest values and moduli."""
+        """Return the sampled shares of unions."""
 
     @property
     def permutation_key(self) -> np.uint64:
@@ -147,7 +147,7 @@ def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
 def estimate_resemblance(
     sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SetScheme
 ) -> Estimates:
-    """Estimate |A ∩ B| / |A ∪ B| for pairs of sets, A in one table and B in the other.
+    """Estimate |A ∩ B| / |A ∪ B| for pairs of two tables' sets.
 
     In smallest sketches the ``size`` smallest values of the union sample the union, and the common
     values among them sample the intersection; two whole sets are compared exactly. In modulo
@@ -233,7 +233,7 @@ _LEFT, _RIGHT = 1, 2
 def join_smallest(
     sketches: SetSketches, threshold: Fraction, *, n_left: int | None = None, runner: Runner
 ) -> Pairs:
-    """Find all pairs of smallest sketches whose estimated resemblance may reach a threshold.
+    """Find pairs of smallest sketches that may reach a threshold.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def join_modulo(
     n_left: int | None = None,
     runner: Runner,
 ) -> Pairs:
-    """Find all pairs of modulo sketches whose estimate of a measure may reach its threshold.
+    """Find pairs of modulo sketches that may reach a threshold.
 
     Parameters
     ----------
@@ -293,14 +293,14 @@ def join_modulo(
     count; the intersection is the same, so that estimates are not greater.
     """
     sides = None if n_left is None else _sides(len(sketches), n_left)
-    found: list[Pairs] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
+    parts: list[Pairs] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
     for modulus, rows, sets in _levels(sketches):
         chosen = None if sides is None else sides[rows]
         pairs, _ = join_sets(sets, measure, sides=chosen, runner=runner)
         left, right = rows[pairs.left], rows[pairs.right]
         at_level = np.maximum(sketches.moduli[left], sketches.moduli[right]) == modulus
-        found.append((left[at_level], right[at_level]))
-    left, right = (np.concatenate(column) for column in zip(*found, strict=True))
+        parts.append((left[at_level], right[at_level]))
+    left, right = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((right, left))
     return left[order], right[order]
 

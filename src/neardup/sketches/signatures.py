@@ -26,7 +26,7 @@ from neardup.tables import Estimates, Int32s, Int64s, ScoredPairs, Signatures, U
 def estimate_agreement(
     signatures: Signatures, other: Signatures, left: Int64s, right: Int64s
 ) -> Estimates:
-    """Estimate the Jaccard similarity of pairs of sets, weighted if the signatures are.
+    """Estimate the (weighted) Jaccard similarity of pairs of sets.
 
     Parameters
     ----------
@@ -137,15 +137,15 @@ def join_signatures(
         )
         return int(reached), int(n_pairs)
 
-    found: list[Columns] = []
+    parts: list[Columns] = []
     n_results = 0
     pieces = probe_pieces(len(places), 3, lambda: np.full(len(places), -1, np.int32), probe, runner)
     for stop, columns in pieces:
-        found.append(columns)
+        parts.append(columns)
         n_results += len(columns[0])
         check_limit(limit, n_results, stop / len(places))
         runner.report("join", stop, n)
-    left, right, equal = (column.astype(np.int64) for column in join_columns(found, 3))
+    left, right, equal = (column.astype(np.int64) for column in join_columns(parts, 3))
     order = np.lexsort((right, left))
     return ScoredPairs(places[left[order]], places[right[order]], equal[order])
 
@@ -186,8 +186,8 @@ class SignatureKind(ShareKind[SignatureSchemeT, Signatures]):
         runner: Runner,
     ) -> Iterator[Pairs]:
         """Find the pairs that agree in enough positions, and no others."""
-        found = join_signatures(rows, threshold, n_left=n_left, limit=limit, runner=runner)
-        yield from cut_pairs(found.left, found.right)
+        pairs = join_signatures(rows, threshold, n_left=n_left, limit=limit, runner=runner)
+        yield from cut_pairs(pairs.left, pairs.right)
 
     def shares(self, rows: Signatures, left: Int64s, right: Int64s) -> Shares:
         """Estimate the similarity of pairs, weighted if the sets are."""

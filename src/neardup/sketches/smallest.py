@@ -38,7 +38,7 @@ class SmallestScheme(SetScheme):
         self._check_fields()
 
     def describe(self) -> dict[str, Any]:
-        """Return all that decides the sketches of given shingles, as plain values."""
+        """Return all settings that decide the sketches of given shingles, as plain values."""
         return {
             "kind": "smallest",
             "size": self.size,

@@ -1,4 +1,4 @@
-"""Super-shingles: few hashes of many min-hashes each, for documents that are very much alike."""
+"""Hash many min-hashes into few super-shingles, for very similar documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neardup.tables import Bytes, Int64s, ShingleSets, Signatures, Uint32s, Uint
 
 @dataclass(frozen=True)
 class SuperShingleRule:
-    """When two documents are taken for alike: ``least`` of their ``groups`` hashes agree.
+    """Rule for alike documents: ``least`` of ``groups`` hashes agree.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ class SuperShingleRule:
             raise InvalidParameterError(message)
 
     def group_probability(self, resemblance: float) -> float:
-        """Give the probability that a group agrees: resemblance^rows."""
+        """Return the probability that a group agrees: resemblance^rows."""
         return resemblance**self.rows
 
     def probability(self, resemblance: float) -> float:
-        """Give the probability that ``least`` groups or more agree.
+        """Return the probability that ``least`` groups or more agree.
 
         With p = resemblance^rows, the sum of C(groups, k) p^k (1 - p)^(groups - k) from k = least;
         groups of different min-hashes agree independently.

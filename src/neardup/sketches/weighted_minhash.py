@@ -33,7 +33,7 @@ class WeightedMinHashScheme(MinHashScheme):
     """A family of consistent weighted sampling functions, with MinHash's parameters."""
 
     def describe(self) -> dict[str, Any]:
-        """Return all that decides the functions, as plain values."""
+        """Return all settings that decide the functions, as plain values."""
         return super().describe() | {"kind": "weighted"}
 
 
@@ -85,7 +85,7 @@ class WeightedKind(SignatureKind[WeightedMinHashScheme]):
     is_weighted = True
 
     def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all that decides a signature, weights included."""
+        """Return all settings that decide a signature, weights included."""
         return texts.shingles.describe() | texts.weights.describe() | self.scheme.describe()
 
     def make(self, texts: Texts, how: TextScheme) -> Signatures:

@@ -49,13 +49,13 @@ def cut_programs(
     """Cut programs into tokens with their positions; invalid programs are allowed."""
     # Threads do not share a lexer.
     lexers = {language: get_lexer_by_name(language) for language in languages}
-    found = []
+    programs = []
     for text, language in zip(texts, languages, strict=True):
         # To a lexer lines end so, and comments with their lines.
         lined = text.replace("\r\n", "\n").replace("\r", "\n") + "\n"
         tokens = _tokens(lined, lexers[language], has_docstrings=language == "python")
-        found.append(list(_placed(tokens, text)))
-    return found
+        programs.append(list(_placed(tokens, text)))
+    return programs
 
 
 def _placed(tokens: Iterator[tuple[str, int, int]], text: str) -> Iterator[tuple[str, int, int]]:
@@ -70,7 +70,6 @@ def _placed(tokens: Iterator[tuple[str, int, int]], text: str) -> Iterator[tuple
 
 
 def _tokens(text: str, lexer: Any, *, has_docstrings: bool) -> Iterator[tuple[str, int, int]]:
-    """Yield the tokens of a program with their positions."""
     # The string that is being read in parts, where all before it has stopped, and open brackets.
     first, stop, is_comment, depth = -1, 0, False, 0
     for start, kind, value in (*lexer.get_tokens_unprocessed(text), (len(text), Comment, "")):

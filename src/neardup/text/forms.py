@@ -1,4 +1,4 @@
-"""Bring texts to a Unicode form, and map places in them back to the original texts."""
+"""Normalise texts to a Unicode form, and map positions back."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FormedTexts:
     document_pieces: Int64s
 
     def locate(self, spans: TokenSpans, token_offsets: Int64s) -> TokenSpans:
-        """Give places in the texts as they were for places in the formed ones."""
+        """Map positions in the formed texts to the original texts."""
         starts, stops = spans.starts.copy(), spans.stops.copy()
         folding.map_spans(
             self.bounds,
@@ -187,7 +187,7 @@ class Normalisation(NormalOptions):
 
 # Character tables for the tokenizing kernels, worked out from Python's ``unicodedata``.
 #
-# The tables decide, for each code point, its part in tokens (kernels/folding.py) and the UTF-8
+# The tables decide, for each code point, its part in tokens (kernels/text/folding.py) and the UTF-8
 # bytes that stand for it after folding. They depend on Python's Unicode version, which is
 # therefore part of every scheme.
 
@@ -269,17 +269,16 @@ def _token_tables(rule: str, normalisation: Normalisation) -> tuple[Bytes, Uint6
 @lru_cache(maxsize=8)
 def _folds(normalisation: Normalisation) -> tuple[Int64s, Uint64s]:
     """Find the characters that stand for something else after folding, and their entries."""
-    found: dict[int, np.uint64] = {}
+    folds: dict[int, np.uint64] = {}
     for row in _rows():
         # Most scripts know neither case nor accents: whole rows are passed over at once.
         if normalisation.fold_text(row) != row:
             folded = ((character, normalisation.fold_character(character)) for character in row)
-            found |= {ord(c): _entry(fold.encode()) for c, fold in folded if fold != c}
-    return np.array(list(found), np.int64), np.array(list(found.values()), np.uint64)
+            folds |= {ord(c): _entry(fold.encode()) for c, fold in folded if fold != c}
+    return np.array(list(folds), np.int64), np.array(list(folds.values()), np.uint64)
 
 
 def _rows() -> Iterator[str]:
-    """Yield the assigned characters, at most 64 at a time."""
     for code_points in ASSIGNED:
         numbers = np.arange(code_points.start, code_points.stop, dtype="<u4")
         characters = numbers.tobytes().decode("utf-32-le")
@@ -288,7 +287,6 @@ def _rows() -> Iterator[str]:
 
 
 def _all_single() -> Bytes:
-    """Return the parts of code points where each is a token."""
     return np.full(_N_CODE_POINTS, SINGLE, np.uint8)
 
 
@@ -302,7 +300,6 @@ def _between_spaces() -> Bytes:
 
 
 def _between_line_ends() -> Bytes:
-    """Return the parts of code points where tokens are lines."""
     classes = np.full(_N_CODE_POINTS, WORD, np.uint8)
     classes[[0, ord("\n"), ord("\r")]] = SEPARATOR
     return classes
@@ -355,7 +352,6 @@ def _are_several(entries: Uint64s) -> Bools:
 
 
 def _plain_entries() -> Uint64s:
-    """Give each code point its own UTF-8 bytes."""
     table: Uint64s = np.empty(_N_CODE_POINTS, np.uint64)
     table[:0x80] = np.arange(0x80) | 1 << 56
     # The last byte has six bits of the code point; 64 that follow each other differ in it alone.

@@ -1,4 +1,4 @@
-"""Shingles: runs of consecutive tokens, the elements of the sets that are compared."""
+"""Hash shingles: runs of consecutive tokens, the elements of sets."""
 
 from __future__ import annotations
 
@@ -82,10 +82,11 @@ def fingerprint_tokens(
 
 @lru_cache(maxsize=64)
 def draw_polynomial(seed: int, degree: int = 64) -> int:
-    """Draw the irreducible polynomial of a seed; bit k is the coefficient of t^k.
+    """Draw the irreducible polynomial of a seed.
 
-    It has the lowest bits of the first of mix64(mix64(seed) + i * GOLDEN), i = 1, 2, ..., with the
-    lowest bit set, that make it irreducible; about one in half its degree does.
+    Bit k is the coefficient of t^k. It has the lowest bits of the first of mix64(mix64(seed) + i *
+    GOLDEN), i = 1, 2, ..., with the lowest bit set, that make it irreducible; about one in half its
+    degree does.
     """
     with np.errstate(over="ignore"):
         start = mix_words(np.uint64(seed))
@@ -134,7 +135,6 @@ def _common_divisor(a: int, b: int) -> int:
 
 @lru_cache(maxsize=64)
 def _byte_tables(seed: int, width: int, bits: int) -> tuple[Uint64s, Uint64s, Uint64s]:
-    """Make the tables of ``kernels.rabin.fingerprint_bytes``."""
     modulus = _modulus(seed, bits)
     leaving = _power(8 * (width - 1), modulus)
     lead = remainder(leaving << 8, modulus) ^ leaving
@@ -144,7 +144,6 @@ def _byte_tables(seed: int, width: int, bits: int) -> tuple[Uint64s, Uint64s, Ui
 
 @lru_cache(maxsize=64)
 def _word_tables(seed: int, ngram: int, bits: int) -> tuple[Uint64s, Uint64s, Uint64s]:
-    """Make the tables of ``kernels.rabin.fingerprint_tokens``."""
     modulus = _modulus(seed, bits)
     leaving = _power(64 * ngram, modulus)
     top = _rows_of_multiples(remainder(1 << _WORD, modulus), modulus, 8)
@@ -172,7 +171,6 @@ def _rows_of_multiples(factor: int, polynomial: int, n_rows: int) -> Uint64s:
 
 
 def _multiples(factor: int, polynomial: int) -> Uint64s:
-    """Multiply a factor by each of the 256 polynomials of degree below 8."""
     products: Uint64s = np.zeros(256, np.uint64)
     for bit in range(8):
         product = np.uint64(remainder(factor << bit, polynomial))
@@ -181,7 +179,6 @@ def _multiples(factor: int, polynomial: int) -> Uint64s:
 
 
 def _power(exponent: int, polynomial: int) -> int:
-    """Give t^exponent modulo a polynomial, by squaring."""
     power = 1
     for digit in f"{exponent:b}":
         power = remainder(_square(power) << int(digit), polynomial)
@@ -279,7 +276,7 @@ class ShingleScheme:
         ShingleOptions.known["occurrences"].given(self.occurrences)
 
     def describe(self) -> dict[str, object]:
-        """Give all that decides the sets, as plain values, for schemes and summaries."""
+        """Return all settings that decide the sets, as plain values."""
         return {
             **self.tokenizer.describe(),
             **self.normalisation.describe(),
@@ -344,7 +341,7 @@ def shingle_texts(texts: Texts, scheme: ShingleScheme) -> ShingleLists:
 
 
 def shingle_lists(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleLists:
-    """Hash the shingles of each token sequence; numbered shingles have no useful order."""
+    """Hash the shingles of each token sequence, in any order."""
     if scheme.fingerprints.kind == "rabin":
         return _numbered(_rabin_lists(token_lists, scheme), scheme)
     values: Uint64s = np.empty(len(token_lists.values), np.uint64)
@@ -376,17 +373,17 @@ def _rabin_of_bytes(texts: Texts, scheme: ShingleScheme) -> ShingleLists:
 
 
 def shingle_sets(texts: Texts, scheme: ShingleScheme) -> ShingleSets:
-    """Give each text's sorted set of shingle hashes."""
+    """Return each text's sorted set of shingle hashes."""
     return sorted_in_place(shingle_texts(texts, scheme))
 
 
 def sets_of_tokens(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleSets:
-    """Give each token sequence's sorted set of shingle hashes."""
+    """Return each token sequence's sorted set of shingle hashes."""
     return sorted_in_place(shingle_lists(token_lists, scheme))
 
 
 def sorted_in_place(lists: ShingleLists) -> ShingleSets:
-    """Give the set of each document's shingles, in the memory of these."""
+    """Return the set of each document's shingles, sorted in place."""
     sizes: Int64s = np.empty(len(lists), np.int64)
     shingles.sort_sets(lists.values, lists.offsets, *sorting_room(lists.offsets), sizes)
     return ShingleSets(lists.values, lists.offsets[:-1], sizes)

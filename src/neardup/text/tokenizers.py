@@ -118,7 +118,7 @@ def folded_strings(texts: Texts, normalisation: Normalisation) -> list[str]:
 
 
 def hash_lists(lists: Sequence[Sequence[str | int]]) -> TokenLists:
-    """Hash the tokens of each text: strings as their UTF-8 bytes, integers as 8 bytes.
+    """Hash tokens: strings as UTF-8 bytes, integers as 8 bytes.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def hash_lists(lists: Sequence[Sequence[str | int]]) -> TokenLists:
 def locate_strings(
     texts: Texts, normalisation: Normalisation, cut: Cut
 ) -> tuple[TokenLists, TokenSpans]:
-    """Cut texts as normalised, folded strings; return tokens and their positions in the texts."""
+    """Cut normalised, folded strings; return tokens with positions."""
     formed = form_texts(texts, normalisation)
     strings = (texts if formed is None else formed.texts).to_arrow().to_pylist()
     lists, places = cut([normalisation.fold_text(string) for string in strings])
@@ -233,11 +233,9 @@ class TableTokenizer(Tokenizer):
         return lists, formed.locate(found, lists.offsets)
 
     def _hash(self, texts: Texts) -> TokenLists:
-        """Hash the tokens of texts that are in the form asked for."""
         return hash_by_table(texts, self.name, self.normalisation)
 
     def _locate(self, texts: Texts, n_tokens: int) -> TokenSpans:
-        """Find the tokens that ``_hash`` has found in the same texts."""
         return locate_by_table(texts, self.name, self.normalisation, n_tokens)
 
 
@@ -378,7 +376,6 @@ class CodeTokenizer(Tokenizer):
         return lists, [[(start, stop) for _, start, stop in tokens] for tokens in found]
 
     def _languages(self, texts: Texts) -> list[str]:
-        """Return the language of each text."""
         if self.language is not None:
             return [self.language] * len(texts)
         if texts.languages is None:
@@ -525,7 +522,6 @@ class FunctionTokenizer(Tokenizer):
             yield token[0] if len(token) == 3 else text[start:stop], (start, stop)
 
     def _locate(self, text: str) -> Iterator[tuple[Any, Place]]:
-        """Give the tokens of a text with their places."""
         last: Place = (0, 0)
         for token, given in self._read(text):
             place = given

@@ -76,7 +76,7 @@ class Weighting:
         return self.idf == "unary" and self.tf in ("binary", "raw")
 
     def describe(self) -> dict[str, object]:
-        """Give all that decides the weights, apart from the documents, as plain values."""
+        """Return all settings that decide the weights, as plain values."""
         return {"tf": self.tf, "idf": self.idf}
 
 
@@ -121,7 +121,7 @@ class DocumentFrequencies:
         return len(self.hashes)
 
     def digest(self) -> str:
-        """Give a digest of all counts: equal for the same documents, whatever their order."""
+        """Return a digest of all counts, equal for the same documents in any order."""
         digest = hashlib.blake2b(digest_size=16)
         digest.update(str(self.n_documents).encode())
         for column in (self.hashes, self.counts):
@@ -181,7 +181,6 @@ def count_documents(blocks: Iterable[TokenLists]) -> DocumentFrequencies:
 
 
 def _count_block(block: TokenLists) -> tuple[Uint64s, Int64s]:
-    """Count the documents of one block that have each token."""
     offsets = block.offsets - block.offsets[0]
     values = block.values[block.offsets[0] : block.offsets[-1]].copy()
     sizes: Int64s = np.empty(len(block), np.int64)
@@ -230,7 +229,7 @@ class WeightedScheme:
     frequencies: DocumentFrequencies | None = None
 
     def describe(self) -> dict[str, object]:
-        """Give all that decides the weights, as plain values."""
+        """Return all settings that decide the weights, as plain values."""
         digest = None if self.frequencies is None else self.frequencies.digest()
         return self.weighting.describe() | {"frequencies": digest}
 

@@ -195,7 +195,6 @@ def as_strings(signatures: EditSignatures) -> Objects:
 
 
 def _levenshtein(left: Objects, right: Objects) -> Int64s:
-    """Count the edits between strings."""
     distances: Int64s = process.cpdist(left, right, scorer=Levenshtein.distance, dtype=np.int64)
     return distances
 

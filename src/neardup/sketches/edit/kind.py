@@ -168,18 +168,18 @@ class EditKind(SketchKind[EditScheme, EditSignatures]):
 
     def estimate(self, rows: EditSignatures, left: Int64s, right: Int64s) -> PairEstimates:
         """Estimate edit distances, and the similarity of the texts."""
-        found = edit_estimates(rows, self.scheme, left, right)
+        estimates = edit_estimates(rows, self.scheme, left, right)
         lengths = np.maximum(np.maximum(rows.lengths[left], rows.lengths[right]), 1)
         longer = lengths.astype(np.float64)
-        hits = longer - found.distances
+        hits = longer - estimates.distances
         columns = {
-            "distance": where_known(found.is_usable, found.distances),
-            "low": pa.array(found.low),
-            "high": pa.array(found.high),
-            "similarity": where_known(found.is_usable, hits / longer),
-            "significance": where_known(found.is_usable, found.significances),
+            "distance": where_known(estimates.is_usable, estimates.distances),
+            "low": pa.array(estimates.low),
+            "high": pa.array(estimates.high),
+            "similarity": where_known(estimates.is_usable, hits / longer),
+            "significance": where_known(estimates.is_usable, estimates.significances),
         }
-        measures = {"edit": EstimatedShares(hits, longer, found.is_usable)}
+        measures = {"edit": EstimatedShares(hits, longer, estimates.is_usable)}
         return PairEstimates(columns, measures)
 
     def count_short(self, rows: EditSignatures) -> int:

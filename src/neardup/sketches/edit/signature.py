@@ -1,4 +1,4 @@
-"""Make short signatures of texts, whose edit distances estimate the texts' edit distance."""
+"""Make short signatures that estimate edit distances of texts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class EditScheme:
             raise InvalidParameterError(message, "residue", "hash")
 
     def describe(self) -> dict[str, Any]:
-        """Return all that decides a signature, as plain values."""
+        """Return all settings that decide a signature, as plain values."""
         return {
             "kind": "edit",
             "compression": self.compression,
