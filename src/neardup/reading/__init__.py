@@ -1,1 +1,1 @@
-"""A collection: the first pass over it, what is remembered of it, and the second pass."""
+"""Reading of collections: first pass, catalogue, and second pass."""

@@ -1,4 +1,4 @@
-"""Rows taken from blocks of collections, on their way to partitions, in files as far as need be."""
+"""Rows from blocks of collections, sent to partitions, in files if necessary."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
     from neardup.runs.work import Workspace
 
-# Rows, sorted by the partitions that they go to.
+# Rows, sorted by partition.
 Sorted = tuple["pa.RecordBatch", Int64s]
 
-# Text of the documents of one file of a work folder; a run that was killed loses so much.
+# Text per file of documents in a work folder, which is the loss of a killed run.
 FILE_TEXT_BYTES = 256_000_000
 
 
 @dataclass(frozen=True)
 class KeptElsewhere:
-    """What is taken from texts and kept beside what stays known of their documents.
+    """Data from texts that are stored next to the facts about their documents.
 
-    An earlier run has taken it from ``n_blocks`` of each source. Once something of ``rows`` has
-    gone to files, what stays known does, too.
+    An earlier run has stored the data of ``n_blocks`` of each source. Once some ``rows`` are in
+    files, so are the facts.
     """
 
     n_blocks: list[int]
@@ -34,21 +34,20 @@ class KeptElsewhere:
 
 
 class BlockExchange:
-    """Rows of documents read block after block; a column ``document`` says whose they are.
+    """Rows of documents, added block by block, with the column ``document``.
 
-    Those that an earlier run has taken from some blocks need not be taken again. Used in a ``with``
-    block of its ``shuffle`` while rows are added.
+    Blocks of an earlier run are not added again. Add rows in a ``with`` block of its ``shuffle``.
 
     Parameters
     ----------
     name
-        Of the shuffle in the work folder.
+        Name of the shuffle in the work folder.
     workspace
-        Says how much memory there is.
+        Memory and work folder.
     n_partitions
-        Their number.
+        Number of partitions.
     share
-        Part of the memory in which rows may stay, or wait to be written.
+        Share of the memory for rows that stay or wait to be written.
     """
 
     def __init__(self, name: str, workspace: Workspace, n_partitions: int, *, share: float) -> None:
@@ -60,12 +59,12 @@ class BlockExchange:
             share=share,
             weight_of_file=FILE_TEXT_BYTES,
         )
-        # Of each block its collection, source, documents and rows, also those of an earlier run.
+        # Collection, source, documents and rows of each block, including those of an earlier run.
         self._blocks: list[list[int]] = self.shuffle.done()
         self._n_documents = sum(block[2] for block in self._blocks)
 
     def kept_of(self, collection: int, n_sources: int) -> KeptElsewhere:
-        """Return what of a collection is there already."""
+        """Return the stored data of a collection."""
         counts = [0] * n_sources
         for number, source, *_ in self._blocks:
             if number == collection:
@@ -73,7 +72,7 @@ class BlockExchange:
         return KeptElsewhere(counts, self.shuffle)
 
     def add(self, collection: int, found: tuple[Sorted, int], source: int, text_bytes: int) -> None:
-        """Add the rows of the next block, which has so many documents, numbered from 0."""
+        """Add the rows of the next block, whose documents are numbered from 0."""
         import pyarrow as pa
 
         (batch, partitions), n_documents = found

@@ -1,4 +1,4 @@
-"""The documents of some sources: where each one stands, and its id."""
+"""Catalogue of documents: their positions in sources, and their ids."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Documents whose ids are made at a time, where no column has them.
+# Default ids that are made at a time.
 _IDS_AT_A_TIME = 1 << 20
 
 
 class IdColumn(Protocol):
-    """Ids of one type as arrays, one behind the other, which may be mapped anew each time."""
+    """Ids of one type in consecutive arrays, possibly mapped on each iteration."""
 
     @property
     def kind(self) -> pa.DataType:
-        """Their type."""
+        """Type of the ids."""
         ...
 
     def __iter__(self) -> Iterator[pa.Array]:
@@ -46,7 +46,7 @@ class HeldIds:
 
     @property
     def kind(self) -> pa.DataType:
-        """Their type."""
+        """Type of the ids."""
         return self.ids.type
 
     def __iter__(self) -> Iterator[pa.Array]:
@@ -56,9 +56,9 @@ class HeldIds:
 
 @dataclass(frozen=True)
 class RowLengths:
-    """A ``Place`` of rows without gaps between them: where the first begins, and their lengths.
+    """A ``Place`` of rows without gaps: the start of the first, and all lengths.
 
-    Memory: a byte a row where all are shorter than 256, two where shorter than 65,536, else four.
+    Memory: one byte per row if all are shorter than 256, two if shorter than 65,536, else four.
     """
 
     offset: int
@@ -67,7 +67,7 @@ class RowLengths:
 
     @classmethod
     def of(cls, place: Place | None) -> RowLengths | Place | None:
-        """Return a place by the lengths of its rows, or as it is where there are gaps."""
+        """Return a place by row lengths, or unchanged if there are gaps."""
         if place is None or not len(place) or (place.ends[:-1] != place.starts[1:]).any():
             return place
         lengths = place.ends - place.starts
@@ -81,20 +81,20 @@ class RowLengths:
 
 
 class RowNumbers:
-    """Row numbers of documents in their sources, of which most follow each other.
+    """Row numbers of documents in their sources, mostly consecutive.
 
     Parameters
     ----------
     parts
-        The numbers, those of some documents after the other; more are added before any is read.
+        The numbers of consecutive documents; more are added before the first access.
 
     Notes
     -----
-    Memory: 16 bytes for each stretch of rows without a gap.
+    Memory: 16 bytes per run of rows without a gap.
     """
 
     def __init__(self, parts: Iterable[Int64s] = ()) -> None:
-        # No row has a number below 0, so that the first one follows none.
+        # No row has a negative number, so the first one starts a run.
         self._n, self._last = 0, -2
         self._firsts: list[Int64s] = []
         self._rows: list[Int64s] = []
@@ -102,7 +102,7 @@ class RowNumbers:
             self.add(numbers, np.zeros(len(numbers), np.bool_))
 
     def add(self, numbers: Int64s, begins: Bools) -> None:
-        """Add the numbers of the next documents, and which begin anew, whatever is before them."""
+        """Add the numbers of the next documents, and the starts of new sources."""
         before = np.concatenate([[self._last], numbers])[: len(numbers)]
         heads = np.flatnonzero((numbers != before + 1) | begins)
         self._firsts.append(heads + self._n)
@@ -112,12 +112,12 @@ class RowNumbers:
 
     @cached_property
     def firsts(self) -> Int64s:
-        """The first document of each stretch, and the number of documents."""
+        """First document of each run, and the number of documents."""
         return np.concatenate([np.empty(0, np.int64), *self._firsts, [self._n]]).astype(np.int64)
 
     @cached_property
     def rows(self) -> Int64s:
-        """The row of the first document of each stretch."""
+        """Row of the first document of each run."""
         return np.concatenate([np.empty(0, np.int64), *self._rows])
 
     def __len__(self) -> int:
@@ -136,12 +136,12 @@ class RowNumbers:
 class Catalogue:
     """The documents of some sources, in input order.
 
-    ``numbers`` are row numbers within the sources, ``source_starts`` (n_sources + 1) where each
-    source's documents start, those in front of them being of no source; ``columns`` are those that
-    were read. ``n_tokens`` has ``BAD`` for a skipped row, and is a byte each where tokens are not
-    looked at. ``ids`` is None where no column has them. With ``skips_bad`` bad rows are listed in
-    ``skipped`` (source, row, reason); else there are none. ``places`` are those of the blocks of
-    each source, None where rows can only be read from the start on.
+    ``numbers`` are row numbers within the sources, ``source_starts`` (n_sources + 1) the first
+    document of each source, after documents without a source; ``columns`` are the columns that were
+    read. ``n_tokens`` has ``BAD`` for a skipped row, and one byte per row if tokens are not
+    counted. ``ids`` is None if no column has them. With ``skips_bad``, bad rows are listed in
+    ``skipped`` (source, row, reason); otherwise there are none. ``places`` are the positions of
+    each source's blocks, None if rows can only be read from the start.
     """
 
     sources: Sequence[Source]
@@ -162,7 +162,7 @@ class Catalogue:
 
     @classmethod
     def of_ids(cls, ids: pa.Array) -> Catalogue:
-        """Return documents of which nothing is known but ids; their rows have no other column."""
+        """Return documents with ids only; their rows have no other column."""
         import pyarrow as pa
 
         from neardup.files.memory import MemorySource
@@ -187,7 +187,7 @@ class Catalogue:
         return cls.of_ids(pa.array([], pa.large_string()))
 
     def behind(self, ids: pa.Array) -> Catalogue:
-        """Return these documents behind others, of no source, of which nothing but ids is known."""
+        """Return these documents after others without a source, known by ids only."""
         n = len(ids)
         nothing: Int64s = np.zeros(n, np.int64)
         return replace(
@@ -202,7 +202,7 @@ class Catalogue:
 
     @property
     def is_document(self) -> Bools:
-        """Which rows are documents: all but skipped ones."""
+        """Mask of documents, without skipped rows."""
         return self.n_tokens >= 0
 
     def count_empty(self) -> int:
@@ -210,18 +210,18 @@ class Catalogue:
         return int((self.n_tokens == 0).sum())
 
     def count_short(self, ngram: int) -> int:
-        """Count the documents that have fewer tokens than a shingle, and so one shingle."""
+        """Count the documents with fewer tokens than a shingle, and so one shingle."""
         return int(((self.n_tokens > 0) & (self.n_tokens < ngram)).sum())
 
     @property
     def id_type(self) -> pa.DataType:
-        """The type of the ids."""
+        """Type of the ids."""
         if self.ids is not None:
             return self.ids.kind
         return common_id_type(source.default_id_type() for source in self.sources)
 
     def id_slices(self) -> Iterator[tuple[int, pa.Array]]:
-        """Yield all ids, some at a time, with the number of the first document of each slice.
+        """Yield all ids in slices, with the number of the first document of each slice.
 
         They are the user's, of their type, or ``<source name>:<row number>``.
         """
@@ -231,7 +231,7 @@ class Catalogue:
             first += len(ids)
 
     def default_ids(self, documents: Int64s) -> pa.Array:
-        """Return the ids of some documents, whose numbers ascend, where no column has them."""
+        """Return default ids of documents, whose numbers ascend."""
         import pyarrow as pa
 
         parts = [pa.array([], self.id_type)]
@@ -254,7 +254,7 @@ class Catalogue:
         return pa.concat_arrays([pa.array([], self.id_type), *slices])
 
     def document_files(self, documents: Int64s) -> pa.Array:
-        """Return the names of the sources of some documents; null for those of no source."""
+        """Return the names of documents' sources; null without a source."""
         import pyarrow as pa
 
         indices = np.searchsorted(self.source_starts, documents, side="right") - 1
@@ -262,9 +262,9 @@ class Catalogue:
         return names.take(pa.array(indices, mask=indices < 0))
 
     def lasting_places(self, documents: Int64s) -> tuple[pa.Array, pa.Array]:
-        """Return names of sources and row numbers of some documents; nulls for those of an index.
+        """Return source names and row numbers of documents; nulls for those of an index.
 
-        What stands where in an index changes with it.
+        Positions in an index change with it.
         """
         import pyarrow as pa
 
@@ -274,12 +274,12 @@ class Catalogue:
         return self.document_files(documents), pa.array(self.numbers[documents], mask=is_of_none)
 
     def ranges(self) -> Iterator[tuple[Source, int, int]]:
-        """Yield each source with the first of its documents' numbers and the one after the last."""
+        """Yield each source with its range of document numbers."""
         for i, source in enumerate(self.sources):
             yield source, int(self.source_starts[i]), int(self.source_starts[i + 1])
 
     def places_of(self, source: int) -> Iterator[Place] | None:
-        """Return where the blocks of a source are; None where they are read from the start on."""
+        """Return the positions of a source's blocks; None if it is read from the start."""
         places = None if self.places is None else self.places[source]
         if places is None:
             return None
@@ -295,7 +295,7 @@ class Catalogue:
         return self.source_of(document).name, row
 
 
-# What is kept in memory of each signed document: some numbers, and the way to its id.
+# Facts in memory per signed document: some numbers, and its id or position.
 
 
 def make_catalogue(
@@ -306,7 +306,7 @@ def make_catalogue(
     skips_bad: bool,
     with_lengths: bool = False,
 ) -> Catalogue:
-    """Put together what is kept of each document of a collection, and check the ids."""
+    """Make the catalogue of a collection from signed documents, and check the ids."""
     counts: Int64s = np.zeros(len(sources), np.int64)
     n_tokens, lengths, order = [], [], []
     skipped, text_bytes, id_types = [], 0, set()
@@ -346,13 +346,13 @@ def make_catalogue(
 
 @dataclass(frozen=True)
 class _Ids:
-    """The ids of signed documents, of the type that they have together."""
+    """The ids of signed documents, with their common type."""
 
     signed: SpilledBatches
     kind: pa.DataType
 
     def __reduce__(self) -> tuple[type[HeldIds], tuple[pa.Array]]:
-        """Be copied as ids in memory, because batches may be in files that go with the run."""
+        """Copy as ids in memory, because batches may be in files that end with the run."""
         import pyarrow as pa
 
         return HeldIds, (pa.concat_arrays([pa.array([], self.kind), *self]),)
@@ -368,7 +368,7 @@ class _Ids:
 
 @dataclass(frozen=True)
 class _JoinedIds:
-    """Some ids, and behind them those of a catalogue, of the type that they have together."""
+    """Given ids followed by those of a catalogue, with their common type."""
 
     first: pa.Array
     others: Catalogue

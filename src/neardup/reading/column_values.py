@@ -1,4 +1,4 @@
-"""Which columns there are, and values of one as text, by which documents are blocked."""
+"""Available columns, values of columns as text, and blocking keys."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from neardup.tables import Bools, Uint64s
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Files of which the first rows are looked at, to find a column.
+# Files whose first rows are read to find a column.
 _MOST_FILES = 100
 
 
 def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of some columns that the first rows of a source have, or its header.
+    """Return the columns among ``names`` that a source's header or first rows have.
 
-    Where there is neither a row nor a header, nothing lacks a column.
+    Without rows and headers, all columns count as available.
     """
     found: set[str] = set()
     is_empty = True
@@ -43,7 +43,7 @@ def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str,
 
 
 def where_to_have(sources: Sequence[Source]) -> str:
-    """Return what to do about a column that was looked for in the first rows, and may be below."""
+    """Return the remedy for a column that the first rows lack."""
     if all(source.has_fixed_columns for source in sources):
         return ""
     return "; of JSON the first rows are looked at, so put one that has the column among them"
@@ -52,7 +52,7 @@ def where_to_have(sources: Sequence[Source]) -> str:
 def check_have_columns(
     names: Sequence[str], named_by: str, collections: Sequence[Sequence[Source]]
 ) -> None:
-    """Raise if a collection lacks one of some columns, which the option ``named_by`` names."""
+    """Raise if a collection lacks a column of the option ``named_by``."""
     for sources in collections:
         there = columns_there(sources, names)
         for name in names:
@@ -66,10 +66,10 @@ def check_have_columns(
 
 
 def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
-    """Return the values of a column as text, null where there is none.
+    """Return the values of a column as text, null for missing ones.
 
-    Values are equal if they are as text: 7 is, as a number of any type and as a string; an empty
-    string is no value, nor is NaN. ``use`` is the option that names the column.
+    Values are equal if their texts are: 7 as a number of any type and as a string; an empty string
+    and NaN are missing. ``use`` is the option that names the column.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -82,7 +82,7 @@ def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
         raise InvalidInputError(message)
     texts = values.cast(pa.large_string())
     if pa.types.is_floating(values.type):
-        # A column of whole numbers is one of floats where some are missing.
+        # A column of integers becomes floats if some are missing.
         is_whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), 2.0**53))
         whole = pc.if_else(is_whole, values, pa.scalar(None, values.type)).cast(pa.int64())
         texts = pc.coalesce(whole.cast(pa.large_string()), texts)
@@ -91,16 +91,16 @@ def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
     return pc.if_else(is_empty, pa.scalar(None, pa.large_string()), texts)
 
 
-# Blocking keys: documents are compared only if they have the same values in some columns.
+# Blocking keys: documents are compared only if they have equal values in some columns.
 
 NO_KEY = np.uint64(0)
-"""The key of a document without a value, which is compared with none."""
+"""Key of a document without a value, which is not compared."""
 
 
 def read_blocking_keys(block: RowBlock, columns: Sequence[str], is_bad: Bools) -> Uint64s:
     """Read the blocking key of each row of a block, of all columns together.
 
-    A row has none that lacks one of the values, or is bad. Values are those of ``text_of``.
+    A bad row, or one without a value, has none. Values are those of ``text_of``.
     """
     keys: Uint64s = np.full(len(block), NO_KEY, np.uint64)
     table = block.some_columns(columns, None if not is_bad.any() else ~is_bad)

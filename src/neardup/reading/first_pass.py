@@ -1,4 +1,4 @@
-"""The first pass over collections: what documents there are, and which have the same content."""
+"""The first pass over collections: list, sign and group documents by content."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 L = TypeVar("L")
 
-# The stage copies: documents of equal digests have one content, numbered as it is first met.
+# The stage copies: documents with equal digests have one content, numbered by appearance.
 
 _FIRST_SLOTS = 1 << 12
 
@@ -42,7 +42,7 @@ _FIRST_SLOTS = 1 << 12
 class ContentTable:
     """Numbers 128-bit digests of token sequences in order of first appearance.
 
-    Memory: 32 to 64 bytes for each distinct text.
+    Memory: 32 to 64 bytes per distinct text.
     """
 
     def __init__(self) -> None:
@@ -51,14 +51,14 @@ class ContentTable:
         self._digests: Uint64s = np.empty((_FIRST_SLOTS // 2, 2), np.uint64)
 
     def number(self, digests: Digests) -> ContentNumbers:
-        """Return the content number of each document, and which documents are the first of one."""
+        """Return the content number of each document, and a mask of first documents."""
         self._reserve(self.size + len(digests))
         before = self.size
         numbers: Int64s = np.empty(len(digests), np.int64)
         self.size = strings.number_digests(
             self._slots, self._digests, before, digests.values, digests.is_filled, numbers
         )
-        # New contents are numbered as they come: a row that tops all before it shows one first.
+        # Contents are numbered by appearance: a new maximum is a first document.
         highest = np.maximum.accumulate(np.concatenate([[before - 1], numbers]))
         return ContentNumbers(numbers, numbers > highest[:-1])
 
@@ -78,30 +78,30 @@ class ContentTable:
 def assign_firsts(
     documents: Int64s, contents: Int64s, ranks: Int64s | None, firsts: Int64s
 ) -> None:
-    """Note for some documents the first one in keep order of those of the same content."""
+    """Assign each document the first one in keep order with the same content."""
     if ranks is not None:
         order = np.argsort(ranks[documents])
         documents, contents = documents[order], contents[order]
     first_of: Int64s = np.empty(int(contents.max(initial=-1)) + 1, np.int64)
-    # Assigned backwards, so that the first document of each content is what remains.
+    # Assigned backwards, so that the first document of each content remains.
     first_of[contents[::-1]] = documents[::-1]
     firsts[documents] = first_of[contents]
 
 
 def part_of(values: Uint64s, n_parts: int) -> Uint64s:
-    """Return in which of some equal ranges of 64-bit numbers each value is."""
+    """Return the part of each value among equal ranges of 64-bit numbers."""
     return ((values >> np.uint64(32)) * np.uint64(n_parts)) >> np.uint64(32)
 
 
-# The stage sign: all documents of some collections read once, within a memory budget.
+# The stage sign: read all documents of some collections once, within a memory budget.
 
-# The share of the budget that signed documents may take in memory.
+# Share of the budget for signed documents in memory.
 _SIGNED_SHARE = 0.3
 
 
 @dataclass(frozen=True)
 class Signed:
-    """Documents of some collections, numbered one collection after the other."""
+    """Documents of some collections, numbered consecutively."""
 
     catalogues: tuple[Catalogue, ...]
     batches: SignedBatches
@@ -146,7 +146,7 @@ def list_documents(
     skip_bad: bool = False,
     with_lengths: bool = False,
 ) -> Catalogue:
-    """Read which documents there are, and their ids; of texts that they are there, or how long."""
+    """List documents and their ids, optionally with the lengths of texts."""
     columns = choose_id_column(columns, sources)
     reading = ReadingPass("read", sources, runner)
     with SpilledBatches(
@@ -174,23 +174,22 @@ def read_blocks(
     take: Callable[[pa.RecordBatch, Mapping[str, Any], list[L]], object] = lambda *_: None,
     kept: KeptElsewhere | None = None,
 ) -> None:
-    """Read the blocks of a collection, but for those that an earlier run has read.
+    """Read the blocks of a collection, except those of an earlier run.
 
     Parameters
     ----------
     sources
-        Of the collection.
+        Sources of the collection.
     read
-        Makes of a block what stays known of its documents, and what ``take`` takes; in threads.
+        Returns the facts about a block's documents, and the argument of ``take``; in threads.
     batches
-        Gets what stays known.
+        Receives the facts.
     reading, columns
-        The pass over all collections, and where the ids are.
+        Plan of the pass over all collections, and the columns of ids.
     take
-        Called with the batch of each block, what is known of it, and what ``read`` has found, in
-        order.
+        Called in order with the batch of each block, its facts, and the result of ``read``.
     kept
-        What ``take`` keeps, if that may go to files, too.
+        Data stored by ``take``, if they may go to files, too.
     """
     n_listed, ids = [0] * len(sources), EarlyIds(columns)
     workspace = batches.workspace
@@ -199,7 +198,7 @@ def read_blocks(
     for _, known in batches.known():
         n_listed[known["source"]] += 1
     n_taken = n_listed if kept is None else kept.n_blocks
-    # Those that either lacks are read again.
+    # Blocks missing in either are read again.
     n_done = [min(each) for each in zip(n_listed, n_taken, strict=True)]
     n_met = n_done.copy()
 
@@ -226,5 +225,5 @@ def read_blocks(
         if not (is_checked or (batches.is_in_memory and n_new == n_bytes)):
             is_checked = True
             if share := reading.share_done:
-                # What is to come is taken to be like what there is.
+                # The remaining blocks are estimated from the present ones.
                 workspace.require_disk(int((written_before + n_new) * (1 / share - 1)))

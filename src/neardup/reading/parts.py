@@ -1,4 +1,4 @@
-"""Parts of documents that were read, such as their lines, read again as documents themselves."""
+"""Parts of documents, such as their lines, read again as documents."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _TEXT = "text"
 
 PART_COLUMNS = ColumnNames(_TEXT)
-"""Columns of parts that are taken for documents."""
+"""Columns of parts as documents."""
 
 
 @dataclass(frozen=True)
 class Parts(Rows):
-    """Parts of the documents of a collection, by document and place.
+    """Parts of the documents of a collection, by document and position.
 
     ``first_bytes`` and ``last_bytes`` (exclusive) are bytes of the text.
     """
@@ -41,7 +41,7 @@ class Parts(Rows):
 
 
 def block_of_parts(texts: Texts, first: int = 1) -> TableBlock:
-    """Return the texts of parts of one block as rows, numbered from ``first`` on."""
+    """Return the parts of a block as rows, numbered from ``first`` on."""
     import pyarrow as pa
 
     block = TableBlock(pa.table({_TEXT: texts.to_arrow()}), first)
@@ -56,15 +56,15 @@ class PartSource(Source):
     Parameters
     ----------
     source
-        Where the documents are.
+        Source of the documents.
     documents
         Their numbers in their collection.
     columns
-        Where their texts are.
+        Columns of their texts.
     parts
         Parts of all documents of the collection.
     skip_bad
-        Whether bad rows were left out.
+        Whether bad rows were skipped.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class PartSource(Source):
             first += len(found)
 
     def writer(self, folder: Destination) -> RowWriter:
-        """Raise: parts are written with their documents."""
+        """Raise, because parts are written with their documents."""
         raise NotImplementedError
 
 

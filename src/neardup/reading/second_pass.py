@@ -1,7 +1,7 @@
-"""The second pass, the stage sets: contents that are to be compared, read again, as sets or tokens.
+"""The second pass, the stage sets: read compared contents again, as sets or tokens.
 
-Documents go in as places: for each catalogue an array as long as it has documents, with the place
-of the document in the result, -1 for a document that is not wanted.
+Documents are given by position: an array per catalogue has the position of each document in the
+result, -1 for an unwanted document.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# A few documents of a source without bad rows, by how many rows come before them.
+# Few documents of a source without bad rows, by the number of rows before them.
 
 
 class Documents(NamedTuple):
-    """Texts of some documents, and their ids as they are in a column; None where none is read.
+    """Texts of some documents, and their ids from a column, None without a column.
 
-    Texts are bytes where files are read as such.
+    Texts are bytes if files are read as bytes.
     """
 
     texts: list[str | bytes]
@@ -43,16 +43,16 @@ class Documents(NamedTuple):
 
 
 def read_at(source: Source, columns: ColumnNames, places: Int64s) -> Documents:
-    """Read the documents at some places of a source, and nothing that comes after the last.
+    """Read the documents at some positions of a source, up to the last one.
 
     Parameters
     ----------
     source
-        Where they are.
+        Source of the documents.
     columns
-        Of texts and ids.
+        Columns of texts and ids.
     places
-        How many rows come before each; ascending, none twice.
+        Ascending distinct numbers of rows before each.
 
     Returns
     -------
@@ -84,30 +84,30 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class OfTexts(Protocol[T_co]):
-    """What is to be made of documents that are read again, which are numbered from 0."""
+    """Function of documents that are read again, numbered from 0."""
 
     def __call__(self, texts: Texts, places: Int64s, name: str) -> T_co:
-        """Make it of some texts, given the numbers of their documents and the source's name."""
+        """Return the result for texts, given document numbers and the source's name."""
         ...
 
     def part(self, first: int, behind: int) -> OfTexts[T_co]:
-        """Return what is needed for some consecutive documents, which are counted from 0 then."""
+        """Return the function for some consecutive documents, renumbered from 0."""
         ...
 
 
 class SetCollector:
-    """Makes the shingle sets of documents that come in any order, and puts them at their places.
+    """Make the shingle sets of documents in any order, and store them by position.
 
     Parameters
     ----------
     n_tokens
-        Of each document, by place.
+        Token count of each document, by position.
     plan
-        How they are read.
+        Plan of reading.
 
     Notes
     -----
-    Memory 8 bytes a shingle, repeats included. Threads may add different documents.
+    Memory 8 bytes per shingle, repeats included. Threads may add different documents.
     """
 
     def __init__(self, n_tokens: Int64s, plan: ReadingPlan) -> None:
@@ -118,7 +118,7 @@ class SetCollector:
         self.sets = ShingleSets(values, starts, np.zeros(len(starts), np.int64))
 
     def add(self, texts: Texts, places: Int64s) -> bool:
-        """Add the sets of some texts; False if they are not what they were."""
+        """Add the sets of some texts; False if the texts have changed."""
         found, sets = shingle_sets(texts, self._plan.shingles), self.sets
         if (found.sizes > self._capacities[places]).any() or (found.sizes == 0).any():
             return False
@@ -130,7 +130,7 @@ class SetCollector:
 
 
 class WeightedSetCollector:
-    """As ``SetCollector``; memory 16 bytes a shingle."""
+    """As ``SetCollector``; memory 16 bytes per shingle."""
 
     def __init__(self, n_tokens: Int64s, plan: ReadingPlan, scheme: WeightedScheme) -> None:
         self._plan, self._scheme = plan, scheme
@@ -146,7 +146,7 @@ class WeightedSetCollector:
         )
 
     def add(self, texts: Texts, places: Int64s) -> bool:
-        """Add the sets of some texts; False if they are not what they were."""
+        """Add the sets of some texts; False if the texts have changed."""
         token_lists = self._plan.shingles.tokenizer.hash_tokens(texts)
         found, sets = weighted_sets(token_lists, self._plan.shingles, self._scheme), self.sets
         if (found.sizes > self._capacities[places]).any():
@@ -165,7 +165,7 @@ class WeightedSetCollector:
 
 
 def collector_of(n_tokens: Int64s, plan: ReadingPlan) -> SetCollector | WeightedSetCollector:
-    """Return the collector of what a plan compares."""
+    """Return the collector of a plan's sets."""
     if plan.weighted is None:
         return SetCollector(n_tokens, plan)
     return WeightedSetCollector(n_tokens, plan, plan.weighted)
@@ -188,20 +188,20 @@ def _slices(texts: Texts, places: Int64s) -> Iterator[tuple[Texts, Int64s]]:
 
 
 def parts_again(texts: Texts, documents: Int64s, starts: Int64s, stops: Int64s, name: str) -> Texts:
-    """Return parts of texts that were read again, as ``Texts.parts``; raise if none can be there.
+    """Return parts of texts that were read again, as ``Texts.parts``; raise if they changed.
 
-    ``name`` is that of the texts' source.
+    ``name`` is the name of the texts' source.
     """
     base, sizes = texts.offsets[documents], np.diff(texts.offsets)[documents]
     edges = np.concatenate([(base + starts)[starts < sizes], (base + stops)[stops < sizes]])
-    # A byte within a character begins so.
+    # A byte within a character begins with these bits.
     if (stops > sizes).any() or (texts.data[edges] & 0xC0 == 0x80).any():
         raise text_has_changed(name)
     return texts.parts(documents, starts, stops)
 
 
 def text_has_changed(name: str) -> ReadError:
-    """Return the error for a source whose text is not what it was."""
+    """Return the error for a source whose text has changed."""
     message = "a text has changed since it was first read; run again when it is at rest"
     return ReadError(message, path=name)
 
@@ -212,20 +212,20 @@ def read_comparable(
     plan: ReadingPlan,
     runner: Runner,
 ) -> ShingleSets | WeightedSets:
-    """Read some documents again and make what a plan compares of them: sets, or weighted sets.
+    """Read some documents again and make their sets, or weighted sets.
 
     Parameters
     ----------
     catalogues
-        Whose documents are meant.
+        Catalogues of the documents.
     wanted
-        For each catalogue an array as long as it has documents: the place of the document's set
-        in the result, -1 for a document that is not wanted. Places run from 0 without gaps.
+        An array per catalogue with the position of each document's set in the result, -1 for an
+        unwanted document. Positions run from 0 without gaps.
 
     Notes
     -----
-    Memory 8 bytes a shingle of the wanted documents, 16 of weighted ones. Only files with a wanted
-    document are read.
+    Memory 8 bytes per shingle of the wanted documents, 16 per weighted one. Only files with a
+    wanted document are read.
     """
     collector = collector_of(tokens_of(catalogues, wanted), plan)
     _collect(catalogues, wanted, plan, collector, runner)
@@ -244,7 +244,7 @@ def _collect(
 
 
 def tokens_of(catalogues: Sequence[Catalogue], wanted: Sequence[Int64s]) -> Int64s:
-    """Return the token counts of the wanted documents, by place, as ``read_comparable`` has it."""
+    """Return the token counts of the wanted documents, by position."""
     n_places = sum(int((places >= 0).sum()) for places in wanted)
     gathered: Int64s = np.zeros(n_places, np.int64)
     for catalogue, places in zip(catalogues, wanted, strict=True):
@@ -268,9 +268,9 @@ def read_texts(
 ) -> Iterator[tuple[str, R]]:
     """Read the wanted documents again and apply a function to some texts, in threads.
 
-    The function takes texts, their places, and the name of their source. Yields where a block is
-    from, which tells sources apart, and what the function returned. Blocks that an earlier run has
-    ``done`` are passed over, so many of each source.
+    The function takes texts, their positions, and the name of their source. Yields a key of each
+    block's source, and the function's result. The first ``done`` blocks of each source, from an
+    earlier run, are skipped.
     """
     take = Buffers().take
 
@@ -298,8 +298,8 @@ def read_texts(
         count(n_read)
 
 
-# What tells sources apart, the source, its columns, a block or where it is, and of its rows numbers
-# and places in what is made.
+# Key of the source, the source, its columns, a block or its position, and row numbers and result
+# positions of its documents.
 _Wanted = tuple[str, Source, ColumnNames, RowBlock | Place, Int64s, Int64s]
 
 
@@ -322,7 +322,7 @@ def _wanted_blocks(
 def unread_blocks(
     catalogue: Catalogue, source: int
 ) -> Iterator[tuple[RowBlock, slice] | tuple[Place, slice]]:
-    """Give the blocks of a source, or where they are, each with its documents' numbers."""
+    """Yield the blocks of a source, or their positions, each with its document numbers."""
     start, stop = catalogue.source_starts[source : source + 2].tolist()
     places = catalogue.places_of(source)
     if places is None:
@@ -334,7 +334,7 @@ def unread_blocks(
 
 
 def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[RowBlock, slice]]:
-    """Read a source again; give each block with the range of its documents' numbers."""
+    """Read a source again; yield each block with its range of document numbers."""
     first = start
     for block in source.blocks():
         rows = slice(first, first + len(block))

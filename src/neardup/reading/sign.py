@@ -1,4 +1,4 @@
-"""The stage sign: each document as a digest, band keys and a few numbers."""
+"""The stage sign: turn each document into a digest, band keys and a few numbers."""
 
 from __future__ import annotations
 
@@ -34,54 +34,54 @@ if TYPE_CHECKING:
 
     from neardup.matching.bands import Banding
 
-# How the documents of a collection are read, and what is worked out of each.
+# Plan of reading a collection, and the computed values per document.
 
-# Texts go through the kernels in slices of about so many bytes, so that tokens and shingles are
-# still in the processor's cache when the next stage reads them.
+# Bytes of text per kernel call, so that tokens and shingles are still in the processor's cache for
+# the next stage.
 SLICE_BYTES = 1 << 18
-# For weighted sketches larger ones, because numbers are drawn once for each token of a slice.
+# Larger for weighted sketches, because random numbers are drawn once per distinct token of a slice.
 WEIGHTED_SLICE_BYTES = 1 << 21
 
-# In place of a number of tokens, of rows that are skipped.
+# Token count of skipped rows.
 BAD = -1
 
 
 class SignedTexts(Protocol):
-    """What an index works out of some texts."""
+    """Lookup keys that an index computes for texts."""
 
     @property
     def digests(self) -> Uint64s:
-        """Their digests, of shape (n, 2)."""
+        """Digests of the texts, of shape (n, 2)."""
 
     @property
     def keys(self) -> Uint64s:
-        """Their band keys, of shape (n, n_bands)."""
+        """Band keys of the texts, of shape (n, n_bands)."""
 
     @property
     def filters(self) -> Filters | None:
-        """Their filters; None of weighted sets."""
+        """Filters of the texts; None for weighted sets."""
 
 
 class LookUp(ABC):
-    """An index in which texts are looked up while they are signed, by any number of threads."""
+    """Thread-safe lookup in an index while texts are signed."""
 
     @abstractmethod
     def sign(self, token_lists: TokenLists) -> SignedTexts:
-        """Work out of some texts what the index looks up."""
+        """Compute the lookup keys of texts."""
 
     @abstractmethod
     def find(self, signed: Sequence[SignedTexts]) -> EarlierKeepers:
-        """Find what texts go for, of all runs that ``sign`` has signed one behind the other."""
+        """Find the keepers of texts, given consecutive results of ``sign``."""
 
 
 @dataclass(frozen=True)
 class ReadingPlan:
-    """All that turns the rows of a block into numbers.
+    """Options that turn the rows of a block into numbers.
 
     Without ``minhash`` and ``banding`` there are no band keys; exact joins need none. With
-    ``weighted`` documents are weighted sets, and ``minhash`` is of their kind. Filters are
-    made for the measure ``filters_for``, of plain sets. With ``look_up`` an index works out
-    digests, keys and filters, and looks each text up. Documents of different values in a column of
+    ``weighted``, documents are weighted sets, and ``minhash`` is of their kind. Filters are made
+    for the measure ``filters_for``, of plain sets. With ``look_up``, an index computes digests,
+    keys and filters, and looks each text up. Documents with different values in a column of
     ``blocking`` are not compared.
     """
 
@@ -98,31 +98,31 @@ class ReadingPlan:
 
     @property
     def slice_bytes(self) -> int:
-        """Bytes of text that go through the kernels together."""
+        """Bytes of text per kernel call."""
         return WEIGHTED_SLICE_BYTES if self.weighted else SLICE_BYTES
 
     @property
     def needs_frequencies(self) -> bool:
-        """Whether documents have to be counted before anything can be weighed."""
+        """Whether document frequencies must be counted before weighing."""
         return self.weighted is not None and self.weighted.lacks_frequencies
 
     def for_other(self, columns: ColumnNames) -> ReadingPlan:
-        """Return the same plan for another collection, which is not ranked."""
+        """Return the plan for another collection, without ranks."""
         return replace(self, columns=columns, with_lengths=False)
 
 
 Collections = Sequence[tuple[Sequence[Source], ReadingPlan]]
-"""Collections of documents, each with how it is read."""
+"""Collections of documents, each with its plan of reading."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ListedBlock:
-    """A block's documents; arrays have a row for each.
+    """A block's documents; arrays have a row per document.
 
-    ``n_tokens`` is ``BAD`` for a skipped row, and 0 where tokens are not looked at. ``lengths``, in
-    characters, and ``order`` are there where a keep policy needs them. The process that collects
-    keeps ``columns``, with an item for each document, and ``facts``, plain values of the block;
-    ``rows`` go to partitions.
+    ``n_tokens`` is ``BAD`` for a skipped row, and 0 if tokens are not counted. ``lengths``, in
+    characters, and ``order`` exist if a keep policy needs them. The collecting process keeps
+    ``columns``, with an item per document, and ``facts``, plain values of the block; ``rows`` go to
+    partitions.
     """
 
     numbers: Int64s
@@ -139,11 +139,11 @@ class ListedBlock:
 
 @dataclass(frozen=True, kw_only=True)
 class SignedBlock(ListedBlock):
-    """What is worked out of a block's documents.
+    """Signatures of a block's documents.
 
-    ``keys`` has shape (n_documents, n_bands). There are no ``filters`` without bands, and none of
-    weighted sets; no ``earlier`` keepers without an index; and no ``blocking_keys`` where no column
-    restricts what is compared.
+    ``keys`` has shape (n_documents, n_bands). There are no ``filters`` without bands or for
+    weighted sets, no ``earlier`` keepers without an index, and no ``blocking_keys`` without
+    blocking columns.
     """
 
     digests: Digests
@@ -160,7 +160,7 @@ def list_block(
     skip_bad: bool,
     with_lengths: bool = False,
 ) -> ListedBlock:
-    """Parse a block, of whose texts nothing is worked out but their lengths."""
+    """Parse a block, and compute only the lengths of its texts."""
     parsed = block.parse(columns, skip_bad=skip_bad)
     return listed(block, parsed, np.zeros(len(block), np.int8), with_lengths=with_lengths)
 
@@ -172,7 +172,7 @@ def listed(
     *,
     with_lengths: bool = False,
 ) -> ListedBlock:
-    """Return what stays known of the documents of a block that has been parsed."""
+    """Return the facts about the documents of a parsed block."""
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
     offsets = Texts.from_arrow(parsed.text).offsets
     return ListedBlock(
@@ -191,7 +191,7 @@ def sign_block(
     plan: ReadingPlan,
     digest: Callable[[TokenLists], Uint64s] = digest_token_lists,
 ) -> SignedBlock:
-    """Parse a block and work out its documents' token counts, digests and band keys.
+    """Parse a block and compute its documents' token counts, digests and band keys.
 
     ``digest`` is called with the tokens of all documents, some of these at a time.
     """
@@ -236,7 +236,7 @@ def sign_block(
         digests=Digests(digests, n_tokens > 0),
         keys=keys,
         filters=join_filters(filters) if filters else None,
-        # All at once, which takes much less time than some at a time.
+        # All at once, which is much faster than in slices.
         earlier=None if plan.look_up is None else plan.look_up.find(looked_up),
         blocking_keys=read_blocking_keys(block, plan.blocking, is_bad) if plan.blocking else None,
         text_bytes=int(texts.offsets[-1] - texts.offsets[0]),
@@ -248,7 +248,7 @@ def sign_block(
 
 
 def text_lengths(texts: pa.Array) -> Int64s:
-    """Return the lengths of texts in characters, or of bytes; a null has none."""
+    """Return the lengths of texts in characters or bytes; 0 for null."""
     import pyarrow.compute as pc
 
     count = pc.binary_length if is_binary(texts.type) else pc.utf8_length

@@ -1,4 +1,4 @@
-"""Signed documents as columns, kept until they are needed."""
+"""Signed documents as columns, stored until they are needed."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _OPTIONAL = ("lengths", "order", "ids", _BLOCKING)
 
 
 class SignedBatches:
-    """Signed documents of some collections, batch after batch, numbered from 0.
+    """Batches of signed documents of some collections, numbered from 0.
 
-    Columns of a batch: ``numbers``, ``n_tokens``, digests, band keys, filters, earlier keepers
-    where an index was looked into, ``row_starts`` and ``row_ends`` where rows can be read again
-    from there, and ``lengths``, ``order``, ``ids`` and ``blocking_keys`` where they are
-    needed. With blocking keys digests and band keys are those of a document and its blocking key
-    together, so that documents of different ones never meet, whatever their texts.
+    Columns of a batch: ``numbers``, ``n_tokens``, digests, band keys, filters, earlier keepers from
+    an index, ``row_starts`` and ``row_ends`` if rows can be read again from there, and ``lengths``,
+    ``order``, ``ids`` and ``blocking_keys`` if they are needed. With blocking keys, digests and
+    band keys combine a document with its blocking key, so that documents with different ones never
+    match, whatever their texts.
     """
 
     def __init__(self, n_bands: int, collections: Iterable[SpilledBatches] = ()) -> None:
@@ -53,12 +53,12 @@ class SignedBatches:
         self._collections = list(collections)
 
     def add(self, batches: SpilledBatches) -> None:
-        """Add the documents of a collection, of which all are there."""
+        """Add a complete collection."""
         self._collections.append(batches)
 
     @property
     def of_last(self) -> SignedBatches:
-        """Those of the collection that was added last, numbered from 0."""
+        """Documents of the last collection, numbered from 0."""
         return SignedBatches(self.n_bands, self._collections[-1:])
 
     @property
@@ -75,7 +75,7 @@ class SignedBatches:
                 start += batch.num_rows
 
     def facts(self) -> Iterator[Any]:
-        """Yield the plain values that are known of each block."""
+        """Yield the plain values of each block."""
         return (known for batches in self._collections for _, known in batches.known())
 
     def digests(self) -> Iterator[tuple[int, Digests]]:
@@ -89,12 +89,12 @@ class SignedBatches:
             yield start, within_block(batch, f"key_{band}")
 
     def blocking_keys(self) -> Uint64s | None:
-        """Return the blocking keys of all documents, 0 for none; None where there are no blocks."""
+        """Return the blocking keys of all documents, 0 for none; None without blocking."""
         parts = [numbers_of(batch, _BLOCKING) for _, batch in self if _has_keys(batch)]
         return np.concatenate(parts) if parts else None
 
     def earlier(self) -> Iterator[tuple[int, EarlierKeepers]]:
-        """Yield each batch's earlier keepers, where an index was looked into."""
+        """Yield each batch's earlier keepers, if an index was searched."""
         for start, batch in self:
             if _EARLIER[0] in batch.schema.names:
                 columns = (batch.column(name) for name in _EARLIER)
@@ -116,13 +116,13 @@ def _has_keys(batch: pa.RecordBatch) -> bool:
 
 
 def within_block(batch: pa.RecordBatch, name: str) -> Uint64s:
-    """Return hashes that are equal where these are and the blocking keys are."""
+    """Combine hashes with the blocking keys."""
     values: Uint64s = numbers_of(batch, name)
     return salt(values, numbers_of(batch, _BLOCKING)) if _has_keys(batch) else values
 
 
 def _has_block(batch: pa.RecordBatch) -> Bools:
-    """Return which documents are compared at all: with blocking keys those that have one."""
+    """Return a mask of compared documents: with blocking, those that have a key."""
     if not _has_keys(batch):
         return np.ones(len(batch), np.bool_)
     has_one: Bools = numbers_of(batch, _BLOCKING) != NO_KEY
@@ -132,9 +132,9 @@ def _has_block(batch: pa.RecordBatch) -> Bools:
 def to_batch(
     block: ListedBlock, *, with_sketches: bool = True, with_digests: bool = True
 ) -> pa.RecordBatch:
-    """Return a block's columns; keys stand band by band, because they are read so.
+    """Return a block's columns; keys are stored band by band, as they are read.
 
-    Without sketches and digests it is only what stays known of each document.
+    Without sketches and digests, they are only the facts about each document.
     """
     import pyarrow as pa
 
@@ -157,7 +157,7 @@ def to_batch(
 
 
 def with_place(batch: pa.RecordBatch, place: Place | None) -> pa.RecordBatch:
-    """Return a block's columns with those that say where its rows are, if that is known."""
+    """Return a block's columns with the positions of its rows, if they are known."""
     import pyarrow as pa
 
     if place is None:
@@ -168,7 +168,7 @@ def with_place(batch: pa.RecordBatch, place: Place | None) -> pa.RecordBatch:
 
 
 def place_of(batch: pa.RecordBatch, offset: int | None) -> Place | None:
-    """Return where the rows of a batch are, of a piece of their file at an offset."""
+    """Return the positions of a batch's rows, within a piece of their file at an offset."""
     if offset is None:
         return None
     # Copies, because a column may be mapped from a file.
@@ -204,22 +204,22 @@ def filters_of(batch: pa.RecordBatch) -> Filters | None:
     return Filters(column.values.to_numpy(), offsets, numbers_of(batch, "filter_sizes"))
 
 
-# The stage count: in how many documents each shingle is.
+# The stage count: document frequencies of shingles.
 
 
 ListTokens = Callable[[Source, RowBlock], TokenLists]
 """Lists the tokens of the documents of a block."""
 
 Counted = Sequence[tuple[Sequence[Source], ListTokens]]
-"""Collections of documents, each with how their tokens are listed."""
+"""Collections of documents, each with its function that lists tokens."""
 
 
 def count_tokens(stage: str, collections: Counted, runner: Runner) -> DocumentFrequencies:
-    """Read all documents of some collections and count in how many of them each token is.
+    """Read all documents of some collections and count the document frequencies of tokens.
 
     Notes
     -----
-    Memory 16 bytes for each different token, and about twice that while it works.
+    Memory 16 bytes per distinct token, and about twice that during the work.
     """
     every = [source for sources, _ in collections for source in sources]
     reading = ReadingPass(stage, every, runner)
@@ -231,7 +231,7 @@ def count_tokens(stage: str, collections: Counted, runner: Runner) -> DocumentFr
 def counted_shingles(
     collections: Sequence[tuple[Sequence[Source], ColumnNames]], plan: ReadingPlan
 ) -> Counted:
-    """Return collections whose shingles are to be counted, each read by columns of its own."""
+    """Return collections for counting shingles, each read by its own columns."""
     return [
         (sources, partial(_list_shingles, replace(plan, columns=columns)))
         for sources, columns in collections
@@ -239,7 +239,7 @@ def counted_shingles(
 
 
 def _list_shingles(plan: ReadingPlan, _: Source, block: RowBlock) -> TokenLists:
-    """List the shingles of a block's documents, skipped ones left out, as they are counted."""
+    """List the shingles of a block's documents for counting, without skipped rows."""
     parsed = block.parse(plan.columns.only_text(), skip_bad=plan.skip_bad)
     texts = Texts.from_arrow(parsed.text.drop_null(), block.language)
     tokens = plan.shingles.tokenizer.hash_tokens(texts)

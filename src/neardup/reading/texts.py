@@ -1,4 +1,4 @@
-"""Texts of some documents, read again in order and kept in a file, to be taken in any order."""
+"""Texts of some documents, looked up by id, or stored in a file for random access."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 FoundT = TypeVar("FoundT")
 
 
-# Ids of some documents, of a collection whose ids may not all be in memory.
+# Ids of some documents, of a collection whose ids may exceed the memory.
 
 
 class IdLookup:
-    """Finds the ids of documents whose numbers ascend, best from one call to the next.
+    """Find the ids of documents whose numbers ascend, also from call to call.
 
-    A call that goes back begins at the first document again. Memory: a slice of the ids, and
-    those that are asked for.
+    A call with earlier documents starts from the first document again. Memory: a slice of the ids,
+    and the requested ones.
     """
 
     def __init__(self, catalogue: Catalogue) -> None:
@@ -41,7 +41,7 @@ class IdLookup:
         self._first, self._ids = 0, pa.array([], catalogue.id_type)
 
     def __reduce__(self) -> tuple[type[IdLookup], tuple[Catalogue]]:
-        """Be copied without the place that it has come to, which is in a generator."""
+        """Pickle without the position, which is in a generator."""
         return IdLookup, (self._catalogue,)
 
     def take(self, documents: Int64s) -> pa.Array:
@@ -67,11 +67,11 @@ class IdLookup:
         return pa.concat_arrays(parts)
 
 
-# Texts of some documents, looked up by their ids in one pass over the files that have them.
+# Texts of some documents, looked up by their ids in one pass over their files.
 
 
 class FoundText(NamedTuple):
-    """A document's text, and where it stands: the name of its source and its row there."""
+    """A document's text and position: the name of its source and its row there."""
 
     text: str
     file: str
@@ -91,14 +91,14 @@ def read_texts_by_id(
     Parameters
     ----------
     sources, columns
-        Where the documents are, as the job read them that has made the ids.
+        Source of the documents, with the columns of the job that made the ids.
     ids
-        Of as many documents as fit into memory with their texts; numbers and strings that look
-        the same are the same.
+        Ids of as many documents as fit into memory with their texts; numbers and equal strings are
+        the same.
     runner
         Does the work, and reports it as the stage ``texts``.
     skip_bad
-        Whether bad rows are passed over.
+        Whether bad rows are skipped.
 
     Returns
     -------
@@ -107,8 +107,7 @@ def read_texts_by_id(
 
     Notes
     -----
-    One pass, which ends when all have been found. Of the other rows only ids are looked at, after
-    the rows were parsed.
+    One pass, which ends when all ids have been found. Other rows are parsed for their ids only.
     """
     columns = choose_id_column(columns, sources)
 
@@ -127,10 +126,10 @@ def read_rows_by_id(
     names: Sequence[str] | None = None,
     skip_bad: bool = False,
 ) -> dict[str, dict[str, Any]]:
-    """Read other columns of the documents that have these ids, as ``read_texts_by_id`` does texts.
+    """Read other columns of the documents that have these ids, as ``read_texts_by_id``.
 
-    ``names`` are those columns, None for all. Returns the values of each document that was found,
-    of the columns that its row has. Of ``columns`` only the ids are read.
+    ``names`` are those columns, None for all. Returns the values of each found document, for the
+    columns of its row. Only the ids are read from ``columns``.
     """
     columns = choose_id_column(columns, sources)
 
@@ -148,7 +147,7 @@ def _read_by_id(
     runner: Runner,
     find: Callable[[Source, RowBlock, pa.Array], Iterable[tuple[str, FoundT]]],
 ) -> dict[str, FoundT]:
-    """Go through some sources until all ids are found; of several rows of one the first counts."""
+    """Read some sources until all ids are found; the first row of an id counts."""
     import pyarrow as pa
 
     wanted = pa.array(sorted({str(each) for each in ids}), pa.large_string())
@@ -228,18 +227,18 @@ def _find(
 
 
 class KeptTexts:
-    """Texts of documents of some catalogues, numbered one catalogue after the other.
+    """Texts of documents of some catalogues, numbered consecutively.
 
     Parameters
     ----------
     numbers
-        The documents whose texts are there, ascending.
+        The documents with a text, ascending.
     sizes
-        Bytes of each.
+        Bytes of each text.
     kind
         Type of the texts.
     path
-        The file, which is mapped into memory as it is needed.
+        The file, which is mapped on demand.
     """
 
     def __init__(self, numbers: Int64s, sizes: Int64s, kind: pa.DataType, path: Path) -> None:
@@ -253,17 +252,17 @@ class KeptTexts:
         self._starts = np.cumsum([0, *counts])
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
     def sizes(self, documents: Int64s) -> Int64s:
-        """Return the bytes of the texts of some documents; 0 for one whose text is not there."""
+        """Return the bytes of documents' texts; 0 for a missing text."""
         places, is_there = self._places(documents)
         sizes: Int64s = np.where(is_there, self._sizes[places], 0)
         return sizes
 
     def take(self, documents: Int64s) -> pa.Array:
-        """Return the texts of some documents in any order; null where one is not there."""
+        """Return the texts of documents in any order; null for a missing one."""
         import pyarrow as pa
 
         places, is_there = self._places(documents)
@@ -277,7 +276,7 @@ class KeptTexts:
         return pa.concat_arrays(parts).take(pa.array(found, mask=~is_there))
 
     def _places(self, documents: Int64s) -> tuple[Int64s, Bools]:
-        """Return where documents are among those that are there, and which are."""
+        """Return the positions of documents among the stored ones, and which are stored."""
         if not len(self._numbers):
             return np.zeros(len(documents), np.int64), np.zeros(len(documents), np.bool_)
         places = np.minimum(np.searchsorted(self._numbers, documents), len(self._numbers) - 1)
@@ -292,13 +291,13 @@ def keep_texts(
     Parameters
     ----------
     catalogues
-        All documents. Of those of an index there are no texts.
+        All documents. Index documents have no texts.
     wanted
-        Which of them are read.
+        Mask of the documents to read.
     path
-        The file, which takes as much room as the texts.
+        The file, which takes the disk space of the texts.
     runner
-        Reads in threads.
+        Runner of the reading.
     as_bytes
         Whether files are read as bytes.
     """
@@ -324,7 +323,7 @@ def keep_texts(
     starts = np.cumsum([0, *(len(catalogue) for catalogue in catalogues)])
     for catalogue, start in zip(catalogues, starts.tolist(), strict=False):
         if _has_texts(catalogue):
-            # Those in front are of no source.
+            # Documents before them have no source.
             first = start + int(catalogue.source_starts[0])
             numbers.append(np.flatnonzero(wanted[first : start + len(catalogue)]) + first)
     return KeptTexts(np.concatenate(numbers), np.concatenate(sizes), kind, path)

@@ -1,4 +1,4 @@
-"""Values of some columns of some documents, read again, and found by the documents' numbers."""
+"""Values of columns of some documents, read again, and looked up by document number."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s
 
-# The share of the memory that values may take, and bytes of them in one file of a work folder.
+# Share of the memory for values, and bytes per file of them in a work folder.
 _SHARE = 0.1
 _FILE_BYTES = 64_000_000
 
 
 @dataclass(frozen=True)
 class Values:
-    """Columns of some documents; ``documents`` are their numbers, which ascend.
+    """Columns of some documents; ``documents`` are their ascending numbers.
 
-    ``batches`` have the columns that their rows had, in the order of the documents.
+    ``batches`` have the columns of their rows, in the order of the documents.
     """
 
     names: tuple[str, ...]
@@ -38,7 +38,7 @@ class Values:
 
     @cached_property
     def types(self) -> tuple[pa.DataType, ...]:
-        """The type of each column: one that all its values have in common, else text."""
+        """Type of each column: the common type of its values, else text."""
         found: dict[str, set[pa.DataType]] = {name: set() for name in self.names}
         for batch in self.batches:
             for field in batch.schema:
@@ -48,7 +48,8 @@ class Values:
     def _type_of(self, name: str, found: set[pa.DataType]) -> pa.DataType:
         kind = _common_type(found)
         if len(found) > 1:
-            # Types may have one in common, and values not: large whole numbers are no floats.
+            # Types may have a common type although values do not fit: large integers are not
+            # floats.
             try:
                 for batch in self.batches:
                     if name in batch.schema.names:
@@ -87,10 +88,10 @@ def read_values(
     workspace: Workspace,
     runner: Runner,
 ) -> Values:
-    """Read some columns of the documents that are wanted; what does not fit goes to files.
+    """Read some columns of the wanted documents, in files if they do not fit.
 
     Only files with such a document are read. Dictionaries become their values, and nested values
-    text, as JSON writes them.
+    become JSON text.
     """
     batches = SpilledBatches(task, workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
     if not names:

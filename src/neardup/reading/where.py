@@ -1,9 +1,9 @@
-"""Conditions on the columns of rows in SQL, which DuckDB evaluates, and the rows that meet them.
+"""SQL conditions on the columns of rows, evaluated by DuckDB.
 
-A value is compared as the constant beside it is written: with a number as a number, with a text as
-text, with true or false as a truth value. The type of a column, which a file may leave open, and
-other rows play no part, so the same rows meet a condition wherever blocks are cut. Rows that cannot
-be read meet every condition; the job that reads them reports them.
+A value is compared in the type of the constant next to it: as a number, as text, or as a truth
+value. The type of a column, which a file may leave open, and other rows have no effect, so that the
+same rows meet a condition however blocks are cut. Unreadable rows meet every condition; the job
+that reads them reports them.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 # Documents of an index whose texts are read at once.
 _DOCUMENTS_AT_ONCE = 256
-# Beyond it a float is not every whole number.
+# Beyond it, floats do not represent every integer.
 _LARGEST_EXACT = 1 << 53
 
-# The condition is put behind this, and everything before it must still be there when it is parsed.
+# Prefix of the condition, which must be unchanged after parsing.
 _SELECT = "SELECT number FROM batch WHERE "
-# Conditions may come from a client of a service: nothing outside the rows can be read.
+# Conditions may come from a client of a service, so only the rows are readable.
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
     "enable_external_access": False,
@@ -58,9 +58,9 @@ _INTERNAL = re.compile(r"\b[tv](\d+)\b")
 
 @cache
 def _database(_: int) -> Any:
-    """Open the database of a process, which holds nothing but the rows of one query at a time."""
+    """Open the database of a process, which holds only the rows of one query at a time."""
     try:
-        # It takes longer to load than most of what a job needs.
+        # It takes longer to load than most other libraries of a job.
         import duckdb
     except ImportError:
         raise MissingExtraError("sql", "a condition (where)") from None
@@ -71,13 +71,13 @@ _opening = threading.Lock()
 
 
 def _connect() -> Any:
-    """Return a connection for one call; a process that was forked gets a database of its own."""
+    """Return a connection for one call; a forked process gets its own database."""
     with _opening:
         return _database(os.getpid()).cursor()
 
 
 def _syntax_tree(condition: str) -> dict[str, Any]:
-    """Parse a condition; return the query of rows that meet it."""
+    """Parse a condition; return its query."""
     with _connect() as connection:
         query = "SELECT json_serialize_sql(?)"
         # A comment at the end of the condition ends with its line.
@@ -92,17 +92,17 @@ class Condition:
     Parameters
     ----------
     text
-        The condition in SQL as DuckDB has it; null is neither true nor false.
+        The condition in DuckDB's SQL; null is neither true nor false.
 
     Attributes
     ----------
     columns
-        The columns that it names, without the fields within them.
+        The named columns, without the fields within them.
 
     Raises
     ------
     InvalidParameterError
-        If it cannot be parsed, or reads anything but columns.
+        If it cannot be parsed, or reads other data than columns.
     """
 
     def __init__(self, text: str) -> None:
@@ -131,7 +131,7 @@ class Condition:
         self._check()
 
     def __reduce__(self) -> tuple[type[Condition], tuple[str]]:
-        """Be copied as the text, which is parsed again."""
+        """Pickle the text, which is parsed again."""
         return Condition, (self.text,)
 
     def _check(self) -> None:
@@ -146,16 +146,16 @@ class Condition:
             except duckdb.CatalogException as error:
                 raise _refused(self._reason(error), self.text) from None
             except duckdb.Error:
-                # It may hold of columns with types.
+                # It may be valid for columns with types.
                 pass
 
     def of(self, source: Source, block: RowBlock) -> Mask:
-        """Return the rows of a block that meet the condition, or cannot be read.
+        """Return the rows of a block that meet the condition or are unreadable.
 
         Raises
         ------
         InvalidInputError
-            If a file lacks a column as a whole, or has values that cannot be compared so.
+            If a file lacks a column completely, or has values that cannot be compared.
         """
         import duckdb
         import pyarrow as pa
@@ -181,12 +181,12 @@ class Condition:
             raise InvalidInputError(message, path=source.origin) from None
 
     def of_documents(self, index: OpenIndex[Any, Any], documents: Int64s) -> Mask:
-        """Return which of some documents of an index, which ascend, meet the condition.
+        """Return which index documents, in ascending order, meet the condition.
 
         Raises
         ------
         InvalidParameterError
-            If the index keeps no such column, or its values cannot be compared so.
+            If the index lacks such a column, or its values cannot be compared.
         """
         import duckdb
 
@@ -206,12 +206,12 @@ class Condition:
         return np.concatenate(parts)
 
     def _reason(self, error: Exception) -> str:
-        """Return the reason of the database in one line, with the names of columns."""
+        """Return the database's reason in one line, with the names of columns."""
         line = one_line(error).partition(" LINE 1:")[0].partition(": ")[2]
         return _INTERNAL.sub(lambda name: repr(self.columns[int(name[1])]), line)
 
     def _of_table(self, table: pa.Table, n_rows: int) -> Mask:
-        """Return which rows of a table meet the condition; a column that it lacks is null."""
+        """Return which rows of a table meet the condition; a missing column is null."""
         import pyarrow as pa
 
         from neardup.files.arrowcolumns import plain_array
@@ -222,13 +222,13 @@ class Condition:
             if name in table.column_names:
                 array = plain_array(table.column(name))
                 given = given.append_column(f"c{n}", array)
-                # NaN is no value; DuckDB takes it for the largest.
+                # NaN becomes null; DuckDB would treat it as the largest number.
                 expression = f"nullif(c{n}, 'nan')" if pa.types.is_floating(array.type) else f"c{n}"
             values += f", {expression} AS t{n}, {expression} AS v{n}"
         return self._met(given, f"SELECT number{values} FROM given")
 
     def _of_objects(self, objects: pa.Array) -> Mask:
-        """Return which of some JSON texts meet the condition, or are no objects."""
+        """Return which JSON texts meet the condition, or are not objects."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -239,7 +239,7 @@ class Condition:
         doubtful = self._select(given, others)
         are_bad: Mask = np.zeros(len(texts), np.bool_)
         if len(doubtful):
-            # DuckDB refuses lone surrogates and NaN, which JSON lines may have.
+            # DuckDB rejects lone surrogates and NaN, which JSON lines may have.
             read = [_read_again(objects[number].as_py()) for number in doubtful.tolist()]
             is_doubtful = are_bad.copy()
             is_doubtful[doubtful] = True
@@ -268,21 +268,21 @@ class Condition:
 
 
 def _numbered(n_rows: int) -> pa.Table:
-    """Return rows with nothing but their numbers."""
+    """Return rows with only their numbers."""
     import pyarrow as pa
 
     return pa.table({"number": np.arange(n_rows)})
 
 
 def _decoded(objects: pa.Array) -> pa.Array:
-    """Return JSON as text; null where it is not UTF-8."""
+    """Return JSON as text; null if it is not UTF-8."""
     import pyarrow as pa
 
     try:
         return objects.cast(pa.large_string())
     except pa.ArrowInvalid:
         lines = [line.decode(errors="replace") if line else None for line in objects.to_pylist()]
-        # The character of replacement is doubtful, and read again.
+        # Rows with a replacement character are ambiguous, and parsed again.
         return pa.array(
             [None if line and "\ufffd" in line else line for line in lines], pa.large_string()
         )
@@ -315,7 +315,7 @@ def _no_column(name: str, names: Sequence[str], condition: str) -> str:
 
 
 class _UnsupportedError(Exception):
-    """A part of a condition that is not evaluated, and why."""
+    """An unsupported part of a condition, with the reason."""
 
 
 _UNSUPPORTED = {
@@ -329,7 +329,7 @@ _OPERANDS = ("left", "right", "input", "lower", "upper", "children")
 
 
 class _Compiler:
-    """Names columns in a condition, and casts their values to the constants beside them."""
+    """Rename columns in a condition, and cast their values to the constants' types."""
 
     def __init__(self) -> None:
         self.columns: dict[str, int] = {}
@@ -377,7 +377,7 @@ class _Compiler:
 
     def _comparison(self, node: dict[str, Any]) -> dict[str, Any]:
         if "DISTINCT" in node["type"] and node["left"]["class"] == "CAST":
-            # DuckDB writes "x is true" so, with a cast that fails for other texts.
+            # DuckDB represents "x is true" with a cast that fails for other texts.
             node = {**node, "left": node["left"]["child"]}
         operands = {name: node[name] for name in _OPERANDS if name in node}
         listed = [each for value in operands.values() for each in _listed(value)]
@@ -393,7 +393,7 @@ class _Compiler:
             return {**node, **{name: changed(value) for name, value in visited.items()}}
 
         if all(each["class"] == "COLUMN_REF" or each["type"] in _PATHS for each in listed):
-            # Two columns are compared as numbers where both are, else as text.
+            # Two columns are compared as numbers if both are, else as text.
             both: dict[str, Any] = _cast(compared(_NUMBER), "coalesce(x, y)", compared(_TEXT))
             return both
         template = _template_of(constants)
@@ -419,7 +419,7 @@ _NUMBER = "nullif(TRY_CAST(x AS DOUBLE), 'nan'::DOUBLE)"
 
 
 def _template_of(literals: Sequence[dict[str, Any]]) -> str | None:
-    """Return what makes values comparable with some constants; None where kinds differ."""
+    """Return the cast for comparing values with constants; None if their kinds differ."""
     kinds = {_KINDS.get(each["kind"]) for each in literals if each["kind"] != "NULL"}
     kind = kinds.pop() if len(kinds) == 1 else None
     if kind == "number":
@@ -441,7 +441,7 @@ def _parsed(expression: str) -> str:
 
 
 def _cast(x: Any, template: str, y: Any = None) -> Any:
-    """Return an expression with parts of a condition in the places of ``x`` and ``y``."""
+    """Return an expression with parts of a condition in place of ``x`` and ``y``."""
 
     def put(part: Any) -> Any:
         if isinstance(part, list):
@@ -462,20 +462,20 @@ def _cast(x: Any, template: str, y: Any = None) -> Any:
 
 
 class FilteredSource(WrappedSource):
-    """The rows of a source that meet a condition, with the numbers that they have there.
+    """The rows of a source that meet a condition, with their original numbers.
 
     Parameters
     ----------
     inner
         The source of all rows.
     condition
-        Which of them are there.
+        Condition on the rows.
     """
 
     def __init__(self, inner: Source, condition: Condition) -> None:
         super().__init__(inner)
         self.condition = condition
-        # Known once all have been read.
+        # Known once all rows have been read.
         self._n_others: int | None = None
 
     @property
@@ -485,7 +485,7 @@ class FilteredSource(WrappedSource):
 
     @property
     def n_filtered(self) -> int:
-        """Rows that are not there; they are counted as the others are read."""
+        """Number of rows left out, counted during reading."""
         if self._n_others is None:
             for _ in self.blocks():
                 pass
@@ -494,17 +494,17 @@ class FilteredSource(WrappedSource):
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is known how many rows are not there."""
+        """Whether the number of rows left out is known."""
         return self._n_others is not None
 
     def count_filtered(self, number: int) -> None:
-        """Take note of how many rows are not there, which another process has counted."""
+        """Record the number of rows left out, as counted by another process."""
         self._n_others = number
 
     def blocks(self) -> Iterator[RowBlock]:
-        """Read the source from its start; blocks of which nothing is there are left out.
+        """Read the source from its start, without empty blocks.
 
-        Idle threads of a map decide on rows.
+        Idle threads of a map evaluate the condition.
         """
         n_others = 0
         decided = map_ordered(lambda each: (each, self._chosen(each)), self.inner.blocks(), 1)
@@ -519,7 +519,7 @@ class FilteredSource(WrappedSource):
         return block if rows.all() else SomeRows(block, rows)
 
     def block_at(self, place: Place, numbers: Int64s, take: TakeMemory) -> RowBlock:
-        """Read rows again from a place that a block has named."""
+        """Read rows again from the position of a block."""
         return self.inner.block_at(place, numbers, take)
 
     def writer(self, folder: Destination) -> RowWriter:
@@ -527,25 +527,25 @@ class FilteredSource(WrappedSource):
         return _Writer(self.inner.writer(folder))
 
     def json_lines_writer(self, output: OutputStream) -> RowWriter | None:
-        """Open a writer of rows as JSON lines, if the source is of JSON."""
+        """Open a writer of rows as JSON lines, if the source is JSON."""
         writer = self.inner.json_lines_writer(output)
         return None if writer is None else _Writer(writer)
 
 
 class _Writer(RowWriter):
-    """Hands rows to a writer of the source that they are of."""
+    """Pass rows to a writer of their original source."""
 
     def __init__(self, writer: RowWriter) -> None:
         self._writer = writer
 
     def prepare(self, block: RowBlock, select: Mask) -> Any:
-        """Return what the writer makes of the selected rows."""
+        """Return the writer's form of the selected rows."""
         if isinstance(block, SomeRows):
             return self._writer.prepare(block.block, block.of_all(select))
         return self._writer.prepare(block, select)
 
     def append(self, prepared: Any) -> None:
-        """Append what the writer has made."""
+        """Append prepared rows."""
         self._writer.append(prepared)
 
     def close(self) -> None:
@@ -554,14 +554,14 @@ class _Writer(RowWriter):
 
 
 def rows_where(sources: Inputs, where: str | None) -> Inputs:
-    """Return the rows of some sources that meet a condition; None is met by all.
+    """Return the rows of some sources that meet a condition; None keeps all.
 
     Raises
     ------
     InvalidParameterError
-        If it is no condition.
+        If it is not a condition.
     InvalidInputError
-        If it names a column that is not there.
+        If it names a missing column.
     """
     if where is None:
         return sources
@@ -570,7 +570,7 @@ def rows_where(sources: Inputs, where: str | None) -> Inputs:
     lacking = next((name for name in condition.columns if name not in there), None)
     if lacking is not None:
         names = {name: None for source in sources for name in source.listed_names()}
-        # Without any row, nothing is known of columns, and nothing is to be filtered.
+        # Without rows, columns are unknown, and there are no rows to filter.
         if names:
             raise InvalidInputError(
                 _no_column(lacking, list(names), condition.text) + where_to_have(sources)
@@ -579,7 +579,7 @@ def rows_where(sources: Inputs, where: str | None) -> Inputs:
 
 
 def describe_filtered(*collections: Sequence[Source]) -> Filtered:
-    """Return for a summary the condition, and how many rows do not meet it; nothing without one."""
+    """Return the condition and the number of rows left out for a summary, if there is one."""
     found = [each for part in collections for each in part if isinstance(each, FilteredSource)]
     if not found:
         return {}

@@ -1,4 +1,4 @@
-"""The stage write: the documents of a collection read once more, and written out."""
+"""The stage write: read the documents of a collection once more, and write them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Returns what a block becomes, given the range of its documents.
+# Returns the changed block, given the range of its documents.
 Change = Callable[[RowBlock, slice], RowBlock]
 
 
 def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
-    """Return the documents that stay, all columns, in input order, as blocks are after a change."""
+    """Return the kept documents after a change, with all columns, in input order."""
     import pyarrow as pa
 
     from neardup.files.conversion import joined
@@ -37,7 +37,7 @@ def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
     for source, start, stop in documents.ranges():
         schema = source.arrow_schema()
         if start == stop and schema is not None:
-            # Columns are there, also where no row is.
+            # A table without rows still has columns.
             tables.append(schema.empty_table())
         for block, rows in numbered_blocks(source, start, stop):
             tables.append(change(block, rows).to_table(stays[rows]))
@@ -45,13 +45,13 @@ def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
 
 
 def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bools]:
-    """Return which rows go to which folder: kept and removed documents, and skipped rows.
+    """Return the rows of each folder: kept and removed documents, and skipped rows.
 
-    None is removed without ``stays``, and there is no folder for such.
+    Without ``stays``, there is no folder of removed documents.
     """
     is_document = documents.is_document
     if is_document.all():
-        # Masks that say nothing would be a byte a document each.
+        # Uniform masks would take a byte per document.
         none = np.broadcast_to(np.False_, len(documents))
         if stays is None:
             return {"kept": is_document, SKIPPED: none}
@@ -64,7 +64,7 @@ def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bool
 def _reader(
     documents: Catalogue, source: Source, change: Change
 ) -> Callable[[RowBlock | Place, slice], RowBlock]:
-    """Return what gives a block of a source after a change, read if only its place is known."""
+    """Return a function that reads a block if necessary, and changes it."""
     take = Buffers().take
 
     def read(found: RowBlock | Place, rows: slice) -> RowBlock:
@@ -82,9 +82,9 @@ def write_lines(
     runner: Runner,
     change: Change,
 ) -> None:
-    """Write the documents that stay as JSON lines, in input order, as blocks are after a change.
+    """Write the kept documents after a change as JSON lines, in input order.
 
-    ``destination`` takes the lines of one source after those of the other.
+    ``destination`` receives the lines source by source.
     """
     from neardup.files.conversion import lines_writer
 
@@ -116,10 +116,9 @@ def write_documents(
     change: Change,
     write_others: Callable[[], None],
 ) -> None:
-    """Write rows as blocks are after a change, sources side by side and the blocks of each.
+    """Write rows after a change, with sources and their blocks in parallel.
 
-    ``sides`` says which go to which folder, as ``write_rows`` takes it. Beside the sources is done
-    what ``write_others`` does.
+    ``sides`` are the rows of each folder, as in ``write_rows``. ``write_others`` runs in parallel.
     """
     count = runner.counter("write", len(documents))
 
