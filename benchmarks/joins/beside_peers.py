@@ -14,7 +14,6 @@ from benchmarks.joins.shapes import (
     SET_JOIN,
     TITLES,
     at_hand,
-    pairs_file,
     prepare_sets,
     thresholds,
 )
@@ -45,10 +44,7 @@ class Peer:
     def join(self, sets: Path, threshold: str, records: int) -> Report:
         """Join the first records, in a process of its own."""
         arguments = (str(sets), threshold, "--records", str(records))
-        pairs = ("--pairs", str(pairs_file(self.name)))
-        return report_of_script(
-            self.python, f"peers/{self.script}", *arguments, *pairs, limit=LIMIT
-        )
+        return report_of_script(self.python, f"peers/{self.script}", *arguments, limit=LIMIT)
 
 
 def run(settings: Settings) -> dict[str, Any]:
@@ -89,14 +85,13 @@ def _largest(peer: Peer, sets: Path, threshold: str, records: int) -> Report:
         try:
             report = peer.join(sets, threshold, larger)
         except TimeLimitError:
-            # The file of pairs has to be of the join that is reported.
-            return peer.join(sets, threshold, report["records"])
+            return report
     return report
 
 
 def _join(settings: Settings, sets: Path, threshold: str, records: int) -> Report:
     """Join the first records with neardup, in one thread."""
-    passes = ("--passes", str(settings.repeats(PASSES)), "--pairs", str(pairs_file("neardup")))
+    passes = ("--passes", str(settings.repeats(PASSES)))
     arguments = (str(sets), threshold, "--records", str(records))
     return own_report(settings, SET_JOIN, *arguments, *passes)
 
@@ -117,11 +112,6 @@ def _compare(
         return {**facts, "seconds": None}
     while len(report["seconds"]) < settings.repeats(REPEATS) and report["seconds"][0] < LONG:
         report["seconds"] += peer.join(sets, threshold, ours["records"])["seconds"]
-    if report["digest"] != ours["digest"]:
-        files = (str(pairs_file(name)) for name in ("neardup", peer.name))
-        report["differences"] = own_report(
-            settings, "joins/pair_differences.py", str(sets), threshold, *files
-        )
     return {**facts, **report}
 
 
@@ -151,7 +141,7 @@ def _format_times(cases: list[Report]) -> str:
                     peer["tool"],
                     theirs if done else f"over {LIMIT:g}",
                     *beside(theirs, seconds, peer["times"]),
-                    _same_pairs(peer) if done else None,
+                    peer["digest"] == ours["digest"] if done else None,
                 )
             )
     header = (*WHAT_HEADER, "pairs", "neardup, s", "beside", "s", "times as long")
@@ -184,20 +174,3 @@ def _what(case: Report) -> tuple[object, ...]:
     records = case["neardup"]["records"]
     part = f"{records:,}" if records == case["of"] else f"{records:,} of {case['of']:,}"
     return case["corpus"], case["elements"], case["threshold"], part
-
-
-def _same_pairs(peer: Report) -> str | bool:
-    """Return whether the pairs are the same, or how they differ."""
-    differ = peer.get("differences")
-    if differ is None:
-        return True
-    parts = {
-        "missing": (differ["missing"], differ["missing_at_threshold"], "at the threshold"),
-        "too many": (differ["extra"], differ["extra_below_threshold"], "below it"),
-    }
-    parts_text = [
-        f"{count:,} {name}, {share:,} of them {where}"
-        for name, (count, share, where) in parts.items()
-        if count
-    ]
-    return f"**no**: {'; '.join(parts_text)}"

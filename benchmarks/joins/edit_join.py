@@ -34,7 +34,6 @@ def main() -> None:
     parser.add_argument("--rows", type=int, help="give the digest of the first records' pairs")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--passes", type=int, default=5)
-    parser.add_argument("--pairs", type=Path, metavar="FILE", help="write those pairs (.npy)")
     options = parser.parse_args()
     how = (EditThreshold(options.distance), options.workers)
     join(read_strings(options.source, WARM_UP_RECORDS), *how)
@@ -44,7 +43,7 @@ def main() -> None:
 
     def describe(found: Integers) -> dict[str, Any]:
         in_rows = found[found[:, 0] < rows]
-        return {"all_pairs": len(found), **describe_pairs(in_rows, options.pairs)}
+        return {"all_pairs": len(found), **describe_pairs(in_rows)}
 
     report = {"records": len(texts), "workers": options.workers}
     report |= time_join(lambda: join(texts, *how), options.passes, memory, describe)

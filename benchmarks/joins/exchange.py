@@ -57,10 +57,8 @@ def sorted_pairs(first: Integers, second: Integers) -> Integers:
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].astype(np.int64)
 
 
-def describe_pairs(pairs: Integers, target: Path | None = None) -> dict[str, Any]:
-    """Count sorted pairs and give their digest; also write them to a file if one is named."""
-    if target is not None:
-        np.save(target, pairs)
+def describe_pairs(pairs: Integers) -> dict[str, Any]:
+    """Return the number and the digest of sorted pairs."""
     return {"pairs": len(pairs), "digest": hashlib.blake2b(pairs.tobytes()).hexdigest()[:32]}
 
 
@@ -92,7 +90,6 @@ def set_join_parser(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("sets", type=Path, help="what shingle_sets.py wrote, without its suffix")
     parser.add_argument("threshold", help="least Jaccard similarity")
     parser.add_argument("--records", type=int, default=-1, help="only the first ones")
-    parser.add_argument("--pairs", type=Path, metavar="FILE", help="write the pairs (.npy)")
     return parser
 
 
@@ -110,5 +107,5 @@ def time_peer_join(
     found = join(given, float(options.threshold))
     seconds = time.perf_counter() - start
     report = {"records": len(given), "seconds": [round(seconds, 6)], "memory": memory.report()}
-    report |= describe_pairs(sorted_pairs(*columns(found)), options.pairs)
+    report |= describe_pairs(sorted_pairs(*columns(found)))
     sys.stdout.write(json.dumps(report) + "\n")

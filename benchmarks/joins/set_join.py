@@ -44,7 +44,7 @@ def main() -> None:
         lambda: join_sets(sets, measure, algorithm=options.algorithm, runner=runner),
         options.passes,
         memory,
-        lambda pairs: describe_pairs(pairs, options.pairs),
+        describe_pairs,
     )
     sys.stdout.write(json.dumps(report) + "\n")
 

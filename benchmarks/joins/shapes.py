@@ -90,11 +90,6 @@ def together(reports: list[Report]) -> Report:
     return {**reports[0], **times}
 
 
-def pairs_file(tool: str) -> Path:
-    """Return where a join's pairs go."""
-    return cache_folder() / f"pairs-{tool}.npy"
-
-
 def pairs_job(settings: Settings, source: Path, *options: str) -> Job:
     """Return the job ``neardup pairs SOURCE``."""
     return neardup_job(settings, "pairs", "pairs.parquet", str(source), *options)

@@ -32,7 +32,6 @@ def main() -> None:
     parser.add_argument("--records", type=int, help="only the first ones")
     parser.add_argument("--rows", type=int, required=True, help="compare so many with all")
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--pairs", type=Path, metavar="FILE", help="write the pairs (.npy)")
     options = parser.parse_args()
     memory = Memory()
     texts = read_strings(options.source, options.records)
@@ -63,7 +62,7 @@ def main() -> None:
         "memory": memory.report(),
     }
     columns = (np.concatenate(column) for column in zip(*found, strict=True))
-    report |= describe_pairs(sorted_pairs(*columns), options.pairs)
+    report |= describe_pairs(sorted_pairs(*columns))
     sys.stdout.write(json.dumps(report) + "\n")
 
 
