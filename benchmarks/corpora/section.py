@@ -9,7 +9,7 @@ from benchmarks.corpora.records import given_files
 from benchmarks.measuring.jobs import Settings
 from benchmarks.measuring.markdown import MB, table
 
-RECORDS = ("titles", "authors", "sentences")
+RECORDS = ("titles", "authors")
 NAMES = ("mixed", "reviews", "instructions", "wikipedia", "licences", "prose")
 
 

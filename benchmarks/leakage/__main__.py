@@ -112,7 +112,6 @@ def main() -> None:
     parser.add_argument("rfcs", type=Path)
     parser.add_argument("--work", type=Path, help="folder for files and indexes, used again")
     parser.add_argument("--show", type=int, default=0, help="wrong pairs to print per run")
-    parser.add_argument("--partly", action="store_true", help="print the table after each run")
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
         here = options.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -130,8 +129,6 @@ def main() -> None:
         for run in run_all(here):
             runs.append(run)
             costs.append((f"{run[0]}, {run[1]}s", run[3], None))
-            if options.partly:
-                report(runs, run[1], ways, places, 0)
         for part in ("question", "answer"):
             report(runs, part, ways, places, options.show)
         print(table(("step", "seconds", "MB"), costs))
