@@ -31,13 +31,6 @@ if TYPE_CHECKING:
     from neardup.files.streams import Destination
 
 
-class Scheme(Protocol):
-    """What decides an index: two of one scheme give the same answers."""
-
-    def describe(self) -> dict[str, Any]:
-        """Return all that decides the answers, as plain values."""
-
-
 class Documents(Protocol):
     """Some documents of an index, by their rows, which are numbered from 0."""
 
@@ -55,7 +48,7 @@ class Documents(Protocol):
         """Return the ids of some rows, in any order, as large strings."""
 
 
-S = TypeVar("S", bound=Scheme)
+S = TypeVar("S")
 D = TypeVar("D", bound=Documents)
 
 

@@ -287,15 +287,11 @@ class Database:
             finally:
                 with contextlib.suppress(OSError):
                     (self.folder / HOLDER).unlink()
-                if self._is_writing:
+                if True in self._open and self._open[True][1].in_transaction:
                     with contextlib.suppress(sqlite3.Error):
                         self._open[True][1].execute("ROLLBACK")
         finally:
             self._writing.release()
-
-    @property
-    def _is_writing(self) -> bool:
-        return True in self._open and self._open[True][1].in_transaction
 
     def _begin(self, deadline: float, timeout: float) -> None:
         """Begin a transaction that writes, waiting for the one of another writer."""
