@@ -13,21 +13,6 @@ from tests.oracles.measures import reaches
 THRESHOLDS = ("0.2", "0.5", "0.54", "0.6", "0.75", "0.8", "0.9", "1")
 
 
-def random_sets(generator: random.Random, n: int) -> list[set[int]]:
-    """Sets of which many are edited copies of others, some are equal and some empty."""
-    universe = generator.choice([6, 15, 40])
-    sets: list[set[int]] = []
-    for _ in range(n):
-        if sets and generator.random() < 0.6:
-            new = set(generator.choice(sets))
-            for _ in range(generator.randrange(4)):
-                new ^= {generator.randrange(universe)}
-        else:
-            new = {generator.randrange(universe) for _ in range(generator.randrange(15))}
-        sets.append(new)
-    return sets
-
-
 def threshold_of(generator: random.Random, measure: str) -> str:
     return str(generator.randint(1, 5)) if measure == "overlap" else generator.choice(THRESHOLDS)
 

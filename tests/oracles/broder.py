@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
 
 from tests.oracles.hashing import ALL, mix
 
@@ -49,15 +48,6 @@ def resemblance_counts(
 def containment_counts(a: Set[int], b: Set[int], modulus: int) -> tuple[int, int]:
     own = {x for x in a if x % modulus == 0}
     return len(own & b), len(own)
-
-
-def hypergeometric(population: int, marked: int, drawn: int) -> list[Fraction]:
-    """Probability of 0, 1, ..., ``drawn`` marked elements among those drawn."""
-    whole = comb(population, drawn)
-    return [
-        Fraction(comb(marked, k) * comb(population - marked, drawn - k), whole)
-        for k in range(drawn + 1)
-    ]
 
 
 def popular_values(members: Iterable[Set[int]], size: int, modulus: int) -> set[int]:

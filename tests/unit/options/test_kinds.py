@@ -32,7 +32,7 @@ from neardup.options.kinds import (
 )
 from tests.each import each_of
 
-PAIR, THREE = Literal["one", "two"], Literal["one", "two"] | Literal["three"]
+THREE = Literal["one", "two"] | Literal["three"]
 
 
 @each_of(

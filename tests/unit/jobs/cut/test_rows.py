@@ -1,28 +1,13 @@
-"""Rows of every format come out of a cut as they came in, but for the text that went."""
+"""Rows of several text columns come out of a cut as they came in, but for the text that went."""
 
 from __future__ import annotations
 
 import json
 
 from neardup import ReadOptions
-from tests.calls import grouped
 from tests.cutting import cut
 
 NOTICE = 'All "rights", says the naïve owner, are\nreserved; ask 語 for leave 🙂 of use, first.'
-TEXTS = [
-    f"One, two. {NOTICE} The end.",
-    f"{NOTICE} Another,\n\ttext with “marks”",
-    "nothing of the kind in here, é",
-    None,
-    "",
-    f"Three: {NOTICE}",
-    f"twice {NOTICE} and again {NOTICE}!",
-]
-ROWS = [
-    {"note": f'a "{i}", é\n', "id": f"r{i}", "text": text, "score": i / 4}
-    for i, text in enumerate(TEXTS)
-]
-OPTIONS = {"exact": True, "min_tokens": 10, "id_column": "id"}
 
 
 def json_lines(rows):
@@ -30,12 +15,6 @@ def json_lines(rows):
     styles = [{}, {"ensure_ascii": False, "separators": (",", ":")}, {"sort_keys": True}]
     lines = [json.dumps(row, **styles[i % 3]).encode() for i, row in enumerate(rows)]
     return [line + (b"\n", b"  \r\n")[i % 2] for i, line in enumerate(lines)]
-
-
-def written(tmp_path, name, **options):
-    found = cut(tmp_path / name, **grouped(**OPTIONS, **options))
-    found.write(tmp_path / "out")
-    return found, (tmp_path / "out/kept" / name)
 
 
 def test_cut__several_text_columns(tmp_path):

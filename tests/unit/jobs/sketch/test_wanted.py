@@ -26,21 +26,6 @@ def pairs_of(result):
     return [(row["id_a"], row["id_b"]) for row in result.pairs.to_pylist()]
 
 
-def test_estimate__containment_finds_parts(texts):
-    """Of 6,000 words the 400 of a page have a resemblance of 0.07."""
-    sketches = neardup.sketch(
-        texts, kind="modulo", size=400, read=neardup.ReadOptions(id_column="id")
-    )
-    assert pairs_of(neardup.estimate(sketches, threshold=0.5)) == []
-    found = neardup.estimate(sketches, measure="containment", threshold=0.9)
-    assert pairs_of(found) == [("chapter", "book"), ("page", "book"), ("page", "chapter")]
-    assert found.summary["measure"] == "containment"
-    row = found.pairs.to_pylist()[0]
-    assert (row["containment_a"], row["containment_a_error"]) == (1, 0)
-    assert 0.9 < row["containment_a_low"] < row["containment_a_high"] == 1
-    assert row["containment_b_low"] < 0.35 < row["containment_b_high"]
-
-
 def test_estimate__containment_has_a_direction(texts):
     sketches = neardup.sketch(
         texts, kind="modulo", size=400, read=neardup.ReadOptions(id_column="id")
