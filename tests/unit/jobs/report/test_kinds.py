@@ -9,6 +9,23 @@ from neardup.errors import InvalidInputError
 from neardup.stages.tables import kind_of_folder, kind_of_table
 from tests.each import each_of
 
+PLACES = ["query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity"]
+
+
+@each_of(
+    ("columns", "kind"),
+    [
+        (PLACES, "passages"),
+        ([*PLACES, "query_text", "doc_text"], "passages"),
+        (["query_id", "doc_id", "similarity"], "documents"),
+        (["id_a", "id_b", "similarity", "overlap"], "pairs"),
+        (["id_a", "id_b", "distance"], "pairs"),
+        (["id_a", "id_b", "similarity", "low", "high"], "estimate"),
+    ],
+)
+def test_kind_of_table(columns, kind):
+    assert kind_of_table(columns, "table.csv") == kind
+
 
 @each_of(
     ("columns", "advice"),
