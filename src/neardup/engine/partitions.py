@@ -27,7 +27,7 @@ Columns = Mapping[str, AnyArray]
 
 
 class DocumentRows(NamedTuple):
-    """Rows of consecutive documents, of which the first has the number ``first``.
+    """Rows of consecutive documents, starting with number ``first``.
 
     ``given`` are columns that this process has added.
     """

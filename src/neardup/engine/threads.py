@@ -446,7 +446,6 @@ class _ThreadExchanged(Exchanged):
         function: Callable[[DocumentPartition], Columns],
         facts: Callable[[int], Any],
     ) -> Iterator[Columns]:
-        """Yield a function's result per partition, from threads."""
         workspace, runner = self.engine.workspace, self.engine.runner
 
         def work_on(number: int) -> Columns:
@@ -515,7 +514,6 @@ class _Groups(NamedTuple):
     known: Callable[[int], pa.RecordBatch]
 
     def group(self, number: int, rows: _ThreadRows, runner: Runner) -> _ThreadGroup:
-        """Return one of the groups of some rows."""
         runner = runner.of_part(number, self.n)
         return _ThreadGroup(self.known(number), runner, rows, has_all=self.n == 1)
 

@@ -42,7 +42,7 @@ def open_workspace(
     Parameters
     ----------
     memory
-        Bytes, or a size such as ``4GB``; None is 60 % of what is free.
+        Bytes, or a size such as ``4GB``; None is 60 % of the free memory.
     work
         Parent of the work folder, not a URL. None is the output's folder, the current folder for an
         output at a URL, and the system's temporary folder without an output.

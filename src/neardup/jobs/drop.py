@@ -47,7 +47,6 @@ class DropResult(Selection):
         )
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
-        """Return the table written next to the rows."""
         return {"removed.parquet": in_batches(self._removed_rows, self._stays, wanted=False)}
 
     @cached_property

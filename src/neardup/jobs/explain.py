@@ -39,7 +39,7 @@ class Comparison:
     similarity
         The value of the measure, computed exactly.
     common, sizes
-        Numbers of shingles, or sums of weights: common ones, and those of each document.
+        Numbers of shingles, or sums of weights: common ones, and all of each document.
     shared_bands, n_bands
         Bands in which both share a bucket, from 0, and the number of bands; None without bands.
     """
@@ -252,7 +252,6 @@ def explain_document(
 
 
 def _number_of(outcome: Outcome, identifier: object) -> int:
-    """Return the number of a document by its id."""
     wanted, first = pa.scalar(str(identifier), pa.large_string()), 0
     for batch in outcome.clusters.batches("id"):
         place = pc.index(batch["id"].cast(pa.large_string()), wanted).as_py()
@@ -286,7 +285,6 @@ def _weighed(
 
 
 def _all_texts(outcome: Outcome, against: Collection | None) -> Iterator[Texts]:
-    """Yield the texts of all documents, and those of the other collection."""
     sides: tuple[Side, Side] = ("kept", "removed")
     for side in sides:
         yield from (texts for _, texts in outcome.blocks(side))
@@ -319,7 +317,6 @@ def _find_nearest(
 
 
 def _compare(own: Document, other: Document, scheme: DecidingScheme) -> Comparison:
-    """Compare a document as the removable one with another."""
     similarities, common, sizes = _similarities(
         texts_of_documents(own), texts_of_documents(other), scheme
     )
@@ -341,7 +338,7 @@ def _similarities(
 
     Returns
     -------
-    Similarities and what each has in common with the text; and the sizes of all, its own first. An
+    Similarities, common parts with the text, and the sizes of all, its own first. An
     empty set is similar to nothing.
     """
     sets = scheme.sets_of(Texts.joined(own, texts))

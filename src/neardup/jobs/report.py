@@ -179,7 +179,6 @@ def make_report(
 
 
 def _report_of_path(result: Any, given: _Given, runner: Runner) -> Report:
-    """Make the page of a folder or a table that a command has written."""
     is_path = isinstance(result, str | Path)
     kind = kind_of_folder(str(result)) if is_path else None
     if kind == "cut":

@@ -174,7 +174,6 @@ def _read_fields(
     options: ReviewOptions,
     runner: Runner,
 ) -> Fields:
-    """Read the fields of the documents of some pairs, from the given collections."""
     names = options.shown_columns or None
     if own is None and other is None:
         if names is not None:
@@ -240,7 +239,6 @@ def _check_no_labels(sources: Sequence[Source]) -> None:
 
 
 def _advice(pairs: PairTable, *, is_own: bool, is_other: bool) -> str:
-    """Return the advice for unknown documents."""
     if not is_own and not pairs.is_two_sided:
         return (
             "To see the fields, name the documents: neardup review PAIRS INPUT -o PAGE.html; or "

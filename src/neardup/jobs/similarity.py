@@ -276,7 +276,7 @@ def extract(
 
     Returns
     -------
-    Text, similarity and key of each, the most similar first, ties in the order of ``texts``; those
+    Text, similarity and key of each, the most similar first, ties in the order of ``texts``; texts
     with nothing in common are left out. The key is the place in ``texts``, or that of a mapping or
     of a series of pandas.
 

@@ -138,7 +138,6 @@ class _Parts:
         self._id_types: set[pa.DataType] = set()
 
     def append(self, block: _SketchedBlock) -> None:
-        """Write a block, and count its documents."""
         documents = block.documents
         table = table_format.to_arrow(
             self._maker.describe(), documents.ids, block.rows, to_column(block.digests)
@@ -191,7 +190,6 @@ _ROW = "row"
 
 
 def _nothing(maker: SketchMaker[AnyKind]) -> Any:
-    """Return the sketches of no texts."""
     return maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
 
 
@@ -242,7 +240,6 @@ def _sketch_blocks(
     plan: ReadingPlan,
     runner: Runner,
 ) -> Iterator[_SketchedBlock]:
-    """Read all documents and sketch them, some at a time."""
     slice_bytes = WEIGHTED_SLICE_BYTES if maker.kind.is_weighted else SLICE_BYTES
 
     def sketch_block(source: Source, block: RowBlock) -> _SketchedBlock:
@@ -262,7 +259,6 @@ def _sketch_blocks(
 
 
 def _place(blocks: list[_SketchedBlock], document: int) -> tuple[str, int]:
-    """Return the source of a document, and its row there."""
     starts = np.cumsum([0, *(len(block.documents) for block in blocks)])
     number = int(np.searchsorted(starts, document, side="right")) - 1
     block = blocks[number]

@@ -191,7 +191,7 @@ def _may_wait(pending: PendingRecord, block: DocumentBlock) -> bool:
     )
 
 
-# Writing an index anew, without what was taken out of it.
+# Compaction rewrites an index without removed documents.
 
 
 def compact_index(
@@ -223,7 +223,6 @@ def compact_index(
 
 
 def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
-    """Return the remaining documents of a segment, as they were read."""
     if isinstance(segment, PendingSegment):
         return segment.block
     tokens = segment.token_lists()
@@ -236,7 +235,6 @@ def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
 
 
 def _kept(block: DocumentBlock, removed: npt.NDArray[Any]) -> DocumentBlock:
-    """Return a block without some of its rows."""
     if not len(removed):
         return block
     keep: Bools = np.ones(len(block), np.bool_)

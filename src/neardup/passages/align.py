@@ -40,7 +40,7 @@ def group_contained(places: Int64s, similarities: Floats, times: int, near: int)
 
     Returns
     -------
-    Groups of hits as chains of one run, those with most evidence first.
+    Groups of hits as chains of one run, most evidence first.
 
     Notes
     -----
@@ -109,7 +109,7 @@ class ContainedSettler(Settler):
         self._times, self._near = times, near
 
     def settle(self, chains: Sequence[Sequence[Run]]) -> list[Passage]:
-        """Make passages of groups, and join those whose document parts stay short enough.
+        """Make passages of groups, and join groups whose document parts stay short enough.
 
         Of passages that overlap by half in the query, only the best is returned.
         """
@@ -205,7 +205,6 @@ class ContainedSettler(Settler):
         return int((2 * shared - own)[least:].argmax()) + least
 
     def _worth(self, hit: Hit) -> float:
-        """Return the Tversky index of a passage."""
         shared, of_query, of_document = self._balance.weigh(
             self._tokens[hit.query_start : hit.query_stop], self._others[hit.start : hit.stop]
         )
@@ -218,7 +217,6 @@ class ContainedSettler(Settler):
         return index
 
     def _compare(self, hit: Hit) -> tuple[int, int]:
-        """Return the shared weight of two passages, and the query's weight."""
         shared, of_query, of_document = self._balance.weigh(
             self._tokens[hit.query_start : hit.query_stop], self._others[hit.start : hit.stop]
         )

@@ -102,7 +102,7 @@ def chain_hits(places: Int64s, similarities: Floats, rules: ChainRules) -> list[
 
     Returns
     -------
-    Chains of runs, those with most evidence first.
+    Chains of runs, most evidence first.
 
     Notes
     -----

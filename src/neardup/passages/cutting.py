@@ -202,7 +202,6 @@ class CutBlock:
         return True
 
     def _find(self, forms: Sequence[Form]) -> None:
-        """Look forms up in all indexes not yet searched."""
         new = [form for form in forms if form not in self._known]
         for form, hits in zip(new, self._staying.find(new), strict=True):
             self._known[form] = _Known(hits)
@@ -264,7 +263,6 @@ def _first_hit(steps: Sequence[Step]) -> tuple[int, Candidate] | None:
 
 
 def _first_of_own(steps: Sequence[Step]) -> int:
-    """Return the first step that removes own repeats."""
     text = steps[0].form.text
     return next(k for k, step in enumerate(steps) if step.chosen[0].kept_text == text)
 
@@ -352,7 +350,6 @@ class PassageCutter:
         return self._removed(removed)
 
     def _blocks(self, first: int, end: int) -> Iterator[range]:
-        """Divide texts into blocks of growing size."""
         most = _LARGEST_BLOCK
         if self._look_up.workspace.work is not None:
             most = min(most, tokens_within(self._look_up.workspace))
@@ -376,7 +373,6 @@ class PassageCutter:
         return Form(text, places, tokens, heads, self._look_up.scheme)
 
     def _removed(self, found: Sequence[tuple[int, Candidate]]) -> RemovedPassages:
-        """Return the removed passages, by document and position."""
         rows = np.array([(text, *each[2:7]) for text, each in found], np.int64).reshape(-1, 6)
         similarities = np.array([each.similarity for _, each in found], np.float64)
         texts, starts, stops, kept_texts, kept_starts, kept_stops = rows.T

@@ -188,7 +188,6 @@ def order_pairs(table: pa.Table) -> pa.Table:
 def _extents(
     starts: Int64s, stops: Int64s, which: Int64s, texts: _Texts, hidden: HiddenText | None
 ) -> Extents:
-    """Return start, stop and text length of passages."""
     none = np.empty(0, np.int64)
     visible = Visible(texts.starts, texts.stops, Holes(none, none, none))
     if hidden is not None:

@@ -78,7 +78,6 @@ def runs_of(templates: Iterable[TokenLists], length: int) -> IgnoredRuns:
 
 
 def _runs(tokens: TokenLists, length: int) -> tuple[Int64s, Uint64s]:
-    """Return starts and hashes of the runs of ``length`` tokens within one text."""
     hashes = _hash_runs(tokens.values, length)
     last = np.repeat(tokens.offsets[1:] - length, np.diff(tokens.offsets))[: len(hashes)]
     starts = np.flatnonzero(np.arange(len(hashes)) <= last)
@@ -86,7 +85,6 @@ def _runs(tokens: TokenLists, length: int) -> tuple[Int64s, Uint64s]:
 
 
 def _hash_runs(values: Uint64s, length: int) -> Uint64s:
-    """Hash each run of so many tokens."""
     n_runs = max(len(values) - length + 1, 0)
     hashes = np.zeros(n_runs, np.uint64)
     for k in range(length):

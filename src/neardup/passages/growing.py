@@ -119,7 +119,6 @@ class GrowingIndex:
         return segment.vocabulary[segment.tokens[start:stop]]
 
     def _opened(self) -> OpenPassages:
-        """Return all segments as one index."""
         if self._all is None:
             scheme, parts = self._look_up.scheme, self._segments
             records = tuple(part.manifest.segments[0] for part in parts)
@@ -131,7 +130,6 @@ class GrowingIndex:
         return self._all
 
     def _write(self, lists: TokenLists) -> OpenPassages:
-        """Index lists in files."""
         self._n_written += 1
         folder, look_up = self._look_up.folder / f"{self._n_written}", self._look_up
         return index_tokens(folder, lists, look_up.scheme, look_up.runner)

@@ -186,7 +186,6 @@ def _find_chunks(
 
 
 def _first_segment(index: OpenPassages, asked: Sequence[Asked]) -> int:
-    """Return the first segment that any query may match."""
     firsts = [
         0 if part.behind is None else part.behind.documents.min(initial=index.first_documents[-1])
         for part in asked
@@ -210,7 +209,6 @@ def _first_tokens(
 
 
 def _found(index: OpenPassages, number: int, hits: Hits) -> Found:
-    """Return the passages of a segment by document, without removed documents."""
     offsets = index.searchers[number].segment.offsets
     documents = np.searchsorted(offsets, hits.starts, side="right") - 1
     keep = index.are_kept(number, documents)
@@ -227,7 +225,7 @@ def _found(index: OpenPassages, number: int, hits: Hits) -> Found:
 
 # Windows of long queries, looked up together for many queries.
 
-# Windows that are numbered together, or those of one query; their hits are in memory together.
+# Windows that are numbered together, or all of one query; their hits share the memory.
 _WINDOWS_AT_A_TIME = 1 << 14
 
 
@@ -305,7 +303,6 @@ class _Windows:
     stops: Int64s
 
     def hits(self, found: Found) -> Iterator[WindowHits]:
-        """Yield the hits of each query's windows."""
         rows = np.searchsorted(self.numbers[found.queries], np.arange(self.n_queries + 1))
         for row, end in pairwise(rows.tolist()):
             of_one = found.queries[row:end]
@@ -418,13 +415,11 @@ class WindowFinder:
 
 
 def _documents_of(found: Found, n_queries: int) -> Int64s:
-    """Return the number of documents found for each query."""
     pairs = np.unique(np.stack([found.queries, found.documents]), axis=1)
     return np.bincount(pairs[0], minlength=n_queries)
 
 
 def _part_of(later: Later | None, first: int, stop: int) -> Later | None:
-    """Return the restrictions of some queries."""
     if later is None:
         return None
     return Later(later.firsts[first:stop], later.are_own[first:stop], later.finds_before)

@@ -54,7 +54,7 @@ def whole_characters(
 ) -> tuple[Int64s, Int64s]:
     """Turn spans of bytes into spans of the characters that lie in them completely.
 
-    The arguments are those of ``character_spans``, but ends may lie within a character.
+    Arguments are as of ``character_spans``, but ends may lie within a character.
     """
     found = Texts.from_arrow(texts)
     ends = found.offsets[documents] + stops

@@ -63,7 +63,6 @@ def find_windows(index: OpenPassages, queries: Sequence[Query], plan: SearchPlan
 
 
 def _find_in(segment: PassageSegment, query: Query, hits: int) -> Int64s:
-    """Find the rectangles of a segment, and join neighbours."""
     windows = segment.windows
     columns = windows.starts, windows.spans, windows.wide_rows, windows.wide_spans
     lists: Int64s = np.empty((len(query.keys), 2), np.int64)

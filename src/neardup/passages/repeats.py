@@ -206,7 +206,6 @@ class _Meeting:
     of_joints: Uint64s
 
     def meet(self, part: Samples) -> Met:
-        """Return the shared samples."""
         # Most samples are unique, which is detected quickly.
         rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
         filters = _empty_filter(len(part.hashes)), _empty_filter(len(part.hashes))
@@ -246,25 +245,21 @@ class _Meeting:
 
 
 def _met(part: Samples, starts: Int64s, chosen: Bools) -> Met:
-    """Return the chosen hashes of a part, and their documents."""
     sizes = np.diff(starts, append=len(part.hashes))
     return Met(part.hashes[starts[chosen]], np.unique(part.documents[np.repeat(chosen, sizes)]))
 
 
 def _differs_before(values: Uint64s | Int64s) -> Bools:
-    """Return which values differ from the previous one."""
     differs: Bools = np.ones(len(values), np.bool_)
     differs[1:] = values[1:] != values[:-1]
     return differs
 
 
 def _empty_filter(n_hashes: int) -> Uint64s:
-    """Return an empty filter for a number of hashes."""
     return np.zeros(1 << max(0, (_FILTER_BITS * n_hashes // 64 - 1).bit_length()), np.uint64)
 
 
 def _filter_of(hashes: Uint64s) -> Uint64s:
-    """Return a filter with these hashes."""
     shared = _empty_filter(len(hashes))
     repeat_table.fill_filter(hashes, shared)
     return shared

@@ -267,7 +267,6 @@ class SegmentSearcher:
             yield buckets.copy()
 
     def _reach(self, number: int) -> Reach:
-        """Return the extents of passages of a weight class."""
         reach = self._reaches.get(number)
         if reach is not None:
             return reach
@@ -390,7 +389,6 @@ class SegmentSearcher:
 
     @contextmanager
     def _scratch(self) -> Iterator[Scratch]:
-        """Yield scratch memory for one thread."""
         try:
             scratch = self._idle.pop()
         except IndexError:
@@ -411,12 +409,10 @@ class SegmentSearcher:
 
     @cached_property
     def _longest(self) -> int:
-        """Tokens of the longest document."""
         return int(np.diff(self.segment.offsets).max(initial=0))
 
     @cached_property
     def _windows(self) -> Windows:
-        """The windows for kernels."""
         index = self.segment.windows
         return sealed(
             Windows(
@@ -441,7 +437,6 @@ class SegmentSearcher:
 
     @cached_property
     def _documents(self) -> Documents:
-        """The texts and their token weights, for kernels."""
         segment = self.segment
         inverses = np.empty(0, np.float64)
         if self._frequencies is not None:

@@ -111,17 +111,14 @@ _ROUNDING = 1e-9
 
 
 def _common(n: int, similarity: Fraction) -> int:
-    """Return the least number of common tokens of two sets of n with this similarity."""
     return _common_of(n, n, similarity)
 
 
 def _common_of(m: int, n: int, similarity: Fraction) -> int:
-    """Return the least number of common tokens of sets of m and n with this similarity."""
     return ceil((m + n) * similarity / (1 + similarity))
 
 
 def _jaccard(common: int, n: int) -> Fraction:
-    """Return the similarity of two sets of n with some common tokens."""
     return Fraction(common, 2 * n - common)
 
 

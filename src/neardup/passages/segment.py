@@ -175,7 +175,6 @@ def document_table(stored: Segment) -> pa.Table:
 
 
 def _documents_of(block: DocumentBlock) -> pa.Table:
-    """Return the table of documents in its stored form."""
     columns, schema = [as_text(block.ids), block.texts], DOCUMENT_SCHEMA
     if block.files is not None:
         columns, schema = [*columns, block.files], schema.append(_FILES)
@@ -307,14 +306,12 @@ def _all_windows(
     frequencies: DocumentFrequencies | None,
     runner: Runner,
 ) -> Iterator[WindowLists]:
-    """Yield the windows of each hash function."""
     if scheme.num_perm:
         _, list_windows = count_windows(tokens, scheme, frequencies)
         yield from runner.map(list_windows, [int(seed) for seed in scheme.seeds])
 
 
 def _append_windows(writer: SegmentWriter | SegmentInMemory, lists: WindowLists) -> None:
-    """Append the windows of one hash function to the columns."""
     writer.append("keys", lists.keys)
     writer.append("starts", lists.starts)
     writer.append("spans", lists.spans)

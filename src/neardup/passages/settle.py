@@ -28,7 +28,7 @@ _AT_A_TIME = 256
 def refine_ends(
     query: Uint64s, document: Uint64s, hit: Hit, reach: int, threshold: Fraction, balance: Balance
 ) -> Hit:
-    """Move the four ends of a passage to those of the best alignment near them.
+    """Move the four ends of a passage to the best alignment near them.
 
     Parameters
     ----------
@@ -92,7 +92,6 @@ def grow_equal(query: Uint64s, document: Uint64s, hit: Hit) -> Hit:
 
 
 def _equal_tokens(query: Uint64s, document: Uint64s) -> int:
-    """Count the equal tokens at the beginning of two texts."""
     n_tokens = min(len(query), len(document))
     for first in range(0, n_tokens, _AT_A_TIME):
         stop = min(first + _AT_A_TIME, n_tokens)
@@ -147,7 +146,7 @@ def stretch_ends(
 ) -> Hit | None:
     """Move the ends of a passage so that it has ``min_tokens`` and maximal similarity.
 
-    Arguments and alignment are those of ``refine_ends``; of all long enough passages, the one with
+    Arguments and alignment are as in ``refine_ends``; of all long enough passages, the one with
     the greatest surplus of common tokens over the threshold is chosen. None if there is none.
     """
     inner = min(reach, (hit.query_stop - hit.query_start) // 2, (hit.stop - hit.start) // 2)
@@ -257,7 +256,6 @@ class Balance:
         return self._weights(np.ones(len(hashes), np.int64), inverses)
 
     def _weights(self, counts: Int64s, inverses: Floats) -> Int64s:
-        """Return the weights of numbers of token copies."""
         tf = self._scheme.weighting.tf
         table = term_frequencies("raw" if tf == "binary" else tf, int(counts.max(initial=0)))
         weighed: Int64s = np.empty(len(counts), np.int64)
@@ -437,12 +435,10 @@ class Settler:
         return shared / either
 
     def _worth(self, hit: Hit) -> float:
-        """Return the surplus of the common weight over the threshold."""
         shared, either = self._compare(hit)
         return shared * self._threshold.denominator - either * self._threshold.numerator
 
     def _compare(self, hit: Hit) -> tuple[int, int]:
-        """Return the common weight of two passages, and the weight of each."""
         shared, of_query, of_document = self._balance.weigh(
             self._tokens[hit.query_start : hit.query_stop], self._others[hit.start : hit.stop]
         )

@@ -59,7 +59,7 @@ class BlockExchange:
             share=share,
             weight_of_file=FILE_TEXT_BYTES,
         )
-        # Collection, source, documents and rows of each block, including those of an earlier run.
+        # Collection, source, documents and rows of each block, including an earlier run.
         self._blocks: list[list[int]] = self.shuffle.done()
         self._n_documents = sum(block[2] for block in self._blocks)
 

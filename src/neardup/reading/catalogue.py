@@ -262,7 +262,7 @@ class Catalogue:
         return names.take(pa.array(indices, mask=indices < 0))
 
     def lasting_places(self, documents: Int64s) -> tuple[pa.Array, pa.Array]:
-        """Return source names and row numbers of documents; nulls for those of an index.
+        """Return source names and row numbers of documents; nulls for index documents.
 
         Positions in an index change with it.
         """
@@ -368,7 +368,7 @@ class _Ids:
 
 @dataclass(frozen=True)
 class _JoinedIds:
-    """Given ids followed by those of a catalogue, with their common type."""
+    """Given ids followed by a catalogue's, with their common type."""
 
     first: pa.Array
     others: Catalogue
@@ -386,7 +386,6 @@ class _JoinedIds:
 
 
 def _all_known(places: list[RowLengths | Place | None]) -> list[RowLengths | Place] | None:
-    """Return places if all are known."""
     known = [place for place in places if place is not None]
     return known if len(known) == len(places) else None
 

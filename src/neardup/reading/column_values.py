@@ -100,7 +100,7 @@ NO_KEY = np.uint64(0)
 def read_blocking_keys(block: RowBlock, columns: Sequence[str], is_bad: Bools) -> Uint64s:
     """Read the blocking key of each row of a block, of all columns together.
 
-    A bad row, or one without a value, has none. Values are those of ``text_of``.
+    A bad row, or one without a value, has none. Values are from ``text_of``.
     """
     keys: Uint64s = np.full(len(block), NO_KEY, np.uint64)
     table = block.some_columns(columns, None if not is_bad.any() else ~is_bad)

@@ -174,7 +174,7 @@ def read_blocks(
     take: Callable[[pa.RecordBatch, Mapping[str, Any], list[L]], object] = lambda *_: None,
     kept: KeptElsewhere | None = None,
 ) -> None:
-    """Read the blocks of a collection, except those of an earlier run.
+    """Read the blocks of a collection, except blocks of an earlier run.
 
     Parameters
     ----------

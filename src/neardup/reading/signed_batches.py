@@ -122,7 +122,7 @@ def within_block(batch: pa.RecordBatch, name: str) -> Uint64s:
 
 
 def _has_block(batch: pa.RecordBatch) -> Bools:
-    """Return a mask of compared documents: with blocking, those that have a key."""
+    """Return a mask of compared documents: with blocking, documents that have a key."""
     if not _has_keys(batch):
         return np.ones(len(batch), np.bool_)
     has_one: Bools = numbers_of(batch, _BLOCKING) != NO_KEY

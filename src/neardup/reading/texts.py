@@ -102,7 +102,7 @@ def read_texts_by_id(
 
     Returns
     -------
-    What was found, by ids as strings; nothing for those that are not there. The first one of
+    The texts, by ids as strings, without missing ids. The first one of
     several documents with the same id counts.
 
     Notes
@@ -128,7 +128,7 @@ def read_rows_by_id(
 ) -> dict[str, dict[str, Any]]:
     """Read other columns of the documents that have these ids, as ``read_texts_by_id``.
 
-    ``names`` are those columns, None for all. Returns the values of each found document, for the
+    ``names`` are the columns, None for all. Returns the values of each found document, for the
     columns of its row. Only the ids are read from ``columns``.
     """
     columns = choose_id_column(columns, sources)
@@ -201,7 +201,6 @@ def _find_rows(
 def _find(
     source: Source, block: RowBlock, columns: ColumnNames, wanted: pa.Array, *, skip_bad: bool
 ) -> list[tuple[str, FoundText]]:
-    """Return the wanted documents of a block."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

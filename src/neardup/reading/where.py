@@ -77,7 +77,6 @@ def _connect() -> Any:
 
 
 def _syntax_tree(condition: str) -> dict[str, Any]:
-    """Parse a condition; return its query."""
     with _connect() as connection:
         query = "SELECT json_serialize_sql(?)"
         # A comment at the end of the condition ends with its line.
@@ -268,7 +267,6 @@ class Condition:
 
 
 def _numbered(n_rows: int) -> pa.Table:
-    """Return rows with only their numbers."""
     import pyarrow as pa
 
     return pa.table({"number": np.arange(n_rows)})
@@ -405,7 +403,6 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _names_in(node: Any) -> list[str]:
-    """Return the names in the parameters of a function."""
     if isinstance(node, list):
         return [name for each in node for name in _names_in(each)]
     if not isinstance(node, dict):
@@ -539,17 +536,14 @@ class _Writer(RowWriter):
         self._writer = writer
 
     def prepare(self, block: RowBlock, select: Mask) -> Any:
-        """Return the writer's form of the selected rows."""
         if isinstance(block, SomeRows):
             return self._writer.prepare(block.block, block.of_all(select))
         return self._writer.prepare(block, select)
 
     def append(self, prepared: Any) -> None:
-        """Append prepared rows."""
         self._writer.append(prepared)
 
     def close(self) -> None:
-        """Complete the file."""
         self._writer.close()
 
 

@@ -122,7 +122,7 @@ class Note:
 class Journal:
     """The outputs of a run: renamed, streamed, and being streamed.
 
-    ``unfinished`` is a folder or URL from which the same command resumes.
+    ``unfinished`` is a folder or URL where the same command resumes.
     """
 
     notes: list[Note] = field(default_factory=list)

@@ -231,7 +231,7 @@ class SpilledBatches:
         return self._n_files == 0 and self._open is None
 
     def to_files(self) -> None:
-        """Write all batches to files, those in memory included."""
+        """Write all batches to files."""
         self._goes_to_files = True
 
     def known(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
@@ -453,7 +453,6 @@ class Shuffle:
 
     @property
     def _stays(self) -> bool:
-        """Whether all rows are in memory and may stay there."""
         is_there = self._n_files == 0 and self._file is None
         return self._room is None or (
             self._may_stay and is_there and self._bytes_waiting < self._room

@@ -1,9 +1,9 @@
 """The work folder of a run: results of its tasks, so that a stopped run can resume.
 
     .NAME.neardup-work-DIGEST/
-      key.json              what the folder is for: options, versions, inputs
+      key.json              inputs of the folder: options, versions, files
       tasks.log             a line for each task that is done (storage.task_log)
-      TASK.FILE             what a task has made; a temporary name until the task is done
+      TASK.FILE             file of a task; a temporary name until the task is done
       write.lock            one process at a time
 
 A task writes its files under temporary names, syncs them to the disk, renames them and adds a line
@@ -540,7 +540,6 @@ class WorkFolder(LastingWork):
         self._is_entered = True
 
     def _remove_leftovers(self) -> None:
-        """Remove the files of incomplete tasks."""
         known = {KEY, LOG, LOCK, HOLDER, *self._done.files}
         for path in self.folder.iterdir():
             if path.name not in known and not path.is_dir():

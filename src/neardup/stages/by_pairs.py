@@ -278,7 +278,7 @@ class PairTable:
     def _checked(self, block: RowBlock) -> tuple[pa.Table, Int64s, bool | None]:
         """Return the pairs of a block, their row numbers, and whether any is judged.
 
-        The last is None for a block without rows. Of reviewed pairs, only those judged the same are
+        The last is None for a block without rows. Of reviewed pairs, only pairs judged the same are
         returned.
         """
         table = block.to_table()
@@ -381,14 +381,12 @@ def decide_by_pairs(
 
 
 def _ranked(pairs: NumberedPairs, order: Int64s, *, are_directed: bool) -> SimilarPairs:
-    """Return pairs with documents numbered in keep order."""
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return SimilarPairs(ranks[pairs.left], ranks[pairs.right], pairs.similarities, are_directed)
 
 
 def _assign(keepers: Int64s, similarities: Floats, order: Int64s) -> Assignment:
-    """Return the decision in keep order by document number."""
     gone = np.flatnonzero(keepers >= 0)
     by_number: Int64s = np.full(len(order), -1, np.int64)
     by_number[order[gone]] = order[keepers[gone]]

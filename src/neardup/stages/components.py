@@ -140,7 +140,6 @@ def find_firsts(engine: Engine, read: Read, ranks: Int64s | None) -> Int64s:
 
 
 def _list_digests(documents: DocumentRows, _: int) -> Columns:
-    """List the digests of documents that have tokens."""
     digests = digests_of(documents.rows)
     filled = np.flatnonzero(digests.is_filled)
     low, high = digests.values.T
@@ -190,7 +189,6 @@ def find_components(
 
 
 def _list_band(documents: DocumentRows, band: int) -> Columns:
-    """List the keys of contents in a band."""
     roles = documents.given["role"]
     rows = np.flatnonzero(roles != _NO_CONTENT)
     keys = within_block(documents.rows, f"key_{band}")[rows]
@@ -279,7 +277,6 @@ def bytes_of(n_tokens: Int64s, reading: ReadingPlan) -> Int64s:
 
 
 def _cut(ends: Int64s, costs: Int64s, capacity: int) -> Int64s:
-    """Cut components with cumulated costs into runs within a capacity."""
     bounds, before = [0], 0
     while bounds[-1] < (ends[-1] if len(ends) else 0):
         last = int(np.searchsorted(costs, before + capacity, side="right")) - 1

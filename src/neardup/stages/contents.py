@@ -98,7 +98,7 @@ class Contents(NumberedContents):
 
     @property
     def n_others(self) -> int:
-        """Number of documents before those of ``own`` in an assignment.
+        """Number of documents before ``own`` in an assignment.
 
         They are the index documents that replace others, then the other collection.
         """
@@ -106,7 +106,7 @@ class Contents(NumberedContents):
         return n_of_index + len(self.other)
 
     def count(self) -> int:
-        """Count the contents, including those with a final keeper."""
+        """Count all contents."""
         return int(np.count_nonzero(super().is_content))
 
     @property

@@ -87,7 +87,7 @@ def count_documents(
     groups
         Groups of all rows.
     is_document, stays
-        Masks of the rows that are documents, and of those that stay.
+        Masks of documents and of kept documents, over all rows.
     removed_as
         Further counts by name: a mask of the rows for each.
 

@@ -418,7 +418,6 @@ def choose_by_buckets(engine: Engine, read: Read, contents: Contents, plan: Dedu
 def _decide_partition(
     plan: DedupPlan, capacity: int | None, partition: DocumentPartition
 ) -> dict[str, AnyArray]:
-    """Decide the remaining contents of a partition."""
     live: Live = partition.facts
     if not len(live.documents):
         return Decision.of_all([]).as_arrays()
@@ -453,7 +452,6 @@ def _sieve(
 
 
 def _sieve_partition(plan: DedupPlan, partition: DocumentPartition) -> dict[str, AnyArray]:
-    """Return positions and new components of the remaining candidates of a partition."""
     start, components, are_fixed = partition.facts
     candidates = candidates_in(partition, plan.banding.bands)
     firsts = sieve_candidates(components, candidates, are_fixed, plan)

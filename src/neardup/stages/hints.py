@@ -91,7 +91,6 @@ _SOURCES, _BYTES, _DOCUMENTS, _CHARACTERS = 8, 1 << 17, 16, 1000
 
 
 def _beginnings(sources: Sequence[Source], columns: ColumnNames) -> list[str]:
-    """Read the beginnings of some documents, from evenly spread sources."""
     # Text extraction is slow, unless the job has cached the texts.
     cheap = [each for each in sources if not each.extracts_text or each.kept_texts is not None]
     n = min(_SOURCES, len(cheap))

@@ -145,7 +145,6 @@ def _no_output(folder: Target, reason: str) -> InvalidInputError:
 
 
 def _other_rows(source: Source) -> InvalidInputError:
-    """Return the error for a file of an output folder whose rows have changed."""
     message = (
         "its rows are not those that were written there; it has been changed since: run "
         "`neardup dedup` again"

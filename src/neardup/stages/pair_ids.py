@@ -29,7 +29,7 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class AboutPairs:
-    """Description of a table's pairs; the names are those of the summary.
+    """Description of a table's pairs; the names are as in the summary.
 
     ``threshold`` is None if only ``max_distance`` or ``top`` limited the pairs. ``documents`` has
     two numbers for pairs of two collections. No two ``one_to_one`` pairs have a document in common.

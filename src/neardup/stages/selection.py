@@ -55,7 +55,7 @@ _SKIPPED_COLUMNS = ("file", "row", "reason")
 
 
 class Selection(Result):
-    """The documents of a collection that stay, and those that are removed, without bad rows.
+    """The kept and removed documents of a collection, without bad rows.
 
     As an Arrow stream it is the rows that stay.
     """
@@ -111,7 +111,6 @@ class Selection(Result):
         )
 
     def _sides(self) -> dict[str, Bools]:
-        """Return masks of the rows per folder."""
         return sides_of(self._documents, self._stays)
 
     def _changed(self, block: RowBlock, _: slice) -> RowBlock:

@@ -137,7 +137,6 @@ class ResultOutcome:
             yield numbers, Texts.from_arrow(texts, block.language)
 
     def _read(self, is_wanted: Bools) -> Iterator[tuple[Int64s, RowBlock, pa.Array]]:
-        """Yield the numbers and texts of some documents."""
         is_document = self._own.is_document
         wanted = is_document.copy()
         wanted[is_document] = is_wanted

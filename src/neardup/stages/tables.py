@@ -178,7 +178,6 @@ def open_written(path: str, without: Sequence[str] = ()) -> TableRows:
 
 
 def _rows_of(sources: Sequence[ParquetSource]) -> TableRows:
-    """Return the rows of Parquet files of one schema, read in place."""
     return TableRows(
         sources[0].schema.remove_metadata(),
         sum(source.known_rows for source in sources),

@@ -59,7 +59,6 @@ def raise_first(failures: Iterable[Failure]) -> None:
 
 
 def _renamed(error: NeardupError, path: str, given: str) -> NeardupError:
-    """Return the error with another name for a file or its folder."""
     own = getattr(error, "path", None) or ""
     if path == given or not f"{own}/".startswith(f"{path}/"):
         return error
@@ -355,7 +354,6 @@ def _work_on_all(
 
 
 def _is_failure(row: Any) -> bool:
-    """Return whether a row is an error, or sends one."""
     return isinstance(row, Failure) or (isinstance(row, tuple) and isinstance(row[-1], Failure))
 
 

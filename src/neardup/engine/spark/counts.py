@@ -76,7 +76,6 @@ def _count(
 
 
 def _sum(rows: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, bytes] | Failure]:
-    """Sum the counts of a range of tokens, in ascending order."""
     import pyarrow as pa
 
     n_documents, batches = 0, []

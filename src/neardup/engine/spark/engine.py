@@ -396,7 +396,6 @@ class _SentGroups:
         return self.cluster.place(sent, len(self.known))
 
     def work(self, function: Callable[[Group], Iterator[Given]], stage: str) -> RDD[Any]:
-        """Apply a function to each group."""
         memory = self.cluster.task_bytes
         working = partial(_work_on_group, function, memory)
         rows = self.cluster.attach(list(enumerate(self.known)), self.placed)
@@ -440,13 +439,11 @@ def _send_rows(route: Route, n_partitions: int, rows: Iterator[Any]) -> Iterator
 
 
 def _give_rows(rows: Iterator[Any]) -> Iterator[tuple[None, bytes]]:
-    """Return the rows of a task with their document numbers."""
     for batch in _numbered(next(rows), rows):
         yield None, to_bytes(batch)
 
 
 def _numbered(first: int, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of blocks with document numbers, starting with ``first``."""
     import pyarrow as pa
 
     for row in rows:
@@ -489,7 +486,6 @@ def _work_on_group(
 
 
 def _packed(number: int, made: Iterator[Given]) -> Iterator[tuple[Any, bytes] | Failure]:
-    """Serialize the results of a partition as rows for the driver."""
     try:
         for known, batch in made:
             if batch is None:
@@ -505,7 +501,6 @@ def _work(
     memory: int,
     rows: Iterator[tuple[int, bytes]],
 ) -> Iterator[tuple[Any, bytes] | Failure]:
-    """Process a partition, whose rows come in any order."""
     first = next(rows, None)
     if first is None:
         return
@@ -582,7 +577,6 @@ def read_again_on_executors(
 def _revisit(
     function: Callable[[Revisited], Any], rows: Iterator[Any]
 ) -> Iterator[tuple[None, bytes] | Failure]:
-    """Read the blocks of a task again that contain a wanted document."""
     number, task, packed = next(rows)
     wanted = np.unpackbits(packed).astype(np.bool_)
     if not wanted.any():

@@ -171,6 +171,5 @@ def _task_bytes(context: Any) -> int:
 
 
 def _bytes_of(size: str) -> int:
-    """Return the bytes of a size in Spark's notation; without a unit it is in MiB."""
     found = re.fullmatch(r"(\d+)([kmgt]?)b?", size.strip().lower())
     return int(found[1]) * _UNITS[found[2] or "m"] if found else _UNITS["g"]

@@ -1,9 +1,9 @@
 """Store results of executors at a folder or URL, so that the same command can resume.
 
     .NAME.neardup-work-DIGEST/
-      key.json                  what it is for, as of the work folders of threads
+      key.json                  inputs of the work, as in the work folders of threads
       layout.json               how many tasks ran at the same time when it was begun
-      STAGE.CALL.TASK-of-N      what a task of a stage gives, once that is complete
+      STAGE.CALL.TASK-of-N      complete result of a task of a stage
       write.lock, or holder     one driver at a time
 
 The driver learns of the tasks of a stage only when all are done, so there is no log. Each task is a
@@ -365,7 +365,6 @@ class SharedWork(LastingWork):
         return [(each[1], each[2], int(each[3])) for each in found if each]
 
     def _remove_leftovers(self) -> None:
-        """Remove partial files of failed attempts."""
         for name in self._names():
             if name.startswith(".") and _TASK.match(name[1:]):
                 with contextlib.suppress(Exception):
@@ -397,7 +396,6 @@ class _UrlPlace:
         self._token = secrets.token_hex(8)
 
     def exists(self) -> bool:
-        """Return whether a run has used the folder."""
         return read_marker(self._system, self._path, KEY) is not None
 
     def enter(self) -> None:
@@ -418,31 +416,26 @@ class _UrlPlace:
             raise WriteError(message)
 
     def note(self, key: Mapping[str, Any]) -> None:
-        """Store the key of the folder."""
         with writing_to(self.path):
             self._put(KEY, {"key": key})
 
     def clear(self) -> None:
-        """Remove everything except the holder file."""
         with writing_to(self.path):
             for path in self._system.find(self._path):
                 if path.rpartition("/")[2] != _HOLDER:
                     self._system.rm_file(path)
 
     def leave(self) -> None:
-        """Release the folder for other runs."""
         with contextlib.suppress(Exception):
             if self._is_ours():
                 self._system.rm_file(f"{self._path}/{_HOLDER}")
 
     def remove(self) -> None:
-        """Remove the folder, as far as that is possible."""
         with contextlib.suppress(Exception):
             if self._is_ours():
                 self._system.rm(self._path, recursive=True)
 
     def others(self) -> list[str]:
-        """Return the work folders of the same name with another key."""
         with contextlib.suppress(Exception):
             parent = self._path.rpartition("/")[0]
             self._system.invalidate_cache(parent)
@@ -471,7 +464,6 @@ class _UrlPlace:
         return removed
 
     def key_of(self, other: Path | str) -> dict[str, Any] | None:
-        """Return the key of a folder, or None if it cannot be read."""
         with contextlib.suppress(Exception):
             content = read_marker(self._system, open_system(str(other))[1], KEY)
             return None if content is None else content["key"]

@@ -135,7 +135,6 @@ def _unpacked(bits: bytes, n_rows: int) -> Bools:
 
 
 def _change_own(change: Change, start: int, block: Any, rows: slice) -> Any:
-    """Change a block of a source whose first document has the number ``start``."""
     return change(block, slice(start + rows.start, start + rows.stop))
 
 

@@ -230,7 +230,6 @@ class Found:
         return _joined([self.take(np.flatnonzero(~is_later)), turned])
 
     def _pairs(self) -> Int64s:
-        """Return a pair number per passage, in the order of queries and documents."""
         n_documents = int(self.places[:, 2].max(initial=0)) + 1
         numbers: Int64s = self.places[:, 0] * n_documents + self.places[:, 2]
         return numbers
@@ -249,7 +248,7 @@ def both_ways(found: Sequence[Found], *, is_one: bool) -> Found:
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
     heads = np.flatnonzero((np.diff(pairs[order], axis=0, prepend=-1) != 0).any(axis=1))
     for rows in np.split(order, heads[1:]):
-        # Passages found in both directions, and those mostly within a longer one.
+        # Passages found in both directions, and passages mostly within a longer one.
         longest: list[int] = []
         for row in sorted(rows.tolist(), key=lambda row: (-hits[row].size, row)):
             if all(hits[other].common_share(hits[row]) < 0.5 for other in longest):
@@ -265,7 +264,6 @@ def both_ways(found: Sequence[Found], *, is_one: bool) -> Found:
 
 
 def _joined(found: Sequence[Found]) -> Found:
-    """Join the passages of several results; the last summary is used."""
     extents = [each.extents for each in found if each.extents is not None]
     return replace(
         found[-1],
@@ -398,7 +396,6 @@ def _align(
     options: AlignOptions,
     ignore: Sequence[Source],
 ) -> Found:
-    """Find the passages that queries share with another collection."""
     is_one = isinstance(other, NewDocuments) and other.is_input
     new = other.sources if isinstance(other, NewDocuments) and not is_one else ()
     check_effect(options, sources, new, ignore)

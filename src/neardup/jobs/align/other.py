@@ -84,7 +84,7 @@ def choose_other(
     """Decide whether a collection is an index or documents.
 
     A ``PassageIndex``, and the path of a folder with one, are an index; all other data are
-    documents, which ``resolve`` finds, including those of an index of documents. ``scheme`` are
+    documents, which ``resolve`` finds, including documents of an index of documents. ``scheme`` are
     options of a new index only, some of them from a preset. Files get names that distinguish them
     from those of ``queries``.
     """
@@ -216,7 +216,6 @@ class _SegmentFiles:
         return _SegmentFiles, (self._folder, {path.name: path.read_bytes() for path in paths})
 
     def move(self, folder: Path) -> None:
-        """Move the files into a new folder."""
         if self._data is None:
             self._folder.rename(folder)
             return

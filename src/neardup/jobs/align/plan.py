@@ -53,7 +53,7 @@ def plan_alignment(options: AlignOptions, scheme: PassageScheme) -> AlignmentPla
         )
         of_windows = share_of_jaccard(of_windows) if times else of_windows
     search = make_search_plan(scheme, of_windows, Fraction(1), options.hits, times)
-    # The shingles between two parts include those that share tokens with a part.
+    # The shingles between two parts include shingles that share tokens with a part.
     gap = None if usual.gap is None else scheme.count_tokens(usual.gap)
     plan = make_alignment_plan(search, n_shingles, gap, threshold)
     return replace(plan, misses_few=recall is not None)

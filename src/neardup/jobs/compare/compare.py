@@ -172,7 +172,6 @@ def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
 
 
 def _estimate_sets(texts: Texts, makers: Sequence[SetMaker]) -> dict[str, list[Estimated]]:
-    """Return the estimates of each kind, by name of the measure."""
     found: dict[str, list[Estimated]] = {}
     for maker in makers:
         shares = maker.kind.shares(maker.make(texts), _A, _B)
@@ -219,7 +218,6 @@ def _measure_weights(
 
 
 def _measure_edits(pair: Pair, maker: SketchMaker[EditKind], limit: int) -> list[Measured]:
-    """Compute and estimate edit distance and edit similarity."""
     rows: EditSignatures = maker.make(pair.texts)
     left, right = (np.array([row], np.int64) for row in (pair.first, pair.second))
     found = edit_estimates(rows, maker.kind.scheme, left, right)
@@ -377,7 +375,6 @@ def _find_changes(
 
 
 def _count_same(x: Uint64s, y: Uint64s) -> int:
-    """Count the equal tokens at the beginning of both."""
     n = min(len(x), len(y))
     differing = np.flatnonzero(x[:n] != y[:n])
     return int(differing[0]) if len(differing) else n
@@ -461,7 +458,6 @@ def compare_texts(
 
 
 def _describe(options: CompareOptions, makers: Makers) -> dict[str, Any]:
-    """Return all parameters of the result, as plain values."""
     sets = [maker.describe() for maker in makers.of_shingles["set"]]
     of_shingles = makers.of_shingles["set"][0].texts.shingles.describe()
     weighted = makers.weighted.describe()

@@ -273,14 +273,12 @@ def _ranges_in(text: str) -> Callable[[Range], str]:
 
 
 def _excerpt(text: str, place: Range) -> str:
-    """Return the first words of a passage, on one line."""
     start, stop = place
     piece = _printable(text[start : min(stop, start + 4 * _EXCERPT)])
     return piece if len(piece) <= _EXCERPT else piece[: _EXCERPT - 3].rstrip() + "..."
 
 
 def _printable(text: str) -> str:
-    """Replace control characters by spaces."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
@@ -390,7 +388,6 @@ class CompareResult(Comparison, Result):
 
 
 def _plain(value: Any) -> Any:
-    """Turn tuples into lists for JSON."""
     if isinstance(value, dict):
         return {name: _plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):

@@ -106,7 +106,6 @@ def _threshold(plan: CutJobPlan) -> float:
 
 
 def _recall(plan: CutJobPlan) -> float:
-    """Return the probability of finding text at the threshold."""
     if plan.options.exact:
         return 1.0
     if plan.units is not None:

@@ -72,7 +72,6 @@ class CutResult(TwoCollections):
         return chart_in_notebook(size_chart("lengths", "Lengths of spans", lengths, titles))
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
-        """Return the table written next to the rows."""
         import pyarrow as pa
 
         schema = self._removed_rows(CutSpans.of_none(), 0).schema
@@ -110,7 +109,6 @@ class CutResult(TwoCollections):
         return take_out(columns, self._replacement, self._spans, block, rows)
 
     def _removed_rows(self, spans: CutSpans, first: int) -> pa.Table:
-        """Return a row per span, starting with row number ``first``."""
         import pyarrow as pa
 
         columns = {

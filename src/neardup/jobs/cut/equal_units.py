@@ -63,7 +63,6 @@ _HASH = "hash"
 def _list_samples(
     plan: CutJobPlan, block: RowBlock, reading: ReadingPlan
 ) -> tuple[ListedBlock, pa.RecordBatch]:
-    """List the documents of a block, with a row per sample."""
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
@@ -80,7 +79,6 @@ def _list_samples(
 
 
 def _sample_partitions(samples: pa.RecordBatch, n_partitions: int) -> Int64s:
-    """Return the partitions of samples by hash."""
     return part_of(numbers_of(samples, _HASH), n_partitions).astype(np.int64)
 
 
@@ -118,14 +116,13 @@ def _each_part(engine: Engine, rows: Rows, look: Callable[[Samples], T]) -> Iter
 
 
 def _look_at(look: Callable[[Samples], T], partition: Partition) -> Iterator[tuple[T, None]]:
-    """Process the samples of a partition, pass by pass."""
     n_passes = partition.count_passes(_MEETING)
     for number in range(n_passes):
         yield look(samples_in(partition.rows(), number, n_passes)), None
 
 
 def samples_in(batches: Iterable[pa.RecordBatch], number: int = 0, n_passes: int = 1) -> Samples:
-    """Return the samples in rows of ``sample_texts``, or those of one pass."""
+    """Return the samples in rows of ``sample_texts``, or of one pass."""
     found = [Samples.of_none()]
     for batch in batches:
         samples = Samples(numbers_of(batch, _HASH), numbers_of(batch, DOCUMENT))
@@ -201,7 +198,6 @@ _RANK = "rank"
 def _list_units(
     plan: CutJobPlan, block: RowBlock, reading: ReadingPlan
 ) -> tuple[ListedBlock, pa.RecordBatch]:
-    """List the documents of a block, with a row per unit."""
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
@@ -214,7 +210,6 @@ def _list_units(
 
 
 def _partitions_of(units: pa.RecordBatch, n_partitions: int) -> Int64s:
-    """Return the partitions of units by digest."""
     return part_of(numbers_of(units, "digest_high"), n_partitions).astype(np.int64)
 
 
@@ -283,7 +278,6 @@ class UnitRules:
 
 
 def _units_of(units: Iterable[pa.RecordBatch], number: int, n_passes: int) -> list[Any]:
-    """Return digests and positions of the units of a pass, in text order."""
     import pyarrow as pa
 
     def wanted(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -340,7 +334,7 @@ class ExchangedSpans:
         return spans
 
     def collect(self, engine: Engine, gone: Rows) -> list[Repeated]:
-        """Add removed units to those of an earlier run; return the most repeated ones."""
+        """Add removed units to an earlier run's; return the most repeated ones."""
         # Per group of partitions: the next partition, the number of removed units, and the most
         # repeated ones.
         known: list[tuple[int, int, list[Any]]] = [
@@ -395,7 +389,6 @@ class ExchangedSpans:
 
 
 def _columns_of(batches: Iterable[pa.RecordBatch], names: Sequence[str]) -> list[Any]:
-    """Return columns of batches, each as one array in memory."""
     import pyarrow as pa
 
     listed = list(batches)

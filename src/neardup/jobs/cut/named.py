@@ -100,7 +100,6 @@ class _Pairs:
     similarities: Floats
 
     def turned(self, rows: Bools) -> _Pairs:
-        """Return the pairs with both sides exchanged in some rows."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -242,7 +241,6 @@ def _cast(table: pa.Table, name: str, kind: str, wanted: str) -> pa.ChunkedArray
 
 
 def _documents(own: Catalogue, columns: list[pa.Array]) -> list[Int64s]:
-    """Return the numbers of documents by id, -1 for unknown ids."""
     import pyarrow.compute as pc
 
     found = [np.full(len(ids), -1, np.int64) for ids in columns]
@@ -281,7 +279,6 @@ def _check_ids(ids: pa.Array, documents: Int64s) -> None:
 
 
 def _check_places(own: Catalogue, pairs: _Pairs) -> None:
-    """Check that the positions are in the texts of the input's documents."""
     assert own.lengths is not None
     for ids, documents, starts, stops in (
         (pairs.ids, pairs.documents, pairs.starts, pairs.stops),
@@ -302,7 +299,6 @@ def _check_places(own: Catalogue, pairs: _Pairs) -> None:
 
 
 def _is_before(pairs: _Pairs, ranks: Int64s) -> Bools:
-    """Return whether the removable span precedes its copy in keep order."""
     own, kept = ranks[pairs.documents], ranks[pairs.kept_documents]
     is_before: Bools = (own < kept) | ((own == kept) & (pairs.starts < pairs.kept_starts))
     return is_before

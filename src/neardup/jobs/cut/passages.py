@@ -203,7 +203,6 @@ def margins(left: str, right: str, *, is_first: bool) -> tuple[int, int]:
 
 
 def _marks_at_start(gap: str) -> int:
-    """Count the characters before the first space."""
     return next((i for i, mark in enumerate(gap) if mark.isspace()), len(gap))
 
 
@@ -214,7 +213,7 @@ _LISTED, _EXCERPT = 20, 200
 class Repeated(NamedTuple):
     """A repeated passage: its copies, their documents, and their characters.
 
-    Copies are those of one kept passage. ``document``, ``start`` and ``stop`` are from the first
+    Copies are of one kept passage. ``document``, ``start`` and ``stop`` are from the first
     removed copy.
     """
 
@@ -301,7 +300,6 @@ def describe_repeated(
 def _excerpts(
     own: Catalogue, passages: Sequence[Repeated], plan: ReadingPlan, runner: Runner
 ) -> list[str]:
-    """Return the starts of passages' texts."""
     found = [""] * len(passages)
     documents, rows_of = np.unique([each.document for each in passages], return_inverse=True)
     wanted: Int64s = np.full(len(own), -1, np.int64)
@@ -384,7 +382,6 @@ def _collect_tokens(engine: Engine, read: Read) -> TokenLists:
 def _find_similar(
     engine: Engine, tokens: TokenLists, order: Int64s, n_other: int, plan: CutJobPlan
 ) -> RemovedPassages:
-    """Find passages similar to a kept one, in keep order."""
     assert plan.passages is not None
     assert plan.scheme is not None
     workspace = engine.workspace

@@ -153,7 +153,6 @@ def _window_recall(options: CutOptions) -> Fraction:
 
 
 def _plan_units(options: CutOptions) -> DedupPlan:
-    """Return the plan for comparing paragraphs or lines."""
     names = ("threshold", "recall", "num_perm", "seed", "on_error", *TokenOptions.known)
     chosen = {name: getattr(options, name) for name in names}
     return plan_deduplication(DedupOptions(**chosen, method="minhash"))

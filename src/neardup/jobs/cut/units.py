@@ -181,7 +181,6 @@ def cut_units(
 def _list_units(
     plan: CutJobPlan, block: RowBlock, reading: ReadingPlan
 ) -> tuple[ListedBlock, pa.RecordBatch]:
-    """List the documents of a block, with a row per unit."""
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)

@@ -84,7 +84,7 @@ def plan_with_index(
 
 
 def needs_all_texts(options: DedupOptions) -> bool:
-    """Return whether all texts of an index are read like those of a collection."""
+    """Return whether all texts of an index are read like a collection."""
     return (
         options.clusters == "components" or options.method != "minhash" or options.audit is not None
     )
@@ -333,7 +333,6 @@ def find_known(
 
 
 def _queries_of(batch: pa.RecordBatch, rows: Int64s, n_bands: int) -> Queries:
-    """Return the signatures of some documents of a batch."""
     digests = np.column_stack(
         [numbers_of(batch, f"digest_{half}")[rows] for half in ("low", "high")]
     )

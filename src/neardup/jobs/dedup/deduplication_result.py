@@ -87,7 +87,6 @@ class DeduplicationResult(TwoCollections):
         return similarities_in_notebook(similarities, threshold, "near-duplicates", none=none)
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
-        """Return the tables written next to the rows."""
         clusters = partial(self._cluster_rows, self._find_clusters())
         return {
             "removed.parquet": in_batches(self._removed_rows, self._removed_numbers()),
@@ -209,7 +208,7 @@ class DeduplicationResult(TwoCollections):
 
         Returns
         -------
-        What ``choose`` returns for these documents, with the ``keep`` and ``clusters`` of this
+        The result of ``choose`` for these documents, with the ``keep`` and ``clusters`` of this
         result.
 
         Raises
@@ -274,7 +273,7 @@ class DeduplicationResult(TwoCollections):
 
         Returns
         -------
-        The row of ``removed``, both texts, their similarity and what differs; ``print`` shows it,
+        The row of ``removed``, both texts, their similarity and differences; ``print`` shows it,
         ``to_dict`` returns plain values.
 
         Raises
@@ -299,7 +298,6 @@ class DeduplicationResult(TwoCollections):
         return np.flatnonzero(~self._stays)
 
     def _document_numbers(self) -> Int64s:
-        """Return the numbers of all rows that are documents."""
         return np.flatnonzero(self._documents.is_document)
 
     def _removed_rows(self, gone: Int64s) -> pa.Table:
@@ -326,7 +324,6 @@ class DeduplicationResult(TwoCollections):
         )
 
     def _keeper_sides(self, gone: Int64s) -> pa.Array:
-        """Return the sides of removed documents' keepers."""
         import pyarrow as pa
 
         if self._kept_in is not None:
@@ -390,7 +387,6 @@ class DeduplicationResult(TwoCollections):
 
     @cached_property
     def _own_ids(self) -> IdLookup:
-        """Ids of the documents that may be removed."""
         return IdLookup(self._documents)
 
     @cached_property

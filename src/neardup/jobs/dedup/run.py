@@ -131,7 +131,7 @@ def audit_contents(
     plan: DedupPlan,
     runner: Runner,
 ) -> Audit:
-    """Sample contents by the seed, without those that stay in any case, and audit them.
+    """Sample contents by the seed, without contents that stay in any case, and audit them.
 
     All contents are read into memory.
     """
@@ -290,7 +290,7 @@ class DedupJob:
 
     @cached_property
     def others(self) -> Sequence[Source]:
-        """The reference documents without those of an index."""
+        """The reference documents except index documents."""
         if self._against is None:
             return []
         return self._resolve(self._against, self.options)
@@ -383,7 +383,6 @@ class _Found:
 
 
 def _decide(engine: Engine, read: Read, contents: Contents, plan: DedupPlan) -> _Found:
-    """Decide by the chosen method which contents stay."""
     method, choice, runner = plan.options.method, None, engine.runner
     if method == "auto":
         with engine.stage("choose method") as note:

@@ -110,7 +110,6 @@ class _Couple:
     def pairs(
         self, asked: _Question, alike: SuperShingles | None, runner: Runner
     ) -> Iterator[Pairs]:
-        """Yield all possible pairs, in ascending order."""
         if alike is not None:
             return cut_pairs(*alike.join(self.n_left, runner))
         if asked.threshold is None:
@@ -125,7 +124,6 @@ class _Couple:
         )
 
     def estimate(self, asked: _Question, alike: SuperShingles | None, pairs: Pairs) -> _FoundPairs:
-        """Estimate pairs of rows, and return the selected ones."""
         left, right = pairs
         found = self.kind.estimate(self.rows, left, right)
         columns = {"left": pa.array(left), "right": pa.array(right), **found.columns}
@@ -150,7 +148,6 @@ class _Couple:
         return pc.and_(pc.equal(of_left, of_right), is_filled)
 
     def name_pairs(self, table: pa.Table) -> pa.Table:
-        """Return a table with the ids of the pairs in place of their rows."""
         first_right = pa.scalar(self.n_left or 0, pa.int64())
         left = table["left"].combine_chunks()
         right = pc.subtract(table["right"], first_right).combine_chunks()
@@ -187,7 +184,6 @@ def _couple_parts(sides: Sequence[SketchParts], *, both_ways: bool) -> Iterator[
 
 
 def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) -> _FoundPairs:
-    """Estimate the pairs of all parts, and sort the selected ones."""
     n_rows, n_left = sum(map(len, sides)), None if len(sides) == 1 else len(sides[0])
     directed = kind_of(sides[0].scheme).directed_measures
     both_ways = n_left is None and asked.measure in directed

@@ -80,7 +80,7 @@ class RecordSizes(NamedTuple):
 
 
 class RecordBlocks:
-    """Records in blocks by extent, of which two fit into memory.
+    """Records in blocks by extent; any two blocks fit into memory.
 
     Parameters
     ----------
@@ -171,7 +171,6 @@ class RecordBlocks:
         return records, np.where(is_second, np.uint8(SECOND), np.uint8(FIRST))
 
     def _range_of(self, number: int) -> tuple[int, int]:
-        """Return the least and the largest extent of a block."""
         extents = self._records.extents[self._block(number)]
         return int(extents.min()), int(extents.max())
 
@@ -180,7 +179,7 @@ class RecordBlocks:
 
 
 def _cut(sizes: Int64s, costs: Costs, n_distinct: int, n_bytes: int | None, least: int) -> Int64s:
-    """Cut ordered sets into blocks of which any two fit into memory; one block if all fit.
+    """Cut ordered sets into blocks so that any two fit into memory.
 
     There are at least about ``least`` blocks.
     """

@@ -103,7 +103,6 @@ def join_partitions(engine: Engine, found: Bucketed, plan: PairPlan) -> Collecte
 def _join_partition(
     plan: PairPlan, room: int | None, partition: DocumentPartition
 ) -> dict[str, AnyArray]:
-    """Join the records of a partition within a memory limit for sets."""
     assert plan.banding is not None
     part: _Part = partition.facts
 

@@ -100,7 +100,7 @@ def find_pairs(
     Returns
     -------
     ``pairs`` (Arrow table: id_a, id_b, similarity, and overlap or distance, but for
-    ``weighted-jaccard``), ``counts`` (what the filters did) and ``summary``.
+    ``weighted-jaccard``), ``counts`` (of the filters) and ``summary``.
 
     Raises
     ------
@@ -186,7 +186,7 @@ def iter_pairs(
 ) -> Iterator[Pair]:
     """Find all pairs of similar documents, and yield them one by one.
 
-    Parameters are those of ``find_pairs``.
+    Parameters as of ``find_pairs``.
 
     Returns
     -------

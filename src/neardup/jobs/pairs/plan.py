@@ -119,7 +119,6 @@ def _plan(options: PairOptions) -> PairPlan:
 
 
 def _measure(options: PairOptions, kind: type[Measure]) -> Measure:
-    """Return the measure with its threshold; without one, for the most similar of all pairs."""
     if kind is Hamming:
         return Hamming.within(options.max_distance or 0)
     if options.threshold is not None:

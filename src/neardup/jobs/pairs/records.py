@@ -228,7 +228,6 @@ class RecordJoin:
     def _meet(
         self, firsts: Int64s, of_contents: Int64s, runner: Runner
     ) -> tuple[Buckets, Bytes | None]:
-        """Return the buckets and the sides of the records."""
         n_bands = self.keys.shape[1]
         buckets = bucket_documents(
             lambda band: self.keys[firsts, band], n_bands, len(firsts), runner

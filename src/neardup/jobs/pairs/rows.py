@@ -162,7 +162,6 @@ def _read_wanted(
     runner: Runner,
     task: str,
 ) -> list[Values]:
-    """Read some columns of each collection, for documents that are in a pair."""
     is_wanted = np.zeros(sum(map(len, catalogues)), np.bool_)
     for run in runs:
         for side in ("left", "right"):
@@ -374,7 +373,6 @@ def _total(ends: Int64s, bound: int) -> int:
 
 
 def _ids_of(lookup: IdLookup, documents: Int64s) -> pa.Array:
-    """Return the ids of documents, in any order and more than once."""
     import pyarrow as pa
 
     if (documents[1:] >= documents[:-1]).all():

@@ -245,7 +245,7 @@ def _joined(runs: list[pa.RecordBatch], name: str) -> Int64s:
 class Matches:
     """Pairs of documents in output order, with the counts of filters.
 
-    ``runs`` are like those of ``PairRows``. ``n_records`` records were joined in ``n_steps`` joins
+    ``runs`` as of ``PairRows``. ``n_records`` records were joined in ``n_steps`` joins
     with falling thresholds, by the named algorithm of prefixes, if any.
     """
 
@@ -295,7 +295,6 @@ def find_matches(engine: Engine, records: Records, options: PairOptions) -> Matc
 
 
 def _matches_of(few: FewPairs, plan: PairPlan) -> Matches:
-    """Return pairs of few strings in the common form."""
     check_limit(plan.options.limit, len(few.similarities))
     run = to_run(few.pairs, few.similarities)
     algorithm = plan.algorithm_of_strings
@@ -351,7 +350,6 @@ def summarise_pairs(
 
 
 def _describe_method(plan: PairPlan, matches: Matches) -> dict[str, Any]:
-    """Return the entries of this kind of measure and this method."""
     if plan.edit:
         return {"algorithm": matches.algorithm, "max_distance": plan.edit.max_distance}
     if isinstance(plan.measure, Hamming):

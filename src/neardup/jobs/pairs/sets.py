@@ -37,7 +37,7 @@ _FIRST_OF_WEIGHTS = int(np.searchsorted(_CLASSES, 1 << 20))
 # Elements that are digested at a time.
 _AT_ONCE = 1 << 16
 
-# Elements are hashes; those below this, one in so many, are counted.
+# Elements are hashes; hashes below this, one in so many, are counted.
 _ONE_IN = 1 << 12
 _COUNTED_BELOW = np.uint64(2**64 // _ONE_IN)
 
@@ -208,7 +208,6 @@ def extents_of(rows: pa.RecordBatch) -> Int64s:
 
 
 def _layout(part: Compared) -> tuple[Int64s, Int64s]:
-    """Return the start and number of each document's elements."""
     if isinstance(part, TokenLists):
         return part.offsets[:-1], np.diff(part.offsets)
     return part.starts, part.sizes

@@ -205,12 +205,10 @@ def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> Mi
 
 
 def _n_asked(index: OpenDocuments, options: DocumentSearchOptions) -> int:
-    """Return the number of documents of a complete query."""
     return 0 if options.top is None else min(options.top, index.n_documents)
 
 
 def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measure:
-    """Return the measure with the requested least similarity."""
     if options.top is not None:
         return scheme.measure_of_top(options.threshold)
     return scheme.measure_at(options.threshold)
@@ -254,7 +252,6 @@ def hits_where(index: OpenDocuments, hits: Hits, condition: Condition | None) ->
 
 
 def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> pa.Table:
-    """Add the index's columns of a table's documents."""
     names = list(index.columns)
     distinct, places = np.unique(documents, return_inverse=True)
     parts = [pa.table({name: pa.nulls(0) for name in names})]

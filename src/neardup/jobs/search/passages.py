@@ -47,7 +47,7 @@ class SearchCounts:
     skipped: list[SkippedRow] = field(default_factory=list)
 
     def add(self, found: Searched, least_shingles: int) -> None:
-        """Count some queries, and those with results."""
+        """Count queries, also with results."""
         self.n_queries += len(found.sizes)
         self.n_empty += int((found.sizes == 0).sum())
         self.n_short += int(((found.sizes > 0) & (found.sizes < least_shingles)).sum())
@@ -56,7 +56,6 @@ class SearchCounts:
 
 
 def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
-    """Make the plan of a search in an index."""
     threshold = exact_fraction("threshold", options.threshold)
     recall = None if options.recall is None else exact_fraction("recall", options.recall)
     return make_search_plan(index.scheme, threshold, recall, options.hits, options.most_times)
@@ -87,7 +86,6 @@ class _Search:
     with_text: bool
 
     def find(self, blocks: Iterator[DocumentBlock], means: Means) -> Iterator[Searched]:
-        """Yield the passages of queries, in batches of the best size."""
         workspace, runner = means.workspace, means.runner
         index = within_memory(self.shared.opened, workspace)
         for block in gather(blocks, tokens_at_a_time([index], workspace, runner)):
