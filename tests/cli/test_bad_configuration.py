@@ -27,7 +27,7 @@ IN_FILES = {
     "ngram = '5'": "ngram must be a whole number, got '5'",
     "ngram = 0": "ngram must lie between 1 and 65536, got 0",
     "clusters = 'all'": "clusters must be survivors or components, got 'all'",
-    "lines = 1": "lines must be true or false, got 1",
+    "main-text = 1": "main-text must be true or false, got 1",
     "id-column = ['a']": "id-column must be a string, got ['a']",
     "seed = 1\nstrip-accents = true\nstrip_accents = true": "strip_accents is there twice, with a "
     "hyphen and with an underscore",

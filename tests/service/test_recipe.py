@@ -15,10 +15,8 @@ from tests.docs.pages import ROOT, section
 pytestmark = pytest.mark.slow
 
 SECTION = section("docs/recipes.md", "One by one, from several programs")
-_, OURS = re.findall(r"(?s)```python\n(.*?)```", SECTION)
-_, START, WE_SAY = (
-    block.splitlines() for block in re.findall(r"(?s)```console\n(.*?)```", SECTION)
-)
+[OURS] = re.findall(r"(?s)```python\n(.*?)```", SECTION)
+START, WE_SAY = (block.splitlines() for block in re.findall(r"(?s)```console\n(.*?)```", SECTION))
 
 
 def said(program: str, place: str, instead: str) -> list[str]:

@@ -261,7 +261,7 @@ class DedupOutput:
         if output_format is None:
             message = (
                 "it has tables only, and this needs its rows; run `neardup dedup` without "
-                "--format none"
+                "format='none' (--format none)"
             )
             raise InvalidInputError(message, path=str(self.folder))
         is_in_memory = {"name": file, "origin": None} in self.summary["inputs"]
