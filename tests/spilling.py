@@ -30,7 +30,6 @@ def spilling(memory: int = 3000, block: int = 1500, file: int = 4000) -> Iterato
         Bytes of text after which a file of a work folder is complete.
     """
     from neardup.files.rawsource import RawSource
-    from neardup.reading import block_exchange
     from neardup.runs.work import Workspace
 
     begin = RawSource.__init__
@@ -44,8 +43,7 @@ def spilling(memory: int = 3000, block: int = 1500, file: int = 4000) -> Iterato
             patch.object(RawSource, "__init__", begun),
             patch.object(Workspace, "share", lambda _, share: max(1, int(memory * share))),
             patch("os.fsync", lambda _: None),
-            patch("neardup.reading.first_pass.FILE_TEXT_BYTES", file),
-            patch.object(block_exchange, "FILE_TEXT_BYTES", file),
+            patch("neardup.reading.passes.FILE_TEXT_BYTES", file),
             patch("neardup.engine.threads.FILE_TEXT_BYTES", file),
             patch("neardup.jobs.cut.equal_units._FILE_BYTES", file),
             patch("neardup.engine.threads._FILE_BYTES", file),

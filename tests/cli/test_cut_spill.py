@@ -12,7 +12,6 @@ import pytest
 
 from neardup.jobs.cut import equal_units
 from neardup.passages import cutting, growing
-from neardup.reading import token_pass
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.exchange import Shuffle
 from neardup.runs.work import WorkFolder
@@ -121,7 +120,7 @@ def test_passages__same_bytes(cut, options, monkeypatch):
     assert json.loads(expected["summary.json"])["spans"] > 5
     assert (written, set(mapped), passes) == ([], {False}, {1})
     # Few texts at a time, so that a block has several parts.
-    monkeypatch.setattr(token_pass, "SLICE_BYTES", 300)
+    monkeypatch.setattr("neardup.reading.sign.SLICE_BYTES", 300)
     for memory, workers in ((25_000, 1), (50_000, 2), (18_000, 2)):
         assert cut(memory, *options.split(), "--workers", workers) == expected
     assert set(written) == {"samples"}

@@ -11,7 +11,7 @@ from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
-from neardup.stages.plan import plan_deduplication
+from neardup.stages.options import plan_deduplication
 
 
 def tables_of(strings, *, block_rows, workers, against=None, **options):

@@ -9,7 +9,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.reading import second_pass
 from neardup.reading import sign as reading_plan
 from tests.calls import grouped
 from tests.each import each_of
@@ -229,7 +228,7 @@ def test_deduplicate__workers_and_blocks_change_nothing(clusters, against, monke
     assert expected[3]["documents_removed"] > 50
     for slice_bytes in (reading_plan.SLICE_BYTES, 100):
         monkeypatch.setattr(reading_plan, "SLICE_BYTES", slice_bytes)
-        monkeypatch.setattr(second_pass, "SLICE_BYTES", slice_bytes)
+        monkeypatch.setattr("neardup.reading.passes.SLICE_BYTES", slice_bytes)
         for workers in (1, 2, 5):
             for block_rows in (1, 7, 64):
                 found = tables_of(strings, block_rows=block_rows, workers=workers, **options)

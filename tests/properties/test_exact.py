@@ -14,8 +14,8 @@ import neardup
 from neardup.jobs.dedup.run import audit_recall
 from neardup.matching import survivors
 from neardup.matching import survivors as components
+from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import Containment, Jaccard, make_measure
-from neardup.matching.prefixes import list_prefixes
 from neardup.runs.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
 from neardup.stages import decide

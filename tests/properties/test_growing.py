@@ -23,10 +23,10 @@ from neardup.index.store import create_index
 from neardup.jobs.dedup.against import Other
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
-from neardup.reading.signed_batches import with_frequencies
+from neardup.reading.sign import with_frequencies
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
-from neardup.stages.plan import plan_deduplication
+from neardup.stages.options import plan_deduplication
 from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples

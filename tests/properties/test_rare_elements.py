@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.matching import rare_elements, survivors
-from neardup.matching.buckets import list_full_keys
+from neardup.matching.buckets import list_full_keys, list_prefixes
 from neardup.matching.measures import make_measure
-from neardup.matching.prefixes import list_prefixes
-from neardup.matching.rare_elements import count_candidates, rank_documents
+from neardup.matching.survivors import count_candidates, rank_documents
 from neardup.matching.verify import measure_sets
 from neardup.tables import EarlierKeepers
 from tests.arrays import make_sets, make_weighted_sets

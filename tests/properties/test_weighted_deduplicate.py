@@ -13,7 +13,7 @@ from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
-from neardup.stages.plan import plan_deduplication
+from neardup.stages.options import plan_deduplication
 from neardup.text.weighting import INVERSE_FREQUENCIES
 from tests.calls import grouped
 from tests.each import each_of

@@ -13,8 +13,8 @@ import neardup
 from neardup.jobs.dedup.run import audit_recall
 from neardup.matching import survivors
 from neardup.matching import survivors as components
+from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import WeightedJaccard
-from neardup.matching.prefixes import list_prefixes
 from neardup.runs.runner import Runner
 from neardup.stages import decide
 from tests.arrays import make_weighted_sets

@@ -44,7 +44,7 @@ from neardup.index.changes import (
 from neardup.index.handle import OpenFiles, store_frequencies
 from neardup.index.store import PendingRecord, SegmentRecord, free_name
 from neardup.passages.documents import PassageReading
-from neardup.reading.signed_batches import count_tokens, counted_shingles
+from neardup.reading.sign import count_tokens, counted_shingles
 from neardup.runs.progress import counted, job_logger
 from neardup.runs.runner import Runner
 from neardup.tables import Floats, Int64s, Texts, Uint32s, Uint64s

@@ -17,10 +17,8 @@ from neardup.engine.partitions import Columns, Exchanged, Keys, Meet, Partitions
 from neardup.files.rows import RowBlock, Source
 from neardup.index.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.parts import Parts
-from neardup.reading.second_pass import OfTexts
-from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
-from neardup.reading.signed_batches import Counted, SignedBatches
+from neardup.reading.passes import OfTexts, Parts
+from neardup.reading.sign import Collections, Counted, ListedBlock, ReadingPlan, SignedBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s

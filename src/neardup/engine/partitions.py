@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from neardup.reading.second_pass import add_texts, collector_of
-from neardup.reading.sign import ReadingPlan
-from neardup.reading.signed_batches import numbers_of
+from neardup.reading.passes import add_texts, collector_of
+from neardup.reading.sign import ReadingPlan, numbers_of
 from neardup.runs.arrays import AnyArray, keep_arrays, kept_arrays
 from neardup.runs.exchange import Shuffle
 from neardup.runs.runner import Runner

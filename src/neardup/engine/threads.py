@@ -44,20 +44,32 @@ from neardup.files.passes import ReadingPass
 from neardup.files.streams import file_has_changed
 from neardup.index.handle import SeenFolder, SharedFolder
 from neardup.matching.join import cut_runs
-from neardup.reading.block_exchange import FILE_TEXT_BYTES, BlockExchange, Sorted
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.first_pass import part_of, read_blocks, sign_collections
-from neardup.reading.parts import Parts, sources_of_parts
-from neardup.reading.second_pass import (
+from neardup.reading.passes import (
+    FILE_TEXT_BYTES,
+    BlockExchange,
     OfTexts,
+    Parts,
+    Sorted,
     numbered_blocks,
+    part_of,
+    read_blocks,
     read_comparable,
     read_texts,
+    sign_collections,
+    sources_of_parts,
     tokens_of,
+    write_documents,
 )
-from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
-from neardup.reading.signed_batches import Counted, SignedBatches, count_tokens, numbers_of
-from neardup.reading.write_pass import write_documents
+from neardup.reading.sign import (
+    Collections,
+    Counted,
+    ListedBlock,
+    ReadingPlan,
+    SignedBatches,
+    count_tokens,
+    numbers_of,
+)
 from neardup.runs.arrays import kept_arrays
 from neardup.runs.exchange import Shuffle, SpilledBatches
 from neardup.runs.runner import Runner

@@ -18,7 +18,7 @@ from neardup.options.documents import ChooseOptions
 from neardup.options.groups import ReadingOptions, ReadOptions, RunOptions
 from neardup.options.option import merge, no_effect
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import list_documents
+from neardup.reading.passes import list_documents
 from neardup.reading.where import rows_where
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace

@@ -19,16 +19,21 @@ from neardup.options.documents import DropOptions
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import list_documents
+from neardup.reading.passes import list_documents
 from neardup.reading.texts import IdLookup
 from neardup.reading.where import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner, release_memory
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.stages.counts import Groups, count_documents
 from neardup.stages.options import columns_of
-from neardup.stages.selection import Selection, complete_summary, in_batches
+from neardup.stages.selection import (
+    Groups,
+    Selection,
+    complete_summary,
+    count_documents,
+    in_batches,
+)
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ from neardup.matching.verify import overlaps_at_threshold
 from neardup.reports.examples import Document, compare_documents, example_lines, printable
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
-from neardup.stages.output import Side
+from neardup.stages.output import Outcome, ShownTexts, Side, texts_of_documents
 from neardup.stages.scheme import DecidingScheme, restore_scheme
-from neardup.stages.shown import Outcome, ShownTexts, texts_of_documents
 from neardup.stages.tables import Collection
 from neardup.tables import Floats, Int64s, Texts, WeightedSets
 from neardup.text.weighting import count_documents, frequency_lists

@@ -39,9 +39,8 @@ from neardup.results import PassageResult, Result
 from neardup.runs.runner import Runner
 from neardup.runs.work import BY_SYSTEM
 from neardup.stages.options import columns_of, other_columns_of
-from neardup.stages.output import open_output
+from neardup.stages.output import Outcome, ResultOutcome, ShownTexts, ids_in_other, open_output
 from neardup.stages.selection import collections_of, tables_of
-from neardup.stages.shown import Outcome, ResultOutcome, ShownTexts, ids_in_other
 from neardup.stages.tables import (
     Collection,
     an_id_of_others,

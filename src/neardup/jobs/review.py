@@ -20,7 +20,7 @@ from neardup.options.choices import ColumnNames, Data, DataOrIndex
 from neardup.options.documents import ReviewOptions
 from neardup.options.groups import ReadOptions, RunOptions
 from neardup.options.option import merge, no_effect
-from neardup.reading.column_values import columns_there, where_to_have
+from neardup.reading.sign import columns_there, where_to_have
 from neardup.reports.judgements import LABEL
 from neardup.reports.labels import evaluate_pairs
 from neardup.reports.page import Report
@@ -35,8 +35,8 @@ from neardup.reports.review import (
 from neardup.runs.runner import Runner
 from neardup.runs.work import BY_SYSTEM
 from neardup.stages.options import columns_of, other_columns_of
-from neardup.stages.pair_ids import ID_COLUMNS
 from neardup.stages.tables import (
+    ID_COLUMNS,
     Collection,
     an_id_of_others,
     kind_of_table,

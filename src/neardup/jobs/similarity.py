@@ -13,8 +13,14 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup.errors import InvalidInputError
 from neardup.matching.measures import MEASURES, Measure, Overlap, rank_fractions
-from neardup.matching.nearest import as_it_is, nearest_strings, string_maker, texts_of
-from neardup.matching.verify import overlaps_at_threshold, score_pairs
+from neardup.matching.verify import (
+    as_it_is,
+    nearest_strings,
+    overlaps_at_threshold,
+    score_pairs,
+    string_maker,
+    texts_of,
+)
 from neardup.options.documents import ExtractOptions, SimilarityOptions
 from neardup.options.groups import ShingleOptions, TextOptions
 from neardup.options.kinds import Documents, exact_fraction

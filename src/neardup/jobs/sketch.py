@@ -23,8 +23,13 @@ from neardup.options.option import merge
 from neardup.options.sketches import SketchOptions
 from neardup.outputs.table_files import write_table
 from neardup.outputs.targets import Target
-from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, ReadingPlan
-from neardup.reading.signed_batches import count_tokens, counted_shingles
+from neardup.reading.sign import (
+    SLICE_BYTES,
+    WEIGHTED_SLICE_BYTES,
+    ReadingPlan,
+    count_tokens,
+    counted_shingles,
+)
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner

@@ -1,16 +1,36 @@
-"""The stage buckets: documents that share a band key (locality-sensitive hashing)."""
+"""Keys of documents: band keys, prefix tokens, and the pairs that share a key."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from neardup.errors import InvalidParameterError
+from neardup.kernels.bucket import buckets as bucket_join
 from neardup.kernels.bucket import buckets as kernel
 from neardup.kernels.common.hashing import GOLDEN
+from neardup.kernels.join import postings
+from neardup.kernels.join.overlap import MeasuredSets, WideMatches
+from neardup.kernels.types import sealed
+from neardup.matching.join import Columns, FilterCounts, Tally, collect_pieces, probe_pieces
+from neardup.matching.measures import Measure
+from neardup.matching.postings import RankedRecords, rank_sets
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Buckets, Int32s, Int64s, KeyLists, Uint64s
+from neardup.tables import (
+    Bools,
+    Buckets,
+    Bytes,
+    Int32s,
+    Int64s,
+    KeyLists,
+    ScoredPairs,
+    ShingleSets,
+    Uint64s,
+    WeightedSets,
+)
 
 _MOST = 2**31 - 1
 _TOO_MANY = (
@@ -195,3 +215,144 @@ def _differ(order: Int64s, keys: Uint64s, components: Int64s | None) -> Bools:
         labels = components[order]
         differs[1:] |= labels[1:] != labels[:-1]
     return differs
+
+
+def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyLists:
+    """List each set's prefix tokens as keys.
+
+    Parameters
+    ----------
+    sets
+        n sets; plain sets are not empty.
+    measure
+        In a directed measure the first set of a pair looks for the second. Sets that look under all
+        keys find partners in either direction.
+
+    Notes
+    -----
+    Of two sets at the threshold each has an element of the other in its prefix, the ``n - least
+    overlap + 1`` rarest elements. Containment bounds only the size of the contained set, so all
+    elements of the other set are keys. A weighted set's prefix ends when the rest weighs less than
+    needed. Elements of a single set are left out. Memory 20 bytes per element while it works, 32
+    per weighted one, and 4 bytes per key.
+
+    References
+    ----------
+    Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection, section 3.
+    """
+    n = len(sets)
+    records, probing, indexing = _ranked_prefixes(sets, measure)
+    frequencies: Int64s = np.zeros(records.n_tokens + 1, np.int64)
+    postings.count_postings(records.tokens, records.starts, indexing, frequencies)
+    shared = np.diff(frequencies) > 1
+    numbers: Int32s = np.where(shared, np.cumsum(shared) - 1, -1).astype(np.int32)
+    n_keys = np.diff(frequencies)[shared]
+    starts: Int64s = np.empty(n + 1, np.int64)
+    keys: Int32s = np.empty(int(n_keys.sum()), np.int32)
+    n_probed: Int64s = np.empty(n, np.int64)
+    postings.list_shared(
+        records.tokens, records.starts, indexing, probing, numbers, starts, keys, n_probed
+    )
+    return KeyLists(starts, keys, n_probed, n_keys)
+
+
+def _ranked_prefixes(
+    sets: ShingleSets | WeightedSets, measure: Measure
+) -> tuple[RankedRecords, Int64s, Int64s]:
+    """Rank the elements of all sets; count the keys to look under, and to be found under."""
+    everything = np.arange(len(sets))
+    if isinstance(sets, ShingleSets):
+        records = rank_sets(sets, everything)
+        probing, indexing = measure.prefixes(sets.sizes)
+        return records, records.shorten(probing, sets.sizes), records.shorten(indexing, sets.sizes)
+    # Its kernels are for few jobs.
+    from neardup.matching.weighted_join import needed_weights, rank_weighted_sets
+
+    runs = rank_weighted_sets(sets, everything)
+    prefixes = runs.prefixes(needed_weights(measure, sets.totals)[0])
+    return runs.ranked, prefixes, prefixes
+
+
+@dataclass(frozen=True)
+class BucketJoinCounts(FilterCounts):
+    """Count pairs of a join through buckets.
+
+    ``verified`` pairs share a bucket and were compared, ``results`` reach the threshold.
+    """
+
+    verified: int
+    results: int
+
+
+def join_buckets(
+    buckets: Buckets,
+    sets: ShingleSets | WeightedSets,
+    measure: Measure,
+    *,
+    sides: Bytes | None = None,
+    limit: int | None = None,
+    runner: Runner,
+    report: Callable[[int], None] | None = None,
+) -> tuple[ScoredPairs, BucketJoinCounts]:
+    """Find the pairs of sets that share a bucket and reach the threshold.
+
+    Parameters, results and errors as in ``join_sets``. Every pair found is right, but pairs that
+    share no bucket are missed. Plain sets are not empty; scores of weighted ones are common
+    weights. ``report`` is called with the number of sets that were probed; None reports them as a
+    stage.
+
+    Notes
+    -----
+    All sets of a bucket are compared with each other. Memory 4 bytes per set and bucket, and 4
+    bytes per set and thread.
+    """
+    n = len(sets)
+    lists = list_members(buckets)
+    table = _in_kernels(sets)
+    own_sides: Bytes = np.empty(0, np.uint8) if sides is None else sides
+    tally = Tally(bucket_join.N_COUNTS)
+
+    def probe(start: int, stop: int, last_seen: Int32s, columns: Columns) -> tuple[int, int]:
+        counts: Int64s = np.zeros(bucket_join.N_COUNTS, np.int64)
+        reached, n_pairs = bucket_join.probe_buckets(
+            start,
+            stop,
+            lists,
+            table,
+            measure.in_kernels,
+            int(measure.is_directed),
+            own_sides,
+            last_seen,
+            WideMatches(*columns),
+            counts,
+        )
+        tally.add(counts)
+        return int(reached), int(n_pairs)
+
+    pieces = probe_pieces(n, 3, lambda: np.full(n, -1, np.int32), probe, runner, np.int64)
+    if report is None:
+        report = partial(_report, runner, n)
+    found = collect_pieces(pieces, n, 3, limit, report)
+    pairs = ScoredPairs(*(column.astype(np.int64) for column in found))
+    pairs = pairs.take(pairs.ascending())
+    return pairs, BucketJoinCounts(int(tally.counts[bucket_join.CANDIDATES]), len(pairs))
+
+
+def _in_kernels(sets: ShingleSets | WeightedSets) -> MeasuredSets:
+    weights, totals = np.empty(0, np.int64), sets.sizes
+    if isinstance(sets, WeightedSets):
+        weights, totals = sets.weights, sets.totals
+    parities = np.empty(0, np.uint64)
+    return sealed(MeasuredSets(sets.values, sets.starts, sets.sizes, weights, totals, parities))
+
+
+def _report(runner: Runner, n: int, done: int) -> None:
+    runner.report("join", done, n)
+
+
+def list_members(buckets: Buckets) -> bucket_join.BucketLists:
+    """List the documents of each bucket, as kernels take them."""
+    starts: Int64s = np.cumsum(buckets.sizes) - buckets.sizes
+    members: Int32s = np.empty(int(buckets.sizes.sum()), np.int32)
+    bucket_join.list_members(buckets.numbers, starts.copy(), members)
+    return sealed(bucket_join.BucketLists(buckets.numbers, starts, members))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from neardup.files.ids import check_unique, common_id_type
 from neardup.files.rows import DEFAULT_ID, ColumnNames, Place, Source
 from neardup.matching.keep import join_order_columns
-from neardup.reading.signed_batches import numbers_of, place_of
+from neardup.reading.sign import numbers_of, place_of
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int8s, Int64s, offsets_of
 

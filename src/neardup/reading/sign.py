@@ -1,21 +1,31 @@
-"""The stage sign: turn each document into a digest, band keys and a few numbers."""
+"""Sign documents: digests, band keys and other numbers of a block, as columns of batches."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, Source
+from neardup.errors import InvalidInputError
+from neardup.files.arrowcolumns import plain_array
+from neardup.files.ids import hash_ids
+from neardup.files.passes import ReadingPass
+from neardup.files.problems import listed_names
+from neardup.files.rows import ColumnNames, ParsedRows, Place, RowBlock, Source
+from neardup.kernels.common.hashing import mix_words
+from neardup.matching.join import salt
 from neardup.matching.measures import Measure
 from neardup.matching.sieve import join_filters, make_filters
-from neardup.reading.column_values import read_blocking_keys
+from neardup.runs.exchange import SpilledBatches
+from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import (
+    Bools,
     Digests,
     EarlierKeepers,
     Filters,
@@ -27,12 +37,20 @@ from neardup.tables import (
     is_binary,
 )
 from neardup.text.shingles import ShingleScheme, digest_token_lists, shingle_lists
-from neardup.text.weighting import WeightedScheme, weighted_sets
+from neardup.text.tokenizers import Tokenizer
+from neardup.text.weighting import (
+    DocumentFrequencies,
+    WeightedScheme,
+    count_documents,
+    frequency_lists,
+    weighted_sets,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.matching.bands import Banding
+
 
 # Plan of reading a collection, and the computed values per document.
 
@@ -272,3 +290,336 @@ def sketch_lists(
         return band_keys(signatures, banding.bands, banding.rows), filters
     signatures = weighted_signatures(weighted_sets(token_lists, shingles, weighted), scheme)
     return band_keys(signatures, banding.bands, banding.rows), []
+
+
+def hash_tokens(
+    texts: Texts, tokenizer: Tokenizer, *, with_heads: bool = False
+) -> tuple[Int64s, list[TokenLists]]:
+    """Return the token count of each text, and the tokens of some texts at a time."""
+    parts = []
+    for part in texts.slices(SLICE_BYTES):
+        found = tokenizer.hash_with_heads(part) if with_heads else tokenizer.hash_tokens(part)
+        # A copy, because the tokenizer's buffer has one slot per byte.
+        parts.append(replace(found, values=found.values.copy()))
+    sizes = [np.diff(part.offsets) for part in parts]
+    return np.concatenate([np.empty(0, np.int64), *sizes]), parts
+
+
+# Files whose first rows are read to find a column.
+_MOST_FILES = 100
+
+
+def columns_there(sources: Sequence[Source], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns among ``names`` that a source's header or first rows have.
+
+    Without rows and headers, all columns count as available.
+    """
+    found: set[str] = set()
+    is_empty = True
+    for source in sources[:_MOST_FILES]:
+        block = next(iter(source.blocks()), None)
+        header = source.listed_names() if block is None else ()
+        if block is not None:
+            tables, _ = block.readable_columns(names)
+            header = [name for table in tables for name in table.column_names]
+        found |= set(header).intersection(names)
+        is_empty &= block is None and not header
+        if len(found) == len(set(names)):
+            break
+    return tuple(name for name in names if name in found or is_empty)
+
+
+def where_to_have(sources: Sequence[Source]) -> str:
+    """Return the remedy for a column that the first rows lack."""
+    if all(source.has_fixed_columns for source in sources):
+        return ""
+    return "; of JSON the first rows are looked at, so put one that has the column among them"
+
+
+def check_have_columns(
+    names: Sequence[str], named_by: str, collections: Sequence[Sequence[Source]]
+) -> None:
+    """Raise if a collection lacks a column of the option ``named_by``."""
+    for sources in collections:
+        there = columns_there(sources, names)
+        for name in names:
+            if name not in there and sources:
+                columns = listed_names(name, sources[0].listed_names())
+                message = (
+                    f"no column {name!r}, which {named_by} names; columns are {columns}"
+                    f"{where_to_have(sources)}"
+                )
+                raise InvalidInputError(message, path=sources[0].origin)
+
+
+def text_of(values: pa.Array, name: str, use: str) -> pa.Array:
+    """Return the values of a column as text, null for missing ones.
+
+    Values are equal if their texts are: 7 as a number of any type and as a string; an empty string
+    and NaN are missing. ``use`` is the option that names the column.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_nested(values.type) or pa.types.is_large_binary(values.type):
+        message = (
+            f"column {name!r} holds {values.type} values; {use} needs strings, numbers, dates "
+            "or truth values"
+        )
+        raise InvalidInputError(message)
+    texts = values.cast(pa.large_string())
+    if pa.types.is_floating(values.type):
+        # A column of integers becomes floats if some are missing.
+        is_whole = pc.and_(pc.equal(values, pc.floor(values)), pc.less(pc.abs(values), 2.0**53))
+        whole = pc.if_else(is_whole, values, pa.scalar(None, values.type)).cast(pa.int64())
+        texts = pc.coalesce(whole.cast(pa.large_string()), texts)
+        texts = pc.if_else(pc.is_nan(values), pa.scalar(None, pa.large_string()), texts)
+    is_empty = pc.equal(pc.utf8_trim_whitespace(texts), "")
+    return pc.if_else(is_empty, pa.scalar(None, pa.large_string()), texts)
+
+
+# Blocking keys: documents are compared only if they have equal values in some columns.
+
+NO_KEY = np.uint64(0)
+"""Key of a document without a value, which is not compared."""
+
+
+def read_blocking_keys(block: RowBlock, columns: Sequence[str], is_bad: Bools) -> Uint64s:
+    """Read the blocking key of each row of a block, of all columns together.
+
+    A bad row, or one without a value, has none. Values are from ``text_of``.
+    """
+    keys: Uint64s = np.full(len(block), NO_KEY, np.uint64)
+    table = block.some_columns(columns, None if not is_bad.any() else ~is_bad)
+    if table.num_columns < len(columns):
+        return keys
+    found: Uint64s = np.zeros(len(table), np.uint64)
+    has_all = np.ones(len(table), np.bool_)
+    for name in columns:
+        values = text_of(plain_array(table.column(name)), name, "blocking")
+        has_all &= values.is_valid().to_numpy(zero_copy_only=False)
+        with np.errstate(over="ignore"):
+            found = mix_words(found ^ hash_ids(values))
+    keys[~is_bad] = np.where(has_all, np.maximum(found, np.uint64(1)), NO_KEY)
+    return keys
+
+
+_DIGESTS = ("digest_low", "digest_high")
+_EARLIER = [f"earlier_{field.name}" for field in fields(EarlierKeepers)]
+_BLOCKING = "blocking_keys"
+_PLACES = ("row_starts", "row_ends")
+_OPTIONAL = ("lengths", "order", "ids", _BLOCKING)
+
+
+class SignedBatches:
+    """Batches of signed documents of some collections, numbered from 0.
+
+    Columns of a batch: ``numbers``, ``n_tokens``, digests, band keys, filters, earlier keepers from
+    an index, ``row_starts`` and ``row_ends`` if rows can be read again from there, and ``lengths``,
+    ``order``, ``ids`` and ``blocking_keys`` if they are needed. With blocking keys, digests and
+    band keys combine a document with its blocking key, so that documents with different ones never
+    match, whatever their texts.
+    """
+
+    def __init__(self, n_bands: int, collections: Iterable[SpilledBatches] = ()) -> None:
+        self.n_bands = n_bands
+        self._collections = list(collections)
+
+    def add(self, batches: SpilledBatches) -> None:
+        """Add a complete collection."""
+        self._collections.append(batches)
+
+    @property
+    def of_last(self) -> SignedBatches:
+        """Documents of the last collection, numbered from 0."""
+        return SignedBatches(self.n_bands, self._collections[-1:])
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether no batch is in a file."""
+        return all(batches.is_in_memory for batches in self._collections)
+
+    def __iter__(self) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Yield each batch with the number of its first document."""
+        start = 0
+        for batches in self._collections:
+            for batch in batches:
+                yield start, batch
+                start += batch.num_rows
+
+    def facts(self) -> Iterator[Any]:
+        """Yield the plain values of each block."""
+        return (known for batches in self._collections for _, known in batches.known())
+
+    def digests(self) -> Iterator[tuple[int, Digests]]:
+        """Yield each batch's digests with the number of their first document."""
+        for start, batch in self:
+            yield start, digests_of(batch)
+
+    def band(self, band: int) -> Iterator[tuple[int, Uint64s]]:
+        """Yield each batch's keys of one band with the number of their first document."""
+        for start, batch in self:
+            yield start, within_block(batch, f"key_{band}")
+
+    def blocking_keys(self) -> Uint64s | None:
+        """Return the blocking keys of all documents, 0 for none; None without blocking."""
+        parts = [numbers_of(batch, _BLOCKING) for _, batch in self if _has_keys(batch)]
+        return np.concatenate(parts) if parts else None
+
+    def earlier(self) -> Iterator[tuple[int, EarlierKeepers]]:
+        """Yield each batch's earlier keepers, if an index was searched."""
+        for start, batch in self:
+            if _EARLIER[0] in batch.schema.names:
+                columns = (batch.column(name) for name in _EARLIER)
+                # Flags are bits in a batch.
+                yield (
+                    start,
+                    EarlierKeepers(*(each.to_numpy(zero_copy_only=False) for each in columns)),
+                )
+
+
+def digests_of(batch: pa.RecordBatch) -> Digests:
+    """Return the digests of a batch's documents, each with its blocking key."""
+    pairs = np.column_stack([within_block(batch, name) for name in _DIGESTS])
+    return Digests(pairs, (numbers_of(batch, "n_tokens") > 0) & _has_block(batch))
+
+
+def _has_keys(batch: pa.RecordBatch) -> bool:
+    return _BLOCKING in batch.schema.names
+
+
+def within_block(batch: pa.RecordBatch, name: str) -> Uint64s:
+    """Combine hashes with the blocking keys."""
+    values: Uint64s = numbers_of(batch, name)
+    return salt(values, numbers_of(batch, _BLOCKING)) if _has_keys(batch) else values
+
+
+def _has_block(batch: pa.RecordBatch) -> Bools:
+    """Return a mask of compared documents: with blocking, documents that have a key."""
+    if not _has_keys(batch):
+        return np.ones(len(batch), np.bool_)
+    has_one: Bools = numbers_of(batch, _BLOCKING) != NO_KEY
+    return has_one
+
+
+def to_batch(
+    block: ListedBlock, *, with_sketches: bool = True, with_digests: bool = True
+) -> pa.RecordBatch:
+    """Return a block's columns; keys are stored band by band, as they are read.
+
+    Without sketches and digests, they are only the facts about each document.
+    """
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {"numbers": block.numbers, "n_tokens": block.n_tokens}
+    if isinstance(block, SignedBlock):
+        if with_digests:
+            columns |= zip(_DIGESTS, block.digests.values.T.copy(), strict=True)
+        if with_sketches:
+            columns |= {f"key_{band}": keys for band, keys in enumerate(block.keys.T.copy())}
+        if with_sketches and block.filters is not None:
+            columns["filter"] = filter_column(block.filters)
+            columns["filter_sizes"] = block.filters.sizes
+        if block.earlier is not None:
+            columns |= zip(_EARLIER, vars(block.earlier).values(), strict=True)
+    for name in _OPTIONAL:
+        values = getattr(block, name, None)
+        if values is not None:
+            columns[name] = values
+    return pa.RecordBatch.from_pydict({**columns, **block.columns})
+
+
+def with_place(batch: pa.RecordBatch, place: Place | None) -> pa.RecordBatch:
+    """Return a block's columns with the positions of its rows, if they are known."""
+    import pyarrow as pa
+
+    if place is None:
+        return batch
+    for name, values in zip(_PLACES, (place.starts, place.ends), strict=True):
+        batch = batch.append_column(name, pa.array(values))
+    return batch
+
+
+def place_of(batch: pa.RecordBatch, offset: int | None) -> Place | None:
+    """Return the positions of a batch's rows, within a piece of their file at an offset."""
+    if offset is None:
+        return None
+    # Copies, because a column may be mapped from a file.
+    return Place(offset, *(numbers_of(batch, name).copy() for name in _PLACES))
+
+
+def numbers_of(batch: pa.RecordBatch, name: str) -> Any:
+    """Return a column as an array that shares its memory."""
+    return batch.column(name).to_numpy()
+
+
+def filter_column(filters: Filters) -> pa.Array:
+    """Return filters as lists of words."""
+    import pyarrow as pa
+
+    return pa.LargeListArray.from_arrays(pa.array(filters.offsets), pa.array(filters.words))
+
+
+def take_filters(filters: Filters, rows: Int64s) -> Filters:
+    """Return the filters of some documents."""
+    import pyarrow as pa
+
+    taken = filter_column(filters).take(pa.array(rows))
+    return Filters(taken.values.to_numpy(), taken.offsets.to_numpy(), filters.sizes[rows])
+
+
+def filters_of(batch: pa.RecordBatch) -> Filters | None:
+    """Return the filters of a batch, None if it has none."""
+    if "filter" not in batch.schema.names:
+        return None
+    column = batch.column("filter")
+    offsets: Int64s = column.offsets.to_numpy()
+    return Filters(column.values.to_numpy(), offsets, numbers_of(batch, "filter_sizes"))
+
+
+# The stage count: document frequencies of shingles.
+
+
+ListTokens = Callable[[Source, RowBlock], TokenLists]
+"""Lists the tokens of the documents of a block."""
+
+Counted = Sequence[tuple[Sequence[Source], ListTokens]]
+"""Collections of documents, each with its function that lists tokens."""
+
+
+def count_tokens(stage: str, collections: Counted, runner: Runner) -> DocumentFrequencies:
+    """Read all documents of some collections and count the document frequencies of tokens.
+
+    Notes
+    -----
+    Memory 16 bytes per distinct token, and about twice that during the work.
+    """
+    every = [source for sources, _ in collections for source in sources]
+    reading = ReadingPass(stage, every, runner)
+    return count_documents(
+        lists for sources, listing in collections for _, lists in reading.map(listing, sources)
+    )
+
+
+def counted_shingles(
+    collections: Sequence[tuple[Sequence[Source], ColumnNames]], plan: ReadingPlan
+) -> Counted:
+    """Return collections for counting shingles, each read by its own columns."""
+    return [
+        (sources, partial(_list_shingles, replace(plan, columns=columns)))
+        for sources, columns in collections
+    ]
+
+
+def _list_shingles(plan: ReadingPlan, _: Source, block: RowBlock) -> TokenLists:
+    """List the shingles of a block's documents for counting, without skipped rows."""
+    parsed = block.parse(plan.columns.only_text(), skip_bad=plan.skip_bad)
+    texts = Texts.from_arrow(parsed.text.drop_null(), block.language)
+    tokens = plan.shingles.tokenizer.hash_tokens(texts)
+    return frequency_lists(tokens, plan.shingles)
+
+
+def with_frequencies(plan: ReadingPlan, frequencies: DocumentFrequencies) -> ReadingPlan:
+    """Return the plan of weighted sets with document frequencies in it."""
+    assert plan.weighted is not None
+    return replace(plan, weighted=replace(plan.weighted, frequencies=frequencies))

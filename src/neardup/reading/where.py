@@ -23,7 +23,7 @@ from neardup.files.inputs import Inputs
 from neardup.files.problems import listed_names
 from neardup.files.rows import Mask, Place, RowBlock, RowWriter, SomeRows, Source, WrappedSource
 from neardup.files.streams import one_line
-from neardup.reading.column_values import columns_there, where_to_have
+from neardup.reading.sign import columns_there, where_to_have
 from neardup.runs.progress import may_go_on
 from neardup.runs.threads import map_ordered
 from neardup.tables import Int64s

@@ -29,14 +29,14 @@ from neardup.options.groups import ShingleOptions
 from neardup.options.kinds import exact_fraction
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.second_pass import numbered_blocks
+from neardup.reading.passes import numbered_blocks
 from neardup.reading.where import describe_filtered
 from neardup.reports.judgements import YES, no_judgement, words_of_pairs
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
-from neardup.stages.counts import Groups, count_by_file
 from neardup.stages.decide import Assignment
-from neardup.stages.pair_ids import (
+from neardup.stages.selection import Groups, complete_summary, count_by_file
+from neardup.stages.tables import (
     ID_COLUMNS,
     READING_PAIRS,
     AboutPairs,
@@ -44,7 +44,6 @@ from neardup.stages.pair_ids import (
     read_about,
     read_ids,
 )
-from neardup.stages.selection import complete_summary
 from neardup.tables import Bools, Floats, Int32s, Int64s, Rows, Texts
 
 # Pairs of documents by their numbers, and their sources.

@@ -10,7 +10,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.reading.column_values import text_of
+from neardup.reading.sign import text_of
 
 
 def test_text_of__all_types():

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from neardup.engine.engine import Read
 from neardup.engine.threads import SignedRows, ThreadEngine
-from neardup.reading.signed_batches import SignedBatches
+from neardup.reading.sign import SignedBatches
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
-from neardup.stages.components import find_firsts
+from neardup.stages.decide import find_firsts
 
 # Of 128 bits; some differ in one half alone, and some begin alike.
 DIGESTS = [(a, b) for a in (0, 1, 2**32, 2**63, 2**64 - 1) for b in (0, 5, 2**64 - 1)]

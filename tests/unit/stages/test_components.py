@@ -15,18 +15,18 @@ from neardup.engine.engine import Read
 from neardup.engine.partitions import Partitions
 from neardup.engine.threads import SignedRows, ThreadEngine
 from neardup.options.documents import DedupOptions
-from neardup.reading.signed_batches import SignedBatches
+from neardup.reading.sign import SignedBatches
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
-from neardup.stages.components import (
+from neardup.stages.decide import (
+    Contents,
     candidates_in,
     exchange_candidates,
     find_components,
     pack_components,
 )
-from neardup.stages.contents import Contents
-from neardup.stages.plan import plan_deduplication
+from neardup.stages.options import plan_deduplication
 
 N_BANDS = 3
 # Keys that are alike in the lower or the upper half.

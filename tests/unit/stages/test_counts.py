@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.stages import counts
-from neardup.stages.counts import Groups, count_documents, count_pairs
+from neardup.stages import selection
+from neardup.stages.selection import Groups, count_documents, count_pairs
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -29,8 +29,8 @@ def test_count_documents(rows, n_listed):
     stays = stays.astype(bool) | ~is_document.astype(bool)
     more = {"exact_copies": is_such.astype(bool) & ~stays}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counts, "_LISTED", n_listed)
-        patch.setattr(counts, "_AT_ONCE", 3)
+        patch.setattr(selection, "_LISTED", n_listed)
+        patch.setattr(selection, "_AT_ONCE", 3)
         found = count_documents(groups(numbers), is_document.astype(bool), stays, more)
     expected = {}
     for place, name in enumerate([*NAMES, None]):
@@ -69,7 +69,7 @@ def test_count_pairs(own, other, data, n_listed):
     gone = data.draw(st.lists(st.integers(0, n_own - 1), unique=True).map(sorted))
     keepers = [data.draw(st.integers(0, n_own + n_other - 1)) for _ in gone]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counts, "_LISTED", n_listed)
+        patch.setattr(selection, "_LISTED", n_listed)
         pairs = np.array(gone, int), np.array(keepers, int)
         found = count_pairs(groups(own), groups(other, ["x", "a"]), *pairs)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup.stages import places
-from neardup.stages.places import DocumentPlaces
+from neardup.stages import output
+from neardup.stages.output import DocumentPlaces
 
 # Gaps in front of rows, and whether the document there went, of each of some files.
 FILES = st.lists(st.lists(st.tuples(st.integers(1, 3), st.booleans()), min_size=1), max_size=5)
@@ -41,7 +41,7 @@ def batches(documents: list[tuple[str, int, bool]], size: int) -> list[pa.Table]
 def test_document_places__as_a_list_of_all(files, size):
     every = documents_of(files)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "_AT_ONCE", 7)
+        patch.setattr(output, "_AT_ONCE", 7)
         found = DocumentPlaces(batches(every, size))
         names = list(dict.fromkeys(name for name, _, _ in every))
         numbers = np.arange(len(every))

@@ -15,8 +15,8 @@ import numpy as np
 from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks
 from neardup.engine.spark.read import Outbox, TaskReading, from_bytes, to_bytes
 from neardup.errors import NeardupError
-from neardup.reading.first_pass import part_of
-from neardup.reading.signed_batches import Counted, ListTokens, numbers_of
+from neardup.reading.passes import part_of
+from neardup.reading.sign import Counted, ListTokens, numbers_of
 from neardup.tables import Int64s
 from neardup.text.weighting import DocumentFrequencies, count_documents
 

@@ -56,10 +56,18 @@ from neardup.errors import NeardupError
 from neardup.files.streams import file_has_changed
 from neardup.index.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.parts import Parts
-from neardup.reading.second_pass import OfTexts
-from neardup.reading.sign import Collections, ListedBlock, ReadingPlan, SignedBlock, sign_block
-from neardup.reading.signed_batches import Counted, SignedBatches, numbers_of, to_batch
+from neardup.reading.passes import OfTexts, Parts
+from neardup.reading.sign import (
+    Collections,
+    Counted,
+    ListedBlock,
+    ReadingPlan,
+    SignedBatches,
+    SignedBlock,
+    numbers_of,
+    sign_block,
+    to_batch,
+)
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s
@@ -73,7 +81,7 @@ if TYPE_CHECKING:
     from neardup.files.rows import ColumnNames, RowBlock, Source
     from neardup.files.streams import Destination
     from neardup.options.choices import OutputFormat
-    from neardup.reading.write_pass import Change as ChangeBlock
+    from neardup.reading.passes import Change as ChangeBlock
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -36,9 +36,8 @@ from neardup.engine.spark.read import (
     from_bytes,
 )
 from neardup.errors import NeardupError
-from neardup.reading.first_pass import part_of
-from neardup.reading.sign import ReadingPlan
-from neardup.reading.signed_batches import numbers_of, to_batch
+from neardup.reading.passes import part_of
+from neardup.reading.sign import ReadingPlan, numbers_of, to_batch
 from neardup.runs.exchange import Shuffle
 from neardup.runs.runner import Runner
 from neardup.tables import TEXT_COLUMNS, Bools, Int64s

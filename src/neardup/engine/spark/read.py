@@ -16,10 +16,8 @@ from neardup.files.ids import choose_id_column
 from neardup.files.passes import name_remedy
 from neardup.files.streams import file_has_changed
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.parts import Parts, block_of_parts
-from neardup.reading.second_pass import parts_again
-from neardup.reading.sign import sign_block
-from neardup.reading.signed_batches import to_batch, with_place
+from neardup.reading.passes import Parts, block_of_parts, parts_again
+from neardup.reading.sign import sign_block, to_batch, with_place
 from neardup.reading.where import Condition, FilteredSource
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Int64s, Texts, offsets_of

@@ -19,14 +19,14 @@ from neardup.files.remote import RemoteDestination, WrittenFile
 from neardup.files.streams import Destination, LocalDestination, writing
 from neardup.options.choices import OutputFormat
 from neardup.outputs.folder import SKIPPED, write_rows
-from neardup.reading.second_pass import numbered_blocks
+from neardup.reading.passes import numbered_blocks
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
     from pyspark.rdd import RDD
 
     from neardup.reading.catalogue import Catalogue
-    from neardup.reading.write_pass import Change
+    from neardup.reading.passes import Change
 
 # Folder in the output for incomplete files while the output is written.
 _ATTEMPTS = ".attempts"

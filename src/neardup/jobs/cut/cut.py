@@ -27,7 +27,7 @@ from neardup.options.option import merge
 from neardup.options.passages import CutOptions
 from neardup.passages.plan import candidate_probability
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import list_documents
+from neardup.reading.passes import list_documents
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner

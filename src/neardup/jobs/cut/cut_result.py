@@ -12,8 +12,8 @@ from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.named import Keepers
 from neardup.jobs.cut.spans import CutSpans, Spans, take_out
 from neardup.reading.catalogue import Catalogue
+from neardup.reading.passes import sides_of
 from neardup.reading.texts import IdLookup
-from neardup.reading.write_pass import sides_of
 from neardup.runs.progress import counted
 from neardup.stages.selection import ROWS_AT_ONCE, TwoCollections
 from neardup.tables import Bools, Int64s

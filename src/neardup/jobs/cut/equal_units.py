@@ -33,11 +33,8 @@ from neardup.jobs.cut.units import find_units
 from neardup.passages.cutting import RemovedPassages
 from neardup.passages.repeats import Samples, find_repeats, sample_windows
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import ContentTable, part_of
-from neardup.reading.second_pass import text_has_changed
-from neardup.reading.sign import ListedBlock, ReadingPlan, listed
-from neardup.reading.signed_batches import numbers_of
-from neardup.reading.token_pass import hash_tokens
+from neardup.reading.passes import ContentTable, part_of, text_has_changed
+from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, numbers_of
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.exchange import Shuffle
 from neardup.tables import Bools, Digests, Int64s, Texts, TokenLists, offsets_of

@@ -30,10 +30,8 @@ from neardup.passages.cutting import PassageCutter, RemovedPassages
 from neardup.passages.growing import LookUp
 from neardup.passages.matches import character_spans, group_overlapping
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.second_pass import OfTexts, read_texts, text_has_changed
-from neardup.reading.sign import ListedBlock, ReadingPlan, listed
-from neardup.reading.signed_batches import numbers_of
-from neardup.reading.token_pass import hash_tokens
+from neardup.reading.passes import OfTexts, read_texts, text_has_changed
+from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, numbers_of
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace

@@ -18,8 +18,7 @@ from neardup.passages.cutting import CutPlan
 from neardup.passages.plan import make_search_plan
 from neardup.passages.scheme import PassageScheme
 from neardup.reading.sign import ReadingPlan
-from neardup.stages.options import columns_of
-from neardup.stages.plan import DedupPlan, plan_deduplication
+from neardup.stages.options import DedupPlan, columns_of, plan_deduplication
 from neardup.text.shingles import shingle_scheme
 
 DEFAULT_THRESHOLD = "0.8"

@@ -17,13 +17,11 @@ from neardup.jobs.cut.plan import CutJobPlan
 from neardup.jobs.cut.spans import CutSpans, count_documents, keep_ranks, read_collections
 from neardup.kernels.text import tokens
 from neardup.matching.keep import KeepPolicy
-from neardup.reading.parts import PART_COLUMNS, Parts
-from neardup.reading.sign import ListedBlock, ReadingPlan, listed
-from neardup.reading.token_pass import hash_tokens
+from neardup.reading.passes import PART_COLUMNS, Parts
+from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.work import Workspace
-from neardup.stages.contents import find_contents
-from neardup.stages.decide import Assignment, assign, choose_by_buckets
+from neardup.stages.decide import Assignment, assign, choose_by_buckets, find_contents
 from neardup.tables import Bools, Bytes, Int64s, Rows, Texts, TokenLists, Uint64s
 from neardup.text.shingles import take_ranges
 

@@ -26,19 +26,24 @@ from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Measure
 from neardup.options.documents import DedupOptions, DocumentSchemeOptions
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.sign import LookUp, SignedTexts
-from neardup.reading.signed_batches import (
+from neardup.reading.sign import (
+    LookUp,
     SignedBatches,
+    SignedTexts,
     counted_shingles,
     filters_of,
     numbers_of,
     take_filters,
 )
 from neardup.reading.texts import IdLookup
-from neardup.stages.contents import Contents
-from neardup.stages.decide import Assignment
-from neardup.stages.options import columns_of, make_document_scheme, weights_for
-from neardup.stages.plan import DedupPlan, check_method
+from neardup.stages.decide import Assignment, Contents
+from neardup.stages.options import (
+    DedupPlan,
+    check_method,
+    columns_of,
+    make_document_scheme,
+    weights_for,
+)
 from neardup.stages.selection import KeeperIds
 from neardup.tables import Bools, EarlierKeepers, Int8s, Int64s, TokenLists
 

@@ -284,7 +284,7 @@ class DeduplicationResult(TwoCollections):
             If the texts have changed.
         """
         from neardup.jobs.explain import explain_document
-        from neardup.stages.shown import ResultOutcome
+        from neardup.stages.output import ResultOutcome
         from neardup.stages.tables import Collection
 
         against = None

@@ -35,8 +35,8 @@ from neardup.jobs.dedup.against import (
     open_index,
 )
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
+from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import Measure
-from neardup.matching.prefixes import list_prefixes
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.options.choices import (
     Clusters,
@@ -50,15 +50,14 @@ from neardup.options.choices import (
 from neardup.options.documents import DedupOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
-from neardup.reading.signed_batches import SignedBatches, counted_shingles, with_frequencies
+from neardup.reading.sign import SignedBatches, counted_shingles, with_frequencies
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.sketches.intervals import wilson_intervals
-from neardup.stages.contents import Contents, find_contents, sign_documents
-from neardup.stages.counts import Groups, count_by_file
 from neardup.stages.decide import (
     Assignment,
+    Contents,
     Decision,
     MethodChoice,
     assign,
@@ -66,11 +65,18 @@ from neardup.stages.decide import (
     choose_by_buckets,
     choose_exactly,
     choose_method,
+    find_contents,
+    sign_documents,
 )
 from neardup.stages.hints import hints_of_short, with_warning
-from neardup.stages.options import describe_inputs, describe_reading, to_be_counted
-from neardup.stages.plan import DedupPlan, plan_deduplication
-from neardup.stages.selection import complete_summary, write_rows_by
+from neardup.stages.options import (
+    DedupPlan,
+    describe_inputs,
+    describe_reading,
+    plan_deduplication,
+    to_be_counted,
+)
+from neardup.stages.selection import Groups, complete_summary, count_by_file, write_rows_by
 from neardup.tables import (
     Bools,
     Int32s,

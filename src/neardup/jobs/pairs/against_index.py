@@ -20,7 +20,7 @@ from neardup.files.rows import Source
 from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan, plan_pairs
 from neardup.jobs.pairs.rows import ROWS_SHARE
-from neardup.matching.bucket_join import BucketJoinCounts
+from neardup.matching.buckets import BucketJoinCounts
 from neardup.matching.join import check_limit
 from neardup.matching.measures import Hamming
 from neardup.options.documents import PairOptions
@@ -29,7 +29,7 @@ from neardup.reading.where import describe_filtered
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.exchange import SpilledBatches
 from neardup.stages.options import columns_of, weights_for
-from neardup.stages.pair_ids import metadata_of
+from neardup.stages.tables import metadata_of
 
 if TYPE_CHECKING:
     from neardup.matching.measures import Measure

@@ -29,7 +29,7 @@ from neardup.matching.join import (
     check_limit,
     salt_sets,
 )
-from neardup.reading.signed_batches import numbers_of
+from neardup.reading.sign import numbers_of
 from neardup.runs.arrays import kept_arrays
 from neardup.runs.runner import Runner
 from neardup.tables import (

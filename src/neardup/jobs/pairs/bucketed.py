@@ -19,7 +19,7 @@ from neardup.jobs.pairs.spelling import Speller
 from neardup.matching.join import salt_sets
 from neardup.matching.set_join import SetSizes
 from neardup.runs.arrays import AnyArray
-from neardup.stages.components import (
+from neardup.stages.decide import (
     bytes_of,
     candidates_in,
     exchange_candidates,

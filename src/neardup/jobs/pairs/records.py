@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,17 +14,16 @@ from neardup.engine.engine import Engine, Read
 from neardup.jobs.pairs.blocked import BlockedJoin, RecordSizes
 from neardup.jobs.pairs.plan import PairPlan
 from neardup.jobs.pairs.sets import SetScheme, digest_compared
-from neardup.matching.bucket_join import join_buckets
-from neardup.matching.buckets import bucket_documents
+from neardup.matching.buckets import bucket_documents, join_buckets
 from neardup.matching.join import LEFT, RIGHT, Compared, PartedJoin, choose_algorithm, cut_runs
 from neardup.matching.measures import Hamming, Measure
 from neardup.matching.set_join import HammingJoin, SetJoin, SetSizes
 from neardup.options.choices import Algorithm
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.first_pass import ContentTable
+from neardup.reading.passes import ContentTable
 from neardup.runs.arrays import AnyArray
 from neardup.runs.runner import Runner
-from neardup.stages.components import NumberedContents, find_firsts
+from neardup.stages.decide import NumberedContents, find_firsts
 from neardup.tables import (
     Bools,
     Buckets,
@@ -39,9 +37,6 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

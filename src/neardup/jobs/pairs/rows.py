@@ -19,10 +19,8 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.jobs.pairs.spelling import Speller
 from neardup.matching.join import Scored, check_limit
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.column_values import columns_there, text_of, where_to_have
-from neardup.reading.signed_batches import numbers_of
-from neardup.reading.texts import IdLookup
-from neardup.reading.values import Values, read_values
+from neardup.reading.sign import columns_there, numbers_of, text_of, where_to_have
+from neardup.reading.texts import IdLookup, Values, read_values
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace

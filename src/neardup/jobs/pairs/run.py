@@ -36,19 +36,21 @@ from neardup.jobs.pairs.sets import route_by_extent
 from neardup.jobs.pairs.spelling import Speller
 from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
 from neardup.kernels.bucket import survivors
-from neardup.matching.bucket_join import BucketJoinCounts
+from neardup.matching.buckets import BucketJoinCounts
 from neardup.matching.edit_join import EditJoin, EditJoinCounts
 from neardup.matching.join import FilterCounts, check_limit
 from neardup.matching.measures import Hamming, rank_fractions
-from neardup.matching.nearest import Near, as_it_is, nearest_strings, string_maker
 from neardup.matching.set_join import SetSizes
+from neardup.matching.verify import Near, as_it_is, nearest_strings, string_maker
 from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.column_values import NO_KEY, check_have_columns
-from neardup.reading.sign import Collections, ReadingPlan
-from neardup.reading.signed_batches import (
+from neardup.reading.sign import (
+    NO_KEY,
+    Collections,
+    ReadingPlan,
     SignedBatches,
+    check_have_columns,
     counted_shingles,
     numbers_of,
     with_frequencies,
@@ -59,7 +61,7 @@ from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.stages.hints import hints_of_short
 from neardup.stages.options import to_be_counted
-from neardup.stages.pair_ids import metadata_of
+from neardup.stages.tables import metadata_of
 from neardup.tables import Bools, Floats, Int64s, ScoredPairs, Uint64s
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ import numpy as np
 from neardup.engine.engine import DOCUMENT
 from neardup.kernels.text import shingles
 from neardup.matching.join import Compared, cut_runs
-from neardup.reading.sign import SignedBlock, sign_block
-from neardup.reading.signed_batches import SignedBatches, numbers_of
+from neardup.reading.sign import SignedBatches, SignedBlock, numbers_of, sign_block
 from neardup.tables import Int64s, ShingleSets, TokenLists, Uint64s, WeightedSets, offsets_of
 from neardup.text.shingles import ShingleScheme, digest_sets, digest_token_lists, sets_of_tokens
 from neardup.text.weighting import WeightedScheme, digest_weighted_sets, weighted_sets

@@ -17,7 +17,7 @@ from neardup.options.documents import DedupOptions
 from neardup.outputs.targets import Url, check_room
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
-from neardup.stages.plan import plan_deduplication
+from neardup.stages.options import plan_deduplication
 
 N = 2000
 

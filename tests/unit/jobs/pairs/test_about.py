@@ -7,7 +7,7 @@ import json
 import pyarrow.parquet as pq
 
 import neardup
-from neardup.stages.pair_ids import METADATA_KEY, read_about
+from neardup.stages.tables import METADATA_KEY, read_about
 from tests.calls import grouped
 from tests.each import each_of
 

@@ -10,7 +10,7 @@ import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.jobs.pairs import rows
-from neardup.reading import values
+from neardup.reading import texts as columns_of_texts
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.calls import grouped
 from tests.unit.jobs.pairs.test_linkage_within_memory import written
@@ -86,7 +86,7 @@ def test_columns__of_numbers_that_have_no_type_in_common(tmp_path, numbers, kind
 @pytest.mark.parametrize("stage", ["also", "columns"])
 def test_columns__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch, stage):
     """What was read, and the pairs that stay, are there once."""
-    monkeypatch.setattr(values, "_FILE_BYTES", 500)
+    monkeypatch.setattr(columns_of_texts, "_FILE_BYTES", 500)
     monkeypatch.setattr(rows, "_FILE_BYTES", 1)
     monkeypatch.setattr(rows, "_PAIRS_AT_ONCE", 10)
     # A block of rows each.
@@ -95,7 +95,7 @@ def test_columns__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch, st
     for n in range(6):
         written(texts[n::6], path / f"{n}.jsonl")
     options = {**SMALL, "also": "kind", "columns": ("text", "kind")}
-    module, name = {"also": (rows, "text_of"), "columns": (values, "_flat")}[stage]
+    module, name = {"also": (rows, "text_of"), "columns": (columns_of_texts, "_flat")}[stage]
     original, calls = getattr(module, name), []
 
     def stopping(*arguments):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from neardup.jobs.pairs import rows
-from neardup.reading import values
+from neardup.reading import texts as columns_of_texts
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.unit.jobs.pairs.test_within_memory import LARGE, SMALL, find, parts_of, texts
 
@@ -46,7 +46,7 @@ def written(texts, path):
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_linkage__same_at_any_memory(texts, tmp_path, monkeypatch, bands, options, memory):
     monkeypatch.setattr(rows, "_ROWS_AT_ONCE", 50)
-    monkeypatch.setattr(values, "_FILE_BYTES", 500)
+    monkeypatch.setattr(columns_of_texts, "_FILE_BYTES", 500)
     monkeypatch.setattr(rows, "_FILE_BYTES", 500)
     monkeypatch.setattr(rows, "_PAIRS_AT_ONCE", 40)
     left = written(texts, tmp_path / "a.jsonl")

@@ -1,0 +1,866 @@
+"""Passes over collections: list and sign documents, read some again, and write rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from neardup.errors import ReadError
+from neardup.files.ids import EarlyIds, choose_id_column
+from neardup.files.memory import TableBlock
+from neardup.files.passes import ReadingPass
+from neardup.files.rawsource import Buffers
+from neardup.files.rows import ColumnNames, Place, RowBlock, RowWriter, Source
+from neardup.files.streams import Destination, file_has_changed
+from neardup.kernels.common import strings
+from neardup.kernels.text import shingles
+from neardup.options.choices import OutputFormat
+from neardup.outputs.folder import SKIPPED, write_rows
+from neardup.reading.catalogue import Catalogue, make_catalogue
+from neardup.reading.sign import (
+    SLICE_BYTES,
+    Collections,
+    ListedBlock,
+    ReadingPlan,
+    SignedBatches,
+    SignedBlock,
+    list_block,
+    numbers_of,
+    sign_block,
+    to_batch,
+    with_place,
+)
+from neardup.runs.exchange import Shuffle, SpilledBatches
+from neardup.runs.runner import Runner
+from neardup.tables import (
+    Bools,
+    ContentNumbers,
+    Digests,
+    Int64s,
+    Rows,
+    ShingleSets,
+    Texts,
+    Uint64s,
+    WeightedSets,
+)
+from neardup.text.shingles import shingle_sets
+from neardup.text.weighting import WeightedScheme, weighted_sets
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.files.streams import Destination
+    from neardup.runs.work import Workspace
+
+
+L = TypeVar("L")
+
+# The stage copies: documents with equal digests have one content, numbered by appearance.
+
+_FIRST_SLOTS = 1 << 12
+
+
+class ContentTable:
+    """Numbers 128-bit digests of token sequences in order of first appearance.
+
+    Memory: 32 to 64 bytes per distinct text.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._slots: Int64s = np.full(_FIRST_SLOTS, -1, np.int64)
+        self._digests: Uint64s = np.empty((_FIRST_SLOTS // 2, 2), np.uint64)
+
+    def number(self, digests: Digests) -> ContentNumbers:
+        """Return the content number of each document, and a mask of first documents."""
+        self._reserve(self.size + len(digests))
+        before = self.size
+        numbers: Int64s = np.empty(len(digests), np.int64)
+        self.size = strings.number_digests(
+            self._slots, self._digests, before, digests.values, digests.is_filled, numbers
+        )
+        # Contents are numbered by appearance: a new maximum is a first document.
+        highest = np.maximum.accumulate(np.concatenate([[before - 1], numbers]))
+        return ContentNumbers(numbers, numbers > highest[:-1])
+
+    def _reserve(self, size: int) -> None:
+        if size <= len(self._digests):
+            return
+        n_slots = len(self._slots)
+        while n_slots // 2 < size:
+            n_slots *= 2
+        digests: Uint64s = np.empty((n_slots // 2, 2), np.uint64)
+        digests[: self.size] = self._digests[: self.size]
+        self._digests = digests
+        self._slots = np.full(n_slots, -1, np.int64)
+        strings.rebuild_slots(self._slots, self._digests, self.size)
+
+
+def assign_firsts(
+    documents: Int64s, contents: Int64s, ranks: Int64s | None, firsts: Int64s
+) -> None:
+    """Assign each document the first one in keep order with the same content."""
+    if ranks is not None:
+        order = np.argsort(ranks[documents])
+        documents, contents = documents[order], contents[order]
+    first_of: Int64s = np.empty(int(contents.max(initial=-1)) + 1, np.int64)
+    # Assigned backwards, so that the first document of each content remains.
+    first_of[contents[::-1]] = documents[::-1]
+    firsts[documents] = first_of[contents]
+
+
+def part_of(values: Uint64s, n_parts: int) -> Uint64s:
+    """Return the part of each value among equal ranges of 64-bit numbers."""
+    return ((values >> np.uint64(32)) * np.uint64(n_parts)) >> np.uint64(32)
+
+
+# The stage sign: read all documents of some collections once, within a memory budget.
+
+# Share of the budget for signed documents in memory.
+_SIGNED_SHARE = 0.3
+
+
+@dataclass(frozen=True)
+class Signed:
+    """Documents of some collections, numbered consecutively."""
+
+    catalogues: tuple[Catalogue, ...]
+    batches: SignedBatches
+
+
+def sign_collections(collections: Collections, workspace: Workspace, runner: Runner) -> Signed:
+    """Read all documents of some collections once, each by its own plan."""
+    every = [source for sources, _ in collections for source in sources]
+    reading = ReadingPass("read", every, runner)
+    banding = collections[0][1].banding
+    batches = SignedBatches(banding.bands if banding else 0)
+    catalogues = []
+    for number, (sources, plan) in enumerate(collections):
+        plan = replace(plan, columns=choose_id_column(plan.columns, sources))
+
+        def read(block: RowBlock, plan: ReadingPlan = plan) -> tuple[SignedBlock, list[Any]]:
+            return sign_block(block, plan), []
+
+        with SpilledBatches(
+            f"sign-{number}", workspace, share=_SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
+        ) as signed:
+            read_blocks(sources, read, signed, reading, plan.columns)
+        batches.add(signed)
+        catalogues.append(
+            make_catalogue(
+                sources,
+                plan.columns,
+                signed,
+                skips_bad=plan.skip_bad,
+                with_lengths=plan.with_lengths,
+            )
+        )
+    return Signed(tuple(catalogues), batches)
+
+
+def list_documents(
+    sources: Sequence[Source],
+    columns: ColumnNames,
+    workspace: Workspace,
+    runner: Runner,
+    *,
+    skip_bad: bool = False,
+    with_lengths: bool = False,
+) -> Catalogue:
+    """List documents and their ids, optionally with the lengths of texts."""
+    columns = choose_id_column(columns, sources)
+    reading = ReadingPass("read", sources, runner)
+    with SpilledBatches(
+        "ids", workspace, share=_SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
+    ) as listed:
+        read_blocks(
+            sources,
+            lambda block: (
+                list_block(block, columns, skip_bad=skip_bad, with_lengths=with_lengths),
+                [],
+            ),
+            listed,
+            reading,
+            columns,
+        )
+    return make_catalogue(sources, columns, listed, skips_bad=skip_bad, with_lengths=with_lengths)
+
+
+def read_blocks(
+    sources: Sequence[Source],
+    read: Callable[[RowBlock], tuple[ListedBlock, list[L]]],
+    batches: SpilledBatches,
+    reading: ReadingPass,
+    columns: ColumnNames,
+    take: Callable[[pa.RecordBatch, Mapping[str, Any], list[L]], object] = lambda *_: None,
+    kept: KeptElsewhere | None = None,
+) -> None:
+    """Read the blocks of a collection, except blocks of an earlier run.
+
+    Parameters
+    ----------
+    sources
+        Sources of the collection.
+    read
+        Returns the facts about a block's documents, and the argument of ``take``; in threads.
+    batches
+        Receives the facts.
+    reading, columns
+        Plan of the pass over all collections, and the columns of ids.
+    take
+        Called in order with the batch of each block, its facts, and the result of ``read``.
+    kept
+        Data stored by ``take``, if they may go to files, too.
+    """
+    n_listed, ids = [0] * len(sources), EarlyIds(columns)
+    workspace = batches.workspace
+    written_before = workspace.work.size_bytes if workspace.work else 0
+    n_bytes, is_checked = 0, False
+    for _, known in batches.known():
+        n_listed[known["source"]] += 1
+    n_taken = n_listed if kept is None else kept.n_blocks
+    # Blocks missing in either are read again.
+    n_done = [min(each) for each in zip(n_listed, n_taken, strict=True)]
+    n_met = n_done.copy()
+
+    def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, dict[str, Any], list[L]]:
+        found, seen = read(block)
+        offset = None if block.place is None else block.place.offset
+        known = {"text_bytes": found.text_bytes, "skipped": found.skipped, "offset": offset}
+        known |= found.facts
+        return with_place(to_batch(found), block.place), known, seen
+
+    for i, (batch, known, seen) in reading.map(work, sources, n_done):
+        known["source"], text_bytes = i, known["text_bytes"]
+        n_met[i] += 1
+        if n_met[i] > n_taken[i]:
+            take(batch, known, seen)
+        if kept is not None and kept.rows.bytes_in_files:
+            batches.to_files()
+        if n_met[i] > n_listed[i]:
+            if columns.id is not None:
+                ids.add(batch["ids"], sources[i].name, batch["numbers"].to_numpy())
+            batches.append(batch, known, text_bytes)
+            n_bytes += batch.nbytes
+        n_new = n_bytes + (0 if kept is None else kept.rows.bytes_in_files)
+        if not (is_checked or (batches.is_in_memory and n_new == n_bytes)):
+            is_checked = True
+            if share := reading.share_done:
+                # The remaining blocks are estimated from the present ones.
+                workspace.require_disk(int((written_before + n_new) * (1 / share - 1)))
+
+
+# Rows, sorted by partition.
+Sorted = tuple["pa.RecordBatch", Int64s]
+
+# Text per file of documents in a work folder, which is the loss of a killed run.
+FILE_TEXT_BYTES = 256_000_000
+
+
+@dataclass(frozen=True)
+class KeptElsewhere:
+    """Data from texts that are stored next to the facts about their documents.
+
+    An earlier run has stored the data of ``n_blocks`` of each source. Once some ``rows`` are in
+    files, so are the facts.
+    """
+
+    n_blocks: list[int]
+    rows: Shuffle
+
+
+class BlockExchange:
+    """Rows of documents, added block by block, with the column ``document``.
+
+    Blocks of an earlier run are not added again. Add rows in a ``with`` block of its ``shuffle``.
+
+    Parameters
+    ----------
+    name
+        Name of the shuffle in the work folder.
+    workspace
+        Memory and work folder.
+    n_partitions
+        Number of partitions.
+    share
+        Share of the memory for rows that stay or wait to be written.
+    """
+
+    def __init__(self, name: str, workspace: Workspace, n_partitions: int, *, share: float) -> None:
+        self.shuffle = Shuffle(
+            name,
+            workspace,
+            n_partitions,
+            in_memory=None,
+            share=share,
+            weight_of_file=FILE_TEXT_BYTES,
+        )
+        # Collection, source, documents and rows of each block, including an earlier run.
+        self._blocks: list[list[int]] = self.shuffle.done()
+        self._n_documents = sum(block[2] for block in self._blocks)
+
+    def kept_of(self, collection: int, n_sources: int) -> KeptElsewhere:
+        """Return the stored data of a collection."""
+        counts = [0] * n_sources
+        for number, source, *_ in self._blocks:
+            if number == collection:
+                counts[source] += 1
+        return KeptElsewhere(counts, self.shuffle)
+
+    def add(self, collection: int, found: tuple[Sorted, int], source: int, text_bytes: int) -> None:
+        """Add the rows of the next block, whose documents are numbered from 0."""
+        import pyarrow as pa
+
+        (batch, partitions), n_documents = found
+        place = batch.schema.get_field_index("document")
+        if place >= 0:
+            numbers = pa.array(numbers_of(batch, "document") + self._n_documents)
+            batch = batch.set_column(place, "document", numbers)
+        block = [collection, source, n_documents, len(batch)]
+        self._blocks.append(block)
+        self._n_documents += n_documents
+        self.shuffle.add(batch, partitions, block, text_bytes)
+
+    @property
+    def n_rows(self) -> int:
+        """Count the rows of all collections."""
+        return sum(block[3] for block in self._blocks)
+
+
+# Few documents of a source without bad rows, by the number of rows before them.
+
+
+class Documents(NamedTuple):
+    """Texts of some documents, and their ids from a column, None without a column.
+
+    Texts are bytes if files are read as bytes.
+    """
+
+    texts: list[str | bytes]
+    ids: pa.Array | None
+
+
+def read_at(source: Source, columns: ColumnNames, places: Int64s) -> Documents:
+    """Read the documents at some positions of a source, up to the last one.
+
+    Parameters
+    ----------
+    source
+        Source of the documents.
+    columns
+        Columns of texts and ids.
+    places
+        Ascending distinct numbers of rows before each.
+
+    Returns
+    -------
+    The documents; fewer than places if the source ends before.
+    """
+    import pyarrow as pa
+
+    texts: list[str | bytes] = []
+    ids: list[pa.Array] = []
+    start = n_found = 0
+    for block in source.blocks() if len(places) else ():
+        stop = start + len(block)
+        n_here = int(np.searchsorted(places, stop)) - n_found
+        if n_here:
+            select: Bools = np.zeros(len(block), np.bool_)
+            select[places[n_found : n_found + n_here] - start] = True
+            parsed = block.parse(columns, select=select)
+            texts += parsed.text.to_pylist()
+            if parsed.id is not None:
+                ids.append(parsed.id)
+        start, n_found = stop, n_found + n_here
+        if n_found == len(places):
+            break
+    return Documents(texts, pa.concat_arrays(ids) if ids else None)
+
+
+R = TypeVar("R")
+T_co = TypeVar("T_co", covariant=True)
+
+
+class OfTexts(Protocol[T_co]):
+    """Function of documents that are read again, numbered from 0."""
+
+    def __call__(self, texts: Texts, places: Int64s, name: str) -> T_co:
+        """Return the result for texts, given document numbers and the source's name."""
+        ...
+
+    def part(self, first: int, behind: int) -> OfTexts[T_co]:
+        """Return the function for some consecutive documents, renumbered from 0."""
+        ...
+
+
+class SetCollector:
+    """Make the shingle sets of documents in any order, and store them by position.
+
+    Parameters
+    ----------
+    n_tokens
+        Token count of each document, by position.
+    plan
+        Plan of reading.
+
+    Notes
+    -----
+    Memory 8 bytes per shingle, repeats included. Threads may add different documents.
+    """
+
+    def __init__(self, n_tokens: Int64s, plan: ReadingPlan) -> None:
+        self._plan = plan
+        self._capacities = _most_shingles(n_tokens, plan)
+        starts: Int64s = np.cumsum(self._capacities) - self._capacities
+        values: Uint64s = np.empty(int(self._capacities.sum()), np.uint64)
+        self.sets = ShingleSets(values, starts, np.zeros(len(starts), np.int64))
+
+    def add(self, texts: Texts, places: Int64s) -> bool:
+        """Add the sets of some texts; False if the texts have changed."""
+        found, sets = shingle_sets(texts, self._plan.shingles), self.sets
+        if (found.sizes > self._capacities[places]).any() or (found.sizes == 0).any():
+            return False
+        shingles.copy_sets(
+            found.values, found.starts, found.sizes, sets.values, sets.starts[places]
+        )
+        sets.sizes[places] = found.sizes
+        return True
+
+
+class WeightedSetCollector:
+    """As ``SetCollector``; memory 16 bytes per shingle."""
+
+    def __init__(self, n_tokens: Int64s, plan: ReadingPlan, scheme: WeightedScheme) -> None:
+        self._plan, self._scheme = plan, scheme
+        self._capacities = _most_shingles(n_tokens, plan)
+        starts: Int64s = np.cumsum(self._capacities) - self._capacities
+        n, n_most = len(starts), int(self._capacities.sum())
+        self.sets = WeightedSets(
+            np.empty(n_most, np.uint64),
+            np.empty(n_most, np.int64),
+            starts,
+            np.zeros(n, np.int64),
+            np.zeros(n, np.int64),
+        )
+
+    def add(self, texts: Texts, places: Int64s) -> bool:
+        """Add the sets of some texts; False if the texts have changed."""
+        token_lists = self._plan.shingles.tokenizer.hash_tokens(texts)
+        found, sets = weighted_sets(token_lists, self._plan.shingles, self._scheme), self.sets
+        if (found.sizes > self._capacities[places]).any():
+            return False
+        pairs = ((found.values, sets.values), (found.weights, sets.weights))
+        for source, target in pairs:
+            shingles.copy_sets(
+                source.view(np.uint64),
+                found.starts,
+                found.sizes,
+                target.view(np.uint64),
+                sets.starts[places],
+            )
+        sets.sizes[places], sets.totals[places] = found.sizes, found.totals
+        return True
+
+
+def collector_of(n_tokens: Int64s, plan: ReadingPlan) -> SetCollector | WeightedSetCollector:
+    """Return the collector of a plan's sets."""
+    if plan.weighted is None:
+        return SetCollector(n_tokens, plan)
+    return WeightedSetCollector(n_tokens, plan, plan.weighted)
+
+
+def add_texts(
+    collector: SetCollector | WeightedSetCollector, texts: Texts, places: Int64s, name: str
+) -> None:
+    """Add texts to a collector, some at a time."""
+    for part, own_places in _slices(texts, places):
+        if not collector.add(part, own_places):
+            raise text_has_changed(name)
+
+
+def _slices(texts: Texts, places: Int64s) -> Iterator[tuple[Texts, Int64s]]:
+    done = 0
+    for part in texts.slices(SLICE_BYTES):
+        yield part, places[done : done + len(part)]
+        done += len(part)
+
+
+def parts_again(texts: Texts, documents: Int64s, starts: Int64s, stops: Int64s, name: str) -> Texts:
+    """Return parts of texts that were read again, as ``Texts.parts``; raise if they changed.
+
+    ``name`` is the name of the texts' source.
+    """
+    base, sizes = texts.offsets[documents], np.diff(texts.offsets)[documents]
+    edges = np.concatenate([(base + starts)[starts < sizes], (base + stops)[stops < sizes]])
+    # A byte within a character begins with these bits.
+    if (stops > sizes).any() or (texts.data[edges] & 0xC0 == 0x80).any():
+        raise text_has_changed(name)
+    return texts.parts(documents, starts, stops)
+
+
+def text_has_changed(name: str) -> ReadError:
+    """Return the error for a source whose text has changed."""
+    message = "a text has changed since it was first read; run again when it is at rest"
+    return ReadError(message, path=name)
+
+
+def read_comparable(
+    catalogues: Sequence[Catalogue],
+    wanted: Sequence[Int64s],
+    plan: ReadingPlan,
+    runner: Runner,
+) -> ShingleSets | WeightedSets:
+    """Read some documents again and make their sets, or weighted sets.
+
+    Parameters
+    ----------
+    catalogues
+        Catalogues of the documents.
+    wanted
+        An array per catalogue with the position of each document's set in the result, -1 for an
+        unwanted document. Positions run from 0 without gaps.
+
+    Notes
+    -----
+    Memory 8 bytes per shingle of the wanted documents, 16 per weighted one. Only files with a
+    wanted document are read.
+    """
+    collector = collector_of(tokens_of(catalogues, wanted), plan)
+    _collect(catalogues, wanted, plan, collector, runner)
+    return collector.sets
+
+
+def _collect(
+    catalogues: Sequence[Catalogue],
+    wanted: Sequence[Int64s],
+    plan: ReadingPlan,
+    collector: SetCollector | WeightedSetCollector,
+    runner: Runner,
+) -> None:
+    for _ in read_texts(catalogues, wanted, plan, runner, partial(add_texts, collector)):
+        pass
+
+
+def tokens_of(catalogues: Sequence[Catalogue], wanted: Sequence[Int64s]) -> Int64s:
+    """Return the token counts of the wanted documents, by position."""
+    n_places = sum(int((places >= 0).sum()) for places in wanted)
+    gathered: Int64s = np.zeros(n_places, np.int64)
+    for catalogue, places in zip(catalogues, wanted, strict=True):
+        chosen = places >= 0
+        gathered[places[chosen]] = catalogue.n_tokens[chosen]
+    return gathered
+
+
+def _most_shingles(n_tokens: Int64s, plan: ReadingPlan) -> Int64s:
+    most: Int64s = np.maximum(n_tokens - plan.shingles.ngram + 1, 1)
+    return most
+
+
+def read_texts(
+    catalogues: Sequence[Catalogue],
+    wanted: Sequence[Int64s],
+    plan: ReadingPlan,
+    runner: Runner,
+    function: Callable[[Texts, Int64s, str], R],
+    done: Mapping[str, int] = MappingProxyType({}),
+) -> Iterator[tuple[str, R]]:
+    """Read the wanted documents again and apply a function to some texts, in threads.
+
+    The function takes texts, their positions, and the name of their source. Yields a key of each
+    block's source, and the function's result. The first ``done`` blocks of each source, from an
+    earlier run, are skipped.
+    """
+    take = Buffers().take
+
+    def work(item: _Wanted) -> tuple[str, R, int]:
+        key, source, columns, found, numbers, places = item
+        select: Bools = places >= 0
+        if isinstance(found, Place):
+            block = source.block_at(found.select(select), numbers[select], take)
+            parsed = block.parse(columns, skip_bad=plan.skip_bad)
+        else:
+            block = found
+            parsed = block.parse(columns, select=select, skip_bad=plan.skip_bad)
+        texts = Texts.from_arrow(parsed.text, block.language)
+        result = function(texts, places[select], source.name)
+        return key, result, int(select.sum())
+
+    count = runner.counter("compare", sum(int((places >= 0).sum()) for places in wanted))
+    blocks = (
+        item
+        for number, (catalogue, places) in enumerate(zip(catalogues, wanted, strict=True))
+        for item in _wanted_blocks(number, catalogue, places, done)
+    )
+    for key, result, n_read in runner.map(work, blocks):
+        yield key, result
+        count(n_read)
+
+
+# Key of the source, the source, its columns, a block or its position, and row numbers and result
+# positions of its documents.
+_Wanted = tuple[str, Source, ColumnNames, RowBlock | Place, Int64s, Int64s]
+
+
+def _wanted_blocks(
+    number: int, catalogue: Catalogue, places: Int64s, done: Mapping[str, int]
+) -> Iterator[_Wanted]:
+    columns = catalogue.columns.only_text()
+    for i, (source, start, stop) in enumerate(catalogue.ranges()):
+        if not (places[start:stop] >= 0).any():
+            continue
+        key = f"{number}/{i}"
+        n_wanted = 0
+        for found, rows in unread_blocks(catalogue, i):
+            if (places[rows] >= 0).any():
+                n_wanted += 1
+                if n_wanted > done.get(key, 0):
+                    yield key, source, columns, found, catalogue.numbers[rows], places[rows]
+
+
+def unread_blocks(
+    catalogue: Catalogue, source: int
+) -> Iterator[tuple[RowBlock, slice] | tuple[Place, slice]]:
+    """Yield the blocks of a source, or their positions, each with its document numbers."""
+    start, stop = catalogue.source_starts[source : source + 2].tolist()
+    places = catalogue.places_of(source)
+    if places is None:
+        yield from numbered_blocks(catalogue.sources[source], start, stop)
+        return
+    for place in places:
+        yield place, slice(start, start + len(place))
+        start += len(place)
+
+
+def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[RowBlock, slice]]:
+    """Read a source again; yield each block with its range of document numbers."""
+    first = start
+    for block in source.blocks():
+        rows = slice(first, first + len(block))
+        first = rows.stop
+        if first > stop:
+            break
+        yield block, rows
+    if first != stop:
+        raise file_has_changed(source.name)
+
+
+_TEXT = "text"
+
+PART_COLUMNS = ColumnNames(_TEXT)
+"""Columns of parts as documents."""
+
+
+@dataclass(frozen=True)
+class Parts(Rows):
+    """Parts of the documents of a collection, by document and position.
+
+    ``first_bytes`` and ``last_bytes`` (exclusive) are bytes of the text.
+    """
+
+    documents: Int64s
+    first_bytes: Int64s
+    last_bytes: Int64s
+
+    def of_documents(self, documents: slice) -> Parts:
+        """Return the parts of some consecutive documents."""
+        bounds = np.searchsorted(self.documents, [documents.start, documents.stop])
+        return self.take(slice(int(bounds[0]), int(bounds[1])))
+
+
+def block_of_parts(texts: Texts, first: int = 1) -> TableBlock:
+    """Return the parts of a block as rows, numbered from ``first`` on."""
+    import pyarrow as pa
+
+    block = TableBlock(pa.table({_TEXT: texts.to_arrow()}), first)
+    if texts.languages is not None and len(texts):
+        block.language = int(texts.languages[0])
+    return block
+
+
+class PartSource(Source):
+    """Parts of the documents of a source.
+
+    Parameters
+    ----------
+    source
+        Source of the documents.
+    documents
+        Their numbers in their collection.
+    columns
+        Columns of their texts.
+    parts
+        Parts of all documents of the collection.
+    skip_bad
+        Whether bad rows were skipped.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        documents: slice,
+        columns: ColumnNames,
+        parts: Parts,
+        *,
+        skip_bad: bool,
+    ) -> None:
+        self.name, self.origin, self.size = source.name, source.origin, source.size
+        self._source, self._documents, self._columns = source, documents, columns.only_text()
+        self._parts, self._skip_bad = parts, skip_bad
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Yield the parts of a block of documents."""
+        first = 1
+        for block, rows in numbered_blocks(
+            self._source, self._documents.start, self._documents.stop
+        ):
+            parts = self._parts.of_documents(rows)
+            parsed = block.parse(self._columns, skip_bad=self._skip_bad)
+            texts = parts_again(
+                Texts.from_arrow(parsed.text, block.language),
+                parts.documents - rows.start,
+                parts.first_bytes,
+                parts.last_bytes,
+                self.origin or self.name,
+            )
+            found = block_of_parts(texts, first)
+            found.end = block.end
+            yield found
+            first += len(found)
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Raise, because parts are written with their documents."""
+        raise NotImplementedError
+
+
+def sources_of_parts(own: Catalogue, parts: Parts, *, skip_bad: bool) -> list[Source]:
+    """Return the parts of a collection's documents, source by source."""
+    return [
+        PartSource(source, slice(start, stop), own.columns, parts, skip_bad=skip_bad)
+        for source, start, stop in own.ranges()
+    ]
+
+
+# Returns the changed block, given the range of its documents.
+Change = Callable[[RowBlock, slice], RowBlock]
+
+
+def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
+    """Return the kept documents after a change, with all columns, in input order."""
+    import pyarrow as pa
+
+    from neardup.files.conversion import joined
+
+    stays = stays & documents.is_document
+    tables = []
+    for source, start, stop in documents.ranges():
+        schema = source.arrow_schema()
+        if start == stop and schema is not None:
+            # A table without rows still has columns.
+            tables.append(schema.empty_table())
+        for block, rows in numbered_blocks(source, start, stop):
+            tables.append(change(block, rows).to_table(stays[rows]))
+    return joined(tables) if tables else pa.table({})
+
+
+def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bools]:
+    """Return the rows of each folder: kept and removed documents, and skipped rows.
+
+    Without ``stays``, there is no folder of removed documents.
+    """
+    is_document = documents.is_document
+    if is_document.all():
+        # Uniform masks would take a byte per document.
+        none = np.broadcast_to(np.False_, len(documents))
+        if stays is None:
+            return {"kept": is_document, SKIPPED: none}
+        return {"kept": stays, "removed": ~stays, SKIPPED: none}
+    if stays is None:
+        return {"kept": is_document, SKIPPED: ~is_document}
+    return {"kept": stays & is_document, "removed": ~stays, SKIPPED: ~is_document}
+
+
+def _reader(
+    documents: Catalogue, source: Source, change: Change
+) -> Callable[[RowBlock | Place, slice], RowBlock]:
+    """Return a function that reads a block if necessary, and changes it."""
+    take = Buffers().take
+
+    def read(found: RowBlock | Place, rows: slice) -> RowBlock:
+        if isinstance(found, Place):
+            found = source.block_at(found, documents.numbers[rows], take)
+        return change(found, rows)
+
+    return read
+
+
+def write_lines(
+    documents: Catalogue,
+    stays: Bools,
+    destination: Destination,
+    runner: Runner,
+    change: Change,
+) -> None:
+    """Write the kept documents after a change as JSON lines, in input order.
+
+    ``destination`` receives the lines source by source.
+    """
+    from neardup.files.conversion import lines_writer
+
+    stays = stays & documents.is_document
+    count = runner.counter("write", len(documents))
+
+    def prepare(
+        writer: RowWriter,
+        read: Callable[[RowBlock | Place, slice], RowBlock],
+        item: tuple[RowBlock | Place, slice],
+    ) -> tuple[Any, int]:
+        block = read(*item)
+        return writer.prepare(block, stays[item[1]]), len(block)
+
+    for number, source in enumerate(documents.sources):
+        with lines_writer(source, destination) as writer:
+            work = partial(prepare, writer, _reader(documents, source, change))
+            for prepared, n_rows in runner.map(work, unread_blocks(documents, number)):
+                writer.append(prepared)
+                count(n_rows)
+
+
+def write_documents(
+    documents: Catalogue,
+    sides: Mapping[str, Bools],
+    folder: Destination,
+    output_format: OutputFormat,
+    runner: Runner,
+    change: Change,
+    write_others: Callable[[], None],
+) -> None:
+    """Write rows after a change, with sources and their blocks in parallel.
+
+    ``sides`` are the rows of each folder, as in ``write_rows``. ``write_others`` runs in parallel.
+    """
+    count = runner.counter("write", len(documents))
+
+    def write(number: int) -> None:
+        source = documents.sources[number]
+        start, stop = documents.source_starts[number : number + 2].tolist()
+        own = {side: rows[start:stop] for side, rows in sides.items()}
+        read_numbered = _reader(documents, source, change)
+
+        def read(found: RowBlock | Place, within: slice) -> RowBlock:
+            return read_numbered(found, slice(start + within.start, start + within.stop))
+
+        unread = (
+            (found, slice(rows.start - start, rows.stop - start))
+            for found, rows in unread_blocks(documents, number)
+        )
+        write_rows(source, unread, read, own, folder, output_format, count)
+
+    numbers = range(len(documents.sources))
+    work: list[Callable[[], None]] = [write_others, *(partial(write, n) for n in numbers)]
+    for _ in runner.map(lambda each: each(), work):
+        pass
