@@ -88,7 +88,7 @@ def test_memory__is_bounded(here, write_file):
     script = """
 import resource
 from neardup.version import pip_install
-from neardup.files.office.docx import extract
+from neardup.files.office_documents import docx_text as extract
 sizes = []
 for name in ("b.docx", "a.docx"):
     extract(open(name, "rb").read(), None)

@@ -24,13 +24,12 @@ from hypothesis import strategies as st
 from pyarrow import ipc
 from reportlab.pdfgen.canvas import Canvas
 
-from neardup.files import sheets
+from neardup.files import office_documents, pdf, sheets
 from neardup.files.arrow import ArrowSource
 from neardup.files.delimited import DelimitedSource
 from neardup.files.extracted import Extract, ExtractedFileSource
 from neardup.files.jsonlines import JsonArraySource, JsonLinesSource
 from neardup.files.memory import MemorySource
-from neardup.files.office import docx, epub, odt, pdf
 from neardup.files.pages import html
 from neardup.files.pages.warc import WarcSource
 from neardup.files.parquet import ParquetSource
@@ -461,10 +460,14 @@ CASES = [
         document="line",
     ),
     SheetCase("a.xlsx", make_sheet, office_sheet, has_bad_rows=False, is_copied=True),
-    document("a.docx", docx.extract, word_document, (b"to be spoilt", b"to be changed")),
-    document("a.odt", odt.extract, open_document, (b"to be spoilt", b"to be changed")),
-    document("a.epub", epub.extract, e_book, (b"to be spoilt", b"to be changed")),
-    document("a.pdf", pdf.extract, pdf_document, (b"%PDF-", b"%PNG-")),
+    document(
+        "a.docx", office_documents.docx_text, word_document, (b"to be spoilt", b"to be changed")
+    ),
+    document(
+        "a.odt", office_documents.odt_text, open_document, (b"to be spoilt", b"to be changed")
+    ),
+    document("a.epub", office_documents.epub_text, e_book, (b"to be spoilt", b"to be changed")),
+    document("a.pdf", pdf.pdf_text, pdf_document, (b"%PDF-", b"%PNG-")),
     Case(
         "a.html",
         open_page,

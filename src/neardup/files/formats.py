@@ -1,7 +1,7 @@
-"""The formats of input files: which endings of a name mean which, and how each is opened.
+"""The formats of input files: their endings, and the function that opens each.
 
-A format is a module that reads its rows and writes them back: it has a ``Source``, whose blocks
-give the rows, and ``open_source``, which makes one. This table is all that knows the modules.
+The function takes a location, the name of the source, whose suffixes are format and compression,
+and the options; it returns a ``Source`` and reads no row yet.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError, MissingExtraError
 from neardup.files.languages import language_of_file
@@ -24,18 +24,6 @@ if TYPE_CHECKING:
     from neardup.files.rows import Source
 
 
-class OpenSource(Protocol):
-    """The function ``open_source`` of a format's module.
-
-    ``location`` is a local path or URL; ``name`` is the name of the source, whose suffixes are
-    format and compression.
-    """
-
-    def __call__(self, location: str, name: str, options: InputOptions) -> Source:
-        """Return the source of a file; no row is read yet."""
-        ...
-
-
 @dataclass(frozen=True)
 class FileFormat:
     """A format of input files.
@@ -46,9 +34,9 @@ class FileFormat:
         Its value of ``input_format``.
     suffixes
         Endings of file names, in lower case; empty for a format that must be chosen.
-    module
-        Where its ``open_source`` is. Loaded when a file is opened, because a job needs one or two
-        formats, and each loads readers of its own.
+    opener
+        Module in ``neardup.files`` and function that open a file, ``open_source`` if none is named.
+        Loaded with the first file, because each format loads readers of its own.
     is_compressible
         Whether the suffix of a compression may follow.
     extra, package
@@ -57,22 +45,24 @@ class FileFormat:
 
     name: InputFormat
     suffixes: tuple[str, ...]
-    module: str
+    opener: str
     is_compressible: bool = True
     extra: str | None = None
     package: str = ""
 
     @property
     def missing_extra(self) -> str | None:
-        """The extra that has to be installed before files of this format can be read."""
+        """The extra to install before files of this format can be read."""
         return self.extra if self.package and not _is_installed(self.package) else None
 
     def open(self, location: str, name: str, options: InputOptions) -> Source:
         """Return the source of a file of this format."""
         if (extra := self.missing_extra) is not None:
             raise MissingExtraError(extra, f"a file of format {self.name}")
-        open_source: OpenSource = import_module(self.module).open_source
-        return open_source(location, name, options)
+        module, _, function = self.opener.partition(":")
+        open_source = getattr(import_module(f"neardup.files.{module}"), function or "open_source")
+        source: Source = open_source(location, name, options)
+        return source
 
 
 @cache
@@ -80,43 +70,24 @@ def _is_installed(package: str) -> bool:
     return find_spec(package) is not None
 
 
-_TEXT = FileFormat("text", (".txt",), "neardup.files.plain")
+_TEXT = FileFormat("text", (".txt",), "plain")
 
 FORMATS = (
-    FileFormat("jsonl", (".jsonl", ".ndjson"), "neardup.files.jsonlines"),
-    FileFormat("json", (".json",), "neardup.files.jsonlines"),
-    FileFormat("csv", (".csv",), "neardup.files.delimited"),
-    FileFormat("tsv", (".tsv",), "neardup.files.delimited"),
+    FileFormat("jsonl", (".jsonl", ".ndjson"), "jsonlines"),
+    FileFormat("json", (".json",), "jsonlines"),
+    FileFormat("csv", (".csv",), "delimited"),
+    FileFormat("tsv", (".tsv",), "delimited"),
     _TEXT,
-    FileFormat("parquet", (".parquet",), "neardup.files.parquet", is_compressible=False),
-    FileFormat("arrow", (".arrow", ".feather"), "neardup.files.arrow", is_compressible=False),
-    FileFormat(
-        "xlsx",
-        (".xlsx", ".xlsm"),
-        "neardup.files.sheets",
-        is_compressible=False,
-        extra="xlsx",
-        package="openpyxl",
-    ),
-    FileFormat("docx", (".docx",), "neardup.files.office.docx"),
-    FileFormat("odt", (".odt",), "neardup.files.office.odt"),
-    FileFormat(
-        "epub", (".epub",), "neardup.files.office.epub", extra="documents", package="resiliparse"
-    ),
-    FileFormat(
-        "pdf", (".pdf",), "neardup.files.office.pdf", extra="documents", package="pypdfium2"
-    ),
-    FileFormat(
-        "html",
-        (".html", ".htm", ".xhtml"),
-        "neardup.files.pages.html",
-        extra="pages",
-        package="resiliparse",
-    ),
-    FileFormat(
-        "warc", (".warc", ".wet"), "neardup.files.pages.warc", extra="pages", package="resiliparse"
-    ),
-    FileFormat("bytes", (), "neardup.files.plain"),
+    FileFormat("parquet", (".parquet",), "parquet", False),
+    FileFormat("arrow", (".arrow", ".feather"), "arrow", False),
+    FileFormat("xlsx", (".xlsx", ".xlsm"), "sheets", False, "xlsx", "openpyxl"),
+    FileFormat("docx", (".docx",), "office_documents:open_docx"),
+    FileFormat("odt", (".odt",), "office_documents:open_odt"),
+    FileFormat("epub", (".epub",), "office_documents:open_epub", True, "documents", "resiliparse"),
+    FileFormat("pdf", (".pdf",), "pdf", True, "documents", "pypdfium2"),
+    FileFormat("html", (".html", ".htm", ".xhtml"), "pages.html", True, "pages", "resiliparse"),
+    FileFormat("warc", (".warc", ".wet"), "pages.warc", True, "pages", "resiliparse"),
+    FileFormat("bytes", (), "plain"),
 )
 """All formats, in the order in which messages name them."""
 

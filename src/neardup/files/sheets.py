@@ -452,7 +452,7 @@ class _SheetWriter(RowWriter):
     """Writes rows as a spreadsheet."""
 
     def __init__(self, source: SheetSource, destination: Destination) -> None:
-        from neardup.files.office.spreadsheet import Spreadsheet
+        from neardup.files.spreadsheet import Spreadsheet
 
         self._location, self._destination, self._kinds = source.location, destination, source.kinds
         self._spreadsheet = Spreadsheet()
@@ -464,7 +464,7 @@ class _SheetWriter(RowWriter):
 
     def append(self, prepared: tuple[list[int], pa.Table | None]) -> None:
         """Append rows."""
-        from neardup.files.office.spreadsheet import CELL_UNITS, units_of
+        from neardup.files.spreadsheet import CELL_UNITS, units_of
 
         numbers, table = prepared
         if table is None:

@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from neardup.files.office.spreadsheet import (
+from neardup.files.spreadsheet import (
     CELL_UNITS,
     Spreadsheet,
     start_of,

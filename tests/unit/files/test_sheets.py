@@ -20,10 +20,9 @@ from neardup.errors import (
     ReadError,
 )
 from neardup.files import conversion as convert
-from neardup.files import sheets
+from neardup.files import sheets, spreadsheet
 from neardup.files.conversion import check_conversion
 from neardup.files.formats import file_source
-from neardup.files.office import spreadsheet
 from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import LocalDestination

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError, MissingExtraError
-from neardup.files.office import spreadsheet
+from neardup.files import spreadsheet
 from neardup.outputs import table_files
 from neardup.outputs.table_files import plan_table, write_table
 from neardup.outputs.table_xlsx import write_xlsx

@@ -7,7 +7,7 @@ import docx as python_docx
 import pytest
 
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.office.docx import extract
+from neardup.files.office_documents import docx_text
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 from tests.documents import docx_of, relationships, word_part
@@ -15,7 +15,7 @@ from tests.each import each_of
 
 
 def text_of(data: bytes) -> str:
-    return extract(data, InputOptions())
+    return docx_text(data, InputOptions())
 
 
 def p(*runs: str) -> str:
@@ -175,13 +175,13 @@ def test_extract__bombs(monkeypatch):
     laughs = docx_of(p(r("&a9;")), prolog="".join([*lines, "]>"]))
     with pytest.raises(UnreadableFileError, match="declares a document type"):
         text_of(laughs)
-    monkeypatch.setattr("neardup.files.office.package.MOST_XML_BYTES", 1_000_000)
+    monkeypatch.setattr("neardup.files.office_documents.MOST_XML_BYTES", 1_000_000)
     with pytest.raises(UnreadableFileError, match="it has more than 0 MB of XML, as files made to"):
         text_of(docx_of(p() * 200_000))
     monkeypatch.undo()
     with pytest.raises(UnreadableFileError, match="has elements 1,048,576 deep in others; leave"):
         text_of(docx_of("<a>" * 1_100_000))
-    monkeypatch.setattr("neardup.files.office.package.MAX_TEXT_BYTES", 1_000)
+    monkeypatch.setattr("neardup.files.office_documents.MAX_TEXT_BYTES", 1_000)
     with pytest.raises(UnreadableFileError, match="its text is longer than 0 MB; leave it out"):
         text_of(docx_of(p(r("x" * 1_001))))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.office.epub import extract
+from neardup.files.office_documents import epub_text
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 from tests.documents import epub_of
@@ -17,7 +17,7 @@ TEXT = "One\n\nIt was a dark night.\nSecond\npage & last\N{NO-BREAK SPACE}one"
 
 
 def text_of(data: bytes, **options) -> str:
-    return extract(data, InputOptions(**options))
+    return epub_text(data, InputOptions(**options))
 
 
 def words(text: str) -> list[str]:

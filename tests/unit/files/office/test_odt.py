@@ -7,7 +7,7 @@ import odfdo
 import pytest
 
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.office.odt import extract
+from neardup.files.office_documents import odt_text
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 from tests.documents import odt_of
@@ -15,7 +15,7 @@ from tests.each import each_of
 
 
 def text_of(data: bytes) -> str:
-    return extract(data, InputOptions())
+    return odt_text(data, InputOptions())
 
 
 def p(content: str = "") -> str:

@@ -13,11 +13,9 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from neardup.errors import MissingExtraError
-from neardup.files import formats
+from neardup.files import formats, pdf
 from neardup.files.extracted import UnreadableFileError
-from neardup.files.office import pdf
-from neardup.files.office import pdf as pdf_pages
-from neardup.files.office.pdf import extract
+from neardup.files.pdf import pdf_text
 from neardup.files.resolve import resolve_paths
 from neardup.options.groups import InputOptions
 from neardup.version import pip_install
@@ -26,7 +24,7 @@ from tests.each import each_of
 
 
 def text_of(data: bytes) -> str:
-    return extract(data, InputOptions())
+    return pdf_text(data, InputOptions())
 
 
 def encrypted(data: bytes, user: str, owner: str = "owner") -> bytes:
@@ -89,7 +87,7 @@ def test_extract__what_cannot_be_read(data, message):
 
 
 def test_extract__too_much_text(monkeypatch):
-    monkeypatch.setattr("neardup.files.office.pdf.MAX_TEXT_BYTES", 10)
+    monkeypatch.setattr("neardup.files.pdf.MAX_TEXT_BYTES", 10)
     with pytest.raises(UnreadableFileError, match="its text is longer than 0 MB; leave it out"):
         text_of(TWO)
 
@@ -127,7 +125,7 @@ def forms_within_forms(depth: int) -> bytes:
 @pytest.mark.slow
 def test_extract__bomb_of_time(monkeypatch):
     assert "a" in text_of(forms_within_forms(1))
-    monkeypatch.setattr(pdf_pages, "MOST_SECONDS", 1)
+    monkeypatch.setattr(pdf, "MOST_SECONDS", 1)
     message = r"^PDFium failed on it, or would take more than 1 s or 2048 MB; leave it out, or conv"
     with pytest.raises(UnreadableFileError, match=message):
         text_of(forms_within_forms(9))
@@ -145,7 +143,7 @@ def test_extract__bomb_of_memory(monkeypatch):
     canvas.drawText(line)
     canvas.save()
     assert len(out.getvalue()) < 100_000
-    monkeypatch.setattr(pdf_pages, "MOST_MEMORY", 400 << 20)
+    monkeypatch.setattr(pdf, "MOST_MEMORY", 400 << 20)
     with pytest.raises(UnreadableFileError, match=r"^PDFium failed on it, or would take more than"):
         text_of(out.getvalue())
     assert text_of(TWO) == "One two three\nfour é\nfive"
@@ -166,8 +164,8 @@ def test_extract__process_that_was_killed():
 def test_processes__end_with_the_program(tmp_path):
     (tmp_path / "a.pdf").write_bytes(TWO)
     code = (
-        "import sys\nfrom neardup.files.office import pdf\n"
-        "print(len(pdf.extract(open(sys.argv[1], 'rb').read(), None)))\n"
+        "import sys\nfrom neardup.files import pdf\n"
+        "print(len(pdf.pdf_text(open(sys.argv[1], 'rb').read(), None)))\n"
         "print(*[reader._process.pid for part in pdf._idle.values() for reader in part])"
     )
     path = str(tmp_path / "a.pdf")

@@ -1,1 +1,0 @@
-"""Office documents, e-books and PDF: the text of a file is one document."""
