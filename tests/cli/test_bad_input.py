@@ -270,7 +270,7 @@ def test_input__changes_while_it_is_read(run, here, write_file, monkeypatch):
             path.write_bytes(GOOD * 5)
         reports.append((stage, done, total))
 
-    monkeypatch.setattr("neardup.runs.display.Display.__call__", add_a_row)
+    monkeypatch.setattr("neardup.runs.progress.Display.__call__", add_a_row)
     outcome = run("dedup", "a.jsonl", "-o", "out", "--id-column", "")
     assert (outcome.code, outcome.out) == (1, "")
     assert outcome.err == (

@@ -7,7 +7,7 @@ import os
 import shutil
 from types import SimpleNamespace
 
-from neardup.runs.tasks import WorkPlace
+from neardup.runs.work import WorkPlace
 from tests.each import each_of
 
 

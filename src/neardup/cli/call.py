@@ -18,7 +18,7 @@ import click
 from neardup.errors import InvalidParameterError, WriteError, on_command_line
 from neardup.options.groups import FolderOptions
 from neardup.options.option import Options, no_effect
-from neardup.runs.display import Display
+from neardup.runs.progress import Display
 
 if TYPE_CHECKING:
     from neardup.cli.configuration import Setting

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from neardup.errors import OutputExistsError, WriteError
 from neardup.runs.progress import size
-from neardup.runs.tasks import work_folders_of
+from neardup.runs.work import work_folders_of
 
 # How the URL of a local file begins.
 _LOCAL = "file://"

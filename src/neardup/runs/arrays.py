@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,6 @@ from neardup.tables import Bools, Int64s, Uint32s
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from neardup.runs.disk import NewFile
     from neardup.runs.work import Workspace
 
 AnyArray = npt.NDArray[Any]
@@ -327,9 +326,9 @@ def keep_arrays(workspace: Workspace, task: str, arrays: Mapping[str, AnyArray])
         for name, array in arrays.items():
             values = stored(array)
             # NumPy's errors do not distinguish a full disk from other failures.
-            file = files.new_file(name)
-            file.append(header(values.dtype, len(values), values.ndim))
-            file.append(values.data)
+            with files.new(name).open("wb") as file:
+                file.write(header(values.dtype, len(values), values.ndim))
+                file.write(values.data)
         files.result = list(arrays)
 
 
@@ -373,7 +372,7 @@ class GrowingArray:
         self._name, self._workspace, self._share = name, workspace, share
         self._values: AnyArray = np.empty(_FIRST_ROOM, dtype)
         self._size = 0
-        self._file: NewFile | None = None
+        self._file: BinaryIO | None = None
         self._stack = ExitStack()
 
     def append(self, values: AnyArray) -> None:
@@ -382,7 +381,7 @@ class GrowingArray:
         if self._file is None and not self._workspace.fits(needed, self._share):
             self._spill()
         if self._file is not None:
-            self._file.append(np.ascontiguousarray(values, self._values.dtype).data)
+            self._file.write(np.ascontiguousarray(values, self._values.dtype).data)
             self._size += len(values)
             return
         stop = self._size + len(values)
@@ -416,6 +415,6 @@ class GrowingArray:
     def _spill(self) -> None:
         assert self._workspace.work is not None
         files = self._stack.enter_context(self._workspace.work.task(self._name))
-        self._file = files.new_file(_FILE)
-        self._file.append(self._values[: self._size].data)
+        self._file = self._stack.enter_context(files.new(_FILE).open("wb"))
+        self._file.write(self._values[: self._size].data)
         self._values = np.empty(0, self._values.dtype)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,33 +22,30 @@ from neardup.tables import Int64s
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.runs.tasks import TaskFiles
-    from neardup.runs.work import Workspace
+    from neardup.runs.work import WorkFolder, Workspace
 
-# Record batches in a file, one after the other; each may have its own schema. A file is a sequence
-# of Arrow IPC streams of one batch each. It is written once, from start to end, and mapped for
-# reading: only accessed columns are loaded, and nothing stays in memory after the last array of a
-# file is freed.
+# Name of the file of each task.
+_ROWS = "rows"
 
 
-class BatchWriter:
-    """Writes batches to a new file.
+class BatchFile:
+    """A new file of record batches, each with its own schema, written by a task of a work folder.
 
-    Parameters
-    ----------
-    path
-        The file.
-    compression
-        ``lz4`` or ``zstd`` for columns of text; None for files of which few columns are read.
+    It is a sequence of Arrow IPC streams of one batch each. It is mapped for reading: only accessed
+    columns are loaded, and nothing stays in memory after the last array of a file is freed.
     """
 
-    def __init__(self, path: Path, compression: str | None = None) -> None:
+    def __init__(self, work: WorkFolder, task: str, compression: str | None) -> None:
         import pyarrow as pa
 
-        self._path = path
         self._options = pa.ipc.IpcWriteOptions(compression=compression)
-        with _named(path):
-            self._sink = pa.OSFile(str(path), "wb")
+        with ExitStack() as stack:
+            self._files = stack.enter_context(work.task(task))
+            self._path = self._files.new(_ROWS)
+            with _named(self._path):
+                self._sink = pa.OSFile(str(self._path), "wb")
+            stack.callback(self._close)
+            self._stack = stack.pop_all()
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append a batch."""
@@ -65,60 +62,20 @@ class BatchWriter:
         """Bytes written so far."""
         return int(self._sink.tell())
 
-    def close(self) -> None:
-        """Complete the file."""
-        with _named(self._path):
-            self._sink.close()
-
-    def __enter__(self) -> BatchWriter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class BatchFile:
-    """A file of batches, written by a task of a work folder.
-
-    Use it in a ``with`` block, or call ``__exit__``: the task is then done, or dropped after an
-    error.
-
-    Parameters
-    ----------
-    task
-        Context manager from ``WorkFolder.task``.
-    name
-        Name of the file.
-    compression
-        As of ``BatchWriter``.
-    """
-
-    def __init__(
-        self, task: AbstractContextManager[TaskFiles], name: str, compression: str | None = None
-    ) -> None:
-        with ExitStack() as stack:
-            self._files = stack.enter_context(task)
-            self._writer = stack.enter_context(BatchWriter(self._files.new(name), compression))
-            self._stack = stack.pop_all()
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Append a batch."""
-        self._writer.write(batch)
-
-    @property
-    def size(self) -> int:
-        """Bytes written so far."""
-        return self._writer.size
-
-    def finish(self, result: Any) -> None:
-        """Close the file, and set the result that is stored with the task."""
+    def note(self, result: Any) -> None:
+        """Set the result that is stored with the task."""
         self._files.result = result
 
     def __enter__(self) -> BatchFile:
         return self
 
     def __exit__(self, *raised: Any) -> None:
+        """Complete the task, or drop it after an error."""
         self._stack.__exit__(*raised)
+
+    def _close(self) -> None:
+        with _named(self._path):
+            self._sink.close()
 
 
 def read_batches(
@@ -131,7 +88,11 @@ def read_batches(
 
     ``is_wanted`` decides from the first column whether the other columns are read.
     """
-    place, end = start, _size_of(path) if stop is None else stop
+    place = start
+    try:
+        end = path.stat().st_size if stop is None else stop
+    except OSError as error:
+        raise _cannot_be_read(path, error) from error
     while place < end:
         # Each batch has its own mapping, so that accessed pages are freed with it.
         batches, place = _read_at(path, place, is_wanted)
@@ -161,13 +122,6 @@ def _read_at(
         raise _cannot_be_read(path, error) from error
 
 
-def _size_of(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise _cannot_be_read(path, error) from error
-
-
 def _cannot_be_read(path: Path, error: Exception) -> ReadError:
     message = f"a file of a run under way cannot be read: {error}"
     return ReadError(message, path=str(path))
@@ -183,13 +137,61 @@ def _named(path: Path) -> Iterator[None]:
         raise OSError(number, os.strerror(number), str(path)) from error
 
 
-# A growing list of record batches: in memory while it is short, then in files. Each file is written
-# once, as a task of the work folder, so that a resumed run finds the files of a killed one.
+class _SpillFiles:
+    """Files of batches in a work folder, numbered, including those of an earlier run.
 
-_FILE = "batches"
+    A file is complete when the weights of its rows add up to ``weight_of_file``. The result of its
+    task begins with the plain values ``known`` of each of its additions.
+    """
+
+    def __init__(
+        self, name: str, workspace: Workspace, weight_of_file: int, compression: str | None = None
+    ) -> None:
+        self._name, self.workspace = name, workspace
+        self._weight_of_file, self._compression = weight_of_file, compression
+        self._n_files = 0
+        self._file: BatchFile | None = None
+        # Values and weight of the additions to the open or next file.
+        self._known: list[Any] = []
+        self._weight = 0
+
+    def _find_files(self) -> None:
+        """Count the files of an earlier run."""
+        work = self.workspace.work
+        while work is not None and work.is_done(self._task(self._n_files)):
+            self._n_files += 1
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether no batch is in a file."""
+        return self._n_files == 0 and self._file is None
+
+    def _open_file(self) -> BatchFile:
+        """Return the open file, or open the next."""
+        if self._file is None:
+            self._file = BatchFile(self._work, self._task(self._n_files), self._compression)
+        return self._file
+
+    def _end_file(self) -> None:
+        self._file, self._known, self._weight = None, [], 0
+        self._n_files += 1
+
+    def _files(self) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """Yield the path of each complete file, and the result of its task."""
+        for number in range(self._n_files):
+            task = self._task(number)
+            yield self._work.path(task, _ROWS), self._work.result(task)
+
+    @property
+    def _work(self) -> WorkFolder:
+        assert self.workspace.work is not None
+        return self.workspace.work
+
+    def _task(self, number: int) -> str:
+        return f"{self._name}-{number:05d}"
 
 
-class SpilledBatches:
+class SpilledBatches(_SpillFiles):
     """Batches in order of arrival, each with plain values about it.
 
     Parameters
@@ -212,23 +214,12 @@ class SpilledBatches:
     def __init__(
         self, name: str, workspace: Workspace, *, share: float, weight_of_file: int
     ) -> None:
-        self._name, self.workspace, self._share = name, workspace, share
-        self._weight_of_file = weight_of_file
+        super().__init__(name, workspace, weight_of_file)
+        self._share = share
         self._in_memory: list[tuple[pa.RecordBatch, Any]] = []
-        self._bytes = self._weight = 0
-        self._n_files = 0
+        self._bytes = 0
         self._goes_to_files = False
-        # The open file, and the values of its batches.
-        self._open: BatchFile | None = None
-        self._known: list[Any] = []
-        work = workspace.work
-        while work is not None and work.is_done(self._task(self._n_files)):
-            self._n_files += 1
-
-    @property
-    def is_in_memory(self) -> bool:
-        """Whether no batch is in a file."""
-        return self._n_files == 0 and self._open is None
+        self._find_files()
 
     def to_files(self) -> None:
         """Write all batches to files."""
@@ -236,9 +227,9 @@ class SpilledBatches:
 
     def known(self) -> Iterator[tuple[pa.RecordBatch, Any]]:
         """Yield all batches with their values."""
-        assert self._open is None
-        for number in range(self._n_files):
-            yield from self._read(number)
+        assert self._file is None
+        for path, result in self._files():
+            yield from zip(read_batches(path), result["known"], strict=True)
         yield from self._in_memory
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
@@ -253,16 +244,16 @@ class SpilledBatches:
         """Add a batch; ``known`` are plain values for JSON."""
         waiting = [(batch, known)]
         self._weight += weight
-        if self._open is None:
+        if self._file is None:
             self._in_memory += waiting
             self._bytes += batch.get_total_buffer_size()
             fits = self.workspace.fits(self._bytes, self._share)
             if self.is_in_memory and fits and not self._goes_to_files:
                 return
-            self._open = self._new_file()
             waiting, self._in_memory = self._in_memory, []
+        file = self._open_file()
         for each, known_of_it in waiting:
-            self._open.write(each)
+            file.write(each)
             self._known.append(known_of_it)
         if self._weight >= self._weight_of_file:
             self._complete_file()
@@ -270,40 +261,17 @@ class SpilledBatches:
     def __enter__(self) -> SpilledBatches:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
-        if self._open is None:
-            return
-        if kind is None:
-            self._complete_file()
-        else:
-            self._open.__exit__(kind, *rest)
+    def __exit__(self, *raised: Any) -> None:
+        if self._file is not None:
+            self._complete_file() if raised[0] is None else self._file.__exit__(*raised)
 
     def _complete_file(self) -> None:
-        assert self._open is not None
-        file, known = self._open, self._known
-        self._open, self._known, self._weight = None, [], 0
-        with file:
-            file.finish(known)
-        self._n_files += 1
-
-    def _new_file(self) -> BatchFile:
-        assert self.workspace.work is not None
-        return BatchFile(self.workspace.work.task(self._task(self._n_files)), _FILE)
-
-    def _read(self, number: int) -> Iterator[tuple[pa.RecordBatch, Any]]:
-        work = self.workspace.work
-        assert work is not None
-        task = self._task(number)
-        yield from zip(read_batches(work.path(task, _FILE)), work.result(task), strict=True)
-
-    def _task(self, number: int) -> str:
-        return f"{self._name}-{number:05d}"
+        with self._open_file() as file:
+            file.note({"known": self._known})
+        self._end_file()
 
 
-_SHUFFLED_FILE = "rows"
-
-
-class Shuffle:
+class Shuffle(_SpillFiles):
     """Rows by partition.
 
     Parameters
@@ -339,26 +307,18 @@ class Shuffle:
         compression: str | None = None,
         weight_of_file: int = 1 << 62,
     ) -> None:
-        self._name, self._workspace, self.n_partitions = name, workspace, n_partitions
+        super().__init__(name, workspace, weight_of_file, compression)
+        self.n_partitions = n_partitions
         stays = in_memory or (in_memory is None and workspace.work is None)
         self._room = None if stays else workspace.share(share)
         self._may_stay = in_memory is None
-        self._compression, self._weight_of_file = compression, weight_of_file
         # Rows not yet in a file: batches with their partition boundaries.
         self._waiting: list[tuple[pa.RecordBatch, list[int]]] = []
         self._bytes_waiting = self._bytes_written = 0
-        self._n_files = 0
-        # Values of the next or open file.
-        self._known: list[Any] = []
-        self._weight = 0
-        self._file: BatchFile | None = None
-        # Partition boundaries of each run of rows in that file, with the end of the last.
+        # Partition boundaries of each run of rows in the open file, with the end of the last.
         self._runs: list[list[int]] = []
-        work = workspace.work
-        while (
-            self._room is not None and work is not None and work.is_done(self._task(self._n_files))
-        ):
-            self._n_files += 1
+        if self._room is not None:
+            self._find_files()
 
     @property
     def bytes_in_files(self) -> int:
@@ -367,7 +327,7 @@ class Shuffle:
 
     def done(self) -> list[Any]:
         """Return the values of the rows that an earlier run has written."""
-        return [known for number in range(self._n_files) for known in self._result(number)["known"]]
+        return [known for _, result in self._files() for known in result["known"]]
 
     def add(
         self, batch: pa.RecordBatch, partitions: Int64s, known: Any = None, weight: int = 0
@@ -386,15 +346,15 @@ class Shuffle:
         if self._weight >= self._weight_of_file:
             self._complete_file()
         elif is_full:
-            self._write_waiting(self._opened())
+            self._write_waiting()
 
     def __enter__(self) -> Shuffle:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
-        if kind is not None:
+    def __exit__(self, *raised: Any) -> None:
+        if raised[0] is not None:
             if self._file is not None:
-                self._file.__exit__(kind, *rest)
+                self._file.__exit__(*raised)
         elif self._known and not self._stays:
             self._complete_file()
 
@@ -411,13 +371,9 @@ class Shuffle:
         several partitions, batches may mix them or come one partition after the other.
         """
         behind = partition + n_partitions
-        work = self._workspace.work
-        for number in range(self._n_files):
-            assert work is not None
-            path = work.path(self._task(number), _SHUFFLED_FILE)
-            for places in self._result(number)["runs"]:
-                start, stop = places[partition], places[behind]
-                yield from read_batches(path, start, stop, is_wanted)
+        for path, result in self._files():
+            for places in result["runs"]:
+                yield from read_batches(path, places[partition], places[behind], is_wanted)
         for batch, bounds in self._waiting:
             if bounds[partition] < bounds[behind]:
                 yield _slice_of(batch, bounds, partition, behind)
@@ -426,15 +382,12 @@ class Shuffle:
         """Remove all rows."""
         self._waiting = []
         for number in range(self._n_files):
-            assert self._workspace.work is not None
-            self._workspace.work.discard(self._task(number))
+            self._work.discard(self._task(number))
 
     def read_all(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
         """Yield the rows of all partitions, in any order; ``let_go`` frees rows in memory."""
-        work = self._workspace.work
-        for number in range(self._n_files):
-            assert work is not None
-            yield from read_batches(work.path(self._task(number), _SHUFFLED_FILE))
+        for path, _ in self._files():
+            yield from read_batches(path)
         if not let_go:
             yield from (batch for batch, _ in self._waiting)
         while let_go and self._waiting:
@@ -444,7 +397,7 @@ class Shuffle:
         """Return the bytes of a partition's rows, in files and in memory."""
         n_bytes = 0
         for number in range(self._n_files):
-            for places in self._result(number)["runs"]:
+            for places in self._work.result(self._task(number))["runs"]:
                 n_bytes += places[partition + 1] - places[partition]
         for batch, bounds in self._waiting:
             n_rows = bounds[partition + 1] - bounds[partition]
@@ -453,27 +406,15 @@ class Shuffle:
 
     @property
     def _stays(self) -> bool:
-        is_there = self._n_files == 0 and self._file is None
         return self._room is None or (
-            self._may_stay and is_there and self._bytes_waiting < self._room
+            self._may_stay and self.is_in_memory and self._bytes_waiting < self._room
         )
 
-    def _result(self, number: int) -> Any:
-        assert self._workspace.work is not None
-        return self._workspace.work.result(self._task(number))
-
-    def _opened(self) -> BatchFile:
-        """Return the open file, or open the next."""
-        if self._file is None:
-            assert self._workspace.work is not None
-            task = self._workspace.work.task(self._task(self._n_files))
-            self._file = BatchFile(task, _SHUFFLED_FILE, self._compression)
-        return self._file
-
-    def _write_waiting(self, file: BatchFile) -> None:
+    def _write_waiting(self) -> None:
         """Write the waiting rows as a run: one batch per partition."""
         import pyarrow as pa
 
+        file = self._open_file()
         places = [file.size]
         for partition in range(self.n_partitions):
             batches = [
@@ -490,16 +431,11 @@ class Shuffle:
         self._bytes_waiting = 0
 
     def _complete_file(self) -> None:
-        file = self._opened()
-        self._file = None
-        with file:
-            self._write_waiting(file)
-            file.finish({"known": self._known, "runs": self._runs})
-        self._known, self._runs, self._weight = [], [], 0
-        self._n_files += 1
-
-    def _task(self, number: int) -> str:
-        return f"{self._name}-{number:05d}"
+        with self._open_file() as file:
+            self._write_waiting()
+            file.note({"known": self._known, "runs": self._runs})
+        self._end_file()
+        self._runs = []
 
 
 def _slice_of(

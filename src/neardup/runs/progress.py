@@ -1,11 +1,18 @@
-"""Progress of a job in words."""
+"""Progress and log of a job: bars on a terminal and in a notebook, else occasional lines."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import sys
+import time
+from _thread import start_new_thread
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib.util import find_spec
+from queue import Empty, SimpleQueue
+from threading import Lock
 
 from neardup.errors import in_python
 
@@ -127,11 +134,32 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {plural(number, one, many or one + 's')}"
 
 
+def size(n_bytes: int) -> str:
+    """Format a number of bytes with two or three significant digits."""
+    value = float(n_bytes)
+    for unit in ("bytes", "kB", "MB", "GB"):
+        # A value that would round to 1000 takes the next unit.
+        if value < 999.5:
+            digits = 0 if unit == "bytes" or value >= 99.95 else 1
+            return f"{value:.{digits}f} {unit}"
+        value /= 1000
+    return f"{value:,.1f} TB"
+
+
+def duration(seconds: float) -> str:
+    """Format a time in seconds, minutes, or hours and minutes."""
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
 class StageProgress:
     """Progress of a stage; times are in seconds of any clock."""
 
     def __init__(self, name: str, began: float) -> None:
         self.name, self.began = name, began
+        self.label = _LABELS.get(name, name)
         self.done = 0
         self.total: int | None = None
         self.ended: float | None = None
@@ -147,11 +175,6 @@ class StageProgress:
         """Record the end of the stage."""
         if self.ended is None:
             self.ended = now
-
-    @property
-    def label(self) -> str:
-        """Name of the activity."""
-        return _LABELS.get(self.name, self.name)
 
     @property
     def share(self) -> float | None:
@@ -180,25 +203,152 @@ class StageProgress:
         parts = [part for part in (self.amount(), self.time(now)) if part]
         return f"{self.label}: {', '.join(parts)}"
 
+    def __format__(self, part: str) -> str:
+        """Format a part for a bar: its label, amount or time."""
+        if part == "label":
+            return f"{self.label:<18}"
+        return f"{self.amount():>14}" if part == "amount" else self.time(time.monotonic())
+
     def _counted(self, number: int) -> str:
         return size(number) if self.name in _OF_BYTES else f"{number:,}"
 
 
-def size(n_bytes: int) -> str:
-    """Format a number of bytes with two or three significant digits."""
-    value = float(n_bytes)
-    for unit in ("bytes", "kB", "MB", "GB"):
-        # A value that would round to 1000 takes the next unit.
-        if value < 999.5:
-            digits = 0 if unit == "bytes" or value >= 99.95 else 1
-            return f"{value:.{digits}f} {unit}"
-        value /= 1000
-    return f"{value:,.1f} TB"
+# Seconds between two lines: logs should stay short, a notebook has a waiting reader.
+_BETWEEN_LINES, _IN_A_NOTEBOOK = 60.0, 10.0
 
 
-def duration(seconds: float) -> str:
-    """Format a time in seconds, minutes, or hours and minutes."""
-    if seconds < 59.5:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+class Display:
+    """Shows the progress of a job on standard error while its ``with`` block runs.
+
+    Parameters
+    ----------
+    quiet
+        Show nothing.
+    """
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._view: Bars | Lines | None = None
+        self._stages: dict[str, StageProgress] = {}
+
+    def __enter__(self) -> Display:
+        self._view = None if self._quiet else _choose_view()
+        if self._view is not None:
+            self._view.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._view is not None:
+            self._view.stop()
+            self._view = None
+
+    def begin(self, stage: str) -> None:
+        """Show that a stage has started."""
+        self._show(stage, lambda *_: None)
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        """Show the progress of a stage."""
+        self._show(stage, lambda shown, now: shown.update(done, total, now))
+
+    def end(self, stage: str) -> None:
+        """Show that a stage has ended."""
+        self._show(stage, StageProgress.end)
+
+    def _show(self, name: str, change: Callable[[StageProgress, float], None]) -> None:
+        if self._view is not None:
+            now = time.monotonic()
+            stage = self._stages.setdefault(name, StageProgress(name, now))
+            change(stage, now)
+            self._view.update(stage)
+
+
+def _choose_view() -> Bars | Lines | None:
+    """Choose what standard error can show; nothing where there is none."""
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
+        # Without widgets the output of a cell cannot be changed.
+        return Bars(in_notebook=True) if find_spec("ipywidgets") else Lines(_IN_A_NOTEBOOK)
+    if sys.stderr is None:
+        return None
+    return Bars(in_notebook=False) if sys.stderr.isatty() else Lines(_BETWEEN_LINES)
+
+
+class Bars:
+    """Show a bar of rich per stage, on a terminal or in a notebook's cell."""
+
+    _STEPS = 1000
+
+    def __init__(self, *, in_notebook: bool) -> None:
+        # Rich takes 50 ms to load.
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+        console = Console(force_jupyter=True) if in_notebook else Console(stderr=True)
+        label, amount, left = (
+            TextColumn(f"{{task.fields[stage]:{part}}}", style="none", markup=False)
+            for part in ("label", "amount", "time")
+        )
+        self._progress = Progress(label, BarColumn(), amount, left, console=console)
+        self._tasks: dict[str, TaskID] = {}
+
+    def start(self) -> None:
+        """Start drawing."""
+        self._progress.start()
+
+    def update(self, stage: StageProgress) -> None:
+        """Draw the progress of a stage."""
+        total = None if stage.share is None else self._STEPS
+        completed = int((stage.share or 0) * self._STEPS)
+        if stage.name not in self._tasks:
+            self._tasks[stage.name] = self._progress.add_task(stage.label, stage=stage)
+        self._progress.update(self._tasks[stage.name], completed=completed, total=total)
+
+    def stop(self) -> None:
+        """Stop drawing, and leave the bars on the screen."""
+        self._progress.stop()
+
+
+class Lines:
+    """Write a line about the current stage at fixed intervals."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._latest: StageProgress | None = None
+        # A queue in C survives interrupts, as for worker threads.
+        self._end: SimpleQueue[None] = SimpleQueue()
+        self._writing = Lock()
+
+    def start(self) -> None:
+        """Start the interval."""
+        self._writing.acquire()
+        start_new_thread(self._write, ())
+
+    def update(self, stage: StageProgress) -> None:
+        """Set the stage of the next line."""
+        self._latest = stage
+
+    def stop(self) -> None:
+        """Write no more lines."""
+        self._end.put(None)
+        with self._writing:
+            pass
+
+    def _write(self) -> None:
+        try:
+            while not self._is_over():
+                latest = self._latest
+                if latest is not None and latest.ended is None:
+                    # An unwritable log must not end the job.
+                    with contextlib.suppress(OSError, ValueError):
+                        sys.stderr.write(latest.line(time.monotonic()) + "\n")
+                        sys.stderr.flush()
+        finally:
+            self._writing.release()
+
+    def _is_over(self) -> bool:
+        """Wait until the next line is due, or until the end."""
+        try:
+            self._end.get(timeout=self._seconds)
+        except Empty:
+            return False
+        return True

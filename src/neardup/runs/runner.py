@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from neardup.options.groups import WorkerOptions
-from neardup.runs.display import Display
-from neardup.runs.progress import Progress, Report, as_job, current_job, job_logger
+from neardup.runs.progress import Display, Progress, Report, as_job, current_job, job_logger
 from neardup.runs.threads import count_workers, map_ordered
 
 T = TypeVar("T")
@@ -29,27 +28,20 @@ _MODEST = 10**9
 _LEAST = 64 * 10**6
 
 
-class _Version(NamedTuple):
-    """File names of a version of control groups.
-
-    ``reclaimable`` are lines of ``memory.stat`` for memory that the system reclaims under pressure.
-    """
-
-    limits: tuple[str, ...]
-    used: str
-    reclaimable: tuple[str, ...]
-
-
-_VERSION_1 = _Version(
-    ("memory.limit_in_bytes",),
-    "memory.usage_in_bytes",
-    ("total_inactive_file", "total_active_file"),
-)
-_VERSION_2 = _Version(
-    ("memory.max", "memory.high"),
-    "memory.current",
-    ("inactive_file", "active_file", "slab_reclaimable"),
-)
+# Files of control groups by version: limits, used memory, and lines of ``memory.stat`` for memory
+# that the system reclaims under pressure.
+_VERSIONS = {
+    "cgroup": (
+        ("memory.limit_in_bytes",),
+        "memory.usage_in_bytes",
+        ("total_inactive_file", "total_active_file"),
+    ),
+    "cgroup2": (
+        ("memory.max", "memory.high"),
+        "memory.current",
+        ("inactive_file", "active_file", "slab_reclaimable"),
+    ),
+}
 
 
 def peak_memory_bytes() -> int | None:
@@ -89,69 +81,51 @@ def available_memory_bytes(root: Path = Path("/")) -> int | None:
     root
         Folder with ``proc`` and ``sys``.
     """
-    free = _meminfo(root / "proc/meminfo")
-    if free is None:
-        total = _physical_bytes()
-        free = None if total is None else total // 2
+    free: int | None = None
+    if (kilobytes := _numbers(root / "proc/meminfo").get("MemAvailable:")) is not None:
+        free = kilobytes * 1024
+    else:
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     rooms = [free, *(_room(folder, version) for folder, version in _groups(root))]
     return min((room for room in rooms if room is not None), default=None)
 
 
-def _physical_bytes() -> int | None:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def _meminfo(path: Path) -> int | None:
-    kilobytes = _numbers(path).get("MemAvailable:")
-    return None if kilobytes is None else kilobytes * 1024
-
-
-def _groups(root: Path) -> Iterator[tuple[Path, _Version]]:
-    """Yield the folders of the control groups that limit this process, innermost first."""
+def _groups(root: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the folders of the control groups that limit this process, and their version."""
+    mounts = []
+    for line in _lines(root / "proc/self/mountinfo"):
+        before, _, after = line.partition(" - ")
+        kind, _, options = after.split(" ", 2)
+        if kind == "cgroup2" or (kind == "cgroup" and "memory" in options.split(",")):
+            mounted, place = before.split(" ")[3:5]
+            mounts.append((kind, mounted, root / place.lstrip("/")))
     for line in _lines(root / "proc/self/cgroup"):
         _, controllers, group = line.split(":", 2)
-        if not controllers:
-            mounts, version = _mounts(root, "cgroup2"), _VERSION_2
-        elif "memory" in controllers.split(","):
-            mounts, version = _mounts(root, "cgroup", "memory"), _VERSION_1
-        else:
-            continue
-        for mounted, place in mounts:
-            top = root / place.lstrip("/")
+        version = "cgroup" if "memory" in controllers.split(",") else "cgroup2"
+        for kind, mounted, top in mounts:
+            if kind != version or (controllers and version == "cgroup2"):
+                continue
             # In a container, the group may have its outer name while only its own folder is
             # visible.
             inner = PurePosixPath(group)
-            relative = inner.relative_to(mounted) if inner.is_relative_to(mounted) else None
-            folder = top / relative if relative is not None else top
+            folder = top / inner.relative_to(mounted) if inner.is_relative_to(mounted) else top
             for level in (folder, *folder.parents):
                 yield level, version
                 if level == top:
                     break
 
 
-def _mounts(root: Path, kind: str, option: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the visible part of each file system and its mount point."""
-    for line in _lines(root / "proc/self/mountinfo"):
-        before, _, after = line.partition(" - ")
-        found, _, options = after.split(" ", 2)
-        if found == kind and (not option or option in options.split(",")):
-            mounted, place = before.split(" ")[3:5]
-            yield mounted, place
-
-
-def _room(folder: Path, version: _Version) -> int | None:
+def _room(folder: Path, version: str) -> int | None:
     """Return the remaining memory of a control group; None if it is unlimited."""
-    limits = [_number(folder / name) for name in version.limits]
-    known = [limit for limit in limits if limit is not None]
-    used = _number(folder / version.used)
-    if not known or used is None:
+    names, used_name, reclaimable_names = _VERSIONS[version]
+    limits = [limit for name in names if (limit := _number(folder / name)) is not None]
+    used = _number(folder / used_name)
+    if not limits or used is None:
         return None
     statistics = _numbers(folder / "memory.stat")
-    reclaimable = sum(statistics.get(name, 0) for name in version.reclaimable)
-    return max(0, min(known) - max(0, used - reclaimable))
+    reclaimable = sum(statistics.get(name, 0) for name in reclaimable_names)
+    return max(0, min(limits) - max(0, used - reclaimable))
 
 
 def _number(path: Path) -> int | None:

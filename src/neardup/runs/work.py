@@ -2,13 +2,13 @@
 
     .NAME.neardup-work-DIGEST/
       key.json              inputs of the folder: options, versions, files
-      tasks.log             a line for each task that is done (storage.task_log)
       TASK.FILE             file of a task; a temporary name until the task is done
-      write.lock            one process at a time
+      done-NUMBER.json      record of a completed task: its name, result, and checksums of its files
+      write.lock            one process at a time; the system frees the lock of a killed process
 
-A task writes its files under temporary names, syncs them to the disk, renames them and adds a line
-to the log. A task without a line is not done, and its files are removed when the folder is opened
-again.
+A task writes its files under temporary names, syncs them to the disk, renames them and stores its
+record. Files without a record are removed when the folder is opened again. A resumed run first
+compares all files with their checksums: a damaged task and all later ones count as not done.
 """
 
 from __future__ import annotations
@@ -18,45 +18,50 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
 import tempfile
 import weakref
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import RLock
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO, Protocol, Self
 
-from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, WriteError
+from neardup.errors import (
+    InvalidInputError,
+    InvalidParameterError,
+    NeardupError,
+    ReadError,
+    WriteError,
+)
 from neardup.runs.disk import (
     FULL,
     GOES_ON,
     HOLDER,
     LOCK,
+    PATIENCE,
+    FileRecord,
+    LockedFolder,
+    finish_file,
     note_unfinished,
     passing,
+    record_of_file,
+    store_file,
     sync_folder,
 )
-from neardup.runs.progress import size
-from neardup.runs.tasks import (
-    KEY,
-    LOG,
-    DoneTasks,
-    Place,
-    TaskFiles,
-    TaskRecord,
-    WorkPlace,
-    as_json,
-)
+from neardup.runs.progress import job_logger, size
 
-# Errors of a work folder, each with a remedy; a run that can resume says so.
+KEY = "key.json"
+
+_log = job_logger(__name__)
 
 # Errors of writes that may come without a file name.
 _UNNAMED = FULL | {errno.EFBIG, errno.EIO, errno.EROFS}
-
 
 # Remedies for a full disk: for jobs with the option, for jobs with temporary files next to their
 # output, and for jobs that use the system's temporary folder.
@@ -91,33 +96,22 @@ def work_errors(
         if is_foreign and (cause is not error or not _is_of(folder, cause)):
             raise
         words = os.strerror(cause.errno) if cause.errno else str(cause)
-        message = f"cannot write {folder}: {words}; {_advice(folder, cause, is_lasting, elsewhere)}"
-        raise WriteError(message) from cause
-
-
-def no_disk(folder: Path, missing: int, free: int, elsewhere: str) -> str:
-    """Describe a disk with too little space for a run."""
-    return (
-        f"{folder} has {size(free)} free, and temporary files need {size(missing)}; free some "
-        f"disk, or {elsewhere}"
-    )
+        # The folder itself or one of its parents was missing.
+        if cause.errno == errno.ENOENT and _is_of(folder, cause):
+            advice = "something has removed files there; run the same command again"
+        elif cause.errno not in FULL:
+            advice = "name another folder for temporary files with work (--work)"
+        elif is_lasting:
+            advice = f"free some disk, then run the same command again: {GOES_ON}"
+        else:
+            advice = f"free some disk, or {elsewhere}"
+        raise WriteError(f"cannot write {folder}: {words}; {advice}") from cause
 
 
 def _is_of(folder: Path, error: OSError) -> bool:
     if isinstance(error.filename, str | bytes | os.PathLike):
         return folder in Path(os.fsdecode(error.filename)).parents
     return error.errno in _UNNAMED
-
-
-def _advice(folder: Path, error: OSError, is_lasting: bool, elsewhere: str) -> str:
-    # The folder itself or one of its parents was missing.
-    if error.errno == errno.ENOENT and _is_of(folder, error):
-        return "something has removed files there; run the same command again"
-    if error.errno not in FULL:
-        return "name another folder for temporary files with work (--work)"
-    if is_lasting:
-        return f"free some disk, then run the same command again: {GOES_ON}"
-    return f"free some disk, or {elsewhere}"
 
 
 # The key of a work folder: options, versions and inputs of a run, and differences of two keys. A
@@ -127,14 +121,13 @@ def _advice(folder: Path, error: OSError, is_lasting: bool, elsewhere: str) -> s
 _MOST_LISTED = 3
 
 
-def spell_key(key: Mapping[str, Any]) -> str:
-    """Serialize a key, always in the same way."""
+def _spelled_key(key: Mapping[str, Any]) -> str:
     return json.dumps(key, sort_keys=True, allow_nan=False)
 
 
 def digest_of(key: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a key, in hex."""
-    return hashlib.sha256(spell_key(key).encode()).hexdigest()
+    return hashlib.sha256(_spelled_key(key).encode()).hexdigest()
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
@@ -143,7 +136,7 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     Empty if they are the same.
     """
     # Normalize both to their stored form: a tuple becomes a list.
-    old, new = json.loads(spell_key(old)), json.loads(spell_key(new))
+    old, new = json.loads(_spelled_key(old)), json.loads(_spelled_key(new))
     parts = []
     # Options of two commands are not comparable.
     if "command" in old and old["command"] != new.get("command"):
@@ -169,7 +162,7 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
 
 def only_options_differ(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     """Return whether two keys agree in all files and versions."""
-    old, new = json.loads(spell_key(old)), json.loads(spell_key(new))
+    old, new = json.loads(_spelled_key(old)), json.loads(_spelled_key(new))
     return all(
         old.get(name) == new.get(name)
         for name in (*old, *new)
@@ -186,12 +179,12 @@ def _are_files(value: Any) -> bool:
 def _differing_files(name: str, old: list[Any], new: list[Any]) -> list[str]:
     before = {file["path"]: file for file in old}
     now = {file["path"]: file for file in new}
-    found = {
+    kinds = {
         "changed since": [path for path in now if path in before and now[path] != before[path]],
         "added since": [path for path in now if path not in before],
         "no longer there": [path for path in before if path not in now],
     }
-    listed = [f"{name} {what}: {_listed(paths)}" for what, paths in found.items() if paths]
+    listed = [f"{name} {what}: {_listed(paths)}" for what, paths in kinds.items() if paths]
     return listed or [f"{name} are in another order, or given another number of times"]
 
 
@@ -204,27 +197,184 @@ def _spelled(value: Any) -> str:
     return "not given" if value is None else str(value)
 
 
+# The location of a run's work, next to earlier runs of the same name.
+
+_MIDDLE = ".neardup-work-"
+_DIGEST = re.compile(r"[0-9a-f]{12}")
+
+
+def folder_name(name: str, digest: str) -> str:
+    """Return the name of a run's work folder; ``digest`` is the digest of its key in hex."""
+    return f".{name}{_MIDDLE}{digest[:12]}"
+
+
+def is_of_name(folder: str, name: str) -> bool:
+    """Return whether a folder is named like the work folders of a run."""
+    prefix = folder_name(name, "")
+    return folder.startswith(prefix) and bool(_DIGEST.fullmatch(folder[len(prefix) :]))
+
+
+class Place(Protocol):
+    """Location of a run's work, next to earlier runs of the same name."""
+
+    def others(self) -> Sequence[Path | str]:
+        """Return the locations of the same name with another key."""
+
+    def remove_others(self, paths: Collection[Path | str] | None = None) -> Sequence[Path | str]:
+        """Remove the given locations without a living process, and return them."""
+
+    def key_of(self, other: Path | str) -> dict[str, Any] | None:
+        """Return the key of a location; None if it cannot be read."""
+
+
+class WorkPlace(LockedFolder):
+    """A folder that is created, locked and removed as a whole, by the process of this object.
+
+    ``parent`` is created if it is missing, ``name`` is the name of the run, such as the name of its
+    output, and ``digest`` the digest of the folder's key.
+    """
+
+    def __init__(self, parent: Path, name: str, digest: str) -> None:
+        super().__init__(parent / folder_name(name, digest))
+        self.parent, self.name = parent, name
+        # Parent folders that were created for this one.
+        self.made: list[Path] = []
+        self._process = os.getpid()
+
+    def exists(self) -> bool:
+        """Return whether the folder exists."""
+        return os.path.lexists(self.path)
+
+    def enter(self, patience: float = PATIENCE) -> None:
+        """Create the folder and its parents, and lock it within some seconds."""
+        try:
+            super().enter(patience)
+        except TimeoutError:
+            message = (
+                f"the same command is at work in {self.path} already: {self.holder}; wait until "
+                "that is done, or end it"
+            )
+            raise WriteError(message) from None
+
+    def note(self, key: Mapping[str, Any]) -> None:
+        """Store the folder's key, and the parents that any process created for it."""
+        made_before = _load(self.path).get("made")
+        if isinstance(made_before, list):
+            above = (*reversed(self.parent.parents), self.parent)
+            self.made = [path for path in above if path in self.made or str(path) in made_before]
+        content = {"key": key, "made": list(map(str, self.made))}
+        store_file(self.path / KEY, json.dumps(content, indent=1).encode())
+        # A later run resumes from it.
+        for folder in (*self.made, self.path):
+            sync_folder(folder.parent)
+
+    def leave(self) -> None:
+        """Free the lock; the folder stays."""
+        if self._process == os.getpid():
+            super().leave()
+
+    def clear(self) -> None:
+        """Remove everything except the lock and its holder, the records of last tasks first."""
+
+        def rank(path: Path) -> tuple[bool, str]:
+            return _RECORD.fullmatch(path.name) is not None, path.name
+
+        for path in sorted(self.path.iterdir(), key=rank, reverse=True):
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name not in (LOCK, HOLDER):
+                path.unlink()
+
+    def remove(self) -> None:
+        """Remove the folder and the parents created for it, as far as possible."""
+        if self._process != os.getpid():
+            # A forked copy of the owner has ended.
+            return
+        with contextlib.suppress(OSError):
+            self.clear()
+        super().remove()
+        with contextlib.suppress(OSError):
+            for folder in reversed(self.made):
+                folder.rmdir()
+
+    def others(self) -> list[Path]:
+        """Return the work folders of the same name with another key, oldest first."""
+        times: list[tuple[int, Path]] = []
+        with contextlib.suppress(OSError), os.scandir(self.parent) as entries:
+            for entry in entries:
+                if (
+                    is_of_name(entry.name, self.name)
+                    and entry.name != self.path.name
+                    and entry.is_dir(follow_symlinks=False)
+                ):
+                    path = self.parent / entry.name
+                    times.append((entry.stat(follow_symlinks=False).st_mtime_ns, path))
+        return [path for _, path in sorted(times)]
+
+    def remove_others(self, paths: Collection[Path | str] | None = None) -> list[Path]:
+        """Remove and return the unlocked work folders of the same name, or some of them."""
+        removed = []
+        for path in self.others():
+            if paths is not None and path not in paths:
+                continue
+            other = WorkPlace(self.parent, self.name, path.name[-12:])
+            with contextlib.suppress(OSError):
+                # The lock of a living process raises WriteError, which is an OSError.
+                other.enter(patience=0)
+                if other.is_locked:
+                    other.remove()
+                    removed.append(path)
+        return removed
+
+    @staticmethod
+    def key_of(other: Path | str) -> dict[str, Any] | None:
+        """Return the key of a work folder; None if it cannot be read."""
+        key = _load(Path(other)).get("key")
+        return key if isinstance(key, dict) else None
+
+    def _make(self) -> None:
+        """Create the folder for its owner only, because it may hold texts."""
+        missing = [path for path in (self.parent, *self.parent.parents) if not path.exists()]
+        for folder in reversed(missing):
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir()
+                self.made.append(folder)
+        if self.path.is_symlink():
+            raise OSError(errno.EEXIST, os.strerror(errno.EEXIST))
+        with contextlib.suppress(FileExistsError):
+            self.path.mkdir(mode=0o700)
+
+
+def work_folders_of(output: Path) -> list[Path]:
+    """Return the work folders next to an output, left or in use by runs."""
+    return WorkPlace(output.parent, output.name, "").others()
+
+
+def _load(folder: Path) -> dict[str, Any]:
+    try:
+        content = json.loads((folder / KEY).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
 class LastingWork(ABC):
     """Results of a run's tasks, stored where the same command can resume.
 
     As a context manager, it removes the results at the end. After an error it keeps them if tasks
     are done, except for errors in options or inputs: a corrected command has another key.
 
-    Parameters
-    ----------
-    place
-        Location of the results.
-    key
-        Key of the work; None if no later run resumes.
-
     Attributes
     ----------
     stale
         Locations of earlier runs of the same name with other options or inputs.
+    problems
+        Damaged tasks that are repeated, a line each.
     """
 
     def __init__(self, place: Place, key: Mapping[str, Any] | None) -> None:
         self.stale = list(place.others())
+        self.problems: list[str] = []
         self._place, self._key = place, key
 
     def __enter__(self) -> Self:
@@ -245,11 +395,6 @@ class LastingWork(ABC):
     def said_done(self) -> str:
         """Number of completed tasks, as shown to users."""
         return "1 task is done" if self.n_done == 1 else f"{self.n_done:,} tasks are done"
-
-    @property
-    @abstractmethod
-    def problems(self) -> list[str]:
-        """Damaged tasks that are repeated, a line each."""
 
     @abstractmethod
     def close(self) -> None:
@@ -278,6 +423,35 @@ class LastingWork(ABC):
         return removed
 
 
+_RECORD = re.compile(r"done-\d{6}\.json")
+
+
+@dataclass(frozen=True)
+class TaskRecord:
+    """A completed task: its number, its files by name, and its result, which is JSON."""
+
+    number: int
+    name: str
+    files: Mapping[str, FileRecord] = field(default_factory=dict)
+    result: Any = None
+    is_discarded: bool = False
+
+
+class TaskFiles:
+    """Temporary paths and result of a running task; the result is small, as JSON."""
+
+    def __init__(self, stem: str, suffix: str) -> None:
+        self.result: Any = None
+        self.parts: dict[str, Path] = {}
+        self._stem, self._suffix = stem, suffix
+
+    def new(self, file_name: str) -> Path:
+        """Return a temporary path for a file of that name."""
+        path = Path(f"{self._stem}.{file_name}.{self._suffix}")
+        self.parts[file_name] = path
+        return path
+
+
 class WorkFolder(LastingWork):
     """Completed tasks and their files, in a folder created with the first task.
 
@@ -287,7 +461,9 @@ class WorkFolder(LastingWork):
     def __init__(self, place: WorkPlace, key: Mapping[str, Any] | None) -> None:
         super().__init__(place, key)
         self._place: WorkPlace = place
-        self._done = DoneTasks(place.path, None if key is None else digest_of(key))
+        # Checksums of records start with the key, so that records of another run count as damaged.
+        self._seed = 0 if key is None else zlib.crc32(digest_of(key).encode())
+        self._records: dict[str, TaskRecord] = {}
         self._under_way: set[str] = set()
         self._token = secrets.token_hex(4)
         self._mutex = RLock()
@@ -315,7 +491,7 @@ class WorkFolder(LastingWork):
         name
             Name of the run, such as the name of its output.
         key
-            All inputs of the work, from ``workspaces.key_of``.
+            All inputs of the work, from ``opening.key_of``.
         fresh
             Discard earlier results.
         at_once
@@ -350,67 +526,63 @@ class WorkFolder(LastingWork):
     @property
     def n_done(self) -> int:
         """Number of completed tasks."""
-        return len(self._done)
+        return len(self._records)
 
     @property
     def size_bytes(self) -> int:
         """Size of the files of all completed tasks."""
         with self._mutex:
-            return sum(file.size for file in self._done.files.values())
-
-    @property
-    def problems(self) -> list[str]:
-        """Damaged tasks that are repeated, a line each."""
-        return self._done.problems
+            records = [record for record in self._records.values() if not record.is_discarded]
+        return sum(file.size for record in records for file in record.files.values())
 
     def is_done(self, task: str) -> bool:
-        """Return whether a task is done with intact files.
-
-        Files of an earlier process are read once. If one is damaged, its task and all later ones
-        count as not done.
-        """
-        with self._mutex, self._errors():
-            return task in self._done
+        """Return whether a task is done."""
+        return task in self._records
 
     def result(self, task: str) -> Any:
         """Return the result of a completed task, as read back from JSON."""
-        with self._mutex, self._errors():
-            return self._done[task].result
+        return self._records[task].result
 
     def path(self, task: str, file_name: str) -> Path:
         """Return the path of a completed task's file."""
-        with self._mutex, self._errors():
-            return self._done.path(task, file_name)
+        record, path = self._records[task], self._path_of(task, file_name)
+        try:
+            n_bytes = path.stat().st_size
+        except OSError:
+            n_bytes = -1
+        if record.is_discarded or n_bytes != record.files[file_name].size:
+            message = "this file of an unfinished run is damaged, or gone; run the command again"
+            raise ReadError(message, path=str(path))
+        return path
 
     @contextmanager
     def task(self, name: str) -> Iterator[TaskFiles]:
         """Run a task in the block; it is done if the block ends without an error."""
-        self._begin(name)
-        files = TaskFiles(self.folder, name, self._token, is_lasting=self._key is not None)
+        with self._mutex:
+            self._check_open(f"task {name!r}")
+            if name in self._under_way or name in self._records:
+                message = f"task {name!r} cannot begin: it is done or under way"
+                raise ValueError(message)
+            self._under_way.add(name)
+        files = TaskFiles(f"{self.folder}/.{name}", f"{self._token}.part")
         try:
             with self._errors(is_foreign=True):
                 yield files
             with self._errors():
                 self._finish(name, files)
-        except BaseException:
-            files.remove_parts()
-            raise
         finally:
             with self._mutex:
                 self._under_way.discard(name)
+            for part in files.parts.values():
+                with contextlib.suppress(OSError):
+                    part.unlink(missing_ok=True)
 
     def passing_file(self, name: str) -> BinaryIO:
         """Open a temporary file for this process, removed on close."""
         with self._mutex, self._errors():
-            if not self._is_entered and not self._is_closed:
-                self._enter(is_fresh=True)
-            if self._is_closed:
-                message = f"file {name!r} cannot be made: the folder is closed"
-                raise ValueError(message)
-            path = self.folder / f".{name}.{self._token}.part"
-            file = path.open("w+b", buffering=0)
+            self._check_open(f"file {name!r}")
+            file = tempfile.TemporaryFile("w+b", buffering=0, prefix=f".{name}", dir=self.folder)  # noqa: SIM115
             self._passing.append(file)
-            weakref.finalize(self, file.close)
             return file
 
     @contextmanager
@@ -421,8 +593,7 @@ class WorkFolder(LastingWork):
         """
         path = self.folder / f"{secrets.token_hex(4)}.passing"
         with self._mutex, self._errors():
-            if not self._is_entered and not self._is_closed:
-                self._enter(is_fresh=True)
+            self._check_open("a temporary folder")
             path.mkdir()
         try:
             with passing(path), self._errors(is_foreign=True):
@@ -433,7 +604,10 @@ class WorkFolder(LastingWork):
     def discard(self, task: str) -> None:
         """Remove the files of a completed task; it stays done, with its result."""
         with self._mutex, self._errors():
-            self._done.discard(task)
+            record = replace(self._records[task], is_discarded=True)
+            self._store(record)
+            for name in record.files:
+                self._path_of(task, name).unlink(missing_ok=True)
 
     def free_disk_bytes(self) -> int:
         """Return the free space on the folder's disk."""
@@ -445,16 +619,19 @@ class WorkFolder(LastingWork):
         """Check that the disk has space for the total of a run's files, completed ones included."""
         missing, free = bytes_needed - self.size_bytes, self.free_disk_bytes()
         if missing > free:
-            raise WriteError(no_disk(self._place.parent, missing, free, self._elsewhere))
+            message = (
+                f"{self._place.parent} has {size(free)} free, and temporary files need "
+                f"{size(missing)}; free some disk, or {self._elsewhere}"
+            )
+            raise WriteError(message)
 
     def close(self) -> None:
         """Close the work, and keep the folder if a later run can resume."""
         with self._mutex:
-            if self._key is None or not self._done:
+            if self._key is None or not self._records:
                 self.remove()
             elif not self._is_closed:
-                self._is_closed = True
-                self._remove_passing()
+                self._end()
                 if self._is_entered:
                     self._place.leave()
                     note_unfinished(self.folder)
@@ -463,63 +640,32 @@ class WorkFolder(LastingWork):
         """Remove the folder after a finished run."""
         with self._mutex:
             if not self._is_closed:
-                self._is_closed = True
-                self._remove_passing()
+                self._end()
                 if self._finalizer is not None:
                     self._finalizer()
                 elif self._is_entered:
                     self._place.remove()
 
-    def _remove_passing(self) -> None:
-        """Remove temporary files first, because some systems keep open ones."""
+    def _end(self) -> None:
+        self._is_closed = True
         for file in self._passing:
             with contextlib.suppress(OSError):
                 file.close()
-                Path(file.name).unlink()
 
     def _errors(self, *, is_foreign: bool = False) -> AbstractContextManager[None]:
         is_lasting = self._key is not None
         return work_errors(
-            self.folder,
-            is_lasting=is_lasting,
-            is_foreign=is_foreign,
-            elsewhere=self._elsewhere,
+            self.folder, is_lasting=is_lasting, is_foreign=is_foreign, elsewhere=self._elsewhere
         )
 
-    def _begin(self, name: str) -> None:
-        with self._mutex:
-            if not self._is_entered and not self._is_closed:
-                # Present content is unknown and unused, because the folder was missing at the
-                # start.
-                self._enter(is_fresh=True)
-            if self._is_closed or name in self._under_way or self.is_done(name):
-                state = "the folder is closed" if self._is_closed else "it is done or under way"
-                message = f"task {name!r} cannot begin: {state}"
-                raise ValueError(message)
-            self._under_way.add(name)
-
-    def _finish(self, name: str, files: TaskFiles) -> None:
-        self._check_open(name)
-        result = as_json(files.result)
-        record = TaskRecord(name, files.finish(), result)
-        with self._mutex:
-            # Repeated, because only here no other thread can close it any more.
-            self._check_open(name)
-            try:
-                files.take_names()
-                if self._key is not None:
-                    sync_folder(self.folder)
-                self._done.add(record)
-            except BaseException:
-                # An interrupt may come after completion.
-                if not self._done.has(name):
-                    files.give_up_names()
-                raise
-
-    def _check_open(self, task: str) -> None:
+    def _check_open(self, what: str) -> None:
+        """Raise if the folder is closed, and create it if it is missing."""
         if self._is_closed:
-            message = f"task {task!r} comes too late: the folder is closed"
+            message = f"{what} comes too late: the folder is closed"
             raise ValueError(message)
+        if not self._is_entered:
+            # Present content is unknown and unused, because the folder was missing at the start.
+            self._enter(is_fresh=True)
 
     def _enter(self, *, is_fresh: bool) -> None:
         """Create or reopen the folder, and load the completed tasks."""
@@ -529,8 +675,8 @@ class WorkFolder(LastingWork):
             try:
                 if is_fresh:
                     self._place.clear()
-                self._done.load()
                 if self._key is not None:
+                    self._load()
                     self._place.note(self._key)
                     self._remove_leftovers()
             except BaseException:
@@ -539,8 +685,106 @@ class WorkFolder(LastingWork):
                 raise
         self._is_entered = True
 
+    def _path_of(self, task: str, file_name: str) -> Path:
+        return self.folder / f"{task}.{file_name}"
+
+    def _record_path(self, number: int) -> Path:
+        return self.folder / f"done-{number:06d}.json"
+
+    def _finish(self, name: str, files: TaskFiles) -> None:
+        self._check_open(f"task {name!r}")
+        result = json.loads(json.dumps(files.result, allow_nan=False))
+        if self._key is None:
+            finished = {
+                each: FileRecord(part.stat().st_size, "") for each, part in files.parts.items()
+            }
+        else:
+            finished = {each: finish_file(part) for each, part in files.parts.items()}
+        with self._mutex:
+            # Repeated, because only here no other thread can close it any more.
+            self._check_open(f"task {name!r}")
+            record = TaskRecord(len(self._records), name, finished, result)
+            try:
+                for each, part in files.parts.items():
+                    part.replace(self._path_of(name, each))
+                self._store(record)
+            except BaseException as error:
+                stored = self._record_path(record.number)
+                # An interrupt may come after completion.
+                if isinstance(error, Exception):
+                    with contextlib.suppress(OSError):
+                        stored.unlink(missing_ok=True)
+                if not stored.exists():
+                    for each in files.parts:
+                        with contextlib.suppress(OSError):
+                            self._path_of(name, each).unlink()
+                raise
+
+    def _store(self, record: TaskRecord) -> None:
+        """Add or replace a task, whose files are on the disk."""
+        if self._key is not None:
+            body = json.dumps(asdict(record), allow_nan=False).encode()
+            checksum = b"%08x " % zlib.crc32(body, self._seed)
+            store_file(self._record_path(record.number), checksum, body)
+        self._records[record.name] = record
+
+    def _load(self) -> None:
+        """Load the tasks of an earlier process, up to the first damaged one.
+
+        Tasks from the first one without files on are dropped with it, because its files were
+        removed for later tasks, which may be damaged.
+        """
+        self._records, damaged = {}, None
+        stored = sorted(p.name for p in self.folder.iterdir() if _RECORD.fullmatch(p.name))
+        for number in range(len(stored)):
+            record = self._read_record(number)
+            damaged = self._record_path(number) if record is None else self._damage_of(record)
+            if record is None or damaged is not None:
+                break
+            self._records[record.name] = record
+        if damaged is not None:
+            problem = (
+                f"{damaged} is damaged, or gone; what an unfinished run has lost is done again"
+            )
+            _log.warning("%s", problem)
+            self.problems.append(problem)
+            records = list(self._records.values())
+            discarded = (record.number for record in records if record.is_discarded)
+            n_kept = next(discarded, len(records))
+            self._records = {record.name: record for record in records[:n_kept]}
+            for name in reversed(stored):
+                if name >= self._record_path(n_kept).name:
+                    (self.folder / name).unlink(missing_ok=True)
+
+    def _read_record(self, number: int) -> TaskRecord | None:
+        try:
+            data = self._record_path(number).read_bytes()
+            content = json.loads(data[9:])
+            files = {name: FileRecord(**file) for name, file in content.pop("files").items()}
+            record = TaskRecord(files=files, **content)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+        is_intact = data[:9] == b"%08x " % zlib.crc32(data[9:], self._seed)
+        return record if is_intact and record.number == number else None
+
+    def _damage_of(self, record: TaskRecord) -> Path | None:
+        """Return the first damaged file of a task, or None."""
+        for name, expected in () if record.is_discarded else record.files.items():
+            path = self._path_of(record.name, name)
+            try:
+                # Reading a file takes long.
+                if path.stat().st_size != expected.size or record_of_file(path) != expected:
+                    return path
+            except OSError:
+                return path
+        return None
+
     def _remove_leftovers(self) -> None:
-        known = {KEY, LOG, LOCK, HOLDER, *self._done.files}
+        known = {KEY, LOCK, HOLDER}
+        for record in self._records.values():
+            known.add(self._record_path(record.number).name)
+            if not record.is_discarded:
+                known |= {self._path_of(record.name, name).name for name in record.files}
         for path in self.folder.iterdir():
             if path.name not in known and not path.is_dir():
                 path.unlink(missing_ok=True)

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 import neardup
-from neardup.runs import display as module
-from neardup.runs.display import Display
+from neardup.runs import progress as module
+from neardup.runs.progress import Display
 
 TEXTS = ["a b c d e f g h", "A b c d e f g h!", "i j k l m n o p"]
 

@@ -85,7 +85,7 @@ def run_python(script: str) -> str:
 # does not end within the seconds given to the fault handler waits for ever.
 INTERRUPTED = """
 import faulthandler, random, signal
-from neardup.runs.display import Lines
+from neardup.runs.progress import Lines
 from neardup.runs.threads import map_ordered
 
 def interrupt(*_):

@@ -12,15 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.errors import ReadError, WriteError
-from neardup.runs.disk import FileRecord
-from neardup.runs.tasks import TaskLog, TaskRecord
+from neardup.errors import WriteError
 from tests.each import each_of
 from tests.examples import examples
 from tests.faults import at_calls
 from tests.work_folders import KEY, TASKS, check, content_of, do, open_work, run
-
-PURPOSE = "a digest"
 
 
 @pytest.fixture(scope="module")
@@ -72,8 +68,8 @@ def test_damage__anywhere(stopped, tmp_path_factory, damages, order):
         done = {task for task in order if work.is_done(task)}
         # A prefix, for all that comes after damage counts as lost.
         assert done == set(TASKS[: len(done)])
-        # A log that was cut off is like one of a run that was killed.
-        assert work.problems or len(done) == len(TASKS) or "tasks.log" in damaged
+        # A run whose last record is lost is like one that was killed.
+        assert work.problems or len(done) == len(TASKS) or "done-000007.json" in damaged
         for task in order:
             if task not in done:
                 do(work, task)
@@ -85,14 +81,13 @@ def test_damage__anywhere(stopped, tmp_path_factory, damages, order):
     assert list(parent.iterdir()) == []
 
 
-@pytest.mark.parametrize("is_found_at_once", [True, False])
-def test_damage__of_a_file(stopped, tmp_path, is_found_at_once, caplog):
+@pytest.mark.parametrize("kind", ["cut", "flip"])
+def test_damage__of_a_file(stopped, tmp_path, kind, caplog):
     parent = tmp_path / "work"
     shutil.copytree(stopped, parent)
     [folder] = parent.iterdir()
-    damage(folder / "task-3.keys", "cut" if is_found_at_once else "flip", 50)
+    damage(folder / "task-3.keys", kind, 50)
     with open_work(parent) as work:
-        assert bool(work.problems) == is_found_at_once
         assert work.is_done("task-2")
         assert not work.is_done("task-3")
         assert not work.is_done("task-5")
@@ -104,29 +99,10 @@ def test_damage__of_a_file(stopped, tmp_path, is_found_at_once, caplog):
         )
         assert caplog.messages == [problem]
         check(work, "task-2")
-        with pytest.raises(ReadError, match="task 'task-5' of an unfinished run is damaged; run"):
-            work.path("task-5", "keys")
         with pytest.raises(KeyError):
-            work.path("task-9", "keys")
+            work.path("task-5", "keys")
         do(work, "task-3")
         check(work, "task-3")
-
-
-def test_damage__found_late_spares_what_this_process_has_done(stopped, tmp_path):
-    parent = tmp_path / "work"
-    shutil.copytree(stopped, parent)
-    [folder] = parent.iterdir()
-    damage(folder / "task-6.rows.bin", "flip", 0)
-    with open_work(parent) as work:
-        assert work.is_done("task-1")
-        with work.task("new") as files:
-            files.new("a").write_bytes(b"1")
-        assert not work.is_done("task-7")
-        assert work.is_done("new")
-        work.close()
-    with open_work(parent) as work:
-        assert work.is_done("new")
-        assert (work.n_done, work.problems) == (7, [])
 
 
 def test_damage__where_files_were_discarded(tmp_path):
@@ -141,50 +117,29 @@ def test_damage__where_files_were_discarded(tmp_path):
         assert [task for task in TASKS if work.is_done(task)] == ["task-0"]
 
 
-def records(n: int) -> list[TaskRecord]:
-    files = {"a": FileRecord(5, "0a0b0c0d"), "b.bin": FileRecord(0, "00000000")}
-    return [TaskRecord(f"task-{number}", files, {"n": [number]}) for number in range(n)]
-
-
-def write_log(path: Path, n: int) -> TaskLog:
-    log = TaskLog(path, PURPOSE)
-    log.store([])
-    for record in records(n):
-        log.append(record)
-    return log
-
-
-@given(st.integers(0, 10**6), KINDS.filter(lambda kind: kind != "remove"))
-@examples(300)
-def test_log__damaged(tmp_path_factory, place, kind):
-    path = tmp_path_factory.mktemp("log") / "tasks.log"
-    with at_calls(lambda _: None):
-        write_log(path, 4)
-        lines = path.read_bytes().splitlines(keepends=True)
-        damage(path, kind, place)
-        log = TaskLog(path, PURPOSE)
-        found, is_damaged = log.load()
-        assert list(found.values()) == records(len(found))
-        # All lines before the damage are read, but one from which something was cut off its end.
-        now = path.read_bytes()
-        intact = sum(now.startswith(b"".join(lines[: n + 1])) for n in range(len(lines)))
-        assert len(found) == intact
-        if kind != "cut":
-            assert is_damaged or len(found) >= 3
-        log.append(TaskRecord("next"))
-        assert list(TaskLog(path, PURPOSE).load()[0]) == [*found, "next"]
-
-
-@each_of("change", ["swap", "lose", "repeat", "purpose"])
-def test_log__whole_lines_that_are_not_at_their_places(tmp_path, change):
-    path = tmp_path / "tasks.log"
-    write_log(path, 4)
-    a, b, c, d = path.read_bytes().splitlines(keepends=True)
-    lines = {"swap": [a, c, b, d], "lose": [a, c, d], "repeat": [a, a, b, c, d]}
-    path.write_bytes(b"".join(lines.get(change, [a, b, c, d])))
-    found, is_damaged = TaskLog(path, "another" if change == "purpose" else PURPOSE).load()
-    assert is_damaged
-    assert list(found) == ([] if change == "purpose" else ["task-0"])
+@each_of("change", ["swap", "lose", "another key"])
+def test_records__whole_ones_that_are_not_at_their_places(stopped, tmp_path, change):
+    parent = tmp_path / "work"
+    shutil.copytree(stopped, parent)
+    [folder] = parent.iterdir()
+    paths = sorted(folder.glob("done-*"))
+    contents = [path.read_bytes() for path in paths]
+    if change == "swap":
+        paths[1].write_bytes(contents[2])
+        paths[2].write_bytes(contents[1])
+    elif change == "lose":
+        paths[1].unlink()
+    else:
+        with open_work(tmp_path / "other", KEY | {"version": "2"}) as other:
+            do(other, "task-0")
+            do(other, "task-1")
+            paths[1].write_bytes((other.folder / paths[1].name).read_bytes())
+    with open_work(parent) as work:
+        assert [task for task in TASKS if work.is_done(task)] == ["task-0"]
+        assert len(work.problems) == 1
+        assert len(list(folder.glob("done-*"))) == 1
+        do(work, "task-1")
+        check(work, "task-1")
 
 
 @pytest.mark.slow
@@ -231,15 +186,11 @@ def test_full_disk__at_any_call(tmp_path, code, is_once):
     assert n_errors > 20
 
 
-def test_key__with_the_log_gone(tmp_path):
+def test_key__that_cannot_be_read(tmp_path):
     run(tmp_path, finishes=False)
     [folder] = tmp_path.iterdir()
     (folder / "key.json").write_bytes(b"\xff")
     with open_work(tmp_path, KEY) as work:
-        # The log says by itself what it is for.
+        # Records say by themselves what they are for.
         assert work.is_done("task-1")
         assert work.path("task-1", "keys").read_bytes() == content_of("task-1", "keys")
-        work.close()
-    (folder / "tasks.log").unlink()
-    with open_work(tmp_path, KEY) as work:
-        assert work.n_done == 0

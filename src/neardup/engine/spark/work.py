@@ -37,8 +37,16 @@ from neardup.outputs.remote import new_remote_file
 from neardup.outputs.targets import Target, Url
 from neardup.runs.disk import note_unfinished, say_holder, this_holder
 from neardup.runs.progress import job_logger
-from neardup.runs.tasks import KEY, WorkPlace, folder_name, is_of_name
-from neardup.runs.work import LastingWork, Workspace, digest_of, work_errors
+from neardup.runs.work import (
+    KEY,
+    LastingWork,
+    WorkPlace,
+    Workspace,
+    digest_of,
+    folder_name,
+    is_of_name,
+    work_errors,
+)
 from neardup.version import __version__
 
 _log = job_logger(__name__)
@@ -301,11 +309,6 @@ class SharedWork(LastingWork):
         stages = sorted(done, reverse=True)
         parts = [f"{done[stage]:,} of {of[stage]:,} tasks of {stage}" for stage in stages]
         return f"{' and '.join(parts)} are done"
-
-    @property
-    def problems(self) -> list[str]:
-        """Return nothing: executors log the tasks that they repeat."""
-        return []
 
     def lay_out(self, slots: int) -> int:
         """Fix the number of parallel tasks, or return the number of an earlier run.
