@@ -53,7 +53,7 @@ def neardup_calls(elements: Any, counts: Any) -> dict[str, Callable[[], object]]
     """Return neardup's function, its input prepared."""
     import numpy as np
 
-    from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
+    from neardup.sketches.minhash import WeightedMinHashScheme, weighted_signatures
     from neardup.tables import WeightedSets
 
     order, (n, width) = np.argsort(elements, axis=1), elements.shape

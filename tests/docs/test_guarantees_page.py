@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from neardup.matching.bands import choose_banding
 from neardup.matching.measures import make_measure
-from neardup.sketches.super_shingles import SuperShingleRule
+from neardup.sketches.minhash import SuperShingleRule
 from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import make_tokenizer
 from tests.docs.pages import hashed, page, tables, text_lists, values

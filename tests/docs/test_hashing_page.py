@@ -16,7 +16,7 @@ from neardup.kernels.common.hashing import hash_bytes, logarithms, mix_words
 from neardup.kernels.text.weights import fill_weights
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import Query, make_queries
-from neardup.sketches.edit.signature import EditScheme, edit_signatures
+from neardup.sketches.edit import EditScheme, edit_signatures
 from neardup.sketches.minhash import MinHashScheme, _lanes, band_keys, minhash_signatures
 from neardup.tables import ShingleLists, Texts, TokenLists
 from neardup.text.forms import Normalisation

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.sketches.greedy import cluster_greedily
-from neardup.sketches.modulo import ModuloScheme, estimate_containment
+from neardup.sketches.minhash import SuperShingleRule
 from neardup.sketches.samples import (
+    ModuloScheme,
+    SmallestScheme,
+    estimate_containment,
     estimate_resemblance,
     join_sketches,
-    sketch_sets,
 )
-from neardup.sketches.smallest import SmallestScheme
-from neardup.sketches.super_shingles import SuperShingleRule
 from neardup.tables import SetSketches, ShingleLists
 from tests.arrays import ragged, unragged
 from tests.oracles import broder as oracle
@@ -33,7 +33,7 @@ thresholds = st.integers(1, 20).map(lambda n: Fraction(n, 20))
 
 
 def sketch(lists, scheme, lead=0):
-    return sketch_sets(ShingleLists(*ragged(lists, lead=lead)), scheme)
+    return scheme.sample(ShingleLists(*ragged(lists, lead=lead)))
 
 
 def rows_of(sketches):

@@ -9,13 +9,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.sketches.edit.estimate import (
+from neardup.sketches.edit import (
+    EditScheme,
     edit_estimates,
+    edit_signatures,
     exact_distances,
+    pack_letters,
     signature_distances,
+    unpack_letters,
 )
-from neardup.sketches.edit.kind import pack_letters, unpack_letters
-from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.tables import EditSignatures
 from tests.arrays import make_texts
 from tests.oracles import edit_signature as oracle

@@ -17,7 +17,7 @@ from neardup.matching import survivors as components
 from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import Containment, Jaccard, make_measure
 from neardup.runs.runner import Runner
-from neardup.sketches.intervals import wilson_intervals
+from neardup.sketches.kind import wilson_intervals
 from neardup.stages import decide
 from tests.arrays import make_sets
 from tests.calls import grouped

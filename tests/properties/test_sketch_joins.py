@@ -15,10 +15,13 @@ from neardup.errors import ResultLimitError
 from neardup.matching import join as pieces
 from neardup.matching.measures import Jaccard
 from neardup.runs.runner import Runner
-from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.samples import join_modulo, join_smallest, sketch_sets
-from neardup.sketches.signatures import join_signatures
-from neardup.sketches.smallest import SmallestScheme
+from neardup.sketches.minhash import join_signatures
+from neardup.sketches.samples import (
+    ModuloScheme,
+    SmallestScheme,
+    join_modulo,
+    join_smallest,
+)
 from neardup.tables import SetSketches, ShingleLists, Signatures
 from tests.arrays import ragged
 from tests.each import each_of
@@ -180,7 +183,7 @@ def test_join_samples__misses_none(scheme, n_workers):
     for trial in range(18):
         lists = random_sets(generator, trial % 9)
         n_left = generator.choice((None, None, len(lists) // 2, len(lists) // 3))
-        sketches = sketch_sets(ShingleLists(*ragged(lists)), scheme)
+        sketches = scheme.sample(ShingleLists(*ragged(lists)))
         rows = []
         moduli, sizes = sketches.moduli.tolist(), sketches.sizes.tolist()
         for elements, modulus, size in zip(lists, moduli, sizes, strict=True):

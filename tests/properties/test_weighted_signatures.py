@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
+from neardup.sketches.minhash import WeightedMinHashScheme, weighted_signatures
 from tests.arrays import make_weighted_sets, random_weighted_sets, random_words
 from tests.oracles import weighted as oracle
 

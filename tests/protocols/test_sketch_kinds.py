@@ -18,9 +18,8 @@ from neardup.errors import InvalidParameterError, SketchFormatError, SketchMisma
 from neardup.options.choices import SketchKindName
 from neardup.options.sketches import SketchOptions
 from neardup.runs.runner import Runner
-from neardup.sketches.from_texts import make_maker
 from neardup.sketches.kind import list_pairs
-from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of
+from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of, make_maker
 from neardup.stages.sketches import Sketches
 from neardup.tables import Texts
 from tests.arrays import same_arrays
@@ -92,7 +91,7 @@ def test_kinds__are_those_of_the_option():
     assert get_args(SketchKindName) == KIND_NAMES
     for name in KIND_NAMES:
         kind = kind_named(name)
-        assert kind.name == name
+        assert kind.scheme_type.kind == name
         assert kind.scheme_type().describe()["kind"] == name
 
 

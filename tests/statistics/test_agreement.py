@@ -12,9 +12,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.sketches.minhash import MinHashScheme, minhash_signatures
-from neardup.sketches.signatures import estimate_agreement
-from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
+from neardup.sketches.minhash import (
+    MinHashScheme,
+    WeightedMinHashScheme,
+    estimate_agreement,
+    minhash_signatures,
+    weighted_signatures,
+)
 from neardup.tables import ShingleLists, Signatures, WeightedSets
 
 pytestmark = pytest.mark.statistics

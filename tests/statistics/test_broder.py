@@ -11,13 +11,13 @@ import math
 import numpy as np
 import pytest
 
-from neardup.sketches.intervals import wilson_intervals
-from neardup.sketches.modulo import ModuloScheme, estimate_containment
+from neardup.sketches.kind import wilson_intervals
 from neardup.sketches.samples import (
+    ModuloScheme,
+    SmallestScheme,
+    estimate_containment,
     estimate_resemblance,
-    sketch_sets,
 )
-from neardup.sketches.smallest import SmallestScheme
 from neardup.tables import Estimates, ShingleLists
 
 pytestmark = pytest.mark.statistics
@@ -75,7 +75,7 @@ def run(estimate, scheme, left_size, right_size, overlap, seed):
     for start in range(0, TRIALS, step):
         n_pairs = min(step, TRIALS - start)
         lists = random_pairs(generator, n_pairs, left_size, right_size, overlap)
-        sketches = sketch_sets(lists, scheme)
+        sketches = scheme.sample(lists)
         rows = np.arange(0, 2 * n_pairs, 2, dtype=np.int64)
         parts.append(estimate(sketches, sketches, rows, rows + 1, scheme))
     names = ("values", "errors", "low", "high", "n_samples")

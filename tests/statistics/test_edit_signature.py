@@ -11,12 +11,13 @@ import math
 import numpy as np
 import pytest
 
-from neardup.sketches.edit.estimate import (
+from neardup.sketches.edit import (
+    EditScheme,
     edit_estimates,
+    edit_signatures,
     signature_distances,
     unrelated_distances,
 )
-from neardup.sketches.edit.signature import EditScheme, edit_signatures
 from neardup.tables import EditSignatures, Texts
 
 pytestmark = pytest.mark.statistics

@@ -13,10 +13,13 @@ import pytest
 
 from neardup.matching.measures import Containment, MaxContainment
 from neardup.runs.runner import Runner
-from neardup.sketches.minhash import MinHashScheme, minhash_signatures
-from neardup.sketches.modulo import ModuloKind, ModuloScheme
-from neardup.sketches.samples import join_modulo, sketch_sets
-from neardup.sketches.super_shingles import SuperShingleRule, SuperShingles
+from neardup.sketches.minhash import (
+    MinHashScheme,
+    SuperShingleRule,
+    SuperShingles,
+    minhash_signatures,
+)
+from neardup.sketches.samples import ModuloKind, ModuloScheme, join_modulo
 from neardup.tables import Signatures
 from tests.statistics.test_broder import SIGMAS, hypergeometric, overlap_for, random_pairs
 
@@ -41,7 +44,7 @@ def sketched(left, right, common, scheme, seed):
     parts = []
     for start in range(0, TRIALS, step):
         n = min(step, TRIALS - start)
-        parts.append(sketch_sets(random_pairs(generator, n, left, right, common), scheme))
+        parts.append(scheme.sample(random_pairs(generator, n, left, right, common)))
     return kind, kind.join_rows(parts)
 
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import pytest
 
-from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
+from neardup.sketches.minhash import WeightedMinHashScheme, weighted_signatures
 from neardup.tables import WeightedSets
 from tests.oracles.weighted import weighted_jaccard
 

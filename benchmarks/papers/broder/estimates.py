@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.papers.broder.texts import resemblance
-from neardup.sketches.minhash import MinHashScheme, minhash_signatures
-from neardup.sketches.modulo import ModuloScheme, estimate_containment
-from neardup.sketches.samples import estimate_resemblance, sketch_sets
-from neardup.sketches.signatures import estimate_agreement
-from neardup.sketches.smallest import SmallestScheme
+from neardup.sketches.minhash import MinHashScheme, estimate_agreement, minhash_signatures
+from neardup.sketches.samples import (
+    ModuloScheme,
+    SmallestScheme,
+    estimate_containment,
+    estimate_resemblance,
+)
 from neardup.tables import Estimates, SetSketches, ShingleLists, Signatures
 
 if TYPE_CHECKING:
@@ -167,7 +169,7 @@ def _sketch(
     sets: Sets, scheme: SmallestScheme | ModuloScheme
 ) -> tuple[tuple[str, int], Estimates, Floats]:
     pairs = np.arange(len(sets.left), dtype=np.int64)
-    left, right = (sketch_sets(each, scheme) for each in (sets.left, sets.right))
+    left, right = (scheme.sample(each) for each in (sets.left, sets.right))
     is_smallest = isinstance(scheme, SmallestScheme)
     key = ("smallest", scheme.size) if is_smallest else ("modulo", scheme.modulus or 0)
     return key, estimate_resemblance(left, right, pairs, pairs, scheme), _share_values(left, right)
@@ -178,7 +180,7 @@ def _contain(sets: Sets) -> Iterator[Sketched]:
     pairs = np.arange(len(sets.left), dtype=np.int64)
     for modulus in MODULI:
         scheme = ModuloScheme(modulus)
-        sketches = (sketch_sets(each, scheme) for each in (sets.left, sets.right))
+        sketches = (scheme.sample(each) for each in (sets.left, sets.right))
         yield ("modulo", modulus), estimate_containment(*sketches, pairs, pairs, scheme), None
 
 

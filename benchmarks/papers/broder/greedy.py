@@ -13,8 +13,7 @@ from neardup.matching.set_join import join_sets
 from neardup.options.choices import Representative
 from neardup.runs.runner import Runner
 from neardup.sketches.greedy import cluster_greedily
-from neardup.sketches.samples import sketch_sets
-from neardup.sketches.smallest import SmallestScheme
+from neardup.sketches.samples import SmallestScheme
 
 if TYPE_CHECKING:
     from benchmarks.corpora.lines import Row
@@ -42,7 +41,7 @@ def run_greedy(sets: ShingleSets, labels: list[str], orders: int, seed: int) -> 
     for way in get_args(Representative):
         found = []
         for order in shuffled:
-            sketches = sketch_sets(lists_of(sets, order), SKETCH)
+            sketches = SKETCH.sample(lists_of(sets, order))
             clusters = np.empty(len(sets), np.int64)
             greedy = cluster_greedily(sketches, SKETCH, THRESHOLD, representative=way)
             clusters[order] = greedy.clusters

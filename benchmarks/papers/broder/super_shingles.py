@@ -8,10 +8,13 @@ import numpy as np
 
 from benchmarks.papers.broder.estimates import Sets
 from benchmarks.papers.minhash.bands import UNION, signatures_of
-from neardup.sketches.minhash import MinHashScheme
-from neardup.sketches.samples import sketch_sets
-from neardup.sketches.smallest import SmallestScheme
-from neardup.sketches.super_shingles import SuperShingleRule, count_agreements, super_shingles
+from neardup.sketches.minhash import (
+    MinHashScheme,
+    SuperShingleRule,
+    count_agreements,
+    super_shingles,
+)
+from neardup.sketches.samples import SmallestScheme
 
 if TYPE_CHECKING:
     from benchmarks.papers.broder.estimates import Floats
@@ -61,7 +64,7 @@ def compare_sorted(generator: np.random.Generator, pairs: int, common: int) -> F
     alone = (UNION - common) // 2 * factor
     sets = Sets.draw(generator, pairs, (alone, common * factor, alone))
     left, right = (
-        sketch_sets(each, scheme).values.reshape(pairs, RULE.groups, RULE.rows)
+        scheme.sample(each).values.reshape(pairs, RULE.groups, RULE.rows)
         for each in (sets.left, sets.right)
     )
     shares: Floats = (left == right).all(axis=2).mean(axis=0)

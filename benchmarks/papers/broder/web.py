@@ -13,7 +13,7 @@ from benchmarks.corpora.texts import make_texts
 from benchmarks.papers.broder.made_pages import make_pages
 from neardup.files.extracted import UnreadableFileError
 from neardup.files.pages.html import visible_text
-from neardup.sketches.super_shingles import SuperShingleRule
+from neardup.sketches.minhash import SuperShingleRule
 from neardup.text.shingles import digest_token_lists, make_shingle_scheme
 from tests.calls import grouped
 

@@ -12,8 +12,7 @@ from benchmarks.measuring.clocks import fastest
 from benchmarks.papers.coates.runs import PRINTABLE, RATES, REPEATS, make_scheme
 from benchmarks.papers.minhash.rules import candidate_pairs
 from neardup.matching.bands import Banding
-from neardup.sketches.edit.estimate import exact_distances, signature_distances
-from neardup.sketches.edit.signature import edit_signatures
+from neardup.sketches.edit import edit_signatures, exact_distances, signature_distances
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.text.shingles import make_shingle_scheme, shingle_lists
 

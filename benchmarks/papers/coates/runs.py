@@ -11,8 +11,12 @@ import numpy as np
 from benchmarks.corpora.lines import Row
 from benchmarks.corpora.texts import draw_text, make_texts
 from benchmarks.measuring.clocks import fastest
-from neardup.sketches.edit.estimate import exact_distances, signature_distances
-from neardup.sketches.edit.signature import EditScheme, edit_signatures
+from neardup.sketches.edit import (
+    EditScheme,
+    edit_signatures,
+    exact_distances,
+    signature_distances,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

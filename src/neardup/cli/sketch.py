@@ -45,7 +45,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.outputs.folder import check_apart
     from neardup.outputs.table_files import check_table_file, size_of
     from neardup.reading.where import rows_where
-    from neardup.sketches.from_texts import make_maker
+    from neardup.sketches.registry import make_maker
     from neardup.stages.sketches import check_sketch_name
 
     given: SketchCommandOptions = call.options

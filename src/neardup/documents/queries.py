@@ -13,8 +13,12 @@ from neardup.documents.blocks import take_cells_of
 from neardup.documents.scheme import DocumentScheme
 from neardup.kernels.bucket.entries import Slots
 from neardup.matching.sieve import join_filters, make_filters
-from neardup.sketches.minhash import band_keys, minhash_signatures
-from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
+from neardup.sketches.minhash import (
+    WeightedMinHashScheme,
+    band_keys,
+    minhash_signatures,
+    weighted_signatures,
+)
 from neardup.tables import (
     Bools,
     Filters,

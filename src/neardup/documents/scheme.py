@@ -17,8 +17,7 @@ from neardup.options.documents import DocumentSchemeOptions
 from neardup.options.groups import ShingleOptions
 from neardup.options.kinds import exact_fraction
 from neardup.reading.sign import ReadingPlan
-from neardup.sketches.minhash import MinHashScheme
-from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.sketches.minhash import MinHashScheme, WeightedMinHashScheme
 from neardup.text.shingles import ShingleScheme, make_shingle_scheme
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting

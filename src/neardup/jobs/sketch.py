@@ -34,9 +34,9 @@ from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
 from neardup.runs.work import BY_OUTPUT, BY_SYSTEM
-from neardup.sketches import table_format
-from neardup.sketches.from_texts import SketchMaker, make_maker
-from neardup.sketches.kind import AnyKind, SketchRows, to_column
+from neardup.sketches import registry
+from neardup.sketches.kind import to_column
+from neardup.sketches.registry import SketchMaker, make_maker
 from neardup.stages.hints import hints_of_short, with_warning
 from neardup.stages.options import reading_plan
 from neardup.stages.sketches import SketchCounts, Sketches, summarise
@@ -52,7 +52,7 @@ class _SketchedBlock:
 
     source: str
     documents: TextBlock
-    rows: SketchRows
+    rows: Any
     digests: Uint64s
 
 
@@ -134,7 +134,7 @@ class _Parts:
     Iteration yields the ids of the documents of each block.
     """
 
-    def __init__(self, folder: Path, maker: SketchMaker[AnyKind]) -> None:
+    def __init__(self, folder: Path, maker: SketchMaker) -> None:
         self._folder, self._maker = folder, maker
         self.counts = SketchCounts()
         self.skipped: list[SkippedRow] = []
@@ -144,7 +144,7 @@ class _Parts:
 
     def append(self, block: _SketchedBlock) -> None:
         documents = block.documents
-        table = table_format.to_arrow(
+        table = registry.to_arrow(
             self._maker.describe(), documents.ids, block.rows, to_column(block.digests)
         ).append_column(_ROW, [pa.array(documents.numbers)])
         with (
@@ -172,9 +172,7 @@ class _Parts:
         """Return all sketches, as ``Sketches.to_arrow`` does, some at a time."""
         ids = pa.array([], common_id_type(self._id_types))
         no_digests = to_column(np.empty((0, 2), np.uint64))
-        empty = table_format.to_arrow(
-            self._maker.describe(), ids, _nothing(self._maker), no_digests
-        )
+        empty = registry.to_arrow(self._maker.describe(), ids, _nothing(self._maker), no_digests)
         tables = (
             self._part(number).drop_columns([_ROW]).cast(empty.schema)
             for number in range(len(self._sources))
@@ -194,7 +192,7 @@ class _Parts:
 _ROW = "row"
 
 
-def _nothing(maker: SketchMaker[AnyKind]) -> Any:
+def _nothing(maker: SketchMaker) -> Any:
     return maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
 
 
@@ -203,7 +201,7 @@ def _prepare(
     options: SketchOptions,
     idf_sources: Sequence[Source] | None,
     runner: Runner,
-) -> tuple[SketchMaker[AnyKind], ReadingPlan]:
+) -> tuple[SketchMaker, ReadingPlan]:
     """Choose the maker of sketches, and the columns of texts and ids."""
     check_effect(options, sources, idf_sources or ())
     maker, plan = make_maker(options), reading_plan(options)
@@ -228,8 +226,8 @@ def _complete(
 
 
 def _count_frequencies(
-    maker: SketchMaker[AnyKind], reference: Sequence[Source], plan: ReadingPlan, runner: Runner
-) -> SketchMaker[AnyKind]:
+    maker: SketchMaker, reference: Sequence[Source], plan: ReadingPlan, runner: Runner
+) -> SketchMaker:
     """Count the document frequencies of shingles, and return a maker with their weights."""
     texts = maker.texts
     plan = replace(plan, shingles=texts.shingles)
@@ -241,7 +239,7 @@ def _count_frequencies(
 
 def _sketch_blocks(
     sources: Sequence[Source],
-    maker: SketchMaker[AnyKind],
+    maker: SketchMaker,
     plan: ReadingPlan,
     runner: Runner,
 ) -> Iterator[_SketchedBlock]:

@@ -22,8 +22,13 @@ from neardup.matching.measures import Measure
 from neardup.matching.sieve import join_filters, make_filters
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
-from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
-from neardup.sketches.weighted_minhash import WeightedMinHashScheme, weighted_signatures
+from neardup.sketches.minhash import (
+    MinHashScheme,
+    WeightedMinHashScheme,
+    band_keys,
+    minhash_signatures,
+    weighted_signatures,
+)
 from neardup.tables import (
     Bools,
     Digests,

@@ -16,7 +16,7 @@ from neardup.kernels.sketch.samples import Samples
 from neardup.kernels.types import sealed
 from neardup.options.choices import Representative
 from neardup.options.kinds import exact_fraction
-from neardup.sketches.samples import SetScheme
+from neardup.sketches.samples import SampleScheme
 from neardup.tables import Bools, GreedyClusters, Int64s, SetSketches, Uint32s, offsets_of
 
 _Read = Callable[[int], Iterable[SetSketches]]
@@ -24,7 +24,7 @@ _Read = Callable[[int], Iterable[SetSketches]]
 
 def cluster_greedily(
     sketches: SetSketches | _Read,
-    scheme: SetScheme,
+    scheme: SampleScheme,
     threshold: str | float | Decimal | Fraction,
     *,
     representative: Representative = "first",
@@ -34,41 +34,19 @@ def cluster_greedily(
 ) -> GreedyClusters:
     """Assign each document, in order, to the most similar cluster or a new one.
 
-    A cluster is represented by its first member, or by the values that most members have. A
-    document joins if its resemblance with the representative, as estimated from the sketches,
-    reaches the threshold; of several clusters the one with the largest estimate, the earliest on a
-    tie. Estimates are compared as fractions, without rounding.
+    ``sketches`` may also be a function that yields them in parts from a part number on, called for
+    each pass. A document joins a cluster if its resemblance with the representative, as estimated
+    from the sketches, reaches the threshold; of several clusters the one with the largest estimate,
+    the earliest on a tie. Estimates are compared as fractions, without rounding. Estimates from
+    fewer than ``min_samples`` samples join nothing, unless both sets are known completely. Clusters
+    are numbered in the order of their first members, always their ``representatives``. A document
+    that joins no cluster is alone, and so is an empty one.
 
-    Parameters
-    ----------
-    sketches
-        Sketches of the documents in clustering order, or a function that yields them in parts from
-        a part number on, called for each pass.
-    scheme
-        The scheme of the sketches.
-    threshold
-        In (0, 1], an exact decimal.
-    representative
-        ``first``: the sketch of the first member. ``popular``: a sketch of as many values, the most
-        frequent ones in the members' sketches, the smaller of two on a tie. It changes with each
-        member. It has the modulus of the first member's sketch, so that only its multiples are
-        counted, and represents a whole set if the first sketch does.
-    min_samples
-        Estimates from fewer samples join nothing, unless both sets are known completely.
-    room_bytes
-        About how many bytes the clusters and the counts of values may take; None: any. All clusters
-        of ``popular`` values are in memory.
-    report
-        Called with the numbers of sketches processed and to process. The latter grows if not all
-        clusters fit.
+    The representative of a cluster is the ``first`` member's sketch, or a sketch of as many
+    ``popular`` values, the most frequent ones in the members' sketches, the smaller of two on a
+    tie. It changes with each member. It has the modulus of the first member's sketch, so that only
+    its multiples are counted, and represents a whole set if the first sketch does.
 
-    Returns
-    -------
-    Clusters numbered in the order of their first members, always their ``representatives``. A
-    document that joins no cluster is alone, and so is an empty one.
-
-    Notes
-    -----
     The order decides: it makes representatives, and a document similar to two others may join
     either. Members resemble the representative, as far as estimates go, and each other by the
     triangle inequality of 1 - r at least 2 t - 1; no pair is verified. Time O(values) for sorting
@@ -76,12 +54,14 @@ def cluster_greedily(
     n values the n (1 - t) + 1 rarest are looked up, so that boilerplate costs nothing. How rare a
     value is only has to be known roughly, so values are counted in a table of fixed size.
 
-    If not all clusters fit, a pass holds as many as fit. The first cluster that does not fit begins
-    another pass, from its first member on, in which later documents keep the best cluster of
-    earlier passes. So each document is compared with all earlier clusters before it joins one: 16
-    bytes per document, and one pass per memory load of clusters. A document with too few values in
-    common with all others becomes a cluster at once, without passes; two bits per value, as many as
-    fit, record that.
+    ``room_bytes`` limits the clusters and the counts of values; all clusters of ``popular`` values
+    are in memory, however. If not all clusters fit, a pass holds as many as fit. The first cluster
+    that does not fit begins another pass, from its first member on, in which later documents keep
+    the best cluster of earlier passes. So each document is compared with all earlier clusters
+    before it joins one: 16 bytes per document, and one pass per memory load of clusters. A document
+    with too few values in common with all others becomes a cluster at once, without passes; two
+    bits per value, as many as fit, record that. ``report`` gets the numbers of sketches processed
+    and to process, which grows with each further pass.
 
     ``popular`` values are not a sample of any document's set. They estimate a resemblance with the
     core of a cluster, with unknown error. Members need not resemble each other, because the core
@@ -104,10 +84,10 @@ def cluster_greedily(
     is_popular = representative == "popular"
     open_ones = None
     if room_bytes is not None and not is_popular:
-        open_ones = _Open.find(read, scheme, least, room_bytes)
+        open_ones = _Open.find(read, least, room_bytes)
         read = open_ones.of(read)
     # The table of rare values gets a quarter of the room, clusters the rest.
-    census = _take_census(read(0), scheme, None if room_bytes is None else room_bytes // 4)
+    census = _take_census(read(0), None if room_bytes is None else room_bytes // 4)
     if room_bytes is not None:
         room_bytes -= census.frequencies.nbytes
     if is_popular and census.n_values > _MOST_ENTRIES:
@@ -212,13 +192,12 @@ class _Open:
     bounds: list[int]
 
     @classmethod
-    def find(cls, read: _Read, scheme: SetScheme, least: Fraction, most_bytes: int) -> _Open:
+    def find(cls, read: _Read, least: Fraction, most_bytes: int) -> _Open:
         """Count all values, in a table that may merge some values to save bytes."""
         seen = np.zeros(1 << max(most_bytes.bit_length() - 1, 0), np.uint8)
         bounds = [0]
         moduli: set[int] = set()
         for sketches in read(0):
-            scheme.check(sketches)
             greedy.note_values(sketches.values, seen)
             bounds.append(bounds[-1] + len(sketches))
             moduli.update(np.unique(sketches.moduli).tolist())
@@ -286,16 +265,13 @@ class _Census:
         return self.bounds[-1]
 
 
-def _take_census(
-    parts: Iterable[SetSketches], scheme: SetScheme, most_bytes: int | None
-) -> _Census:
+def _take_census(parts: Iterable[SetSketches], most_bytes: int | None) -> _Census:
     bounds, n_values, largest = [0], 0, 0
     moduli: set[int] = set()
     # With one count a value few are counted together.
     n_slots = None if most_bytes is None else 1 << max((most_bytes // 4).bit_length() - 1, 0)
     frequencies = np.zeros(n_slots or 1, np.uint32)
     for sketches in parts:
-        scheme.check(sketches)
         if n_slots is None:
             n_slots = 1 << len(sketches.values).bit_length()
             frequencies = np.zeros(n_slots, np.uint32)

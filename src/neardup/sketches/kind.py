@@ -1,33 +1,312 @@
-"""Define the protocol of all kinds of sketches."""
+"""Define kinds of sketches: make, join, compare and store sketches of one scheme.
+
+Sketches of similar documents are often equal. So each document also has a digest, equal for exact
+copies only, under the seed of the scheme: nobody without the seed can test a guess.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.errors import InvalidParameterError
 from neardup.kernels.common.hashing import mix_words
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Floats, Int64s, Texts, TokenLists, TokenSpans, Uint64s
+from neardup.tables import Bools, Estimates, Floats, Int64s, Texts, TokenLists, TokenSpans, Uint64s
 from neardup.text.shingles import ShingleScheme, digest_token_lists
 from neardup.text.tokenizers import Tokenizer
 from neardup.text.weighting import WeightedScheme, Weighting
 
-# Pairs of rows of one or two collections, listed in pieces to bound memory.
+# Estimates from fewer samples are useless.
+LEAST_SAMPLES = 20
+
+# The normal quantile that leaves 2.5 % on either side.
+QUANTILE_95 = 1.959963984540054
+
+DIGEST_BYTES = 16
+
+# Pairs handed on at a time, to bound memory.
+_PIECE = 1 << 16
 
 # Rows of the lesser and of the greater number, one of each for every pair.
 Pairs = tuple[Int64s, Int64s]
 
-# Pairs handed on at a time.
-_PIECE = 1 << 16
+
+class SketchScheme:
+    """Settings of sketches: a frozen dataclass whose fields are the options of its kind."""
+
+    kind: ClassVar[str]
+    seed: int
+
+    def describe(self) -> dict[str, Any]:
+        """Return all settings that decide a sketch, as plain values."""
+        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
+
+
+def check_range(name: str, value: int, least: int, most: int, spelling: str | None = None) -> None:
+    """Raise InvalidParameterError for a setting out of range; ``spelling`` is the upper limit's."""
+    if not least <= value <= most:
+        message = f"{name} must lie between {least} and {spelling or f'{most:,}'}, got {value}"
+        raise InvalidParameterError(message)
+
+
+def check_seed(seed: int) -> None:
+    """Raise InvalidParameterError for a seed of more than 64 bits."""
+    check_range("seed", seed, 0, 2**64 - 1, "2^64 - 1")
+
+
+@dataclass(frozen=True)
+class TextScheme:
+    """Preparation of texts for sketches.
+
+    A kind without tokens uses only the normalisation of ``shingles``; only kinds of weighted sets
+    use ``weights``.
+    """
+
+    shingles: ShingleScheme
+    weights: WeightedScheme = field(
+        default_factory=lambda: WeightedScheme(Weighting("raw", "unary"))
+    )
+
+
+@dataclass(frozen=True)
+class EstimatedShares:
+    """Estimates of one measure: ``hits / samples``.
+
+    They mean something where ``is_usable``.
+    """
+
+    hits: Int64s | Floats
+    samples: Int64s | Floats
+    is_usable: Bools
+
+    def reaching(self, threshold: Fraction) -> Bools:
+        """Mark the usable estimates that reach a threshold."""
+        # Samples are less than 2^33 and the threshold's numbers 2^30: whole products are exact.
+        p, q = threshold.numerator, threshold.denominator
+        reached: Bools = self.is_usable & (self.hits * q >= self.samples * p)
+        return reached
+
+
+@dataclass(frozen=True)
+class PairEstimates:
+    """Estimates of pairs of rows.
+
+    ``columns`` are the columns to be reported, an Arrow array each. ``measures`` has the estimates
+    of each measure of the kind by its name, the similarity first.
+    """
+
+    columns: dict[str, pa.Array]
+    measures: dict[str, EstimatedShares]
+
+
+class SketchKind(ABC):
+    """A kind of sketches: make, join, compare and store them.
+
+    ``registry`` lists the kinds. The rows of sketches are a table of ``neardup.tables``, with a row
+    per document; its type depends on the kind, which alone accesses it.
+    """
+
+    scheme_type: ClassVar[type[Any]]
+    #: Options in addition to the scheme's, and document options that this kind does not have.
+    more_options: ClassVar[tuple[str, ...]] = ()
+    missing_options: ClassVar[tuple[str, ...]] = ()
+    #: Defaults of document options.
+    defaults: ClassVar[Mapping[str, Any]] = {}
+    #: Estimated measures by their common names, the similarity first; in directed measures the
+    #: first row of a pair is contained in the second.
+    measures: ClassVar[tuple[str, ...]]
+    directed_measures: ClassVar[tuple[str, ...]] = ()
+    #: Whether shingles are weighed, and documents may have to be counted before.
+    is_weighted: ClassVar[bool] = False
+    #: Whether greedy clustering takes the rows.
+    has_clusters: ClassVar[bool] = False
+    #: Whether rows are min-hashes, for super-shingles.
+    has_super_shingles: ClassVar[bool] = False
+
+    def __init__(self, scheme: Any) -> None:
+        self.scheme = scheme
+
+    @property
+    def name(self) -> str:
+        """The kind's name."""
+        return str(self.scheme_type.kind)
+
+    def describe(self, texts: TextScheme) -> dict[str, Any]:
+        """Return all settings that decide a sketch; sketches of equal settings are comparable."""
+        return texts.shingles.describe() | dict(self.scheme.describe())
+
+    @abstractmethod
+    def make(self, texts: Texts, how: TextScheme) -> Any:
+        """Sketch texts, one after another in the order given."""
+
+    def make_with_digests(self, texts: Texts, how: TextScheme) -> tuple[Any, Uint64s]:
+        """Sketch texts, and digest the sketched tokens under the scheme's seed, shape (n, 2)."""
+        tokenizer = RememberingTokenizer(how.shingles.tokenizer)
+        rows = self.make(texts, replace(how, shingles=replace(how.shingles, tokenizer=tokenizer)))
+        return rows, digest_tokens(tokenizer.hash_tokens(texts), self.scheme.seed)
+
+    @abstractmethod
+    def join_rows(self, parts: Sequence[Any]) -> Any:
+        """Concatenate sketches of at least one part."""
+
+    @abstractmethod
+    def candidates(
+        self,
+        rows: Any,
+        measure: str,
+        threshold: Fraction,
+        *,
+        n_left: int | None,
+        limit: int | None,
+        runner: Runner,
+    ) -> Iterator[Pairs]:
+        """Yield all pairs of rows whose estimate of a measure may reach the threshold.
+
+        Pairs ascend, the lesser row first. In a directed measure the contained row is first, so
+        that a pair may come in both orders. With ``n_left``, the rows of the first of two
+        collections, pairs have one row of each.
+
+        Raises
+        ------
+        ResultLimitError
+            If more than ``limit`` pairs are sure to reach the threshold; the caller may count more.
+        """
+
+    @abstractmethod
+    def estimate(self, rows: Any, left: Int64s, right: Int64s) -> PairEstimates:
+        """Estimate how similar pairs of rows are."""
+
+    def count_short(self, rows: Any) -> int:
+        """Count the rows too short for any estimate."""
+        return 0
+
+    @abstractmethod
+    def count_elements(self, rows: Any) -> Int64s:
+        """Return the sketched shingles or characters per text; -1 if not known."""
+
+    @abstractmethod
+    def to_columns(self, rows: Any) -> dict[str, pa.Array]:
+        """Return the columns of a stored table, ``sketch`` and the sizes known to the kind."""
+
+    @abstractmethod
+    def from_columns(self, table: pa.Table) -> Any:
+        """Read the columns of a stored table back, and check every number.
+
+        Raises
+        ------
+        DamagedColumnError, KeyError, pyarrow.ArrowException
+            If ``to_columns`` did not write them.
+        """
+
+
+def estimate_shares(hits: Int64s, n_samples: Int64s, left: Floats, whole: Bools) -> Estimates:
+    """Estimate the share of marked elements, of which samples have ``hits``.
+
+    Samples are drawn without putting back. ``left`` is the factor by which the variance is less
+    than with putting back: (N - n) / (N - 1) for n of N elements, or an estimate of it. Samples
+    that are the ``whole`` population give exact shares, 0 where it is empty.
+
+    Errors are those of the hypergeometric distribution with the estimate v in place of the truth,
+    sqrt(v (1 - v) / n * left). They are 0 where v is 0 or 1; use the interval there. Intervals are
+    Wilson's for n / left samples.
+    """
+    n = n_samples.astype(np.float64)
+    left = np.where(whole, 0.0, left)
+    values = np.where(whole, 0.0, np.nan)
+    np.divide(hits, n, out=values, where=n > 0)
+    errors = np.where(n > 0, np.sqrt(values * (1 - values) * left / np.maximum(n, 1)), values)
+    effective = np.full(len(n), np.inf)
+    np.divide(n, left, out=effective, where=left > 0)
+    low, high = wilson_intervals(values, effective)
+    return Estimates(values, errors, low, high, n_samples)
+
+
+def wilson_intervals(shares: Floats, n_samples: Floats) -> tuple[Floats, Floats]:
+    """Bound shares from independent draws with 95 % confidence.
+
+    Without draws a share is NaN, from 0 to 1; with infinitely many draws it is exact. Intervals
+    contain 95 % on average over all true shares, and less for some near 0 and 1.
+
+    References
+    ----------
+    Wilson (1927), Probable inference, the law of succession, and statistical inference. Brown, Cai
+    and DasGupta (2001), Interval estimation for a binomial proportion.
+    """
+    seen = n_samples > 0
+    n = np.where(seen, n_samples, 1.0)
+    z = QUANTILE_95
+    whole = 1 + z * z / n
+    middle = (shares + z * z / (2 * n)) / whole
+    spread = z * np.sqrt(shares * (1 - shares) / n + z * z / (4 * n * n)) / whole
+    # The bounds include the share itself, whatever was rounded.
+    low = np.clip(np.minimum(middle - spread, shares), 0.0, 1.0)
+    high = np.clip(np.maximum(middle + spread, shares), 0.0, 1.0)
+    return np.where(seen, low, 0.0), np.where(seen, high, 1.0)
+
+
+@dataclass(frozen=True)
+class SetShares:
+    """Estimated shares of pairs of sets, a and b.
+
+    ``jaccard``, weighted if the sets are. Some kinds also estimate the share of a in b, of b in a,
+    and of the smaller set in the larger.
+    """
+
+    jaccard: Estimates
+    a_in_b: Estimates | None = None
+    b_in_a: Estimates | None = None
+    smaller_in_larger: Estimates | None = None
+
+
+class ShareKind(SketchKind):
+    """A kind of sketches that are samples of sets, for estimates of shares."""
+
+    @abstractmethod
+    def shares(self, rows: Any, left: Int64s, right: Int64s) -> SetShares:
+        """Estimate the shares of elements common to pairs of rows; a is the left one."""
+
+    def estimate(self, rows: Any, left: Int64s, right: Int64s) -> PairEstimates:
+        """Estimate how similar pairs of rows are."""
+        shares = self.shares(rows, left, right)
+        columns = _share_columns(shares.jaccard, "similarity", "")
+        for name, estimates in (("a", shares.a_in_b), ("b", shares.b_in_a)):
+            if estimates is not None:
+                columns |= _share_columns(estimates, f"containment_{name}", f"containment_{name}_")
+        columns["samples"] = pa.array(shares.jaccard.n_samples)
+        each = (shares.jaccard, shares.a_in_b, shares.smaller_in_larger)
+        measures = zip(self.measures, (one for one in each if one is not None), strict=True)
+        return PairEstimates(columns, {name: _counted(estimates) for name, estimates in measures})
+
+
+def _share_columns(estimates: Estimates, name: str, prefix: str) -> dict[str, pa.Array]:
+    is_usable = estimates.is_usable(LEAST_SAMPLES)
+    return {
+        name: where_known(is_usable, estimates.values),
+        f"{prefix}error": where_known(is_usable, estimates.errors),
+        f"{prefix}low": where_known(is_usable, estimates.low),
+        f"{prefix}high": where_known(is_usable, estimates.high),
+    }
+
+
+def _counted(estimates: Estimates) -> EstimatedShares:
+    samples = np.maximum(estimates.n_samples, 1)
+    hits = np.rint(np.nan_to_num(estimates.values) * samples).astype(np.int64)
+    return EstimatedShares(hits, samples, estimates.is_usable(LEAST_SAMPLES))
+
+
+def where_known(is_known: Bools, values: Floats) -> pa.Array:
+    """Return values as a column, null where nothing is known."""
+    return pa.array(values, mask=~np.asarray(is_known))
 
 
 def count_pairs(n: int, n_left: int | None, *, is_directed: bool = False) -> int:
@@ -71,13 +350,6 @@ def cut_pairs(left: Int64s, right: Int64s) -> Iterator[Pairs]:
     """Yield pairs that were found together in pieces."""
     for start in range(0, len(left), _PIECE):
         yield left[start : start + _PIECE], right[start : start + _PIECE]
-
-
-# Digests beside sketches: whether two documents are the same, token for token.
-# Sketches of similar documents are often equal; digests are equal for exact copies only. They use
-# the seed of a scheme, so that nobody without the seed can test a guess.
-
-DIGEST_BYTES = 16
 
 
 class RememberingTokenizer(Tokenizer):
@@ -140,11 +412,8 @@ def no_digests(n: int) -> pa.Array:
     return pa.nulls(n, pa.binary(DIGEST_BYTES))
 
 
-# Columns of stored sketches read back: numbers and lists, refused if they are anything else.
-
-
 class DamagedColumnError(Exception):
-    """A number that no sketch has."""
+    """A column of stored sketches has a number that no sketch has."""
 
 
 def check(is_right: bool | np.bool_) -> None:
@@ -171,7 +440,7 @@ def read_counts(table: pa.Table, name: str, *, null: int | None = None) -> Int64
 def read_lists(table: pa.Table, kind: pa.DataType) -> tuple[pa.Array, Int64s]:
     """Return the values of the lists of ``sketch``, and their offsets from 0."""
     column = read_column(table, "sketch")
-    # Others, list views, may have offsets in any order.
+    # List views may have offsets in any order.
     is_list = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     check(any(test(column.type) for test in is_list))
     lists = column.cast(pa.large_list(kind))
@@ -180,220 +449,3 @@ def read_lists(table: pa.Table, kind: pa.DataType) -> tuple[pa.Array, Int64s]:
     values = lists.values.slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
     check(values.null_count == 0)
     return values, offsets - offsets[0]
-
-
-# Concatenated lists of different lengths, as sketches are held.
-
-
-# Estimates from fewer samples are useless.
-LEAST_SAMPLES = 20
-
-
-class KindScheme(Protocol):
-    """Settings of sketches: a frozen dataclass that checks its ranges.
-
-    Its fields are the options of the kind.
-    """
-
-    @property
-    def seed(self) -> int:
-        """The seed of the hash functions, from 0 to 2^64 - 1."""
-
-    def describe(self) -> dict[str, Any]:
-        """Return all settings that decide a sketch, as plain values, including ``kind``."""
-
-
-class SketchRows(Protocol):
-    """Sketches of some documents, a row each: a table of ``neardup.tables``."""
-
-    def __len__(self) -> int: ...
-
-
-SchemeT = TypeVar("SchemeT", bound=KindScheme)
-RowsT = TypeVar("RowsT", bound=SketchRows)
-
-
-@dataclass(frozen=True)
-class TextScheme:
-    """Preparation of texts for sketches.
-
-    Parameters
-    ----------
-    shingles
-        How texts become sets; a kind without tokens uses only the normalisation.
-    weights
-        Weights of shingles, for kinds of weighted sets only.
-    """
-
-    shingles: ShingleScheme
-    weights: WeightedScheme = field(
-        default_factory=lambda: WeightedScheme(Weighting("raw", "unary"))
-    )
-
-
-@dataclass(frozen=True)
-class EstimatedShares:
-    """Estimates of one measure: ``hits / samples``.
-
-    They mean something where ``is_usable``.
-    """
-
-    hits: Int64s | Floats
-    samples: Int64s | Floats
-    is_usable: Bools
-
-    def reaching(self, threshold: Fraction) -> Bools:
-        """Mark the usable estimates that reach a threshold."""
-        # Samples are less than 2^33 and the threshold's numbers 2^30: whole products are exact.
-        p, q = threshold.numerator, threshold.denominator
-        reached: Bools = self.is_usable & (self.hits * q >= self.samples * p)
-        return reached
-
-
-@dataclass(frozen=True)
-class PairEstimates:
-    """Estimates of pairs of rows.
-
-    ``columns`` are the columns to be reported, an Arrow array each. ``measures`` has the estimates
-    of each measure of the kind by its name, the similarity first.
-    """
-
-    columns: dict[str, pa.Array]
-    measures: dict[str, EstimatedShares]
-
-
-class SketchKind(ABC, Generic[SchemeT, RowsT]):
-    """A kind of sketches: make, join, compare and store them.
-
-    A kind is a subclass in a module of its own, and a line in ``sketches.registry``.
-
-    Parameters
-    ----------
-    scheme
-        The scheme of the sketches.
-    """
-
-    name: ClassVar[str]
-    scheme_type: ClassVar[type[Any]]
-    #: Options in addition to the scheme's, and document options that this kind does not have.
-    more_options: ClassVar[tuple[str, ...]] = ()
-    missing_options: ClassVar[tuple[str, ...]] = ()
-    #: Defaults of document options.
-    defaults: ClassVar[Mapping[str, Any]] = {}
-    #: Estimated measures by their common names, the similarity first; in directed measures the
-    #: first row of a pair is contained in the second.
-    measures: ClassVar[tuple[str, ...]]
-    directed_measures: ClassVar[tuple[str, ...]] = ()
-    #: Whether shingles are weighed, and documents may have to be counted before.
-    is_weighted: ClassVar[bool] = False
-    #: Whether greedy clustering takes the rows.
-    has_clusters: ClassVar[bool] = False
-    #: Whether rows are min-hashes, for super-shingles.
-    has_super_shingles: ClassVar[bool] = False
-
-    def __init__(self, scheme: SchemeT) -> None:
-        self.scheme = scheme
-
-    @classmethod
-    def check_given(cls, given: Mapping[str, Any]) -> None:
-        """Check given options, else None, beyond the scheme's own checks.
-
-        Raises
-        ------
-        InvalidParameterError
-            If one has no effect together with another.
-        """
-
-    def describe(self, texts: TextScheme) -> dict[str, Any]:
-        """Return all settings that decide a sketch.
-
-        ``kind`` is the kind's name. Sketches of equal settings are comparable.
-        """
-        return texts.shingles.describe() | self.scheme.describe()
-
-    @abstractmethod
-    def make(self, texts: Texts, how: TextScheme) -> RowsT:
-        """Sketch texts, one after another in the order given."""
-
-    def make_with_digests(self, texts: Texts, how: TextScheme) -> tuple[RowsT, Uint64s]:
-        """Sketch texts, and digest the sketched tokens under the scheme's seed, shape (n, 2)."""
-        tokenizer = RememberingTokenizer(how.shingles.tokenizer)
-        rows = self.make(texts, replace(how, shingles=replace(how.shingles, tokenizer=tokenizer)))
-        return rows, digest_tokens(tokenizer.hash_tokens(texts), self.scheme.seed)
-
-    @abstractmethod
-    def join_rows(self, parts: Sequence[RowsT]) -> RowsT:
-        """Concatenate sketches of at least one part."""
-
-    @abstractmethod
-    def candidates(
-        self,
-        rows: RowsT,
-        measure: str,
-        threshold: Fraction,
-        *,
-        n_left: int | None,
-        limit: int | None,
-        runner: Runner,
-    ) -> Iterator[Pairs]:
-        """Find all pairs of rows whose estimate may reach the threshold.
-
-        Parameters
-        ----------
-        rows
-            n sketches.
-        measure
-            One of the kind's ``measures``.
-        threshold
-            Least estimate of it, in (0, 1].
-        n_left
-            Rows of the first of two collections; pairs have one row of each. None: one collection.
-        limit
-            Most pairs that reach the threshold.
-        runner
-            Runs the work.
-
-        Returns
-        -------
-        Some pairs at a time, in ascending order, the lesser row first. In a directed measure the
-        contained row is first, so that a pair may come in both orders.
-
-        Raises
-        ------
-        ResultLimitError
-            If more than ``limit`` pairs are sure to reach the threshold; the caller may count more.
-        """
-
-    @abstractmethod
-    def estimate(self, rows: RowsT, left: Int64s, right: Int64s) -> PairEstimates:
-        """Estimate how similar pairs of rows are."""
-
-    def count_short(self, rows: RowsT) -> int:
-        """Count the rows too short for any estimate."""
-        return 0
-
-    @abstractmethod
-    def count_elements(self, rows: RowsT) -> Int64s:
-        """Return the sketched shingles or characters per text; -1 if not known."""
-
-    @abstractmethod
-    def to_columns(self, rows: RowsT) -> dict[str, pa.Array]:
-        """Return the columns of a stored table, ``sketch`` and the sizes known to the kind."""
-
-    @abstractmethod
-    def from_columns(self, table: pa.Table) -> RowsT:
-        """Read the columns of a stored table back, and check every number.
-
-        Raises
-        ------
-        DamagedColumnError, KeyError, pyarrow.ArrowException
-            If ``to_columns`` did not write them.
-        """
-
-
-AnyKind = SketchKind[Any, Any]
-
-
-def where_known(is_known: Bools, values: Floats) -> pa.Array:
-    """Return values as a column, null where nothing is known."""
-    return pa.array(values, mask=~np.asarray(is_known))

@@ -1,31 +1,69 @@
-"""List the kinds of sketches, and look them up by name."""
+"""Look kinds of sketches up by name, make sketches from texts, and store them as Arrow tables.
+
+A table has a row per document, and the scheme in its metadata. Columns are ``id``, strings or
+integers, ``digest``, 16 bytes that only exact copies share, null if unknown, the kind's columns of
+the document's size, and ``sketch``:
+
+- minhash: ``size`` (distinct shingles), a list of num_perm uint32; all ones for an empty set.
+- weighted: ``size`` and ``weight``, the sum of all weights in units of 2^-20; likewise.
+- smallest: ``size``, null where it is not known, a list of ascending uint64.
+- modulo: ``size``, ``modulus``, a list of ascending uint64.
+- edit: ``length`` in characters, a list of uint32; with two letters ``symbols``, their number, and
+  their bits as bytes, eight to a byte, the first one highest.
+"""
 
 from __future__ import annotations
 
+import json
+import zlib
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from neardup.errors import InvalidParameterError, SketchFormatError
-from neardup.sketches.kind import AnyKind
+from neardup.files.ids import join_ids
+from neardup.options.groups import DocumentOptions, FingerprintOptions
+from neardup.options.option import no_effect
+from neardup.options.sketches import SketchOptions
+from neardup.sketches.kind import (
+    DIGEST_BYTES,
+    DamagedColumnError,
+    SketchKind,
+    TextScheme,
+    check,
+    read_column,
+)
+from neardup.tables import Texts, Uint64s
+from neardup.text.shingles import Fingerprints, shingle_scheme
+from neardup.text.weighting import WeightedScheme, Weighting
+from neardup.version import __version__
+
+FORMAT_VERSION = 1
+METADATA_KEY = b"neardup.sketches"
+
+REPEATED_ID = "an id comes twice; ids must differ, make the sketches again"
 
 _KINDS = {
     "minhash": ("neardup.sketches.minhash", "MinHashKind"),
-    "weighted": ("neardup.sketches.weighted_minhash", "WeightedKind"),
-    "smallest": ("neardup.sketches.smallest", "SmallestKind"),
-    "modulo": ("neardup.sketches.modulo", "ModuloKind"),
-    "edit": ("neardup.sketches.edit.kind", "EditKind"),
+    "weighted": ("neardup.sketches.minhash", "WeightedKind"),
+    "smallest": ("neardup.sketches.samples", "SmallestKind"),
+    "modulo": ("neardup.sketches.samples", "ModuloKind"),
+    "edit": ("neardup.sketches.edit", "EditKind"),
 }
 
 KIND_NAMES = tuple(_KINDS)
 
 
-def kind_named(name: str) -> type[AnyKind]:
+def kind_named(name: str) -> type[SketchKind]:
     """Return the kind of a name of ``KIND_NAMES``.
 
     Its module is loaded then, because a job needs one kind, and each loads kernels of its own.
     """
     module, kind = _KINDS[name]
-    kind_class: type[AnyKind] = getattr(import_module(module), kind)
+    kind_class: type[SketchKind] = getattr(import_module(module), kind)
     return kind_class
 
 
@@ -34,7 +72,7 @@ def kinds_with(feature: str) -> str:
     return " or ".join(name for name in KIND_NAMES if getattr(kind_named(name), feature))
 
 
-def kind_of(fields: dict[str, Any]) -> AnyKind:
+def kind_of(fields: dict[str, Any]) -> SketchKind:
     """Return the kind of sketches that a scheme, as plain values, describes.
 
     Raises
@@ -66,3 +104,143 @@ def kind_of(fields: dict[str, Any]) -> AnyKind:
         message = f"the scheme of kind {name} is not complete; make the sketches again"
         raise SketchFormatError(message)
     return kind(scheme)
+
+
+@dataclass(frozen=True)
+class SketchMaker:
+    """All that turns texts into sketches."""
+
+    kind: SketchKind
+    texts: TextScheme
+
+    def describe(self) -> dict[str, Any]:
+        """Return all settings that decide a sketch.
+
+        Sketches of equal settings are comparable. Frequencies are missing until they are counted.
+        """
+        return self.kind.describe(self.texts)
+
+    def make_with_digests(self, texts: Texts) -> tuple[Any, Uint64s]:
+        """Sketch texts, and digest the sketched tokens."""
+        return self.kind.make_with_digests(texts, self.texts)
+
+    def make(self, texts: Texts) -> Any:
+        """Sketch texts, one after another in the order given."""
+        return self.kind.make(texts, self.texts)
+
+
+def make_maker(options: SketchOptions) -> SketchMaker:
+    """Check the combination of options, before any work starts."""
+    return make_maker_of(kind_named(options.kind), options)
+
+
+def make_maker_of(kind: type[SketchKind], options: SketchOptions) -> SketchMaker:
+    """Check the options of a given kind; errors as of ``make_maker``."""
+    names = tuple(kind.scheme_type.__dataclass_fields__)
+    _check_own(kind, options, names)
+    given = {name: getattr(options, name) for name in names}
+    if given.get("modulus") is not None and given["size"] is not None:
+        message = "size has no effect with a modulus; leave it out, or leave out modulus"
+        raise InvalidParameterError(message, "size", "modulus")
+    scheme = kind.scheme_type(**{name: value for name, value in given.items() if value is not None})
+    weights = _weights_of(options) if kind.is_weighted else None
+    usual = {name: value for name, value in kind.defaults.items() if getattr(options, name) is None}
+    tokenizer = usual.pop("tokenizer", None)
+    complete = options.but(**usual)
+    shingles = shingle_scheme(
+        complete.with_tokenizer(tokenizer or "words"), Fingerprints.of(complete, complete.seed)
+    )
+    texts = TextScheme(shingles) if weights is None else TextScheme(shingles, weights)
+    return SketchMaker(kind(scheme), texts)
+
+
+def _weights_of(options: SketchOptions) -> WeightedScheme:
+    weights = WeightedScheme(Weighting(options.tf or "raw", options.idf or "unary"))
+    if options.idf_from is not None and not weights.needs_frequencies:
+        raise no_effect("idf_from", "with idf unary", "choose another idf", "idf")
+    return weights
+
+
+def _check_own(kind: type[SketchKind], options: SketchOptions, names: tuple[str, ...]) -> None:
+    of_all = {*DocumentOptions.known, *FingerprintOptions.known}
+    known = {*of_all, "kind", *names, *kind.more_options}
+    unknown = [name for name in SketchOptions.known if name not in known]
+    for name in (*unknown, *kind.missing_options):
+        if getattr(options, name) != options.known[name].default:
+            where = f"on sketches of kind {kind.scheme_type.kind}"
+            raise no_effect(name, where, "choose another kind", "kind")
+
+
+def to_arrow(scheme: dict[str, Any], ids: pa.Array, rows: Any, digests: pa.Array) -> pa.Table:
+    """Return sketches as a table."""
+    columns = {"id": ids, "digest": digests, **kind_of(scheme).to_columns(rows)}
+    about: dict[str, Any] = {
+        "format": FORMAT_VERSION,
+        "neardup": __version__,
+        "scheme": scheme,
+        "scheme_checksum": checksum_of(scheme),
+        "digests": True,
+    }
+    return pa.table(columns).replace_schema_metadata({METADATA_KEY: json.dumps(about)})
+
+
+def checksum_of(scheme: dict[str, Any]) -> int:
+    """Return the CRC-32 of a scheme as JSON, because checksums of pages exclude metadata."""
+    return zlib.crc32(json.dumps(scheme, sort_keys=True).encode())
+
+
+def read_scheme(metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
+    """Read the scheme of sketches from a table's metadata.
+
+    Raises
+    ------
+    SketchFormatError
+        If the metadata is not of sketches, is damaged, or has a newer format.
+    """
+    try:
+        about = json.loads((metadata or {})[METADATA_KEY])
+        version, scheme = about["format"], about["scheme"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        message = "not a file of sketches; make one with neardup sketch"
+        raise SketchFormatError(message) from None
+    if version != FORMAT_VERSION or not isinstance(scheme, dict):
+        message = (
+            f"sketches of format {version}, this neardup reads {FORMAT_VERSION}; use a newer "
+            "neardup, or make the sketches again"
+        )
+        raise SketchFormatError(message)
+    kind_of(scheme)
+    if about.get("scheme_checksum", None) != checksum_of(scheme):
+        message = "the scheme is damaged; make the sketches again, or get another copy"
+        raise SketchFormatError(message)
+    return scheme
+
+
+def from_arrow(table: pa.Table) -> tuple[dict[str, Any], pa.Array, Any, pa.Array]:
+    """Read sketches back: scheme, ids, rows and digests, checked in every number.
+
+    Raises
+    ------
+    SketchFormatError
+        If anything is not as ``to_arrow`` writes it.
+    """
+    scheme = read_scheme(table.schema.metadata)
+    try:
+        table.validate(full=True)
+        ids = join_ids([read_column(table, "id")])
+        check(ids.null_count == 0)
+        rows: Any = kind_of(scheme).from_columns(table)
+        digests = _read_digests(table)
+    except (KeyError, pa.ArrowException, DamagedColumnError):
+        message = "the columns are not those of sketches of this kind; make the sketches again"
+        raise SketchFormatError(message) from None
+    if pc.count_distinct(ids).as_py() != len(ids):
+        raise SketchFormatError(REPEATED_ID)
+    return scheme, ids, rows, digests
+
+
+def _read_digests(table: pa.Table) -> pa.Array:
+    column = read_column(table, "digest")
+    is_bytes = (pa.types.is_fixed_size_binary, pa.types.is_binary, pa.types.is_large_binary)
+    check(column.null_count == len(column) or any(test(column.type) for test in is_bytes))
+    return column.cast(pa.binary(DIGEST_BYTES))

@@ -1,12 +1,20 @@
-"""Share code of the kinds smallest and modulo."""
+"""Sketch sets by samples: the smallest values of a permutation, or the multiples of a modulus.
+
+Broder's sketches: shingle x becomes mix64(x ^ mix64(~mix64(seed))), one to one, and sketches hold
+some of these values. They estimate resemblance, and multiples of a modulus also containment.
+
+References
+----------
+Broder (1997), On the resemblance and containment of documents, sections 3 and 4.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,11 +22,23 @@ import pyarrow as pa
 from neardup.errors import InvalidParameterError
 from neardup.kernels.common.hashing import mix_words
 from neardup.kernels.types import sealed
-from neardup.matching.measures import Dice, Measure
+from neardup.matching.measures import MEASURES, Dice, Measure
 from neardup.matching.set_join import join_sets
 from neardup.runs.runner import Runner
-from neardup.sketches.intervals import ShareKind, Shares, estimate_shares
-from neardup.sketches.kind import Pairs, TextScheme, check, read_counts, read_lists
+from neardup.sketches.kind import (
+    Pairs,
+    SetShares,
+    ShareKind,
+    SketchScheme,
+    TextScheme,
+    check,
+    check_range,
+    check_seed,
+    cut_pairs,
+    estimate_shares,
+    read_counts,
+    read_lists,
+)
 from neardup.tables import (
     Bools,
     Bytes,
@@ -34,21 +54,21 @@ from neardup.tables import (
 )
 from neardup.text.shingles import shingle_texts
 
-# Schemes of samples: their common part, and the decisions of each.
+# Kernels are imported on use, so that a job loads only its kind's kernels.
+
+_ALL_ONES = 2**64 - 1
+# More values than any sketch has.
+_NO_LIMIT = 2**62
 
 
-class SetScheme(ABC):
-    """A rule for which elements of a permuted set its sample holds.
-
-    Schemes are frozen dataclasses; shingle x becomes mix64(x ^ ``permutation_key``), one to one.
-    """
+class SampleScheme(SketchScheme, ABC):
+    """A rule for which elements of a permuted set its sample holds."""
 
     size: int
-    seed: int
 
-    @abstractmethod
-    def describe(self) -> dict[str, Any]:
-        """Return all settings that decide the sketches of given shingles, as plain values."""
+    def __post_init__(self) -> None:
+        check_range("size", self.size, 1, 2**20)
+        check_seed(self.seed)
 
     @property
     @abstractmethod
@@ -57,11 +77,10 @@ class SetScheme(ABC):
 
     @abstractmethod
     def sample(self, shingles: ShingleLists) -> SetSketches:
-        """Sample every set; see ``sketch_sets``."""
+        """Sample every set; the shingles of a set come in any order, with any repeats.
 
-    @abstractmethod
-    def check(self, sketches: SetSketches) -> None:
-        """Raise SketchMismatchError for moduli or sizes outside of the scheme."""
+        Time O(shingles), and sorting of the sampled values.
+        """
 
     @abstractmethod
     def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
@@ -73,59 +92,118 @@ class SetScheme(ABC):
         with np.errstate(over="ignore"):
             return mix_words(~mix_words(np.uint64(self.seed)))
 
-    def _check_fields(self) -> None:
-        if not 1 <= self.size <= 2**20:
-            message = f"size must lie between 1 and 1,048,576, got {self.size}"
-            raise InvalidParameterError(message)
-        if not 0 <= self.seed < 2**64:
-            message = f"seed must lie between 0 and 2^64 - 1, got {self.seed}"
-            raise InvalidParameterError(message)
 
+@dataclass(frozen=True)
+class SmallestScheme(SampleScheme):
+    """Sketches of the ``size`` smallest elements of a permuted set, from 1 to 1,048,576.
 
-def check_rows(what: str, rows: Int64s, sketches: SetSketches) -> None:
-    """Raise InvalidParameterError for a missing row; ``what`` is the parameter's name."""
-    if len(rows) and not 0 <= rows.min() <= rows.max() < len(sketches):
-        message = (
-            f"{what} must be rows of {len(sketches)} sketches, got {rows.min()} to {rows.max()}"
-        )
-        raise InvalidParameterError(message)
-
-
-# Broder's sketches: samples of shingle sets that estimate resemblance and containment.
-
-
-def sketch_sets(shingles: ShingleLists, scheme: SetScheme) -> SetSketches:
-    """Sample the same elements of every shingle set.
-
-    Shingle x becomes mix64(x ^ mix64(~mix64(seed))), one to one, and sketches hold some of
-    these values: the smallest, or the multiples of a modulus.
-
-    Parameters
-    ----------
-    shingles
-        n lists of shingle hashes in any order; repeats change nothing.
-    scheme
-        Which values.
-
-    Returns
-    -------
-    n sketches. ``sizes`` has the number of distinct shingles; smallest sketches have it only below
-    the scheme's size, else -1.
-
-    Notes
-    -----
-    Time O(shingles), and sorting of the sampled values. If a modulo sketch does not hold all,
-    distinct shingles are counted, with 48 bytes per shingle of the longest text, so that repeats do
-    not change the modulus.
-
-    References
-    ----------
-    Broder (1997), On the resemblance and containment of documents, sections 3 and 4.
+    A smaller set is kept whole; only then its size is known, else -1. ``seed`` has 64 bits.
     """
-    return scheme.sample(shingles)
+
+    kind = "smallest"
+
+    size: int = 256
+    seed: int = 42
+
+    @property
+    def sample_limit(self) -> int:
+        """Return the most values of a union that are a sample: the size."""
+        return self.size
+
+    def sample(self, shingles: ShingleLists) -> SetSketches:
+        """Take the smallest elements of every set."""
+        from neardup.kernels.sketch import samples
+
+        n = len(shingles)
+        room = int(np.minimum(np.diff(shingles.offsets), self.size).sum())
+        values: Uint64s = np.empty(room, np.uint64)
+        offsets: Int64s = np.empty(n + 1, np.int64)
+        sizes: Int64s = np.empty(n, np.int64)
+        samples.smallest_sketches(
+            *(shingles.values, shingles.offsets, self.permutation_key, self.size),
+            *(values, offsets, sizes),
+        )
+        return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, np.ones(n, np.int64))
+
+    def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
+        """As much of the union is seen as the largest value is of 2^64."""
+        shares: Floats = largest / 2.0**64
+        return shares
 
 
-# Tables of sketches put together.
+@dataclass(frozen=True)
+class ModuloScheme(SampleScheme):
+    """Sketches of the elements of a permuted set divisible by a modulus.
+
+    ``modulus`` is one for all sets, from 1 to 2^32, and ``size`` has no effect then. Without it
+    each set of n distinct elements has the power of two 2^i with size * 2^i <= n < size * 2^(i +
+    1), and 1 if n < size. So a sketch is expected to have ``size`` to twice as many values.
+    """
+
+    kind = "modulo"
+
+    modulus: int | None = None
+    size: int = 100
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        if self.modulus is not None and not 1 <= self.modulus <= 2**32:
+            message = f"modulus must lie between 1 and 2^32, got {self.modulus}"
+            raise InvalidParameterError(message)
+        super().__post_init__()
+
+    def describe(self) -> dict[str, Any]:
+        """Return all settings that decide a sketch, as plain values."""
+        return super().describe() | {"size": self.size if self.modulus is None else None}
+
+    @property
+    def sample_limit(self) -> int:
+        """All values of a larger modulus are a sample of the union."""
+        return _NO_LIMIT
+
+    def sample(self, shingles: ShingleLists) -> SetSketches:
+        """Take the multiples of a modulus in every set, and count its distinct elements.
+
+        Unless a sketch holds all, distinct shingles are counted, with 48 bytes per shingle of the
+        longest text, so that repeats do not change the modulus.
+        """
+        from neardup.kernels.sketch import samples
+
+        n = len(shingles)
+        longest = int(np.diff(shingles.offsets).max(initial=0))
+        scratch: Uint64s = np.empty(longest, np.uint64)
+        counts: Int64s = np.empty(2 * longest + 1, np.int64)
+        sizes: Int64s = np.empty(n, np.int64)
+        # A sketch of modulus 1 counts by itself.
+        least = {None: 2 * self.size, 1: longest + 1}.get(self.modulus, 0)
+        sets = shingles.values, shingles.offsets, self.permutation_key
+        seen, again, mixed = np.empty((3, longest), np.uint64)
+        samples.count_distinct(*sets, least, seen, again, mixed, scratch, counts, sizes)
+        if self.modulus is None:
+            odd, shifts = 1, _fitting_shifts(sizes, self.size)
+            moduli = 1 << shifts
+        else:
+            power_of_two = self.modulus & -self.modulus
+            odd = self.modulus // power_of_two
+            shifts = np.full(n, power_of_two.bit_length() - 1, np.int64)
+            moduli = np.full(n, self.modulus, np.int64)
+        values: Uint64s = np.empty(len(shingles.values) + 1, np.uint64)
+        offsets: Int64s = np.empty(n + 1, np.int64)
+        inverse, quota = np.uint64(pow(odd, -1, 2**64)), np.uint64(_ALL_ONES // odd)
+        samples.modulo_sketches(*sets, inverse, quota, shifts, scratch, counts, values, offsets)
+        sizes = np.where(moduli == 1, np.diff(offsets), sizes)
+        return SetSketches(values[: offsets[-1]].copy(), offsets, sizes, moduli)
+
+    def seen(self, largest: Uint64s, moduli: Int64s) -> Floats:
+        """Of the union 1 / modulus is seen."""
+        shares: Floats = 1 / moduli
+        return shares
+
+
+def _fitting_shifts(sizes: Int64s, least: int) -> Int64s:
+    """Return for each size the largest i with least * 2^i <= size, or 0."""
+    bounds = np.array([least << i for i in range(1, 63 - least.bit_length())], np.int64)
+    return np.searchsorted(bounds, sizes, side="right")
 
 
 def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
@@ -141,52 +219,40 @@ def join_sketches(parts: Sequence[SetSketches]) -> SetSketches:
     )
 
 
-# Estimate the resemblance of sets from common values of their samples.
-
-
 def estimate_resemblance(
-    sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SetScheme
+    sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SampleScheme
 ) -> Estimates:
     """Estimate |A ∩ B| / |A ∪ B| for pairs of two tables' sets.
 
     In smallest sketches the ``size`` smallest values of the union sample the union, and the common
     values among them sample the intersection; two whole sets are compared exactly. In modulo
     sketches all values of the larger of the two moduli count. Both estimates are unbiased, the
-    latter if any value is left.
+    latter if any value is left. An empty set has resemblance 0 with all sets.
 
-    Parameters
-    ----------
-    sketches, other
-        Made by ``scheme``; may be the same table.
-    left, right
-        Rows of the two tables, one of each per pair.
-    scheme
-        The scheme of the sketches.
-
-    Returns
-    -------
-    One estimate for each pair. An empty set has resemblance 0 with all sets.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a row does not exist.
-    SketchMismatchError
-        If moduli or sizes do not fit the scheme; a different seed goes unnoticed.
-
-    Notes
-    -----
     Time O(values of both sketches) for each pair. The variance is r (1 - r) / n * (N - n) / (N - 1)
     for n samples of N = |A ∪ B|. The last factor is unknown; 1 - 1 / modulus replaces it, or 1 - u
     where u is the largest value of the sample, as a share of 2^64.
-
-    References
-    ----------
-    Broder (1997), section 3.
     """
-    compared = compare_samples(sketches, other, left, right, scheme)
+    compared = _compare_samples(sketches, other, left, right, scheme)
     seen = scheme.seen(compared.largest, compared.moduli)
     return estimate_shares(compared.common, compared.union, 1 - seen, compared.whole)
+
+
+def estimate_containment(
+    sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: ModuloScheme
+) -> Estimates:
+    """Estimate |A ∩ B| / |A|, the share of A in B, for pairs of sets.
+
+    For the other direction exchange the tables and the rows. Only modulo sketches estimate
+    containment. A is the left set. Estimates of a small set in a large one are weak: only A's
+    multiples of B's modulus count.
+    """
+    compared = _compare_samples(sketches, other, left, right, scheme)
+    sizes = sketches.sizes[left]
+    unseen = np.where(
+        sizes < 0, 1 - 1 / compared.moduli, (sizes - compared.own) / np.maximum(sizes - 1, 1)
+    )
+    return estimate_shares(compared.common, compared.own, unseen, compared.whole)
 
 
 @dataclass(frozen=True)
@@ -201,20 +267,11 @@ class SampleComparison:
     moduli: Int64s
 
 
-def compare_samples(
-    sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SetScheme
+def _compare_samples(
+    sketches: SetSketches, other: SetSketches, left: Int64s, right: Int64s, scheme: SampleScheme
 ) -> SampleComparison:
-    """Count common values of the samples of pairs; errors as of ``estimate_resemblance``."""
-    # Only samples need it.
     from neardup.kernels.sketch import samples
 
-    if len(left) != len(right):
-        message = f"left and right must have one row for each pair, got {len(left)}, {len(right)}"
-        raise InvalidParameterError(message)
-    check_rows("left", left, sketches)
-    check_rows("right", right, other)
-    scheme.check(sketches)
-    scheme.check(other)
     counts: Int64s = np.empty((len(left), 4), np.int64)
     largest: Uint64s = np.empty(len(left), np.uint64)
     first, second = (
@@ -227,74 +284,42 @@ def compare_samples(
     return SampleComparison(common, union, own, largest, whole > 0, moduli)
 
 
-_LEFT, _RIGHT = 1, 2
-
-
 def join_smallest(
     sketches: SetSketches, threshold: Fraction, *, n_left: int | None = None, runner: Runner
 ) -> Pairs:
-    """Find pairs of smallest sketches that may reach a threshold.
+    """Find all pairs of smallest sketches whose estimate reaches a threshold, and others.
 
-    Parameters
-    ----------
-    sketches
-        n sketches made by one scheme.
-    threshold
-        Of the estimate, in (0, 1].
-    n_left
-        Rows of the first of two collections; pairs have one row of each.
-    runner
-        Runs the join.
+    With ``n_left``, the rows of the first of two collections, pairs have one row of each. The
+    lesser row is first; pairs ascend.
 
-    Returns
-    -------
-    All pairs of rows whose estimate reaches the threshold, and others; the lesser row first, in
-    ascending order.
-
-    Notes
-    -----
     With o common values of sketches of sizes x and y the estimate is o / max(x, y) at most, so that
     Dice's measure of the sketches reaches the threshold if it does.
     """
     sets = _sets(sketches.values, sketches.offsets)
-    sides = None if n_left is None else _sides(len(sketches), n_left)
-    pairs, _ = join_sets(sets, Dice(threshold), sides=sides, runner=runner)
+    pairs, _ = join_sets(sets, Dice(threshold), sides=_sides(sketches, n_left), runner=runner)
     return pairs.left, pairs.right
 
 
 def join_modulo(
-    sketches: SetSketches,
-    measure: Measure,
-    *,
-    n_left: int | None = None,
-    runner: Runner,
+    sketches: SetSketches, measure: Measure, *, n_left: int | None = None, runner: Runner
 ) -> Pairs:
-    """Find pairs of modulo sketches that may reach a threshold.
+    """Find all pairs of modulo sketches whose estimate reaches a measure's threshold, and others.
 
-    Parameters
-    ----------
-    sketches
-        n sketches made by one scheme.
-    measure
-        Jaccard similarity, or a containment, with the threshold of the estimate.
-    n_left
-        Rows of the first of two collections; pairs have one row of each.
-    runner
-        Runs the join.
+    Pairs are as of ``join_smallest``. In a directed measure the first row is contained in the
+    second.
 
-    Returns
-    -------
-    As of ``join_smallest``. In a directed measure the first row is contained in the second.
-
-    Notes
-    -----
     Estimates use the values at the larger modulus: one join per modulus, of all rows up to it. A
     sketch of a larger modulus may hold a whole set. Compared with another whole set all values
     count; the intersection is the same, so that estimates are not greater.
     """
-    sides = None if n_left is None else _sides(len(sketches), n_left)
+    sides = _sides(sketches, n_left)
     parts: list[Pairs] = [(np.empty(0, np.int64), np.empty(0, np.int64))]
-    for modulus, rows, sets in _levels(sketches):
+    owners = np.repeat(np.arange(len(sketches)), np.diff(sketches.offsets))
+    for modulus in np.unique(sketches.moduli).tolist():
+        stays = (sketches.values % np.uint64(modulus) == 0) & (sketches.moduli[owners] <= modulus)
+        rows: Int64s = np.flatnonzero(sketches.moduli <= modulus)
+        counts = np.bincount(owners[stays], minlength=len(sketches))[rows]
+        sets = _sets(sketches.values[stays], offsets_of(counts))
         chosen = None if sides is None else sides[rows]
         pairs, _ = join_sets(sets, measure, sides=chosen, runner=runner)
         left, right = rows[pairs.left], rows[pairs.right]
@@ -305,21 +330,12 @@ def join_modulo(
     return left[order], right[order]
 
 
-def _levels(sketches: SetSketches) -> Iterator[tuple[int, Int64s, ShingleSets]]:
-    """Yield for each modulus the rows up to it, as sets of the values divisible by it."""
-    owners = np.repeat(np.arange(len(sketches)), np.diff(sketches.offsets))
-    values = sketches.values
-    for modulus in np.unique(sketches.moduli).tolist():
-        stays = (values % np.uint64(modulus) == 0) & (sketches.moduli[owners] <= modulus)
-        rows: Int64s = np.flatnonzero(sketches.moduli <= modulus)
-        counts = np.bincount(owners[stays], minlength=len(sketches))[rows]
-        offsets = offsets_of(counts)
-        yield modulus, rows, _sets(values[stays], offsets)
-
-
-def _sides(n: int, n_left: int) -> Bytes:
-    sides: Bytes = np.full(n, _RIGHT, np.uint8)
-    sides[:n_left] = _LEFT
+def _sides(sketches: SetSketches, n_left: int | None) -> Bytes | None:
+    """Return 1 for rows of the first collection and 2 for the second's, None for one."""
+    if n_left is None:
+        return None
+    sides: Bytes = np.full(len(sketches), 2, np.uint8)
+    sides[:n_left] = 1
     return sides
 
 
@@ -327,19 +343,17 @@ def _sets(values: Uint64s, offsets: Int64s) -> ShingleSets:
     return ShingleSets(values, offsets[:-1], np.diff(offsets).astype(np.int64))
 
 
-# Kinds of samples: make, concatenate, compare and store them.
+class SmallestKind(ShareKind):
+    """Samples of a fixed size, for Jaccard similarity with less error than signatures."""
 
-SetSchemeT = TypeVar("SetSchemeT", bound=SetScheme)
-
-
-class SampleKind(ShareKind[SetSchemeT, SetSketches]):
-    """A kind of samples of sets."""
-
+    scheme_type: ClassVar[type[Any]] = SmallestScheme
+    measures: ClassVar[tuple[str, ...]] = ("jaccard",)
     has_clusters = True
 
     def make(self, texts: Texts, how: TextScheme) -> SetSketches:
         """Sketch the set of shingles of each text."""
-        return sketch_sets(shingle_texts(texts, how.shingles), self.scheme)
+        sketches: SetSketches = self.scheme.sample(shingle_texts(texts, how.shingles))
+        return sketches
 
     def describe(self, texts: TextScheme) -> dict[str, Any]:
         """Return all settings that decide a sketch, always with the kind of fingerprints."""
@@ -349,9 +363,22 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
         """Put sketches one after another."""
         return join_sketches(parts)
 
-    def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> Shares:
+    def candidates(
+        self,
+        rows: SetSketches,
+        measure: str,
+        threshold: Fraction,
+        *,
+        n_left: int | None,
+        limit: int | None,
+        runner: Runner,
+    ) -> Iterator[Pairs]:
+        """Find the pairs whose samples have enough in common for their sizes."""
+        yield from cut_pairs(*join_smallest(rows, threshold, n_left=n_left, runner=runner))
+
+    def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> SetShares:
         """Estimate the resemblance of pairs."""
-        return Shares(estimate_resemblance(rows, rows, left, right, self.scheme))
+        return SetShares(estimate_resemblance(rows, rows, left, right, self.scheme))
 
     def count_elements(self, rows: SetSketches) -> Int64s:
         """Return the numbers of shingles."""
@@ -364,8 +391,72 @@ class SampleKind(ShareKind[SetSchemeT, SetSketches]):
             "sketch": pa.LargeListArray.from_arrays(rows.offsets, rows.values),
         }
 
+    def from_columns(self, table: pa.Table) -> SetSketches:
+        """Read samples that are full, or whole sets."""
+        rows = _read_samples(table)
+        n_values = np.diff(rows.offsets)
+        check(bool((n_values <= self.scheme.size).all()))
+        is_full = n_values == self.scheme.size
+        check(bool(((rows.sizes == n_values) | (is_full & (rows.sizes < 0))).all()))
+        return rows
 
-def read_samples(table: pa.Table) -> SetSketches:
+
+class ModuloKind(SmallestKind):
+    """Samples that grow with their sets, for containment too."""
+
+    scheme_type = ModuloScheme
+    measures = ("jaccard", "containment", "max-containment")
+    directed_measures = ("containment",)
+
+    def candidates(
+        self,
+        rows: SetSketches,
+        measure: str,
+        threshold: Fraction,
+        *,
+        n_left: int | None,
+        limit: int | None,
+        runner: Runner,
+    ) -> Iterator[Pairs]:
+        """Find the pairs whose samples have enough in common at the larger modulus."""
+        asked = MEASURES[measure](threshold)
+        yield from cut_pairs(*join_modulo(rows, asked, n_left=n_left, runner=runner))
+
+    def shares(self, rows: SetSketches, left: Int64s, right: Int64s) -> SetShares:
+        """Estimate resemblance, and containment both ways."""
+        a_in_b = estimate_containment(rows, rows, left, right, self.scheme)
+        b_in_a = estimate_containment(rows, rows, right, left, self.scheme)
+        is_left = _likely_sizes(rows, left) <= _likely_sizes(rows, right)
+        resemblance = estimate_resemblance(rows, rows, left, right, self.scheme)
+        return SetShares(resemblance, a_in_b, b_in_a, a_in_b.where(is_left, b_in_a))
+
+    def to_columns(self, rows: SetSketches) -> dict[str, pa.Array]:
+        """Return sizes, null where they are not known, moduli and lists of values."""
+        columns = super().to_columns(rows)
+        return {"size": columns["size"], "modulus": pa.array(rows.moduli), **columns}
+
+    def from_columns(self, table: pa.Table) -> SetSketches:
+        """Read multiples of moduli that the scheme may have."""
+        rows = _read_samples(table)
+        n_values = np.diff(rows.offsets)
+        moduli = read_counts(table, "modulus")
+        check(bool((moduli >= 1).all()))
+        if self.scheme.modulus is None:
+            check(bool((moduli & (moduli - 1) == 0).all()))
+        else:
+            check(bool((moduli == self.scheme.modulus).all()))
+        check(bool(((moduli > 1) | (rows.sizes == n_values)).all()))
+        check(bool((rows.values % np.repeat(moduli, n_values).astype(np.uint64) == 0).all()))
+        return replace(rows, moduli=moduli)
+
+
+def _likely_sizes(rows: SetSketches, chosen: Int64s) -> Int64s:
+    """Return the sizes of some sets, estimated where they are not known."""
+    n_values = rows.offsets[chosen + 1] - rows.offsets[chosen]
+    return np.where(rows.sizes[chosen] < 0, n_values * rows.moduli[chosen], rows.sizes[chosen])
+
+
+def _read_samples(table: pa.Table) -> SetSketches:
     """Read ascending values and their sizes; the moduli are set to whole sets."""
     column, offsets = read_lists(table, pa.uint64())
     values: Uint64s = np.array(column.to_numpy(), np.uint64)

@@ -27,8 +27,7 @@ from neardup.options.groups import (
 from neardup.options.option import no_effect
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import ReadingPlan
-from neardup.sketches.minhash import MinHashScheme
-from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.sketches.minhash import MinHashScheme, WeightedMinHashScheme
 from neardup.text.shingles import shingle_scheme
 from neardup.text.weighting import WeightedScheme, Weighting
 

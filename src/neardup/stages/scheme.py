@@ -15,8 +15,7 @@ from neardup.matching.bands import Banding
 from neardup.matching.measures import MEASURE_NAMES, Measure, make_measure
 from neardup.options.groups import ShingleOptions
 from neardup.reading.sign import sketch_lists
-from neardup.sketches.minhash import MinHashScheme
-from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.sketches.minhash import MinHashScheme, WeightedMinHashScheme
 from neardup.tables import ShingleSets, Texts, WeightedSets
 from neardup.text.shingles import (
     ShingleScheme,

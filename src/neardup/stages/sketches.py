@@ -28,7 +28,7 @@ from neardup.outputs.targets import Target, is_standard_output, target_of
 from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.progress import counted
 from neardup.runs.runner import release_memory
-from neardup.sketches import table_format
+from neardup.sketches import registry
 from neardup.sketches.kind import DIGEST_BYTES
 from neardup.sketches.registry import kind_of
 from neardup.tables import Int64s
@@ -255,7 +255,7 @@ class Sketches(Result):
 
     def to_arrow(self) -> pa.Table:
         """Return a table with a row per document, and the scheme in its metadata."""
-        return table_format.to_arrow(self.scheme, self.ids, self.rows, self.digests)
+        return registry.to_arrow(self.scheme, self.ids, self.rows, self.digests)
 
     @classmethod
     def from_arrow(cls, table: pa.Table) -> Sketches:
@@ -274,7 +274,7 @@ class Sketches(Result):
                 "data frames lose the scheme, which is in its metadata"
             )
             raise InvalidInputError(message)
-        return cls(*table_format.from_arrow(table))
+        return cls(*registry.from_arrow(table))
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write a Parquet file; it appears when it is complete.
@@ -386,7 +386,7 @@ class SketchParts:
         try:
             check_unique(_StoredIds(source), lambda row: (str(source), row), NO_COLUMNS)
         except InvalidInputError:
-            raise SketchFormatError(table_format.REPEATED_ID, path=str(source)) from None
+            raise SketchFormatError(registry.REPEATED_ID, path=str(source)) from None
 
     def __len__(self) -> int:
         return self.rows[-1].stop
@@ -429,7 +429,7 @@ def bytes_to_read(source: Sketches | str | Path) -> int:
 
 def _read_scheme(file: pq.ParquetFile, path: str | Path) -> dict[str, Any]:
     try:
-        return table_format.read_scheme(file.schema_arrow.metadata)
+        return registry.read_scheme(file.schema_arrow.metadata)
     except SketchFormatError as error:
         raise SketchFormatError(str(error), path=str(path)) from None
 

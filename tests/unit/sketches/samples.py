@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.sketches.samples import sketch_sets
 from neardup.tables import ShingleLists
 from tests.arrays import ragged
 
@@ -17,4 +16,4 @@ def rows(*numbers):
 
 
 def sketch(lists, scheme):
-    return sketch_sets(ShingleLists(*ragged(lists)), scheme)
+    return scheme.sample(ShingleLists(*ragged(lists)))

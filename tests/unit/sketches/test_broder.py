@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.samples import sketch_sets
-from neardup.sketches.smallest import SmallestScheme
+from neardup.sketches.samples import ModuloScheme, SmallestScheme
 from neardup.text.shingles import make_shingle_scheme, shingle_texts
 from tests.arrays import make_texts, unragged
 from tests.each import each_of
@@ -79,7 +77,7 @@ KNOWN_ANSWERS = [
 )
 def test_sketch_sets__known_answers(scheme, fingerprint, expected, sizes, moduli):
     lists = shingle_texts(make_texts(TEXTS), make_shingle_scheme(ngram=2, fingerprint=fingerprint))
-    found = sketch_sets(lists, scheme)
+    found = scheme.sample(lists)
     assert unragged(found.values, found.offsets) == expected
     assert found.sizes.tolist() == sizes
     assert found.moduli.tolist() == moduli

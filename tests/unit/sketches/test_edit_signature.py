@@ -1,14 +1,10 @@
-"""What edit signatures refuse, and what they say then."""
+"""Known answers of edit signatures."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from neardup.errors import InvalidParameterError
-from neardup.sketches.edit.kind import pack_letters, unpack_letters
-from neardup.sketches.edit.signature import EditScheme, edit_signatures
-from neardup.tables import EditSignatures
+from neardup.sketches.edit import EditScheme, edit_signatures
 from tests.arrays import make_texts
 
 # Written down once: signatures on disk must stay what they are.
@@ -24,14 +20,3 @@ def test_edit_signatures__known_answers(options, expected):
     scheme = EditScheme(compression=8, neighbourhood=6, **options)
     texts = make_texts(["the quick brown fox jumps over the lazy dog"])
     assert edit_signatures(texts, scheme).symbols.tolist() == expected
-
-
-def test_pack_letters__refuses_more_than_two():
-    signatures = EditSignatures(np.array([0, 1, 2], np.uint32), np.array([0, 3]), np.array([300]))
-    with pytest.raises(InvalidParameterError, match=r"letters must be 2 .* got symbols up to 2"):
-        pack_letters(signatures)
-
-
-def test_unpack_letters__refuses_another_number_of_bytes():
-    with pytest.raises(InvalidParameterError, match=r"packed must have the 2 bytes .* got 1"):
-        unpack_letters(np.zeros(1, np.uint8), np.array([0, 9]))

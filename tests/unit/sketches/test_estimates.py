@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from neardup.sketches.intervals import estimate_shares
-from neardup.sketches.modulo import ModuloScheme, estimate_containment
+from neardup.sketches.kind import estimate_shares
 from neardup.sketches.samples import (
+    ModuloScheme,
+    SmallestScheme,
+    estimate_containment,
     estimate_resemblance,
-    sketch_sets,
 )
-from neardup.sketches.smallest import SmallestScheme
 from neardup.text.shingles import make_shingle_scheme, shingle_texts
 from tests.arrays import make_texts
 from tests.each import each_of
@@ -32,7 +32,7 @@ def test_estimate_resemblance__broders_example(ngram, occurrences, fingerprint, 
         ngram=ngram, occurrences=occurrences, fingerprint=fingerprint, fingerprint_bits=bits
     )
     for scheme in (SmallestScheme(), ModuloScheme()):
-        sketches = sketch_sets(shingle_texts(texts, shingles), scheme)
+        sketches = scheme.sample(shingle_texts(texts, shingles))
         found = estimate_resemblance(sketches, sketches, rows(0), rows(1), scheme)
         assert found.values.tolist() == found.low.tolist() == [float(expected)]
         assert found.is_usable().all()
@@ -42,7 +42,7 @@ def test_estimate_containment__broders_permutations():
     """Texts may have the same shingles and not be the same."""
     texts = make_texts(["a c a b a", "a b a c a", "a c a", "x"])
     scheme = ModuloScheme()
-    sketches = sketch_sets(shingle_texts(texts, make_shingle_scheme(ngram=2)), scheme)
+    sketches = scheme.sample(shingle_texts(texts, make_shingle_scheme(ngram=2)))
     found = estimate_containment(sketches, sketches, rows(0, 0, 2, 0), rows(1, 2, 0, 3), scheme)
     assert found.values.tolist() == [1, 0.5, 1, 0]
     assert found.n_samples.tolist() == [4, 4, 2, 4]

@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 
 from neardup.sketches.greedy import cluster_greedily
-from neardup.sketches.modulo import ModuloScheme
-from neardup.sketches.samples import sketch_sets
-from neardup.sketches.smallest import SmallestScheme
+from neardup.sketches.samples import ModuloScheme, SmallestScheme
 from neardup.tables import ShingleLists
 from tests.arrays import ragged
 
 
 def sketch(lists, scheme):
-    return sketch_sets(ShingleLists(*ragged(lists)), scheme)
+    return scheme.sample(ShingleLists(*ragged(lists)))
 
 
 @pytest.mark.parametrize("scheme", [SmallestScheme(), ModuloScheme(), ModuloScheme(4)])

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.sketches.intervals import wilson_intervals
+from neardup.sketches.kind import wilson_intervals
 
 
 def test_wilson_intervals__of_none_and_of_all():

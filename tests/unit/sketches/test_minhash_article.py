@@ -10,8 +10,12 @@ import pytest
 
 from neardup.matching.buckets import bucket_documents
 from neardup.runs.runner import Runner
-from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
-from neardup.sketches.signatures import estimate_agreement
+from neardup.sketches.minhash import (
+    MinHashScheme,
+    band_keys,
+    estimate_agreement,
+    minhash_signatures,
+)
 from neardup.tables import ShingleLists, Signatures
 from neardup.text.shingles import make_shingle_scheme, shingle_sets
 from tests.arrays import make_texts, ragged

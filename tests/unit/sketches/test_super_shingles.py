@@ -5,7 +5,7 @@ import pytest
 
 from neardup.errors import InvalidParameterError
 from neardup.runs.runner import Runner
-from neardup.sketches.super_shingles import (
+from neardup.sketches.minhash import (
     SuperShingleRule,
     SuperShingles,
     count_agreements,

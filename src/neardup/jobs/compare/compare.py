@@ -32,15 +32,17 @@ from neardup.options.option import merge
 from neardup.options.sketches import CompareOptions, SketchOptions
 from neardup.passages.matches import character_spans
 from neardup.runs.runner import Runner
-from neardup.sketches.edit.estimate import as_strings, edit_estimates, exact_distances
-from neardup.sketches.edit.kind import EditKind, fold_texts
-from neardup.sketches.from_texts import SketchMaker, make_maker_of
-from neardup.sketches.intervals import ShareKind
-from neardup.sketches.kind import LEAST_SAMPLES
-from neardup.sketches.minhash import MinHashKind
-from neardup.sketches.modulo import ModuloKind
-from neardup.sketches.smallest import SmallestKind
-from neardup.sketches.weighted_minhash import WeightedKind
+from neardup.sketches.edit import (
+    EditKind,
+    as_strings,
+    edit_estimates,
+    exact_distances,
+    fold_texts,
+)
+from neardup.sketches.kind import LEAST_SAMPLES, ShareKind
+from neardup.sketches.minhash import MinHashKind, WeightedKind
+from neardup.sketches.registry import SketchMaker, make_maker_of
+from neardup.sketches.samples import ModuloKind, SmallestKind
 from neardup.stages.options import check_text
 from neardup.tables import (
     Bools,
@@ -67,7 +69,7 @@ _UNIT = 2**20
 _A: Int64s = np.zeros(1, np.int64)
 _B: Int64s = _A + 1
 
-SetMaker = SketchMaker[ShareKind[Any, Any]]
+SetMaker = SketchMaker
 
 
 @dataclass(frozen=True)
@@ -88,8 +90,8 @@ class Makers:
     """Makers of all kinds of sketches."""
 
     of_shingles: dict[Elements, tuple[SetMaker, ...]]
-    weighted: SketchMaker[WeightedKind]
-    edit: SketchMaker[EditKind]
+    weighted: SketchMaker
+    edit: SketchMaker
 
 
 def make_makers(
@@ -102,7 +104,7 @@ def make_makers(
     """Check all options of sketches."""
     plain = options.but(tf=None, idf=None)
     with_size = plain.but(size=size)
-    kinds: tuple[tuple[type[ShareKind[Any, Any]], SketchOptions], ...] = (
+    kinds: tuple[tuple[type[ShareKind], SketchOptions], ...] = (
         (MinHashKind, plain.but(num_perm=num_perm)),
         (SmallestKind, with_size),
         (ModuloKind, with_size),
@@ -174,6 +176,7 @@ def _score_sets(sets: ShingleSets) -> Iterator[tuple[str, float]]:
 def _estimate_sets(texts: Texts, makers: Sequence[SetMaker]) -> dict[str, list[Estimated]]:
     found: dict[str, list[Estimated]] = {}
     for maker in makers:
+        assert isinstance(maker.kind, ShareKind)
         shares = maker.kind.shares(maker.make(texts), _A, _B)
         told = {
             "jaccard": shares.jaccard,
@@ -199,7 +202,7 @@ def _of_estimates(kind: str, estimates: Estimates) -> Estimated:
 
 
 def _measure_weights(
-    texts: Texts, tokens: TokenLists, maker: SketchMaker[WeightedKind]
+    texts: Texts, tokens: TokenLists, maker: SketchMaker
 ) -> tuple[Measured, list[int]]:
     """Compute and estimate weighted similarity; also the sums of the weights."""
     how = maker.texts
@@ -212,12 +215,13 @@ def _measure_weights(
     exact = 0.0
     if sets.sizes.min() > 0:
         exact = float(score_pairs(sets, _A, _B, WeightedJaccard.lowest())[0])
+    assert isinstance(maker.kind, ShareKind)
     shares = maker.kind.shares(maker.make(texts), _A, _B)
     estimated = _of_estimates(maker.kind.name, shares.jaccard)
     return Measured(WeightedJaccard.name, "weighted", exact, (estimated,)), sets.totals.tolist()
 
 
-def _measure_edits(pair: Pair, maker: SketchMaker[EditKind], limit: int) -> list[Measured]:
+def _measure_edits(pair: Pair, maker: SketchMaker, limit: int) -> list[Measured]:
     rows: EditSignatures = maker.make(pair.texts)
     left, right = (np.array([row], np.int64) for row in (pair.first, pair.second))
     found = edit_estimates(rows, maker.kind.scheme, left, right)

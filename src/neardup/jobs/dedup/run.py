@@ -54,7 +54,7 @@ from neardup.reading.sign import SignedBatches, counted_shingles, with_frequenci
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
-from neardup.sketches.intervals import wilson_intervals
+from neardup.sketches.kind import wilson_intervals
 from neardup.stages.decide import (
     Assignment,
     Contents,

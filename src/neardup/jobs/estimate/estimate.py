@@ -26,15 +26,15 @@ from neardup.results import TableResult
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner, release_memory
 from neardup.sketches.kind import (
-    AnyKind,
     Pairs,
+    SketchKind,
     count_pairs,
     count_pairs_up_to,
     cut_pairs,
     list_pairs,
 )
+from neardup.sketches.minhash import SuperShingleRule, SuperShingles
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of, kinds_with
-from neardup.sketches.super_shingles import SuperShingleRule, SuperShingles
 from neardup.stages.sketches import Sketches, SketchParts, bytes_to_read, check_same_scheme
 from neardup.tables import Int64s
 
@@ -80,7 +80,7 @@ class _Couple:
     without an earlier couple.
     """
 
-    kind: AnyKind
+    kind: SketchKind
     left_ids: pa.Array
     right_ids: pa.Array
     # The type depends on the kind, which alone accesses it.
@@ -232,7 +232,7 @@ def _find_pairs(sides: Sequence[SketchParts], asked: _Question, runner: Runner) 
     return _FoundPairs(table, n_pairs, n_unusable, n_short)
 
 
-def _make_question(kind: AnyKind, given: EstimateOptions) -> _Question:
+def _make_question(kind: SketchKind, given: EstimateOptions) -> _Question:
     """Check the selection of pairs.
 
     Raises
@@ -255,7 +255,7 @@ def _make_question(kind: AnyKind, given: EstimateOptions) -> _Question:
     return _Question(measure or kind.measures[0], least, _make_rule(kind, given), given.limit)
 
 
-def _make_rule(kind: AnyKind, given: EstimateOptions) -> SuperShingleRule | None:
+def _make_rule(kind: SketchKind, given: EstimateOptions) -> SuperShingleRule | None:
     """Check the options of super-shingles; return None without them.
 
     Raises

@@ -14,7 +14,7 @@ from neardup.options.documents import PairOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
 from neardup.reading.sign import ReadingPlan
-from neardup.sketches.weighted_minhash import WeightedMinHashScheme
+from neardup.sketches.minhash import WeightedMinHashScheme
 from neardup.stages.options import choose_bands, other_columns_of, reading_plan, weights_for
 
 if TYPE_CHECKING:

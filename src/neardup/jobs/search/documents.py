@@ -34,7 +34,7 @@ from neardup.options.option import no_effect
 from neardup.reading.where import Condition, describe_filtered
 from neardup.results import DocumentSearchResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner
-from neardup.sketches.intervals import estimate_shares
+from neardup.sketches.kind import estimate_shares
 from neardup.sketches.minhash import MinHashScheme
 from neardup.stages.hints import hints_of_short
 from neardup.stages.options import columns_of

@@ -1,1 +1,0 @@
-"""The kind edit: symbols of some windows of a text, in text order."""
