@@ -11,10 +11,11 @@ from benchmarks.papers.monoactive.allalign import allalign_windows
 from benchmarks.papers.monoactive.monoall import (
     count_active_keys,
     expected_active_keys,
+    one_list,
+    one_text,
+    seeds_of,
     visit_keys,
 )
-from benchmarks.papers.monoactive.partitions import seeds_of
-from benchmarks.papers.monoactive.texts import one_list, one_text
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import count_windows
 from tests.oracles import windows as oracle

@@ -13,7 +13,6 @@ from tests.oracles import hashing as oracle
 
 ROOT = Path(__file__).parents[2]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAPERS = sorted((ROOT / "docs/papers").glob("*.md"))
 BENCHMARKS = [ROOT / "benchmarks/README.md", *sorted((ROOT / "benchmarks").glob("*/README.md"))]
 
 # README.md is also the page of the package, so that its links name where the repository is.

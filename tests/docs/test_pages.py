@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import neardup
-from tests.docs.pages import BENCHMARKS, DOCS, PAPERS, ROOT, links, page
+from tests.docs.pages import BENCHMARKS, DOCS, ROOT, links, page
 from tests.each import each_of
 
 OTHERS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")
-PAGES = [*(ROOT / name for name in OTHERS), *DOCS, *PAPERS, *BENCHMARKS]
+PAGES = [*(ROOT / name for name in OTHERS), *DOCS, *BENCHMARKS]
 
 
 def anchors(text: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""What docs/papers names is there: modules, tests, commands and figures."""
+"""Modules, tests and commands that docs/papers.md names exist."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from neardup.cli import run
 from tests.docs.pages import ROOT, page
 from tests.each import each_of
 
-TABLE = "docs/papers/README.md"
+TABLE = "docs/papers.md"
 # A module, a folder of benchmarks, or a use of a command or of an option.
 PLACE = re.compile(r"[\w/]+\.py|neardup( \w+)+|--[\w-]+.*")
 NOTHING = "–"
 
 
 def rows() -> list[list[str]]:
-    """Give the cells of all rows of the tables, without the tables' heads."""
-    lines = [line for line in page(TABLE).splitlines() if line.startswith("| ")]
-    cells = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in lines]
-    return [row for row in cells if row[0] not in ("what", "---")]
+    """Give the cells of all rows of the tables of parts, without the tables' heads."""
+    tables = re.findall(r"(?m)^\| what \|.*\n\| ---.*\n((?:\|.*\n)+)", page(TABLE))
+    assert len(tables) == 5
+    lines = "".join(tables).splitlines()
+    return [[cell.strip() for cell in line.strip().strip("|").split(" | ")] for line in lines]
 
 
 def spans(cell: str) -> list[str]:
@@ -31,8 +32,8 @@ def spans(cell: str) -> list[str]:
 @each_of("row", rows(), ids=lambda row: row[0])
 def test_table__names_what_there_is(row):
     """Each row has all cells, and says where it is, or why it is not."""
-    what, where, tests, figure = row
-    assert what
+    part, where, tests, note = row
+    assert part
     for span in spans(where):
         assert PLACE.fullmatch(span), span
         if span.endswith(".py"):
@@ -43,12 +44,9 @@ def test_table__names_what_there_is(row):
         text = (ROOT / "tests" / name).read_text(encoding="utf-8")
         if function:
             assert f"\ndef {function}(" in text, span
-    # What is nowhere and untested has a reason, and so has what is said to be different.
-    if where == tests == NOTHING or figure.startswith("different"):
-        assert len(re.sub(r"\[.*?\]\(.*?\)", "", figure)) > 20
-    # What is only measured has its figure.
-    if "benchmarks/" in where:
-        assert re.search(r"\[.*?\]\(.*?\)", figure)
+    # A part that is nowhere and untested has a reason, and so has a part that is different.
+    if where == tests == NOTHING or note.startswith("different"):
+        assert len(note) > 20
 
 
 @pytest.mark.slow

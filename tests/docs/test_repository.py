@@ -16,15 +16,15 @@ def test_citation__names_the_version_and_the_papers():
     assert f"\nversion: {neardup.__version__}\n" in text
     titles = re.findall(r"(?m)^    title: \"?(.*?)\"?$", text)
     assert len(titles) == 5
-    of_papers = {
-        "monoactive": "Near-duplicate text alignment under weighted Jaccard similarity",
-        "ppjoin": "Efficient similarity joins for near duplicate detection",
-        "coates": "A fast metric of document similarity",
-        "broder": "On the resemblance and containment of documents",
-    }
-    for name, title in of_papers.items():
+    of_papers = (
+        "Near-duplicate text alignment under weighted Jaccard similarity",
+        "Efficient similarity joins for near duplicate detection",
+        "A fast metric of document similarity",
+        "On the resemblance and containment of documents",
+    )
+    shown = " ".join(page("docs/papers.md").split())
+    for title in of_papers:
         assert title in titles
-        shown = " ".join(page(f"docs/papers/{name}.md").split())
         assert title.lower() in shown.lower()
 
 

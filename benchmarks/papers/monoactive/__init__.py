@@ -1,4 +1,4 @@
-"""Windows of texts by MonoActive (2025), MonoAll and AllAlign: docs/papers/monoactive.md."""
+"""Windows of texts by MonoActive (2025), MonoAll and AllAlign: docs/papers.md."""
 
 import os
 

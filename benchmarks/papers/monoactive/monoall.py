@@ -18,12 +18,29 @@ from neardup.kernels.passage import staircase
 from neardup.kernels.passage.windows import occurrence_hash
 from neardup.kernels.sketch.weighted import list_weighted
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.windows import ALL_COPIES, text_log_weights
+from neardup.passages.windows import ALL_COPIES, group_occurrences, text_log_weights
+from neardup.tables import TokenLists
 from neardup.text.weighting import term_frequencies
 
 if TYPE_CHECKING:
     from neardup.kernels.passage.staircase import Occurrences
+    from neardup.tables import Uint64s
     from neardup.text.weighting import TermFrequency
+
+
+def one_list(values: Uint64s) -> TokenLists:
+    """Make the tokens of a single text a table."""
+    return TokenLists(values.copy(), np.array([0, len(values)], np.int64))
+
+
+def one_text(values: Uint64s) -> Occurrences:
+    """Group the tokens of a single text."""
+    return group_occurrences(one_list(values))
+
+
+def seeds_of(count: int) -> list[int]:
+    """Return the seeds of the first hash functions."""
+    return [int(seed) for seed in make_passage_scheme(num_perm=max(count, 8)).seeds[:count]]
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""The examples of the article that docs/papers/minhash.md repeats, one after the other."""
+"""The examples of the article that docs/papers.md repeats, one after the other."""
 
 from __future__ import annotations
 

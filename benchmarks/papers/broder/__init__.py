@@ -1,1 +1,0 @@
-"""Sketches after Broder (1997), and super-shingles: docs/papers/broder.md."""

@@ -1,1 +1,0 @@
-"""Signatures whose edit distance estimates that of texts, Coates (2011): docs/papers/coates.md."""
