@@ -6,8 +6,8 @@ than there are documents, and document d owns ``values[offsets[d] : offsets[d + 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, cast, get_args, get_type_hints
@@ -370,18 +370,97 @@ class ScoredPairs(Rows):
 
 @dataclass(frozen=True)
 class Removals:
-    """What each document gives way to.
+    """Removed documents in ascending order, and their keepers, which stay.
 
-    ``keepers`` is -1 for a document that stays, else the document that stays in its place, or -2
-    for one that goes for its earlier keeper, which is not among these. ``similarities`` are their
-    verified similarity, NaN for a document that stays.
-    ``n_compared`` pairs were compared exactly, ``n_verified`` of them reached the threshold.
+    ``similarities`` are verified. ``n_compared`` pairs were compared exactly, ``n_verified`` of
+    them reached the threshold. ``n_beyond`` documents are removed only by the option
+    ``components``.
+    """
+
+    documents: Int64s
+    keepers: Int64s
+    similarities: Floats
+    n_compared: int = 0
+    n_verified: int = 0
+    n_beyond: int = 0
+
+    @classmethod
+    def of(
+        cls, keepers: Int64s, similarities: Floats, n_compared: int, n_verified: int
+    ) -> Removals:
+        """Return removals from an array with each document's keeper, negative if it has none."""
+        gone = np.flatnonzero(keepers >= 0)
+        return cls(gone, keepers[gone], similarities[gone], n_compared, n_verified)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Removals]) -> Removals:
+        """Return the removals of all parts together."""
+        return cls(
+            np.concatenate([np.empty(0, np.int64), *(part.documents for part in parts)]),
+            np.concatenate([np.empty(0, np.int64), *(part.keepers for part in parts)]),
+            np.concatenate([np.empty(0), *(part.similarities for part in parts)]),
+            sum(part.n_compared for part in parts),
+            sum(part.n_verified for part in parts),
+            sum(part.n_beyond for part in parts),
+        )
+
+    def renumbered(self, documents: Int64s) -> Removals:
+        """Return the removals of ``documents``, which were numbered by position."""
+        return replace(self, documents=documents[self.documents], keepers=documents[self.keepers])
+
+    def as_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the removals as arrays for storage, counts included."""
+        return {name: np.atleast_1d(values) for name, values in vars(self).items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Removals:
+        """Restore removals from ``as_arrays``."""
+        counts = (int(arrays[name][0]) for name in ("n_compared", "n_verified", "n_beyond"))
+        return cls(arrays["documents"], arrays["keepers"], arrays["similarities"], *counts)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Keeper of each document of a collection.
+
+    ``keepers`` is -1 for a document that stays, else the number of its keeper; documents of the
+    reference collection ``against`` are numbered first, and of an index only those that are
+    keepers. ``similarities`` are NaN for documents that stay. ``exact`` marks exact copies of their
+    keeper; it is all false unless ``copies_are_known``.
     """
 
     keepers: Int64s
     similarities: Floats
-    n_compared: int
-    n_verified: int
+    exact: Bools
+    copies_are_known: bool = True
+
+    @property
+    def stays(self) -> Bools:
+        """Mask of documents that stay."""
+        stays: Bools = self.keepers < 0
+        return stays
+
+    def with_firsts(self, n_others: int) -> Assignment:
+        """Return the assignment with kept documents replaced by their first copy.
+
+        ``n_others`` documents are numbered before the collection, and stay.
+        """
+        gone = np.flatnonzero(self.keepers >= n_others)
+        keepers, at = np.unique(self.keepers[gone], return_index=True)
+        firsts = keepers - n_others
+        changed = Assignment(self.keepers.copy(), self.similarities.copy(), self.exact.copy())
+        changed.keepers[firsts] = n_others + gone[at]
+        changed.similarities[firsts], changed.exact[firsts] = 1.0, True
+        return changed
+
+    def without(self, documents: Bools) -> Assignment:
+        """Return the assignment with some documents kept."""
+        return Assignment(
+            np.where(documents, -1, self.keepers),
+            np.where(documents, np.nan, self.similarities),
+            self.exact & ~documents,
+            self.copies_are_known,
+        )
 
 
 @dataclass(frozen=True)

@@ -75,10 +75,10 @@ def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypa
         SpilledBatches, "_complete_file", lambda self: tasks.append(self) or add(self)
     )
     from neardup.engine import threads
-    from neardup.stages import decide
+    from neardup.matching import survivors
 
     seen = {}
-    for place, name in ((threads, "read_sets_of"), (decide, "choose_in_chunks")):
+    for place, name in ((threads, "read_sets_of"), (survivors, "_choose_in_chunks")):
         function = getattr(place, name)
 
         def noted(*arguments, name=name, function=function, **named):
@@ -91,7 +91,7 @@ def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypa
     monkeypatch.setattr(threads, "part_of", lambda values, n: passes.add(n) or part_of(values, n))
     dedup(9000, "a.jsonl", "--workers", 2)
     assert len(tasks) > 3
-    assert set(seen) == {"read_sets_of", "choose_in_chunks"}
+    assert set(seen) == {"read_sets_of", "_choose_in_chunks"}
     assert seen["read_sets_of"][0].n_partitions > 1
     assert max(passes) > 1
 

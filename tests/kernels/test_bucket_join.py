@@ -9,7 +9,8 @@ import numpy as np
 from neardup.kernels.bucket import buckets as kernels
 from neardup.kernels.join.overlap import MeasuredSets, WideMatches
 from neardup.kernels.types import sealed
-from neardup.matching import bucket_join, join
+from neardup.matching import buckets as bucket_join
+from neardup.matching import join
 from neardup.matching.measures import MEASURES
 from neardup.runs.runner import Runner
 from tests.arrays import (

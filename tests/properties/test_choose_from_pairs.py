@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from neardup.matching.survivors import SimilarPairs, choose_from_pairs, join_from_pairs
 from tests.oracles import pair_choice
+from tests.removals import keepers_of
 
 SCORES = [0.5, 0.6, 0.75, 0.8, 1.0]
 
@@ -29,10 +30,10 @@ def pairs_of_documents(draw):
     return n, pairs, is_directed
 
 
-def as_arrays(pairs, is_directed):
+def as_arrays(pairs):
     columns = list(zip(*pairs, strict=True)) or [(), (), ()]
     left, right = (np.array(column, np.int32) for column in columns[:2])
-    return SimilarPairs(left, right, np.array(columns[2], np.float64), is_directed)
+    return SimilarPairs(left, right, np.array(columns[2], np.float64))
 
 
 @pytest.mark.parametrize("rule", ["choose", "join"])
@@ -43,10 +44,10 @@ def test_from_pairs__as_oracle(rule, drawn, threshold):
         "choose": (choose_from_pairs, pair_choice.choose),
         "join": (join_from_pairs, pair_choice.join),
     }[rule]
-    found = work(as_arrays(pairs, is_directed), n, threshold)
+    found = work(as_arrays(pairs), n, threshold, are_directed=is_directed)
     expected = oracle(pairs, n, threshold, is_directed=is_directed)
-    assert found.keepers.tolist() == [keeper for keeper, _ in expected]
+    assert keepers_of(found, n) == [keeper for keeper, _ in expected]
     similarities = [None if math.isnan(each) else each for each in found.similarities.tolist()]
-    assert similarities == [score for _, score in expected]
+    assert similarities == [score for keeper, score in expected if keeper >= 0]
     assert found.n_compared == len(pairs)
     assert found.n_verified == sum(score >= threshold for *_, score in pairs)

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.jobs.dedup.run import audit_recall
-from neardup.matching import survivors
-from neardup.matching import survivors as components
 from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import Containment, Jaccard, make_measure
+from neardup.matching.survivors import CandidateSets, choose_survivors, join_components
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import wilson_intervals
 from neardup.stages import decide
@@ -25,6 +24,7 @@ from tests.each import each_of
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as survivors_oracle
 from tests.oracles.measures import MEASURES, sets_reach
+from tests.removals import keepers_of
 from tests.strategies import thresholds
 
 measures = st.sampled_from(MEASURES)
@@ -57,18 +57,19 @@ def test_list_prefixes__containment_is_looked_for_by_what_is_contained():
 def test_choose_survivors__by_prefixes_as_oracle(sets, measure, threshold, n_fixed):
     table, exact = make_sets(sets), make_measure(measure, threshold)
     lists = list_prefixes(table, exact)
-    removals = survivors.choose_survivors(lists, table, exact, n_fixed=n_fixed)
+    removals = choose_survivors(CandidateSets.of_sets(lists, table, n_fixed), exact)
     expected = survivors_oracle.choose(sets, measure, threshold, n_fixed=n_fixed)
-    assert removals.keepers.tolist() == expected
+    assert keepers_of(removals, len(sets)) == expected
 
 
 @given(set_lists, measures, thresholds)
 def test_join_components__by_prefixes_as_oracle(sets, measure, threshold):
     table, exact = make_sets(sets), make_measure(measure, threshold)
     lists = list_prefixes(table, exact)
-    removals = components.join_components(lists, table, exact)
+    documents = CandidateSets.of_sets(lists, table)
+    removals = join_components(documents, exact, choose_survivors(documents, exact))
     expected = components_oracle.choose(sets, measure, threshold)
-    assert removals.keepers.tolist() == expected
+    assert keepers_of(removals, len(sets)) == expected
 
 
 def near_copies(n, seed=1):

@@ -10,10 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.matching import rare_elements, survivors
+from neardup.matching import survivors
 from neardup.matching.buckets import list_full_keys, list_prefixes
 from neardup.matching.measures import make_measure
-from neardup.matching.survivors import count_candidates, rank_documents
+from neardup.matching.survivors import (
+    CandidateSets,
+    choose_survivors,
+    count_candidates,
+    join_components,
+    rank_documents,
+)
 from neardup.matching.verify import measure_sets
 from neardup.tables import EarlierKeepers
 from tests.arrays import make_sets, make_weighted_sets
@@ -21,6 +27,7 @@ from tests.each import each_of
 from tests.oracles import components as components_oracle
 from tests.oracles import survivors as oracle
 from tests.oracles.measures import MEASURES, WEIGHTED, rank_of_sets, sets_reach, value
+from tests.removals import as_values, keepers_of
 from tests.strategies import thresholds
 
 measures = st.sampled_from(MEASURES)
@@ -53,41 +60,38 @@ def share_a_key(keys):
     return lambda d, other: bool((keys[d] == keys[other]).any())
 
 
-def unread_sets(sets, keys, n_fixed):
-    sizes = np.array([len(x) for x in sets])
-    return survivors.UnreadSets(
-        keys, sizes, lambda documents: make_sets([sets[d] for d in documents]), n_fixed
+def documents_of(sets, keys, n_fixed=0, capacity=None, *, are_in_memory=True):
+    """Return documents whose sets are in memory, or else are read within the capacity."""
+    return CandidateSets(
+        list_full_keys(keys),
+        np.array([len(x) for x in sets]),
+        lambda documents: make_sets([sets[d] for d in documents]),
+        n_fixed,
+        capacity,
+        are_in_memory=are_in_memory,
     )
 
 
-def by_elements(function, *arguments, after, steps=3, **options):
+def by_elements(function, documents, *arguments, after, **options):
     """Run a stage that has so much patience, in small steps; reports have to ascend."""
     reports: list[int] = []
-    with (
-        patch.object(rare_elements, "PATIENCE", after),
-        patch.object(rare_elements, "STEP", steps),
-    ):
-        removals = function(*arguments, progress=reports.append, **options)
+    with patch.object(survivors, "PATIENCE", after), patch.object(survivors, "STEP", 3):
+        removals = function(documents, *arguments, progress=reports.append, **options)
     assert reports == sorted({*reports})
-    assert reports[-1] == len(removals.keepers)
+    assert reports[-1] == len(documents)
     return removals
 
 
-def assert_same(removals, expected):
-    assert removals.keepers.tolist() == expected.keepers.tolist()
-    assert removals.similarities.tobytes() == expected.similarities.tobytes()
-    assert (removals.n_compared, removals.n_verified) == (expected.n_compared, expected.n_verified)
-
-
-@given(filled_forms(), measures, thresholds, patience, capacities)
-def test_choose_survivors__by_elements_as_by_keys(drawn, measure, threshold, after, capacity):
+@given(filled_forms(), measures, thresholds, patience, capacities, st.booleans())
+def test_choose_survivors__by_elements_as_by_keys(
+    drawn, measure, threshold, after, capacity, are_in_memory
+):
     sets, keys, n_fixed = drawn
-    given_ones = (list_full_keys(keys), make_sets(sets), make_measure(measure, threshold))
-    found = by_elements(
-        survivors.choose_survivors, *given_ones, n_fixed=n_fixed, capacity=capacity, after=after
-    )
-    assert_same(found, survivors.choose_survivors(*given_ones, n_fixed=n_fixed))
-    assert found.keepers.tolist() == oracle.choose(
+    chosen = make_measure(measure, threshold)
+    documents = documents_of(*drawn, capacity, are_in_memory=are_in_memory)
+    removals = by_elements(choose_survivors, documents, chosen, after=after)
+    assert as_values(removals) == as_values(choose_survivors(documents_of(*drawn), chosen))
+    assert keepers_of(removals, len(sets)) == oracle.choose(
         sets, measure, threshold, n_fixed=n_fixed, are_candidates=share_a_key(keys)
     )
 
@@ -113,12 +117,13 @@ def test_choose_survivors__by_elements_what_goes_for_an_earlier_one(
         np.zeros(len(sets), np.bool_),
         np.zeros(len(sets), np.bool_),
     )
-    given_ones = (list_full_keys(keys), make_sets(sets), make_measure(measure, threshold))
-    found = by_elements(survivors.choose_survivors, *given_ones, earlier=earlier, after=after)
-    assert_same(found, survivors.choose_survivors(*given_ones, earlier=earlier))
-    assert found.keepers.tolist() == oracle.choose(
+    documents, chosen = documents_of(sets, keys), make_measure(measure, threshold)
+    found = by_elements(choose_survivors, documents, chosen, earlier=earlier, after=after)
+    assert as_values(found) == as_values(choose_survivors(documents, chosen, earlier=earlier))
+    expected = oracle.choose(
         sets, measure, threshold, are_candidates=share_a_key(keys), earlier=known
     )
+    assert keepers_of(found, len(sets)) == [max(keeper, -1) for keeper in expected]
 
 
 @given(filled_forms(), measures, thresholds, patience)
@@ -126,58 +131,26 @@ def test_choose_survivors__by_elements_where_keys_are_prefixes(drawn, measure, t
     """As in the exact method, where documents look under some of their keys only."""
     sets, _, n_fixed = drawn
     table, chosen = make_sets(sets), make_measure(measure, threshold)
-    given_ones = (list_prefixes(table, chosen), table, chosen)
-    found = by_elements(survivors.choose_survivors, *given_ones, n_fixed=n_fixed, after=after)
-    assert_same(found, survivors.choose_survivors(*given_ones, n_fixed=n_fixed))
-    assert found.keepers.tolist() == oracle.choose(sets, measure, threshold, n_fixed=n_fixed)
+    documents = CandidateSets.of_sets(list_prefixes(table, chosen), table, n_fixed)
+    found = by_elements(choose_survivors, documents, chosen, after=after)
+    assert as_values(found) == as_values(choose_survivors(documents, chosen))
+    assert keepers_of(found, len(sets)) == oracle.choose(sets, measure, threshold, n_fixed=n_fixed)
 
 
-@given(filled_forms(), measures, thresholds, patience, st.integers(0, 120))
-def test_choose_in_chunks__by_elements_as_one_run(drawn, measure, threshold, after, capacity):
+@given(filled_forms(), measures, thresholds, patience, capacities, st.booleans())
+def test_join_components__by_elements_as_oracle(
+    drawn, measure, threshold, after, capacity, are_in_memory
+):
     sets, keys, n_fixed = drawn
     chosen = make_measure(measure, threshold)
-    found = by_elements(
-        survivors.choose_in_chunks,
-        unread_sets(sets, keys, n_fixed),
-        chosen,
-        capacity=capacity,
-        after=after,
-    )
-    whole = survivors.choose_survivors(
-        list_full_keys(keys), make_sets(sets), chosen, n_fixed=n_fixed
-    )
-    assert_same(found, whole)
-
-
-@given(filled_forms(), measures, thresholds, patience, capacities)
-def test_join_components__by_elements_as_oracle(drawn, measure, threshold, after, capacity):
-    sets, keys, n_fixed = drawn
-    given_ones = (list_full_keys(keys), make_sets(sets), make_measure(measure, threshold))
-    found = by_elements(
-        survivors.join_components, *given_ones, n_fixed=n_fixed, capacity=capacity, after=after
-    )
-    assert found.keepers.tolist() == components_oracle.choose(
+    documents = documents_of(*drawn, capacity, are_in_memory=are_in_memory)
+    before = choose_survivors(documents, chosen)
+    found = by_elements(join_components, documents, chosen, before, after=after)
+    assert keepers_of(found, len(sets)) == components_oracle.choose(
         sets, measure, threshold, n_fixed=n_fixed, are_candidates=share_a_key(keys)
     )
-    by_keys = survivors.join_components(*given_ones, n_fixed=n_fixed)
-    assert found.similarities.tobytes() == by_keys.similarities.tobytes()
-
-
-@given(filled_forms(), measures, thresholds, patience, st.integers(0, 120))
-def test_join_in_chunks__by_elements_as_one_run(drawn, measure, threshold, after, capacity):
-    sets, keys, n_fixed = drawn
-    chosen, table, lists = make_measure(measure, threshold), make_sets(sets), list_full_keys(keys)
-    found = by_elements(
-        survivors.join_in_chunks,
-        unread_sets(sets, keys, n_fixed),
-        chosen,
-        survivors.choose_survivors(lists, table, chosen, n_fixed=n_fixed),
-        capacity=capacity,
-        after=after,
-    )
-    whole = survivors.join_components(lists, table, chosen, n_fixed=n_fixed)
-    assert found.keepers.tolist() == whole.keepers.tolist()
-    assert found.similarities.tobytes() == whole.similarities.tobytes()
+    by_keys = join_components(documents_of(*drawn), chosen, before)
+    assert as_values(found) == as_values(by_keys)
 
 
 @given(filled_forms(), measures, thresholds)
@@ -208,7 +181,7 @@ def test_count_candidates__as_counted_one_by_one(drawn, data, bits):
     _, keys, n_fixed = drawn
     n = len(keys)
     keepers = data.draw(st.lists(st.sampled_from([-2, -1, -1, -1, 0]), min_size=n, max_size=n))
-    with patch.object(rare_elements, "_BITS_A_LISTED", bits):
+    with patch.object(survivors, "_BITS_A_LISTED", bits):
         found = count_candidates(list_full_keys(keys), np.array(keepers, np.int32), n_fixed)
     shares = share_a_key(keys)
     assert found == sum(
@@ -221,7 +194,7 @@ def test_count_candidates__of_rows_and_lists_of_several_words(bits):
     generator = np.random.default_rng(bits)
     keys = generator.integers(0, (2, 9, 150), (300, 3)).astype(np.uint64)
     keepers = generator.choice([-1, -1, 5], 300).astype(np.int32)
-    with patch.object(rare_elements, "_BITS_A_LISTED", bits):
+    with patch.object(survivors, "_BITS_A_LISTED", bits):
         found = count_candidates(list_full_keys(keys), keepers, 20)
     stays = np.flatnonzero(keepers == -1)
     assert found == sum(
@@ -231,55 +204,48 @@ def test_count_candidates__of_rows_and_lists_of_several_words(bits):
 
 def test_choose_survivors__a_form_filled_in_differently_is_left_to_rare_elements():
     """The switch comes by itself, and no pair is looked at behind it; all are counted."""
-    n = 3 * rare_elements.STEP
+    n = 3 * survivors.STEP
     sets = [{*range(30), *range(1000 + 9 * d, 1009 + 9 * d)} for d in range(n)]
-    given_ones = (
-        list_full_keys(np.ones((n, 1), np.uint64)),
-        make_sets(sets),
-        make_measure("jaccard", Fraction("0.8")),
-    )
+    documents, measure = documents_of(sets, ones(n)), make_measure("jaccard", Fraction("0.8"))
     with patch.object(survivors.survivors, "choose_by_prefixes") as never:
         never.side_effect = RuntimeError
         with pytest.raises(RuntimeError):
-            survivors.choose_survivors(*given_ones)
-    removals = survivors.choose_survivors(*given_ones)
-    assert (removals.keepers == -1).all()
+            choose_survivors(documents, measure)
+    removals = choose_survivors(documents, measure)
+    assert not len(removals.documents)
     assert (removals.n_compared, removals.n_verified) == (n * (n - 1) // 2, 0)
+
+
+def ones(n, n_bands=1):
+    return np.ones((n, n_bands), np.uint64)
 
 
 def test_choose_survivors__near_copies_are_never_ranked():
     n = 200
     sets = [{*range(30), 1000 + d} for d in range(n)]
     with (
-        patch.object(rare_elements, "PATIENCE", 0),
-        patch.object(rare_elements, "STEP", 8),
-        patch.object(rare_elements, "rank_documents", side_effect=AssertionError),
+        patch.object(survivors, "PATIENCE", 0),
+        patch.object(survivors, "STEP", 8),
+        patch.object(survivors, "rank_documents", side_effect=AssertionError),
     ):
-        removals = survivors.choose_survivors(
-            list_full_keys(np.ones((n, 2), np.uint64)),
-            make_sets(sets),
-            make_measure("jaccard", Fraction("0.8")),
-        )
-    assert removals.keepers.tolist() == [-1, *[0] * (n - 1)]
+        measure = make_measure("jaccard", Fraction("0.8"))
+        removals = choose_survivors(documents_of(sets, ones(n, 2)), measure)
+    assert keepers_of(removals, n) == [-1, *[0] * (n - 1)]
 
 
 def test_choose_survivors__weighted_sets_go_by_keys():
     sets = [{1: 1, 2: 2 + d} for d in range(20)]
     chosen = make_measure(WEIGHTED, Fraction("0.99"))
-    lists = list_full_keys(np.ones((20, 1), np.uint64))
-    with patch.object(rare_elements, "PATIENCE", -1):
-        removals = survivors.choose_survivors(lists, make_weighted_sets(sets), chosen)
-    assert removals.keepers.tolist() == oracle.choose(sets, WEIGHTED, Fraction("0.99"))
+    documents = CandidateSets.of_sets(list_full_keys(ones(20)), make_weighted_sets(sets))
+    with patch.object(survivors, "PATIENCE", -1):
+        removals = choose_survivors(documents, chosen)
+    assert keepers_of(removals, 20) == oracle.choose(sets, WEIGHTED, Fraction("0.99"))
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_join_components__by_elements_in_either_direction(order):
     sets = [{1, 2, 60}, {*range(3, 30), 1, 2, 60}, {40, 41}][::order]
-    removals = by_elements(
-        survivors.join_components,
-        list_full_keys(np.ones((3, 1), np.uint64)),
-        make_sets(sets),
-        make_measure("containment", Fraction(1)),
-        after=-1,
-    )
-    assert sorted(removals.keepers.tolist()) == [-1, -1, 0 if order == 1 else 1]
+    documents, measure = documents_of(sets, ones(3)), make_measure("containment", Fraction(1))
+    before = choose_survivors(documents, measure)
+    removals = by_elements(join_components, documents, measure, before, after=-1)
+    assert sorted(keepers_of(removals, 3)) == [-1, -1, 0 if order == 1 else 1]

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.jobs.dedup.run import audit_recall
-from neardup.matching import survivors
-from neardup.matching import survivors as components
 from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import WeightedJaccard
+from neardup.matching.survivors import CandidateSets, choose_survivors, join_components
 from neardup.runs.runner import Runner
 from neardup.stages import decide
 from tests.arrays import make_weighted_sets
@@ -34,6 +33,7 @@ from tests.properties.weighted_documents import (
     passages,
     run,
 )
+from tests.removals import keepers_of
 from tests.strategies import small_texts, thresholds
 
 weights = st.integers(1, 5) | st.integers(1, 2**50)
@@ -60,10 +60,9 @@ def test_list_prefixes__similar_weighted_sets_share_a_key(sets, threshold):
 @given(set_lists, thresholds, st.integers(0, 3))
 def test_choose_survivors__by_prefixes_of_weights_as_oracle(sets, threshold, n_fixed):
     table, exact = make_weighted_sets(sets), WeightedJaccard(threshold)
-    removals = survivors.choose_survivors(
-        list_prefixes(table, exact), table, exact, n_fixed=n_fixed
-    )
-    assert removals.keepers.tolist() == survivors_oracle.choose(
+    documents = CandidateSets.of_sets(list_prefixes(table, exact), table, n_fixed)
+    removals = choose_survivors(documents, exact)
+    assert keepers_of(removals, len(sets)) == survivors_oracle.choose(
         sets, WEIGHTED, threshold, n_fixed=n_fixed, are_candidates=lambda d, e: sets[d] and sets[e]
     )
 
@@ -71,8 +70,9 @@ def test_choose_survivors__by_prefixes_of_weights_as_oracle(sets, threshold, n_f
 @given(set_lists, thresholds)
 def test_join_components__by_prefixes_of_weights_as_oracle(sets, threshold):
     table, exact = make_weighted_sets(sets), WeightedJaccard(threshold)
-    removals = components.join_components(list_prefixes(table, exact), table, exact)
-    assert removals.keepers.tolist() == components_oracle.choose(
+    documents = CandidateSets.of_sets(list_prefixes(table, exact), table)
+    removals = join_components(documents, exact, choose_survivors(documents, exact))
+    assert keepers_of(removals, len(sets)) == components_oracle.choose(
         sets, WEIGHTED, threshold, are_candidates=lambda d, e: sets[d] and sets[e]
     )
 

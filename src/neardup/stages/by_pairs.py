@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +34,6 @@ from neardup.reading.where import describe_filtered
 from neardup.reports.judgements import YES, no_judgement, words_of_pairs
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
-from neardup.stages.decide import Assignment
 from neardup.stages.selection import Groups, complete_summary, count_by_file
 from neardup.stages.tables import (
     ID_COLUMNS,
@@ -44,37 +43,7 @@ from neardup.stages.tables import (
     read_about,
     read_ids,
 )
-from neardup.tables import Bools, Floats, Int32s, Int64s, Rows, Texts
-
-# Pairs of documents by their numbers, and their sources.
-
-
-@dataclass(frozen=True)
-class NumberedPairs(Rows):
-    """Pairs as numbers of documents, and their similarities."""
-
-    left: Int32s
-    right: Int32s
-    similarities: Floats
-
-
-class PairSource(Protocol):
-    """Source of pairs: a table, or an index in which documents are looked up."""
-
-    @property
-    def name(self) -> str:
-        """Name of the source in messages."""
-        ...
-
-    @property
-    def about(self) -> AboutPairs | None:
-        """Description of the pairs, None if the source has none."""
-        ...
-
-    def numbered(self, documents: Catalogue, runner: Runner) -> NumberedPairs:
-        """Return the pairs of some documents."""
-        ...
-
+from neardup.tables import Assignment, Bools, Floats, Int64s, Texts
 
 # Possible questions to existing pairs: the measure, and the least threshold.
 
@@ -97,7 +66,7 @@ class PairTerms:
         kind = MEASURES.get(self.measure)
         return kind is not None and kind.is_directed
 
-    def least_threshold(self, table: PairSource, pairs: NumberedPairs) -> tuple[float | None, bool]:
+    def least_threshold(self, table: PairSource, pairs: SimilarPairs) -> tuple[float | None, bool]:
         """Return the least threshold of complete pairs, and whether the table states it.
 
         A table states it if it has as many rows as pairs were found. Otherwise it is their least
@@ -232,13 +201,13 @@ class PairTable:
         found = [parts for _, parts in reading.map(read, self.sources)]
         return join_ids([parts[column] for column in range(2) for parts in found]).unique()
 
-    def numbered(self, documents: Catalogue, runner: Runner) -> NumberedPairs:
+    def numbered(self, documents: Catalogue, runner: Runner) -> SimilarPairs:
         """Read all pairs, with ids as numbers of documents."""
         # A skipped row has no id.
         rows = np.append(np.flatnonzero(documents.is_document), -1).astype(np.int32)
         known = IdTable(as_text(documents.document_ids().take(pa.array(rows[:-1]))))
 
-        def read(_: Source, block: RowBlock) -> tuple[NumberedPairs, list[pa.Array], bool | None]:
+        def read(_: Source, block: RowBlock) -> tuple[SimilarPairs, list[pa.Array], bool | None]:
             table, numbers, is_judged = self._checked(block)
             similarities = self._similarities(table, numbers)
             # The left ids come in runs: each is looked up once.
@@ -254,7 +223,7 @@ class PairTable:
                 column.dictionary.filter(pa.array(places < 0))
                 for column, places in zip(encoded, found, strict=True)
             ]
-            return NumberedPairs(left, right, similarities), unknown, is_judged
+            return SimilarPairs(left, right, similarities), unknown, is_judged
 
         reading = ReadingPass(READING_PAIRS, self.sources, runner)
         parts = [part for _, part in reading.map(read, self.sources)]
@@ -263,7 +232,7 @@ class PairTable:
         unknown = [ids for _, of_part, _ in parts for ids in of_part if len(ids)]
         if unknown:
             self._refuse(pa.concat_arrays(unknown).unique())
-        return NumberedPairs.joined([pairs for pairs, _, _ in parts])
+        return SimilarPairs.joined([pairs for pairs, _, _ in parts])
 
     def _refuse(self, unknown: pa.Array) -> None:
         one, many = "a document", f"{len(unknown):,} documents"
@@ -337,14 +306,19 @@ def decide_by_pairs(
         note(pairs=len(numbered))
     threshold = least if terms.threshold is None else float(terms.threshold)
     with runner.stage("choose") as note:
-        order = parse_keep(keep).order(len(documents), documents.lengths, documents.order)
-        pairs = _ranked(numbered, order, are_directed=terms.are_directed)
-        at_least = threshold or 0.0
-        removals = survivors = choose_from_pairs(pairs, len(documents), at_least)
-        if clusters == "components":
-            removals = join_from_pairs(pairs, len(documents), at_least)
+        n_documents = len(documents)
+        order = parse_keep(keep).order(n_documents, documents.lengths, documents.order)
+        ranks = np.empty(n_documents, np.int32)
+        ranks[order] = np.arange(n_documents, dtype=np.int32)
+        pairs = SimilarPairs(ranks[numbered.left], ranks[numbered.right], numbered.similarities)
+        rule = {"survivors": choose_from_pairs, "components": join_from_pairs}[clusters]
+        removals = rule(pairs, n_documents, threshold or 0.0, are_directed=terms.are_directed)
+        gone = removals.renumbered(order)
         note(similar=removals.n_verified)
-    assignment = _assign(removals.keepers, removals.similarities, order)
+    keepers, similarities = np.full(n_documents, -1, np.int64), np.full(n_documents, np.nan)
+    keepers[gone.documents], similarities[gone.documents] = gone.keepers, gone.similarities
+    are_copies = np.zeros(n_documents, np.bool_)
+    assignment = Assignment(keepers, similarities, are_copies, copies_are_known=False)
     stays = assignment.stays[documents.is_document]
     about = table.about
     summary: dict[str, Any] = {
@@ -374,24 +348,8 @@ def decide_by_pairs(
     complete_summary(summary, runner)
     summary["versions"] = versions()
     if clusters == "components":
-        n_survivors = int(np.count_nonzero(survivors.keepers < 0))
-        summary["removed_beyond_survivors"] = n_survivors - int(assignment.stays.sum())
+        summary["removed_beyond_survivors"] = removals.n_beyond
     return assignment, summary
-
-
-def _ranked(pairs: NumberedPairs, order: Int64s, *, are_directed: bool) -> SimilarPairs:
-    ranks = np.empty(len(order), np.int32)
-    ranks[order] = np.arange(len(order), dtype=np.int32)
-    return SimilarPairs(ranks[pairs.left], ranks[pairs.right], pairs.similarities, are_directed)
-
-
-def _assign(keepers: Int64s, similarities: Floats, order: Int64s) -> Assignment:
-    gone = np.flatnonzero(keepers >= 0)
-    by_number: Int64s = np.full(len(order), -1, np.int64)
-    by_number[order[gone]] = order[keepers[gone]]
-    own: Floats = np.full(len(order), np.nan)
-    own[order[gone]] = similarities[gone]
-    return Assignment(by_number, own, np.zeros(len(order), np.bool_), copies_are_known=False)
 
 
 @dataclass(frozen=True)
@@ -432,13 +390,13 @@ class IndexPairs:
             scheme=scheme.shingles.describe() | weights,
         )
 
-    def numbered(self, documents: Catalogue, runner: Runner) -> NumberedPairs:
+    def numbered(self, documents: Catalogue, runner: Runner) -> SimilarPairs:
         """Read the documents' texts and look each of them up."""
         numbers, places = self._places(documents)
         has_met_itself: Bools = np.zeros(len(documents), np.bool_)
         looked_up = runner.counter(READING_PAIRS, len(documents))
 
-        def look_up(item: tuple[RowBlock, slice]) -> NumberedPairs:
+        def look_up(item: tuple[RowBlock, slice]) -> SimilarPairs:
             block, rows = item
             parsed = block.parse(documents.columns.only_text(), skip_bad=True)
             texts = Texts.from_arrow(parsed.text, block.language)
@@ -453,13 +411,13 @@ class IndexPairs:
             # An empty text does not find itself.
             has_met_itself[rows][~queries.is_filled] = True
             looked_up(len(block))
-            return NumberedPairs(
+            return SimilarPairs(
                 left[is_pair].astype(np.int32),
                 right[is_pair].astype(np.int32),
                 hits.similarities[is_known][is_pair],
             )
 
-        pairs = NumberedPairs.joined(list(runner.map(look_up, _blocks(documents))))
+        pairs = SimilarPairs.joined(list(runner.map(look_up, _blocks(documents))))
         if not has_met_itself.all():
             self._refuse(documents, np.flatnonzero(~has_met_itself), "has another text of")
         return pairs
@@ -481,6 +439,9 @@ class IndexPairs:
             "add all of them to an index, or give pairs"
         )
         raise InvalidInputError(message)
+
+
+PairSource = PairTable | IndexPairs
 
 
 def pairs_of_index(

@@ -218,6 +218,11 @@ class DedupPlan:
         return self.options.recall_asked_for
 
     @property
+    def joins_components(self) -> bool:
+        """Whether one document of each connected component stays."""
+        return self.options.clusters == "components"
+
+    @property
     def predicted_recall(self) -> float:
         """Probability that a pair at the threshold becomes a candidate."""
         return self.banding.candidate_probability(float(self.measure.least_jaccard))

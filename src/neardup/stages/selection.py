@@ -29,8 +29,7 @@ from neardup.reading.texts import IdLookup
 from neardup.results import Result
 from neardup.runs.progress import Progress
 from neardup.runs.runner import Runner, peak_memory_bytes
-from neardup.stages.decide import Assignment
-from neardup.tables import Bools, Int8s, Int16s, Int32s, Int64s
+from neardup.tables import Assignment, Bools, Int8s, Int16s, Int32s, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa

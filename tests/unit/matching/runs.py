@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from neardup.matching.buckets import list_full_keys
+from neardup.matching.survivors import CandidateSets
 from neardup.tables import ShingleSets
 
 
@@ -20,3 +22,8 @@ class Runs:
         values = np.add.outer(self.firsts[documents], np.arange(10, dtype=np.uint64)).ravel()
         starts = np.arange(0, len(values), 10)
         return ShingleSets(values, starts, np.full(len(documents), 10))
+
+    def documents(self, keys, capacity):
+        """Return the documents with these keys, read within a capacity."""
+        lists = list_full_keys(np.array(keys, np.uint64))
+        return CandidateSets(lists, self.sizes, self.read, capacity=capacity)

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from neardup.matching.measures import Jaccard
-from neardup.matching.survivors import UnreadSets, choose_in_chunks
+from neardup.matching.survivors import choose_survivors
 from tests.unit.matching.runs import Runs
 
 HALF = Jaccard(Fraction("0.5"))
 
 
-def choose(runs, keys, *, capacity, n_fixed=0, progress=None):
-    documents = UnreadSets(np.array(keys, np.uint64), runs.sizes, runs.read, n_fixed)
-    return choose_in_chunks(documents, HALF, capacity=capacity, progress=progress)
+def choose(runs, keys, *, capacity):
+    return choose_survivors(runs.documents(keys, capacity), HALF)
 
 
 def choose_chain(n):
@@ -27,7 +26,8 @@ def choose_chain(n):
 def test_choose_in_chunks__work_in_a_chain_grows_with_its_length():
     n = 20_000
     runs, removals = choose_chain(n)
-    assert (removals.keepers == np.where(np.arange(n) % 2, np.arange(n) - 1, -1)).all()
+    assert removals.documents.tolist() == [*range(1, n, 2)]
+    assert (removals.keepers == removals.documents - 1).all()
     n_chunks = -(-n // 60)
     assert n <= runs.n_reads.sum() <= n + n_chunks
     assert runs.n_reads.max() <= 2
@@ -42,6 +42,7 @@ def test_choose_in_chunks__in_one_bucket_later_chunks_read_survivors_again():
     runs = Runs(firsts)
     removals = choose(runs, [[1]] * 60, capacity=100)
     goes = np.arange(60) % 3 == 2
-    assert (removals.keepers == np.where(goes, np.arange(60) - 1, -1)).all()
+    assert removals.documents.tolist() == np.flatnonzero(goes).tolist()
+    assert (removals.keepers == removals.documents - 1).all()
     later_chunks = 9 - np.arange(60) // 6
     assert runs.n_reads.tolist() == np.where(goes, 1, 1 + later_chunks).tolist()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neardup.matching.survivors import SetCache
+from neardup.matching.survivors import CandidateSets, SetCache
 from neardup.matching.verify import measure_sets
 from neardup.tables import WeightedSets
 from tests.arrays import make_sets, make_weighted_sets
@@ -40,7 +40,10 @@ def test_cache__has_the_chunk_and_the_slice(sets, make, capacity, factor):
     """Whatever the sizes were thought to be."""
     library = Library(sets, make)
     sizes = np.array([factor * len(chosen) for chosen in sets], np.int64)
-    cache = SetCache(sizes, library.read, capacity, is_weighted=make is make_weighted_sets)
+    cache = SetCache(
+        CandidateSets(None, sizes, library.read, capacity=capacity),
+        is_weighted=make is make_weighted_sets,
+    )
     whole = make(sets)
     expected = measure_sets(whole)
     wanted, others = np.arange(0, 40, 2), np.arange(1, 40, 4)
@@ -63,7 +66,10 @@ def test_cache__has_the_chunk_and_the_slice(sets, make, capacity, factor):
 def test_cache__keeps_within_its_capacity(capacity):
     """What is kept and what is being read, where no document is too large."""
     library = Library(SETS, make_sets)
-    cache = SetCache(np.array([len(x) for x in SETS]), library.read, capacity, is_weighted=False)
+    cache = SetCache(
+        CandidateSets(None, np.array([len(x) for x in SETS]), library.read, capacity=capacity),
+        is_weighted=False,
+    )
     n_chunks = n_slices = 0
     for _ in cache.chunks(np.arange(20)):
         n_chunks += 1

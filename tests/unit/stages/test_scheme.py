@@ -10,10 +10,10 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.memory import rows_source
+from neardup.jobs.explain import restore_scheme
 from neardup.options.documents import DedupOptions
 from neardup.reading.sign import sign_block
 from neardup.stages.options import plan_deduplication
-from neardup.stages.scheme import restore_scheme
 from tests.arrays import make_texts
 from tests.calls import grouped
 from tests.each import each_of

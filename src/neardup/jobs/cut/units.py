@@ -21,8 +21,8 @@ from neardup.reading.passes import PART_COLUMNS, Parts
 from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.work import Workspace
-from neardup.stages.decide import Assignment, assign, choose_by_buckets, find_contents
-from neardup.tables import Bools, Bytes, Int64s, Rows, Texts, TokenLists, Uint64s
+from neardup.stages.decide import assign, choose_by_buckets, find_contents
+from neardup.tables import Assignment, Bools, Bytes, Int64s, Rows, Texts, TokenLists, Uint64s
 from neardup.text.shingles import take_ranges
 
 if TYPE_CHECKING:

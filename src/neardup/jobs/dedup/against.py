@@ -36,7 +36,7 @@ from neardup.reading.sign import (
     take_filters,
 )
 from neardup.reading.texts import IdLookup
-from neardup.stages.decide import Assignment, Contents
+from neardup.stages.decide import Contents
 from neardup.stages.options import (
     DedupPlan,
     check_method,
@@ -45,7 +45,7 @@ from neardup.stages.options import (
     weights_for,
 )
 from neardup.stages.selection import KeeperIds
-from neardup.tables import Bools, EarlierKeepers, Int8s, Int64s, TokenLists
+from neardup.tables import Assignment, Bools, EarlierKeepers, Int8s, Int64s, TokenLists
 
 if TYPE_CHECKING:
     import pyarrow as pa

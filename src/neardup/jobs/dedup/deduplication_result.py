@@ -14,10 +14,9 @@ from neardup.reading.catalogue import Catalogue
 from neardup.reading.texts import IdLookup
 from neardup.runs.progress import Progress, counted
 from neardup.runs.runner import Runner
-from neardup.stages.decide import Assignment
 from neardup.stages.options import OF_INPUTS
 from neardup.stages.selection import KeeperIds, TwoCollections, in_batches, write_tables
-from neardup.tables import Int64s
+from neardup.tables import Assignment, Int64s
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -56,10 +56,7 @@ from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import wilson_intervals
 from neardup.stages.decide import (
-    Assignment,
     Contents,
-    Decision,
-    MethodChoice,
     assign,
     check_fits,
     choose_by_buckets,
@@ -78,10 +75,12 @@ from neardup.stages.options import (
 )
 from neardup.stages.selection import Groups, complete_summary, count_by_file, write_rows_by
 from neardup.tables import (
+    Assignment,
     Bools,
     Int32s,
     Int64s,
     KeyLists,
+    Removals,
     ShingleSets,
     Uint64s,
     WeightedSets,
@@ -133,7 +132,7 @@ class Audit:
 def audit_contents(
     batches: SignedBatches,
     contents: Contents,
-    decision: Decision,
+    removals: Removals,
     plan: DedupPlan,
     runner: Runner,
 ) -> Audit:
@@ -146,7 +145,7 @@ def audit_contents(
     n_drawn = min(plan.options.audit or 0, n_contents - n_fixed)
     generator = np.random.default_rng(plan.minhash.seed)
     drawn = np.sort(generator.choice(n_contents - n_fixed, n_drawn, replace=False)) + n_fixed
-    stays = ~np.isin(documents, decision.documents)
+    stays = ~np.isin(documents, removals.documents)
     bands = ([values for _, values in batches.band(band)] for band in range(batches.n_bands))
     keys = np.stack([np.concatenate(values)[documents] for values in bands])
     sets = contents.read_comparable(documents, plan.reading, runner)
@@ -382,9 +381,9 @@ class _Found:
 
     plan: DedupPlan
     contents: Contents
-    decision: Decision
+    removals: Removals
     method: Method
-    choice: MethodChoice | None = None
+    choice: dict[str, Any] | None = None
     audit: Audit | None = None
 
 
@@ -393,26 +392,26 @@ def _decide(engine: Engine, read: Read, contents: Contents, plan: DedupPlan) -> 
     if method == "auto":
         with engine.stage("choose method") as note:
             choice = choose_method(contents, plan, runner)
-            note(method=choice.method)
-        method = choice.method
+            note(method=choice["chosen"])
+        method = choice["chosen"]
     if plan.keep.keeps_none:
-        return _Found(plan, contents, Decision.of_all([]), method)
+        return _Found(plan, contents, Removals.joined([]), method)
     if method == "exact" or plan.options.audit:
         option = "audit" if method == "minhash" else "method"
         check_fits(contents, plan, engine.workspace, option)
     if method == "exact":
         return _Found(plan, contents, choose_exactly(contents, plan, runner), method, choice)
-    decision, audit = choose_by_buckets(engine, read, contents, plan), None
+    removals, audit = choose_by_buckets(engine, read, contents, plan), None
     if plan.options.audit:
         with engine.stage("audit"):
-            audit = audit_contents(read.known, contents, decision, plan, runner)
-    return _Found(plan, contents, decision, method, choice, audit)
+            audit = audit_contents(read.known, contents, removals, plan, runner)
+    return _Found(plan, contents, removals, method, choice, audit)
 
 
 def _conclude(engine: Engine, read: Read, against: Other, found: _Found) -> DeduplicationResult:
     """Extend the decision to all documents, and add kept documents to a new index state."""
     contents, index = found.contents, against.index
-    assignment = assign(contents, found.decision)
+    assignment = assign(contents, found.removals)
     if found.plan.keep.keeps_none:
         assignment = assignment.with_firsts(contents.n_others)
     has_files = bool(against.sources)
@@ -457,7 +456,7 @@ def _summarise(
 
     With an index, there are no hints, because its options are fixed.
     """
-    plan, contents, decision, method = found.plan, found.contents, found.decision, found.method
+    plan, contents, removals, method = found.plan, found.contents, found.removals, found.method
     own, other = contents.own, contents.other
     n_documents = int(own.is_document.sum())
     n_removed = int((~assignment.stays).sum())
@@ -481,8 +480,8 @@ def _summarise(
         "distinct_texts": contents.count(),
         "text_bytes": own.text_bytes,
         "tokens": int(np.maximum(own.n_tokens, 0).sum()),
-        "candidates": decision.n_compared,
-        "verified_pairs": decision.n_verified,
+        "candidates": removals.n_compared,
+        "verified_pairs": removals.n_verified,
         "method": method,
         "predicted_recall": plan.predicted_recall if method == "minhash" else 1.0,
         "threshold": float(plan.measure.threshold),
@@ -507,11 +506,11 @@ def _summarise(
     complete_summary(summary, engine.runner)
     summary["versions"] = versions()
     if found.choice:
-        summary["method_choice"] = found.choice.describe()
+        summary["method_choice"] = found.choice
     if found.audit:
         summary["audit"] = found.audit.describe()
     if plan.options.clusters == "components":
-        summary["removed_beyond_survivors"] = decision.n_beyond
+        summary["removed_beyond_survivors"] = removals.n_beyond
     summary["hints"] = []
     if index is None:
         n_short = summary["short_documents"]
