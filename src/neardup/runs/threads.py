@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import chain, islice
 from queue import Empty, SimpleQueue
 from threading import Lock, get_ident, local, main_thread
 from typing import Any, Generic, NamedTuple, TypeVar, cast
@@ -252,7 +253,19 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
     waiting: deque[Task[R]] = deque()
     with Threads(workers, join) as threads:
         try:
-            for item in joined(iter(items)):
+            remaining = joined(iter(items))
+            first = deque(islice(remaining, 2))
+            if len(first) == 1:
+                # No thread starts for a single item, unless it hands items on.
+                join()
+                try:
+                    result = function(first.pop())
+                finally:
+                    del _of_thread.crew
+                yield result
+                return
+            # No name holds the first items, so that their memory is free when they are done.
+            for item in chain((first.popleft() for _ in range(len(first))), remaining):
                 waiting.append(threads.do(partial(function, item)))
                 if len(waiting) >= 2 * workers:
                     yield waiting.popleft().result()
