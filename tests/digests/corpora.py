@@ -102,7 +102,6 @@ DEDUP = [
 JOIN = [
     *(f"pairs {PAIRS}.{suffix}" for suffix in ("jsonl", "csv", "parquet")),
     f"pairs {PAIRS}.csv --json",
-    f"pairs {PAIRS}.csv",
     f"pairs {PAIRS}.csv --json --workers 1",
     f"pairs {PAIRS}.csv --quiet",
     *(f"pairs {PAIRS}.jsonl --measure {measure} --threshold 0.6" for measure in MEASURES),

@@ -73,7 +73,7 @@ def record_commands(neardup: Neardup, work: Path, data: Path | None, only: str) 
         real.make_inputs(data, work / "real")
         cases += real.COMMANDS
     cases = [case for case in cases if re.search(only, case)]
-    _check_differ(cases)
+    check_differ(cases)
     start = time.monotonic()
 
     def run(number: int, case: str) -> list[dict[str, Any]]:
@@ -115,7 +115,8 @@ def compare(before: Path, after: Path) -> int:
     return int(bool(found))
 
 
-def _check_differ(cases: Iterable[str]) -> None:
+def check_differ(cases: Iterable[str]) -> None:
+    """End the program if a case is listed twice."""
     seen: set[str] = set()
     for case in cases:
         if case in seen:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from neardup.cli import COMMANDS as DESCRIPTIONS
 from tests.commands import COMMANDS
-from tests.digests import corpora, passages, refusals, sketches, snippets
+from tests.digests import corpora, passages, real, record, refusals, sketches, snippets
 from tests.digests.run import Neardup
 from tests.each import each_of
 from tests.functions import CLASSES
 
 CASES = [*corpora.COMMANDS, *passages.COMMANDS, *sketches.COMMANDS]
 STEPS = [step for case in CASES for step in case.split(" ; ")]
+
+
+def test_cases__are_listed_once():
+    record.check_differ([*CASES, *refusals.COMMANDS, *real.COMMANDS])
 
 
 @each_of("command", COMMANDS)
