@@ -14,9 +14,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from neardup.files.destinations import target_of
 from neardup.files.rows import ColumnNames
-from neardup.outputs.table_files import write_table
-from neardup.outputs.targets import target_of
+from neardup.outputs.tables import write_table
 from neardup.runs.progress import counted
 from neardup.version import __version__
 

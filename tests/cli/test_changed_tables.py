@@ -107,9 +107,9 @@ def test_digests(run, here, clean):
 
 
 def test_digests__table_in_parts(run, here, clean, monkeypatch):
-    from neardup.outputs import table_files
+    from neardup.outputs import tables
 
-    monkeypatch.setitem(table_files.write_parquet_parts.__kwdefaults__, "part_rows", 1)
+    monkeypatch.setitem(tables.write_parquet_parts.__kwdefaults__, "part_rows", 1)
     assert run("drop", "in.jsonl", "--named-in", "clean/removed.parquet", "--column", "id",
                "-o", "two").code == 0  # fmt: skip
     parts = sorted((here / "two/removed.parquet").iterdir())

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.outputs.table_files import write_table
+from neardup.outputs.tables import write_table
 
 ROWS = b"""{"text": "the cat sat on the mat",   "id": "a"}
 {"text": "the cat sat on a mat", "id": "b"}

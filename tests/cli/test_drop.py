@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.outputs.table_files import write_parquet_parts
+from neardup.outputs.tables import write_parquet_parts
 from neardup.passages.index import PassageHandle
 from neardup.runs.runner import Runner
 

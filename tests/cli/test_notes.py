@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup.outputs.table_files import write_table
+from neardup.outputs.tables import write_table
 
 LONG = "one two three four five six seven eight"
 TEXTS = [LONG, LONG + " nine", "just three words", "only two", "", "..."]

@@ -246,7 +246,7 @@ def test_s3__interrupt(run, s3, bucket, names, monkeypatch, good):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(remote, "to_its_end", interrupted)
-    monkeypatch.setattr("neardup.outputs.remote.to_its_end", interrupted)
+    monkeypatch.setattr("neardup.files.remote.to_its_end", interrupted)
     outcome = run("dedup", f"s3://{bucket}/in", "-o", f"s3://{bucket}/out", "--workers", 1)
     assert (outcome.code, outcome.out) == (130, "")
     assert outcome.err == "interrupted; no output was written\n"
@@ -256,7 +256,7 @@ def test_s3__interrupt(run, s3, bucket, names, monkeypatch, good):
 def test_s3__tasks_of_executors(s3, bucket, names):
     """A task is there when it is complete; one that is given up leaves no upload behind."""
     from neardup.engine.spark.work import LAST, SharedWork
-    from neardup.outputs.targets import Url
+    from neardup.files.remote import Url
 
     def made(rows):
         yield from rows

@@ -115,7 +115,7 @@ def test_standard_output__interrupted(run, inputs, monkeypatch):
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(sys.modules["neardup.outputs.table_files"].WRITERS, "jsonl", interrupt)
+    monkeypatch.setitem(sys.modules["neardup.outputs.tables"]._WRITERS, "jsonl", interrupt)
     outcome = run(*COMMANDS["pairs"].split(), "-o", "-")
     message = "interrupted while the table was written to standard output; it is incomplete there\n"
     assert (outcome.code, outcome.err) == (130, message)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from neardup.files.sheets import open_source
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import resolve_tables
-from neardup.outputs.table_xlsx import write_xlsx
+from neardup.outputs.tables import write_xlsx
 from tests.examples import examples
 
 # What a spreadsheet program would take for a number, a formula, a date or a link.
@@ -93,7 +93,7 @@ def test_labels(run, here, documents, ending):
 
 
 def write(table: pa.Table, path) -> None:
-    from neardup.outputs.table_files import write_table
+    from neardup.outputs.tables import write_table
 
     write_table(table, path)
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.files.streams import LocalDestination
-from neardup.outputs import table_files
-from neardup.outputs.table_files import write_parquet_part, write_parquet_parts
+from neardup.outputs import tables
+from neardup.outputs.tables import write_parquet_part, write_parquet_parts
 
 WORDS = st.sampled_from(["a", "b", "", "ключ", "a long value that comes again and again"])
 ROWS = st.lists(
@@ -72,7 +72,7 @@ def test_write_parquet_parts__any_cutting(rows, cuts, sliced, group_rows, part_r
         for table in [whole[start:stop] if sliced else as_table(rows[start:stop])]
         for batch in ([table] if start % 2 else table.to_batches())
     ]
-    with TemporaryDirectory() as folder, patch.object(table_files, "ROW_GROUP_ROWS", group_rows):
+    with TemporaryDirectory() as folder, patch.object(tables, "ROW_GROUP_ROWS", group_rows):
         expected, target, alone = (Path(folder, name) for name in ("expected", "target", "alone"))
         write_parquet_parts([whole], SCHEMA, LocalDestination(expected), part_rows=part_rows)
         write_parquet_parts(iter(batches), SCHEMA, LocalDestination(target), part_rows=part_rows)

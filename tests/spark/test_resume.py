@@ -23,7 +23,7 @@ import neardup
 import neardup.cli
 from neardup.engine.spark.work import LAST, KeptStage, SharedWork, _LostRowsError
 from neardup.errors import WriteError
-from neardup.outputs.targets import Url
+from neardup.files.remote import Url
 from tests.runtimes import JOBS, Job, answer_in, write_collections
 from tests.spark.conftest import cut_small
 from tests.spark.in_process import InProcess

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from neardup.engine.engine import Engine
     from neardup.engine.spark.cluster import Cluster
     from neardup.engine.spark.work import SharedWork
+    from neardup.files.destinations import Target
     from neardup.files.inputs import Inputs
     from neardup.files.rows import Source
     from neardup.options.groups import AgainstOptions
-    from neardup.outputs.targets import Target
     from neardup.reports.page import Report
     from neardup.results import TableResult
     from neardup.runs.runner import Runner
@@ -97,7 +97,7 @@ class Call:
         if options.fresh and options.work is None:
             where = "with engine spark and without work"
             raise no_effect("fresh", where, "give work", "engine", "work")
-        from neardup.outputs.targets import is_standard_output
+        from neardup.files.destinations import is_standard_output
 
         if isinstance(options, FolderOptions) and is_standard_output(options.output):
             message = "with engine spark output is a folder, into which tasks write; name one"
@@ -173,7 +173,7 @@ class Call:
         make: Callable[..., Report],
     ) -> None:
         """Write the page that is made of a table and of the collections that it was made of."""
-        from neardup.outputs.folder import check_apart, check_outside
+        from neardup.files.destinations import check_apart, check_outside
         from neardup.reports.page import check_page_file
 
         given = self.options
@@ -277,7 +277,7 @@ def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
 
 def hold(target: Target, *, overwrite: bool) -> None:
     """Hold an output until the command ends, so that no other run writes it meanwhile."""
-    from neardup.outputs.folder import holding
+    from neardup.files.destinations import holding
 
     click.get_current_context().with_resource(holding(target, overwrite=overwrite))
 
@@ -327,7 +327,7 @@ class _Output:
 
     def _check_page_apart(self, inputs: Iterable[str | None]) -> None:
         if self._page is not None:
-            from neardup.outputs.folder import check_apart
+            from neardup.files.destinations import check_apart
 
             check_apart(self._page, inputs)
 
@@ -394,8 +394,7 @@ class FolderOutput(_Output):
     _what, _named = "rows", "folder"
 
     def __init__(self, call: Call, *, of_bytes: bool = False) -> None:
-        from neardup.outputs.folder import check_output
-        from neardup.outputs.targets import is_standard_output
+        from neardup.files.destinations import check_output, is_standard_output
 
         output = call.options.output
         is_streamed = is_standard_output(output)
@@ -452,9 +451,8 @@ class FolderOutput(_Output):
         ``is_copy`` the rows take as much room as the inputs, which is checked.
         """
         from neardup.files.conversion import check_conversion, check_types
+        from neardup.files.destinations import check_apart, check_outside, check_room
         from neardup.files.inputs import origins_of
-        from neardup.outputs.folder import check_apart, check_outside
-        from neardup.outputs.targets import check_room
 
         output, format_ = self._options.output, self._options.format
         if self._is_streamed:
@@ -494,7 +492,7 @@ class FolderOutput(_Output):
         call = self._call
         result.summary |= configuration()
         if self._is_streamed:
-            from neardup.outputs.folder import StandardOutput
+            from neardup.files.destinations import StandardOutput
             from neardup.runs.disk import note_stream
             from neardup.stages.selection import write_lines_of
 
@@ -521,7 +519,7 @@ class TableOutput(_Output):
     _what, _named = "table", "file"
 
     def __init__(self, call: Call, *, of_bytes: bool = False) -> None:
-        from neardup.outputs.table_files import plan_table
+        from neardup.outputs.tables import plan_table
 
         given = call.options
         self._target = plan_table(given.output, given.format, overwrite=given.overwrite)
@@ -548,7 +546,7 @@ class TableOutput(_Output):
 
     def check_apart(self, inputs: Iterable[str | None], index: Path | None = None) -> None:
         """Make sure that no input is replaced, and that the output is no file of an index."""
-        from neardup.outputs.folder import check_apart, check_outside
+        from neardup.files.destinations import check_apart, check_outside
 
         inputs = list(inputs)
         if not self._target.is_stream:

@@ -17,6 +17,8 @@ from click.core import ParameterSource
 from neardup.cli.call import SETTINGS, Call, settings_taken
 from neardup.cli.configuration import find_file, key_of, read_settings
 from neardup.errors import InvalidParameterError, on_command_line
+from neardup.files.destinations import target_of
+from neardup.files.remote import Url
 from neardup.options.kinds import (
     Address,
     Choice,
@@ -32,7 +34,6 @@ from neardup.options.kinds import (
     check_length,
 )
 from neardup.options.option import Option, Options
-from neardup.outputs.targets import Url, target_of
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -67,9 +67,9 @@ def command(call: Call, a: str, b: str) -> None:
     With --all it also prints every measure, and the estimates that sketches would have given.
     """
     from neardup.errors import InvalidInputError
+    from neardup.files.destinations import check_apart
     from neardup.jobs.compare.compare import compare_texts, plan_comparison
     from neardup.options.option import no_effect
-    from neardup.outputs.folder import check_apart
     from neardup.reports.page import check_page_file
 
     given: CompareCommandOptions = call.options

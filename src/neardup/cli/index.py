@@ -183,12 +183,12 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     With --idf other than unary tokens are counted first: INPUT is read twice, and the counts stay
     as they are when documents are added later.
     """
+    from neardup.files.destinations import FolderKind, check_apart, new_folder
     from neardup.files.inputs import Inputs, check_effect, origins_of
     from neardup.files.resolve import resolve_paths
-    from neardup.index.store import Database, create_index, index_named
+    from neardup.index.store import FILE, Database, create_index, index_named
     from neardup.jobs.index import index
     from neardup.options.groups import TextReadingOptions
-    from neardup.outputs.folder import INDEX, check_apart, new_folder
     from neardup.reading.where import rows_where
 
     given: _BuildOptions = call.options
@@ -205,7 +205,7 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
         check_effect(reading, sources)
         check_apart(folder, origins_of(sources))
         with ExitStack() as stack:
-            made = new_folder(folder, overwrite=given.overwrite, kind=INDEX)
+            made = new_folder(folder, overwrite=given.overwrite, kind=FolderKind("index", FILE))
             scratch = stack.enter_context(made)
             if index_named(folder) is not None:
                 # Additions by other processes to the replaced index would be lost.

@@ -50,8 +50,8 @@ def command(call: Call, result: str, inputs: tuple[str, ...]) -> None:
     gives the same page. With -o - headline, figures and examples are printed instead, with marks
     around different words.
     """
+    from neardup.files.destinations import is_standard_output
     from neardup.jobs.report import make_report
-    from neardup.outputs.targets import is_standard_output
 
     given: ReportCommandOptions = call.options
     write = call.print_page if is_standard_output(given.output) else call.write_page

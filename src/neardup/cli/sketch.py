@@ -15,7 +15,7 @@ from neardup.options.sketches import SketchOptions
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
-    from neardup.outputs.targets import Target
+    from neardup.files.destinations import Target
 
 _EPILOG = """\b
 Examples:
@@ -39,11 +39,11 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     sketches of one scheme. Sketches reveal similarities, and the presence of a document that the
     reader owns.
     """
+    from neardup.files.destinations import check_apart, size_of
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.sketch import write_sketches
-    from neardup.outputs.folder import check_apart
-    from neardup.outputs.table_files import check_table_file, size_of
+    from neardup.outputs.tables import check_table_file
     from neardup.reading.where import rows_where
     from neardup.sketches.registry import make_maker
     from neardup.stages.sketches import check_sketch_name

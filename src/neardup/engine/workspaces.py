@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidParameterError
 from neardup.files.archives import ArchiveMember
+from neardup.files.destinations import Target, target_of
 from neardup.files.streams import StandardInput, is_remote, state_of_url
 from neardup.index.store import Manifest
 from neardup.options.groups import WorkspaceOptions
 from neardup.options.option import Options
-from neardup.outputs.targets import Target, target_of
 from neardup.results import versions
 from neardup.runs.runner import default_memory_bytes
 from neardup.runs.work import BY_WORK, LastingWork, WorkFolder, Workspace, work_errors

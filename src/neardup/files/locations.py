@@ -14,56 +14,15 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from neardup.errors import OVERWRITE, InvalidInputError, ReadError
+from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import is_archive, unpack
 from neardup.files.binary import HEAD_BYTES, foreign_kind
+from neardup.files.destinations import recover_above
 from neardup.files.formats import KNOWN_SUFFIXES, format_of, is_readable, missing_extras
 from neardup.files.inputs import Inputs, NoFile, list_endings, passed_over
+from neardup.files.remote import check_is_complete, is_remote_output
 from neardup.files.streams import is_remote, reading
 from neardup.options.groups import InputOptions
-from neardup.runs.scratch import recover_above
-
-# Markers of output folders at URLs.
-#
-# Files at a URL appear one by one. A run first writes ``_STARTED``, then the files, and last
-# ``_SUCCESS``: an output with it is complete.
-
-STARTED = "_STARTED"
-SUCCESS = "_SUCCESS"
-
-# All that a run writes below an output folder, by the first part of its name.
-ENTRIES = frozenset({"kept", "removed", "removed.parquet", "clusters.parquet", "summary.json"})
-
-
-def read_marker(system: Any, folder: str, name: str) -> dict[str, Any] | None:
-    """Return the content of a marker; None without one of neardup."""
-    try:
-        content = json.loads(system.cat_file(f"{folder}/{name}"))
-    except (FileNotFoundError, ValueError, RecursionError):
-        return None
-    return content if isinstance(content, dict) and "neardup" in content else None
-
-
-def check_is_complete(system: Any, path: str) -> None:
-    """Make sure that a file, folder or pattern is no part of an output that is not complete."""
-    parts = path.split("/")
-    for count, part in enumerate(parts):
-        folder = "/".join(parts[:count])
-        if part in ENTRIES and folder and _is_unfinished(system, folder):
-            message = (
-                f"{system.unstrip_protocol(folder)} is an unfinished output of neardup, without "
-                f"{SUCCESS}; wait for the run that writes it, or run it again with {OVERWRITE}"
-            )
-            raise InvalidInputError(message)
-
-
-def _is_unfinished(system: Any, folder: str) -> bool:
-    # Without access, reading the input raises the error.
-    with contextlib.suppress(Exception):
-        started = read_marker(system, folder, STARTED)
-        return started is not None and read_marker(system, folder, SUCCESS) is None
-    return False
-
 
 # Folders made by ``save_to_disk`` of Hugging Face: which of their files hold rows.
 
@@ -340,8 +299,9 @@ def _expand_url(url: str, options: InputOptions) -> Found:
             return found.sorted_if_any(f"the folders that match {url!r}", options)
         if _is_remote_folder(filesystem, path, url):
             names = filesystem.find(path)
-            if any(f"{path}/{marker}" in names for marker in (STARTED, SUCCESS)):
-                _check_is_no_remote_output(filesystem, path, url)
+            if is_remote_output(filesystem, path):
+                message = f"{url!r} was written by neardup; name '{url.rstrip('/')}/kept' in it"
+                raise InvalidInputError(message)
             for name in names:
                 found.take(filesystem.unstrip_protocol(name), options)
             return found.sorted_if_any(f"the folder {url!r}", options)
@@ -362,12 +322,6 @@ def _is_remote_folder(filesystem: Any, path: str, url: str) -> bool:
     if not filesystem.exists(path):
         raise FileNotFoundError
     return False
-
-
-def _check_is_no_remote_output(filesystem: Any, path: str, url: str) -> None:
-    if any(read_marker(filesystem, path, marker) for marker in (STARTED, SUCCESS)):
-        message = f"{url!r} was written by neardup; name '{url.rstrip('/')}/kept' in it"
-        raise InvalidInputError(message)
 
 
 def _is_output(folder: str) -> bool:

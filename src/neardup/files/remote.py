@@ -1,24 +1,52 @@
-"""Files written to remote file systems, through fsspec.
+"""Output files and folders at URLs, through fsspec.
 
-All errors become WriteError with the URL, so that no other writer depends on fsspec.
+At a URL nothing can be exchanged in one step, and nothing is staged on the local disk. Files appear
+in a folder one by one: ``_STARTED`` names the writer; ``_SUCCESS``, written last, lists the files
+of a complete output. An output that is replaced loses that marker first. All errors of fsspec
+become ``WriteError`` with the URL.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import json
+import os
+import platform
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
 
-from neardup.errors import NeardupError, WriteError
+from neardup.errors import OVERWRITE, InvalidInputError, NeardupError, OutputExistsError, WriteError
 from neardup.files.streams import Destination
+from neardup.runs.disk import note_written
 from neardup.runs.threads import Threads
+from neardup.version import __version__
+
+
+class Url(str):
+    """The URL of an output, which fsspec writes."""
+
+    __slots__ = ()
+
+    @property
+    def name(self) -> str:
+        """The last part."""
+        return PurePosixPath(self).name
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the name."""
+        return PurePosixPath(self).suffix
+
 
 # S3 takes 10,000 parts, so files of 320 GB; a file being written holds a part in memory.
 _PART_BYTES = 32 << 20
 
 
-@contextlib.contextmanager
+@contextmanager
 def writing_to(url: str) -> Iterator[None]:
     """Translate errors of a remote file system into WriteError."""
     try:
@@ -28,6 +56,25 @@ def writing_to(url: str) -> Iterator[None]:
     except Exception as error:
         message = f"cannot write {url}: {_reason(error, url)}"
         raise WriteError(message) from error
+
+
+def _reason(error: Exception, url: str) -> str:
+    """Describe an error of fsspec or of a package below it."""
+    if isinstance(error, ImportError):
+        from fsspec.registry import known_implementations
+
+        known = known_implementations.get(url.partition("://")[0].rpartition("::")[2], {})
+        package = known.get("class", "fsspec").partition(".")[0]
+        advice = "" if package == "fsspec" else f" (pip install {package})"
+        return f"this kind of URL needs another package: {error}{advice}"
+    if isinstance(error, FileNotFoundError):
+        return "there is no such bucket or folder"
+    if isinstance(error, PermissionError):
+        return "no permission to list, write and delete there"
+    if isinstance(error, NotImplementedError):
+        return "this kind of URL can only be read"
+    strerror = error.strerror if isinstance(error, OSError) else None
+    return strerror or str(error) or type(error).__name__
 
 
 def open_system(url: str) -> tuple[Any, str]:
@@ -59,15 +106,7 @@ def to_its_end(call: Callable[[], object]) -> None:
 
 
 class RemoteFile:
-    """A new file of a remote file system; object stores show it when it is complete.
-
-    Parameters
-    ----------
-    system, path
-        The file to write.
-    url
-        Its name in errors.
-    """
+    """A new file of a remote file system; object stores show it when it is complete."""
 
     def __init__(self, system: Any, path: str, url: str) -> None:
         self.path, self._url = path, url
@@ -133,92 +172,347 @@ class RemoteFile:
             self.abandon()
 
 
-@dataclass
-class WrittenFile:
-    """A file that another process has completed."""
-
-    path: str
-    size: int
-    is_complete = True
-
-    def abandon(self) -> None:
-        """Do nothing: it is complete."""
-
-
 class RemoteDestination(Destination):
     """A path of a remote file system.
 
     Parameters
     ----------
     system, path
-        The folder.
+        The file system, and the path there.
     url
         Its name for users.
     files
         Gets all files that are created there and below.
+    sizes
+        Gets the paths and sizes of the files that other processes write.
     """
 
     def __init__(
-        self, system: Any, path: str, url: str, files: list[RemoteFile | WrittenFile]
+        self,
+        system: Any,
+        path: str,
+        url: str,
+        files: list[RemoteFile] | None = None,
+        sizes: dict[str, int] | None = None,
     ) -> None:
-        self._system, self._path, self._url, self._files = system, path, url, files
+        self._system, self.path, self._url = system, path, url
+        self.files = [] if files is None else files
+        self._sizes = {} if sizes is None else sizes
 
     def __truediv__(self, name: str) -> RemoteDestination:
-        path, url = f"{self._path}/{name}", f"{self._url}/{name}"
-        return RemoteDestination(self._system, path, url, self._files)
+        path, url = f"{self.path}/{name}", f"{self._url}/{name}"
+        return RemoteDestination(self._system, path, url, self.files, self._sizes)
 
     def __str__(self) -> str:
         return self._url
 
     def for_other_process(self) -> RemoteDestination:
         """Return the same place, with files of its own."""
-        return RemoteDestination(self._system, self._path, self._url, [])
+        return RemoteDestination(self._system, self.path, self._url)
 
-    def written(self) -> list[WrittenFile]:
-        """Return the files that were created there and below."""
-        return [WrittenFile(file.path, file.size) for file in self._files]
+    def sizes(self) -> dict[str, int]:
+        """Return the size of each file that was created there and below, by path."""
+        return self._sizes | {file.path: file.size for file in self.files}
 
-    def add_written(self, files: Iterable[WrittenFile]) -> None:
+    def add_sizes(self, sizes: Mapping[str, int]) -> None:
         """Take over files that another process has written there."""
-        self._files.extend(files)
+        self._sizes.update(sizes)
 
     def make_folder(self) -> None:
         """Do nothing: a folder is there when it has a file."""
 
     def into_folder(self, name: str) -> None:
         """Move the file below: object stores copy it and remove the old one."""
-        path = f"{self._path}/{name}"
+        path = f"{self.path}/{name}"
         with writing_to(self._url):
-            self._system.mv(self._path, path)
-        for file in self._files:
-            if file.path == self._path:
+            self._system.mv(self.path, path)
+        for file in self.files:
+            if file.path == self.path:
                 file.path = path
 
     def create(self) -> BinaryIO:
         """Begin a file."""
-        file = RemoteFile(self._system, self._path, self._url)
-        self._files.append(file)
+        file = RemoteFile(self._system, self.path, self._url)
+        self.files.append(file)
         return cast("BinaryIO", file)
 
 
-def _reason(error: Exception, url: str) -> str:
-    """Describe an error of fsspec or of a package below it."""
-    if isinstance(error, ImportError):
-        return f"this kind of URL needs another package: {error}{_advice(url)}"
-    if isinstance(error, FileNotFoundError):
-        return "there is no such bucket or folder"
-    if isinstance(error, PermissionError):
-        return "no permission to list, write and delete there"
-    if isinstance(error, NotImplementedError):
-        return "this kind of URL can only be read"
-    strerror = error.strerror if isinstance(error, OSError) else None
-    return strerror or str(error) or type(error).__name__
+# Single files.
 
 
-def _advice(url: str) -> str:
-    """Describe how to install the package of a URL's protocol, if fsspec knows it."""
-    from fsspec.registry import known_implementations
+def check_remote_file(url: Url, *, overwrite: bool) -> None:
+    """Make sure, before work starts, that a file may be written."""
+    system, path = open_system(url)
+    with writing_to(url):
+        is_folder, exists = system.isdir(path), system.exists(path)
+    if is_folder:
+        message = f"{url} is a folder; name a file"
+        raise WriteError(message)
+    if exists and not overwrite:
+        raise OutputExistsError.at(url)
+    beside = _beside(path)
+    with writing_to(url):
+        system.pipe_file(beside, b"")
+    # Whoever may not delete may still write a file.
+    with contextlib.suppress(Exception):
+        system.rm_file(beside)
 
-    known = known_implementations.get(url.partition("://")[0].rpartition("::")[2], {})
-    package = known.get("class", "fsspec").partition(".")[0]
-    return "" if package == "fsspec" else f" (pip install {package})"
+
+@contextmanager
+def new_remote_file(url: Url) -> Iterator[Destination]:
+    """Yield the destination of one file, which is at the URL when the block ends.
+
+    Object stores show a file when it is closed. Other systems get a temporary file that is renamed.
+    """
+    system, path = open_system(url)
+    is_moved = has_folders(path)
+    destination = RemoteDestination(system, _beside(path) if is_moved else path, url)
+    try:
+        yield destination
+        if is_moved:
+            with writing_to(url):
+                system.mv(destination.path, path)
+    except BaseException as error:
+        for file in destination.files:
+            file.abandon()
+        if is_moved:
+            with contextlib.suppress(Exception):
+                system.rm_file(destination.path)
+        elif any(file.is_complete for file in destination.files):
+            # The interrupt came while it was completed.
+            note_written(url)
+        if isinstance(error, WriteError):
+            message = f"{error.in_both}; nothing was written"
+            raise WriteError(message) from error.__cause__
+        raise
+    note_written(url)
+
+
+def remote_size(url: Url) -> int:
+    """Return the bytes of a file that was written."""
+    system, path = open_system(url)
+    with writing_to(url):
+        return int(system.size(path))
+
+
+def is_remote_path_in(url: Url, given: str) -> tuple[bool, bool]:
+    """Return whether a path or URL is a URL or below it, and whether it is the same."""
+    system, path = open_system(url)
+    protocols = (system.protocol,) if isinstance(system.protocol, str) else system.protocol
+    if given.partition("://")[0] not in protocols:
+        return False, False
+    place = system._strip_protocol(given)  # noqa: SLF001 - the public way asks the server
+    return f"{place}/".startswith(f"{path}/"), place == path
+
+
+def _beside(path: str) -> str:
+    """Return a free name in the folder of a path."""
+    parent, _, name = path.rpartition("/")
+    return f"{parent}/.{name}.neardup-{uuid.uuid4().hex[:8]}"
+
+
+# Folders at URLs, with their markers.
+
+_STARTED, _SUCCESS = "_STARTED", "_SUCCESS"
+
+# All that a run writes below an output folder, by the first part of its name.
+_ENTRIES = frozenset({"kept", "removed", "removed.parquet", "clusters.parquet", "summary.json"})
+
+# Written and removed again before work starts, so that a run does not end where it may not write.
+_PROBE = "_neardup_probe"
+
+
+def read_marker(system: Any, folder: str, name: str) -> dict[str, Any] | None:
+    """Return the content of a marker; None without one of neardup."""
+    try:
+        content = json.loads(system.cat_file(f"{folder}/{name}"))
+    except (FileNotFoundError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) and "neardup" in content else None
+
+
+def is_remote_output(system: Any, folder: str) -> bool:
+    """Return whether a folder has a marker of neardup."""
+    return any(read_marker(system, folder, marker) for marker in (_STARTED, _SUCCESS))
+
+
+def check_is_complete(system: Any, path: str) -> None:
+    """Make sure that a file, folder or pattern is no part of an output that is not complete."""
+    parts = path.split("/")
+    for count, part in enumerate(parts):
+        folder = "/".join(parts[:count])
+        if part not in _ENTRIES or not folder:
+            continue
+        started = success = None
+        # Without access, reading the input raises the error.
+        with contextlib.suppress(Exception):
+            started = read_marker(system, folder, _STARTED)
+            success = read_marker(system, folder, _SUCCESS) if started else None
+        if started and not success:
+            message = (
+                f"{system.unstrip_protocol(folder)} is an unfinished output of neardup, without "
+                f"{_SUCCESS}; wait for the run that writes it, or run it again with {OVERWRITE}"
+            )
+            raise InvalidInputError(message)
+
+
+@contextmanager
+def new_remote_folder(url: Url, *, overwrite: bool = False) -> Iterator[Destination]:
+    """Yield the folder for files; at the end it gets its marker.
+
+    After an error the written files are removed, if they can be.
+    """
+    folder = _RemoteFolder(url)
+    folder.check(overwrite=overwrite)
+    destination = RemoteDestination(folder.system, folder.path, url)
+    try:
+        folder.start()
+        yield destination
+        folder.finish(destination.sizes())
+    except BaseException as error:
+        for file in destination.files:
+            file.abandon()
+        fate = folder.undo()
+        if isinstance(error, WriteError):
+            message = f"{error.in_both}; {fate}"
+            raise WriteError(message) from error.__cause__
+        raise
+    note_written(url)
+    # The output is complete without the name of its writer.
+    with contextlib.suppress(Exception):
+        folder.remove([_STARTED])
+
+
+def check_remote_folder(url: Url, *, overwrite: bool) -> None:
+    """Make sure, before work starts, that a folder may be written."""
+    folder = _RemoteFolder(url)
+    folder.check(overwrite=overwrite)
+    folder.probe()
+
+
+class _RemoteFolder:
+    """A folder at a URL and its markers."""
+
+    def __init__(self, url: Url) -> None:
+        self.url = url
+        self.system, self.path = open_system(url)
+        self._token = uuid.uuid4().hex
+        self._is_started = self._has_replaced = False
+
+    def check(self, *, overwrite: bool) -> None:
+        """Raise unless the folder is empty, or an output of ours that may be replaced."""
+        with writing_to(self.url):
+            is_file = self.system.isfile(self.path)
+            names = self._names()
+            is_complete = self._marker(_SUCCESS) is not None
+            started = self._marker(_STARTED)
+        if is_file:
+            message = f"{self.url} is not a folder; the output is a folder, choose another name"
+            raise WriteError(message)
+        is_ours = is_complete or bool(started)
+        foreign = [n for n in names if not is_ours or n.partition("/")[0] not in _ENTRIES]
+        if foreign:
+            message = (
+                f"{self.url} holds files that are not of an output of neardup, such as "
+                f"{foreign[0]}; choose another name, or remove them yourself"
+            )
+            raise OutputExistsError(message)
+        if overwrite or not is_ours:
+            return
+        if is_complete or not started:
+            raise OutputExistsError.at(self.url)
+        writer = f"{started.get('at')} by process {started.get('process')} on {started.get('host')}"
+        message = (
+            f"{self.url} is an unfinished output of neardup, begun {writer}; if that run has "
+            f"ended, {OVERWRITE} removes what it left, and writes anew"
+        )
+        raise OutputExistsError(message)
+
+    def probe(self) -> None:
+        """Write a file and remove it, and with it a folder that was made for it."""
+        with writing_to(self.url):
+            is_new = has_folders(self.path) and not self.system.exists(self.path)
+            self._put(_PROBE, {})
+            self.remove([_PROBE])
+        if is_new:
+            self._remove_if_empty()
+
+    def start(self) -> None:
+        """Write who writes, then clear the folder, the marker of an earlier output first."""
+        start = {
+            "neardup": __version__,
+            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "host": platform.node(),
+            "process": os.getpid(),
+            "run": self._token,
+        }
+        with writing_to(self.url):
+            self._is_started = True
+            self._put(_STARTED, start)
+            self._clear()
+
+    def finish(self, sizes: Mapping[str, int]) -> None:
+        """Write the marker, with the names and sizes of all files."""
+        with writing_to(self.url):
+            if not self._is_own():
+                message = (
+                    f"{self.url} has been taken over by another run; give each run an output of "
+                    "its own"
+                )
+                raise WriteError(message)
+            start = len(self.path) + 1
+            listed = [{"name": path[start:], "bytes": sizes[path]} for path in sorted(sizes)]
+            self._put(_SUCCESS, {"neardup": __version__, "files": listed})
+
+    def undo(self) -> str:
+        """Remove the written files, and return a description of their fate."""
+        if not self._is_started:
+            return "nothing was written"
+        lost = ", and the earlier output is gone" if self._has_replaced else ""
+        try:
+            if self._is_own():
+                self._clear()
+                self.remove([_STARTED])
+                self._remove_if_empty()
+        except Exception:
+            # Of whatever kind: the error that led here is the one to report.
+            return f"what was written may still be there, without {_SUCCESS}{lost}"
+        return f"nothing was written{lost}"
+
+    def remove(self, names: list[str]) -> None:
+        """Remove files by their names."""
+        if names:
+            self.system.rm([f"{self.path}/{name}" for name in names])
+
+    def _clear(self) -> None:
+        if self._marker(_SUCCESS) is not None:
+            self._has_replaced = True
+            self.remove([_SUCCESS])
+        self.remove(self._names())
+
+    def _names(self) -> list[str]:
+        """Return the names of all files below, but for our markers."""
+        self.system.invalidate_cache(self.path)
+        start = len(self.path)
+        names = (path[start:].strip("/") for path in self.system.find(self.path))
+        ours = {"", _PROBE, _STARTED} | ({_SUCCESS} if self._marker(_SUCCESS) else set())
+        return sorted(name for name in names if name not in ours)
+
+    def _is_own(self) -> bool:
+        return (self._marker(_STARTED) or {}).get("run") == self._token
+
+    def _marker(self, name: str) -> dict[str, Any] | None:
+        return read_marker(self.system, self.path, name)
+
+    def _put(self, name: str, content: dict[str, Any]) -> None:
+        if has_folders(self.path):
+            self.system.makedirs(self.path, exist_ok=True)
+        data = (json.dumps(content, indent=2) + "\n").encode()
+        to_its_end(lambda: self.system.pipe_file(f"{self.path}/{name}", data))
+
+    def _remove_if_empty(self) -> None:
+        """Remove folders without files, where there are folders."""
+        if has_folders(self.path):
+            with contextlib.suppress(Exception):
+                if not self.system.find(self.path):
+                    self.system.rm(self.path, recursive=True)

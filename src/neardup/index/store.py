@@ -33,6 +33,7 @@ from neardup.errors import (
     SketchMismatchError,
     WriteError,
 )
+from neardup.files.destinations import recover, recover_above, scratch_beside
 from neardup.options.choices import IndexKind
 from neardup.runs.arrays import RESTORE
 from neardup.runs.disk import (
@@ -45,7 +46,6 @@ from neardup.runs.disk import (
     sync_folder,
     translated,
 )
-from neardup.runs.scratch import recover, recover_above, scratch_beside
 from neardup.tables import Uint32s
 from neardup.text.tokenizers import TokenFunction, file_in_name
 from neardup.version import __version__

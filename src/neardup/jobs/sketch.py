@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from neardup.engine.opening import open_runner
 from neardup.engine.workspaces import open_workspace
+from neardup.files.destinations import Target
 from neardup.files.ids import EarlyIds, check_unique, choose_id_column, common_id_type, join_ids
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass, TextBlock, keep_extracted, read_text_block
@@ -21,8 +22,7 @@ from neardup.options.choices import Data, Fingerprint, SketchKindName, WindowHas
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.options.sketches import SketchOptions
-from neardup.outputs.table_files import write_table
-from neardup.outputs.targets import Target
+from neardup.outputs.tables import write_table
 from neardup.reading.sign import (
     SLICE_BYTES,
     WEIGHTED_SLICE_BYTES,

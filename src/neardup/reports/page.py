@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from neardup.outputs.table_files import check_file, write_file
-from neardup.outputs.targets import Target, target_of
+from neardup.files.destinations import Target, check_file, target_of, write_file
 from neardup.reports.charts import Chart
 from neardup.reports.examples import Example, example_lines
 from neardup.reports.text import (

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.conversion import converted_name
+from neardup.files.destinations import Target, recover, target_of
 from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
 from neardup.files.languages import IN_MEMORY, language_of_file
@@ -23,14 +24,12 @@ from neardup.files.streams import Destination, LocalDestination, is_url
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary
 from neardup.outputs.table_rows import TableRows
-from neardup.outputs.targets import Target, target_of
 from neardup.reading.catalogue import Catalogue, RowNumbers
 from neardup.reading.passes import numbered_blocks, read_at
 from neardup.reading.texts import FoundText, KeptTexts, keep_texts
 from neardup.reports.dedup import Removal
 from neardup.reports.examples import Document
 from neardup.runs.runner import Runner
-from neardup.runs.scratch import recover
 from neardup.stages.options import input_options_of
 from neardup.stages.tables import Collection, open_written
 from neardup.tables import Bools, Int64s, Texts, Uint64s, offsets_of
@@ -80,7 +79,7 @@ def write_with_texts(
     as_bytes
         Whether the documents are bytes.
     """
-    from neardup.outputs.table_files import write_parquet_parts
+    from neardup.outputs.tables import write_parquet_parts
 
     n_other = len(catalogues[0])
     wanted: Bools = np.zeros(sum(map(len, catalogues)), np.bool_)

@@ -14,15 +14,14 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError, in_python
 from neardup.files.conversion import check_conversion
+from neardup.files.destinations import check_apart, new_output, target_of
 from neardup.files.ids import as_text, common_id_type
 from neardup.files.inputs import origins_of
 from neardup.files.rows import RowBlock
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.options.groups import FolderOptions
-from neardup.outputs.folder import check_apart, new_output
 from neardup.outputs.summary_file import write_summary
-from neardup.outputs.targets import target_of
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import read_kept, sides_of, write_documents, write_lines
 from neardup.reading.texts import IdLookup
@@ -300,7 +299,7 @@ def in_batches(
 
 def write_tables(tables: Mapping[str, pa.RecordBatchReader], folder: Destination) -> dict[str, str]:
     """Write tables by file name, and return their digests."""
-    from neardup.outputs.table_files import write_parquet_parts
+    from neardup.outputs.tables import write_parquet_parts
 
     return {
         name: write_parquet_parts(rows, rows.schema, folder / name) for name, rows in tables.items()

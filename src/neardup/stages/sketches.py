@@ -20,11 +20,11 @@ from neardup.errors import (
     SketchFormatError,
     SketchMismatchError,
 )
+from neardup.files.destinations import Target, is_standard_output, target_of
 from neardup.files.ids import check_unique
 from neardup.files.rows import ColumnNames
 from neardup.files.streams import is_remote, open_random
-from neardup.outputs.table_files import write_table
-from neardup.outputs.targets import Target, is_standard_output, target_of
+from neardup.outputs.tables import write_table
 from neardup.results import NO_COLUMNS, Result, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.progress import counted
 from neardup.runs.runner import release_memory

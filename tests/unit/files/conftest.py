@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import fsspec
 import pytest
 
 from neardup.files.streams import LocalDestination
@@ -50,3 +51,17 @@ def read_back() -> Callable[[Path], bytes]:
 @pytest.fixture
 def copy() -> Callable[..., None]:
     return copy_rows
+
+
+@pytest.fixture
+def memory() -> Iterator[Any]:
+    """Give the file system in memory, empty."""
+    system = fsspec.filesystem("memory")
+    _clear(system)
+    yield system
+    _clear(system)
+
+
+def _clear(system: Any) -> None:
+    system.store.clear()
+    system.pseudo_dirs[:] = [""]

@@ -10,12 +10,8 @@ import pytest
 
 from neardup.errors import WriteError
 from neardup.files.streams import LocalDestination as Local
-from neardup.outputs import table_files
-from neardup.outputs.table_files import (
-    part_name,
-    write_parquet_part,
-    write_parquet_parts,
-)
+from neardup.outputs import tables
+from neardup.outputs.tables import part_name, write_parquet_part, write_parquet_parts
 from tests.each import each_of
 from tests.faults import at_calls
 
@@ -82,7 +78,7 @@ def test_write_parquet_parts__pages_do_not_end_with_batches(tmp_path, batch_rows
 
 
 def test_write_parquet_parts__groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(table_files, "ROW_GROUP_ROWS", 4)
+    monkeypatch.setattr(tables, "ROW_GROUP_ROWS", 4)
     table = rows(25)
     batches = table.to_batches(max_chunksize=3)
     write_parquet_parts(batches, table.schema, Local(tmp_path / "t"), part_rows=10)
@@ -99,7 +95,7 @@ def test_write_parquet_parts__groups(tmp_path, monkeypatch):
 
 def test_write_parquet_parts__takes_batches_when_it_needs_them(tmp_path, monkeypatch):
     """What has been written is let go before the next batch is made."""
-    monkeypatch.setattr(table_files, "ROW_GROUP_ROWS", 100)
+    monkeypatch.setattr(tables, "ROW_GROUP_ROWS", 100)
     before = pa.total_allocated_bytes()
     most = 0
 
@@ -134,7 +130,7 @@ def test_write_parquet_parts__fails_at_any_call(tmp_path):
 
 
 def test_write_parquet_part__as_that_of_a_whole_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(table_files, "ROW_GROUP_ROWS", 4)
+    monkeypatch.setattr(tables, "ROW_GROUP_ROWS", 4)
     table = rows(25)
     write_parquet_parts([table], table.schema, Local(tmp_path / "whole"), part_rows=10)
     for number in range(3):

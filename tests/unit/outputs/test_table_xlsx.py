@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidParameterError, MissingExtraError
 from neardup.files import spreadsheet
-from neardup.outputs import table_files
-from neardup.outputs.table_files import plan_table, write_table
-from neardup.outputs.table_xlsx import write_xlsx
+from neardup.outputs import tables
+from neardup.outputs.tables import plan_table, write_table, write_xlsx
 from tests.examples import examples
 
 _SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -142,7 +141,7 @@ def test_xlsx__only_as_a_file(monkeypatch, tmp_path):
     os.mkfifo(tmp_path / "pipe.xlsx")
     with pytest.raises(InvalidParameterError, match="takes CSV or JSON lines only; a spreadsheet"):
         plan_table(tmp_path / "pipe.xlsx", None, overwrite=False)
-    monkeypatch.setattr(table_files, "find_spec", lambda _: None)
+    monkeypatch.setattr(tables, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"a spreadsheet needs an extra: .*\[xlsx\]"):
         plan_table(tmp_path / "a.xlsx", None, overwrite=False)
     plan_table(tmp_path / "a.csv", None, overwrite=False)

@@ -31,10 +31,16 @@ from typing import IO, Any, BinaryIO, cast
 
 from neardup.engine.workspaces import open_workspace
 from neardup.errors import WriteError
-from neardup.files.locations import read_marker
-from neardup.files.remote import has_folders, open_system, to_its_end, writing_to
-from neardup.outputs.remote import new_remote_file
-from neardup.outputs.targets import Target, Url
+from neardup.files.destinations import Target
+from neardup.files.remote import (
+    Url,
+    has_folders,
+    new_remote_file,
+    open_system,
+    read_marker,
+    to_its_end,
+    writing_to,
+)
 from neardup.runs.disk import note_unfinished, say_holder, this_holder
 from neardup.runs.progress import job_logger
 from neardup.runs.work import (

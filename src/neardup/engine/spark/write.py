@@ -15,10 +15,10 @@ import numpy as np
 
 from neardup.engine.spark.cluster import Cluster, Failure, Piece, cut_tasks, spark_errors
 from neardup.errors import NeardupError, WriteError
-from neardup.files.remote import RemoteDestination, WrittenFile
+from neardup.files.remote import RemoteDestination
 from neardup.files.streams import Destination, LocalDestination, writing
 from neardup.options.choices import OutputFormat
-from neardup.outputs.folder import SKIPPED, write_rows
+from neardup.outputs.row_files import SKIPPED, write_rows
 from neardup.reading.passes import numbered_blocks
 from neardup.tables import Bools, Int64s
 
@@ -94,7 +94,8 @@ def write_on_executors(
         with spark_errors():
             answers = cluster.work_out(cluster.work(working, laid_out, lasts=True))
         for answer in answers:
-            folder.add_written(file for written, _ in answer.rows or () for file in written)
+            for sizes, _ in answer.rows or ():
+                folder.add_sizes(sizes)
     else:
         local = Path(str(folder)).absolute()
         attempts = local / _ATTEMPTS
@@ -106,7 +107,7 @@ def write_on_executors(
 
 
 # Writes the rows of a source: target folders, output format, and change of blocks.
-_WriteSource = Callable[[Piece, Mapping[str, Bools], OutputFormat, "Change"], list[WrittenFile]]
+_WriteSource = Callable[[Piece, Mapping[str, Bools], OutputFormat, "Change"], dict[str, int]]
 
 
 def _write(
@@ -114,7 +115,7 @@ def _write(
     output_format: OutputFormat,
     open_change: OpenChange,
     rows: Iterator[Any],
-) -> Iterator[tuple[list[WrittenFile], bytes] | Failure]:
+) -> Iterator[tuple[dict[str, int], bytes] | Failure]:
     """Write the sources of a task, which is the first of the rows."""
     task: tuple[int, Sequence[_Job]]
     for task in islice(rows, 1):
@@ -144,11 +145,11 @@ def _write_remote(
     sides: Mapping[str, Bools],
     output_format: OutputFormat,
     change: Change,
-) -> list[WrittenFile]:
+) -> dict[str, int]:
     """Write the rows of a source; object stores show a file when it is complete."""
     place = folder.for_other_process()
     _write_rows(piece, sides, place, output_format, change)
-    return place.written()
+    return place.sizes()
 
 
 def _write_local(
@@ -157,7 +158,7 @@ def _write_local(
     sides: Mapping[str, Bools],
     output_format: OutputFormat,
     change: Change,
-) -> list[WrittenFile]:
+) -> dict[str, int]:
     """Write the rows of a source under temporary names, and rename complete files.
 
     Another attempt at the same task may be running, or may have left files.
@@ -181,7 +182,7 @@ def _write_local(
                     path.replace(place)
     finally:
         shutil.rmtree(attempt, ignore_errors=True)
-    return []
+    return {}
 
 
 def _write_rows(

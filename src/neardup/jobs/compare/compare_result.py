@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from neardup.errors import InvalidParameterError
-from neardup.outputs.table_files import check_file, write_file
-from neardup.outputs.targets import target_of
+from neardup.files.destinations import check_file, target_of, write_file
 from neardup.passages.places import line_in
 from neardup.reports.compare import Link, compare_report
 from neardup.reports.page import PAGE_SUFFIXES, Report, Table

@@ -9,12 +9,13 @@ import pytest
 
 from neardup.engine.threads import ThreadEngine
 from neardup.errors import WriteError
+from neardup.files.destinations import check_room
 from neardup.files.jsonlines import JsonLinesSource
+from neardup.files.remote import Url
 from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.against import Other
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
-from neardup.outputs.targets import Url, check_room
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.stages.options import plan_deduplication

@@ -17,16 +17,16 @@ import pytest
 
 from neardup import ReadOptions
 from neardup.errors import ReadError, WriteError
+from neardup.files import destinations
+from neardup.files.destinations import recover, recover_above, scratch_beside, take_place
 from neardup.files.resolve import resolve_paths
 from neardup.jobs.index.passages import PassageIndex
-from neardup.runs import scratch
 from neardup.runs.disk import HOLDER, this_holder
-from neardup.runs.scratch import recover, recover_above, scratch_beside, take_place
 
 WRITE = """
 import sys
 from pathlib import Path
-from neardup.runs.scratch import scratch_beside
+from neardup.files.destinations import scratch_beside
 with scratch_beside(Path(sys.argv[1])) as content:
     content.mkdir()
     print("writing", flush=True)
@@ -58,7 +58,7 @@ def target(tmp_path) -> Path:
 
 @pytest.fixture
 def no_exchange(monkeypatch) -> None:
-    monkeypatch.setattr(scratch, "exchange", lambda *_: False)
+    monkeypatch.setattr(destinations, "exchange", lambda *_: False)
 
 
 def test_scratch__of_a_living_and_of_a_dead_writer(target):

@@ -7,9 +7,13 @@ import json
 import pytest
 
 from neardup.errors import OutputExistsError, ReadError, WriteError
-from neardup.files.locations import read_marker
-from neardup.outputs.remote import check_apart_remote, check_remote_folder, new_remote_folder
-from neardup.outputs.targets import Url
+from neardup.files.destinations import check_apart
+from neardup.files.remote import (
+    Url,
+    check_remote_folder,
+    new_remote_folder,
+    read_marker,
+)
 from neardup.version import __version__
 
 URL = Url("memory://x/out")
@@ -108,9 +112,9 @@ def test_check_remote_folder__foreign_files(memory, files, overwrite):
     assert len(memory.find("/x/out")) == len(files)
 
 
-def test_check_apart_remote():
-    check_apart_remote(URL, ["x/out/a.jsonl", "memory://x/out2/a", "s3://x/out/a", "memory://x"])
+def test_check_apart__remote():
+    check_apart(URL, ["x/out/a.jsonl", "memory://x/out2/a", "s3://x/out/a", "memory://x"])
     with pytest.raises(OutputExistsError, match="holds the input memory://x/out/kept/a, and would"):
-        check_apart_remote(URL, ["memory://x/out/kept/a"])
+        check_apart(URL, ["memory://x/out/kept/a"])
     with pytest.raises(OutputExistsError, match="memory://x/out is an input, and would"):
-        check_apart_remote(URL, ["memory:///x/out"])
+        check_apart(URL, ["memory:///x/out"])

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup.outputs.folder import new_folder
-from neardup.outputs.table_files import write_file
-from neardup.runs import scratch
+from neardup.files import destinations
+from neardup.files.destinations import new_folder, write_file
 from tests.steps import killed_at
 
 pytestmark = [
@@ -64,7 +63,7 @@ def kill_everywhere(tmp_path: Path, write, read, before: str | None, *, recovers
         start()
         was_killed = killed_at(len(found), work)
         if recovers:
-            scratch.recover(target)
+            destinations.recover(target)
             assert [path.name for path in tmp_path.iterdir()] in ([], ["out"])
         found.append(read(target))
         assert found[-1] in ((before, "new") if was_killed else ("new",))
@@ -84,7 +83,7 @@ def test_new_folder__killed_at_any_step(tmp_path, before):
 
 @pytest.mark.parametrize("before", [None, "old"])
 def test_new_folder__killed_at_any_step_without_an_exchange(tmp_path, monkeypatch, before):
-    monkeypatch.setattr(scratch, "exchange", lambda *_: False)
+    monkeypatch.setattr(destinations, "exchange", lambda *_: False)
     kill_everywhere(tmp_path, write_folder, read_folder, before, recovers=True)
 
 

@@ -7,8 +7,7 @@ import pytest
 from fsspec.registry import known_implementations
 
 from neardup.errors import OutputExistsError, WriteError
-from neardup.outputs.remote import check_remote_file, new_remote_file, remote_size
-from neardup.outputs.targets import Url
+from neardup.files.remote import Url, check_remote_file, new_remote_file, remote_size
 from neardup.runs.disk import keep_journal
 
 URL = Url("memory://x/a.csv")

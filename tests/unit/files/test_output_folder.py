@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from neardup.errors import OutputExistsError, WriteError
-from neardup.outputs.folder import check_apart, check_output, new_folder
+from neardup.files.destinations import check_apart, check_output, new_folder
 
 
 def listing(folder: Path) -> list[str]:

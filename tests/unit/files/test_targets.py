@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup.outputs.targets import Url, target_of
+from neardup.files.destinations import target_of
+from neardup.files.remote import Url
 from tests.each import each_of
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ctypes
 import errno
 import sys
+from types import SimpleNamespace
 
 import pytest
 
-from neardup.runs import scratch as module
-from neardup.runs.scratch import exchange
+from neardup.files.destinations import exchange
 
 
 @pytest.fixture
@@ -38,13 +38,15 @@ def test_exchange__fails(two, tmp_path):
 
 @pytest.mark.parametrize("code", [errno.ENOSYS, errno.EINVAL, errno.ENOTSUP])
 def test_exchange__unknown_to_the_file_system(two, monkeypatch, code):
-    def refuse(*_: bytes) -> int:
+    def refuse(*_: object) -> int:
         ctypes.set_errno(code)
         return -1
 
-    monkeypatch.setattr(module, "_system_call", lambda: refuse)
-    assert not exchange(*two)
-    assert (two[0] / "content").read_text() == "a"
+    library = SimpleNamespace(renameat2=refuse, renamex_np=refuse)
+    for found in (library, SimpleNamespace()):
+        monkeypatch.setattr(ctypes, "CDLL", lambda *_, found=found, **__: found)
+        assert not exchange(*two)
+        assert (two[0] / "content").read_text() == "a"
 
 
 @pytest.mark.parametrize(

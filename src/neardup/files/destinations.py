@@ -1,0 +1,484 @@
+"""Outputs that appear whole, in local folders and at URLs, and standard output.
+
+A local output is made in a hidden folder beside its place, ``.NAME.neardup-progress``, and renamed
+when it is complete. The folder is locked by its writer; the system frees the lock of a killed one,
+and the next run for the same output restores an earlier output, if its name is free, and removes
+the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import hashlib
+import io
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+
+from neardup.errors import InvalidParameterError, NeardupError, OutputExistsError, WriteError
+from neardup.files.remote import (
+    Url,
+    check_remote_file,
+    check_remote_folder,
+    is_remote_path_in,
+    new_remote_file,
+    new_remote_folder,
+    remote_size,
+)
+from neardup.files.streams import Destination, LocalDestination
+from neardup.runs import disk
+from neardup.runs.disk import HOLDER, LOCK, LockedFolder, find_holder, note, part_of
+from neardup.runs.progress import size
+from neardup.runs.work import work_folders_of
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+# Targets: the path, URL or standard output that a user has named.
+
+
+Target = Path | Url
+
+
+def target_of(output: str | os.PathLike[str]) -> Target:
+    """Return the path or URL that a user has named."""
+    text = os.fspath(output).removeprefix("file://")
+    protocol, separator, rest = text.partition("://")
+    return Url(protocol + separator + rest.rstrip("/")) if separator else Path(text)
+
+
+def is_standard_output(target: Target) -> bool:
+    """Return whether a target is standard output."""
+    return target in (Path("-"), Path("/dev/stdout"))
+
+
+class StandardOutput(Destination):
+    """Standard output as a destination of files, one after the other, each ending its line."""
+
+    def __truediv__(self, name: str) -> StandardOutput:
+        return self
+
+    def __str__(self) -> str:
+        return "standard output"
+
+    def make_folder(self) -> None:
+        """Do nothing: all goes to one place."""
+
+    def create(self) -> BinaryIO:
+        """Begin a file after the earlier ones."""
+        return cast("BinaryIO", _Lines())
+
+    def into_folder(self, name: str) -> None:
+        """Raise, since written bytes cannot be moved."""
+        message = f"{self} is not a folder; name one"
+        raise WriteError(message)
+
+
+class _Lines(io.RawIOBase):
+    """Lines for standard output, which stays open."""
+
+    def __init__(self) -> None:
+        self._ends_line = True
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer) -> int:
+        view = memoryview(data)
+        n_written = 0
+        # Where Python does not buffer it, a pipe may take less than all.
+        while n_written < len(view):
+            n_written += sys.stdout.buffer.write(view[n_written:])
+        if n_written:
+            self._ends_line = view[-1] == ord("\n")
+        return n_written
+
+    def close(self) -> None:
+        if self.closed:
+            return
+        super().close()
+        if not self._ends_line:
+            sys.stdout.buffer.write(b"\n")
+        sys.stdout.buffer.flush()
+
+
+# Checks before work starts.
+
+
+class FolderKind(NamedTuple):
+    """A kind of output folder: its name in messages, and a file that each has."""
+
+    name: str
+    mark: str
+
+
+_OUTPUT = FolderKind("output", "summary.json")
+
+
+def check_output(target: Target, *, overwrite: bool, kind: FolderKind = _OUTPUT) -> None:
+    """Make sure that a folder may be written; one of its kind is replaced."""
+    if isinstance(target, Url):
+        check_remote_folder(target, overwrite=overwrite)
+        return
+    if is_standard_output(target):
+        message = "the output is a folder, which standard output does not take; name a new folder"
+        raise WriteError(message)
+    _check_local(target, kind)
+    if Path.cwd().is_relative_to(os.path.realpath(target)):
+        message = f"{str(target)!r} is the folder you are in, or above it; name a new folder"
+        raise WriteError(message)
+    if os.path.lexists(target) or recover(target):
+        if not target.is_dir() or target.is_symlink():
+            message = f"{target} is not a folder; the output is a folder, choose another name"
+            raise WriteError(message)
+        if any(target.iterdir()) and not (target / kind.mark).is_file():
+            message = (
+                f"{target} is not empty, and no {kind.name} of neardup; choose another name, or "
+                "remove it yourself"
+            )
+            raise OutputExistsError(message)
+        if not overwrite:
+            raise _output_exists(target)
+
+
+def check_file(target: Target, suffixes: tuple[str, ...], *, overwrite: bool) -> None:
+    """Make sure that a single file may be written."""
+    if target.suffix not in suffixes:
+        message = f"the output file must end in {', '.join(suffixes)}, got {str(target)!r}"
+        raise InvalidParameterError(message)
+    if isinstance(target, Url):
+        check_remote_file(target, overwrite=overwrite)
+        return
+    _check_local(target)
+    if target.is_dir():
+        message = f"{target} is a folder; name a file"
+        raise WriteError(message)
+    if os.path.lexists(target) and not overwrite:
+        raise _output_exists(target)
+    with _translated(target), tempfile.TemporaryFile(dir=target.parent):
+        pass
+
+
+def _check_local(target: Path, kind: FolderKind = _OUTPUT) -> None:
+    # A path has taken one of the slashes away.
+    if re.match(r"[a-z][a-z0-9+.-]+:/", str(target)):
+        message = f"{target} is a URL that was made a path; give it as a string"
+        if kind is not _OUTPUT:
+            message = f"{target} is a URL; an {kind.name} is local, build it and copy it there"
+        raise WriteError(message)
+
+
+def _output_exists(target: Path) -> OutputExistsError:
+    """Return the error of an existing output, which names work folders left beside it."""
+    error = OutputExistsError.at(target)
+    left = work_folders_of(target)
+    if not left:
+        return error
+    message = f"{error.in_both}; {left[0]} is left of a run that was stopped, and goes with that"
+    return OutputExistsError(message)
+
+
+def check_apart(target: Target, inputs: Iterable[str | None]) -> None:
+    """Make sure that replacing a folder or file does not take an input away."""
+    for given in filter(None, inputs):
+        if isinstance(target, Url):
+            is_inside, is_same = is_remote_path_in(target, given)
+        else:
+            place, own = os.path.realpath(given), os.path.realpath(target)
+            is_inside, is_same = Path(place).is_relative_to(own), place == own
+        if is_inside:
+            holds = "is an input" if is_same else f"holds the input {given}"
+            message = f"{target} {holds}, and would be replaced; choose another name"
+            raise OutputExistsError(message)
+
+
+def check_outside(target: Target, folder: str | Path, kind: str = "index") -> None:
+    """Make sure that an output is not in a folder or URL, which would be damaged."""
+    inner, outer = (str(each).removeprefix("file://") for each in (target, folder))
+    if "://" in inner + outer:
+        is_inside = inner.startswith(outer.rstrip("/") + "/")
+    else:
+        is_inside = Path(os.path.realpath(inner)).is_relative_to(os.path.realpath(outer))
+    if is_inside:
+        message = f"{target} is in the {kind} {folder}; write it somewhere else"
+        raise WriteError(message)
+
+
+def check_room(target: Target, sizes: Iterable[int | None]) -> None:
+    """Raise if a disk has no room for as many bytes as the inputs have, unless one is unknown."""
+    known = list(sizes)
+    needed = sum(n_bytes or 0 for n_bytes in known)
+    if not isinstance(target, Path) or None in known or not needed:
+        return
+    around = next(folder for folder in target.absolute().parents if os.path.lexists(folder))
+    free = shutil.disk_usage(around).free
+    if needed > free:
+        message = (
+            f"{target} will take about {size(needed)}, as its inputs do, and {around} has "
+            f"{size(free)} free; free some disk, or write to a larger one"
+        )
+        raise WriteError(message)
+
+
+# Folders and files that appear when they are complete.
+
+
+@contextmanager
+def new_output(target: Target, *, overwrite: bool = False) -> Iterator[Destination]:
+    """Give a place for the files of an output folder, complete when the block has ended."""
+    if isinstance(target, Url):
+        with new_remote_folder(target, overwrite=overwrite) as destination:
+            yield destination
+    else:
+        with new_folder(target, overwrite=overwrite) as folder:
+            yield LocalDestination(folder)
+
+
+@contextmanager
+def new_folder(
+    target: Path, *, overwrite: bool = False, kind: FolderKind = _OUTPUT
+) -> Iterator[Path]:
+    """Yield a temporary folder, renamed to ``target`` on success, else removed."""
+    check_output(target, overwrite=overwrite, kind=kind)
+    with holding(target, overwrite=overwrite) as content, _translated(target):
+        content.mkdir()
+        yield content
+        if os.path.lexists(target):
+            # It may have come into being since the first check.
+            check_output(target, overwrite=overwrite, kind=kind)
+        take_place(content, target)
+
+
+def write_file(target: Target, write: Callable[[Destination], object]) -> None:
+    """Have a file written, which appears when it is complete."""
+    if isinstance(target, Url):
+        with new_remote_file(target) as destination:
+            write(destination)
+        return
+    with holding(target, overwrite=True) as content, _translated(target):
+        write(LocalDestination(content))
+        take_place(content, target)
+
+
+def size_of(target: Target) -> int:
+    """Return the bytes of a file that was written."""
+    return remote_size(target) if isinstance(target, Url) else target.stat().st_size
+
+
+@contextmanager
+def holding(target: Target, *, overwrite: bool) -> Iterator[Path]:
+    """Hold an output until the block ends, so that no other run writes it meanwhile.
+
+    Gives the place for its content; folders above it are made, and go if they stay empty. At a URL
+    only runs on this machine are noticed.
+    """
+    missing: list[Path] = []
+    if isinstance(target, Url):
+        digest = hashlib.sha256(target.encode()).hexdigest()
+        place = Path(tempfile.gettempdir(), f"neardup-{digest[:16]}")
+    else:
+        place = target
+        missing = [each for each in target.absolute().parents if not os.path.lexists(each)]
+    try:
+        with _translated(target):
+            place.parent.mkdir(parents=True, exist_ok=True)
+        with scratch_beside(place, target) as content:
+            if not overwrite and os.path.lexists(place):
+                # Another run may have ended since the first check.
+                raise _output_exists(place)
+            yield content
+    finally:
+        with contextlib.suppress(OSError):
+            for folder in missing:
+                folder.rmdir()
+
+
+@contextmanager
+def _translated(target: Target) -> Iterator[None]:
+    """Turn the operating system's errors into one that names the output.
+
+    Errors that a writer has translated are included: they name a file in the temporary folder.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.__cause__ if isinstance(error, WriteError) else error
+        if not isinstance(reason, OSError) or isinstance(reason, NeardupError):
+            raise
+        # Arrow puts words of its own around the system's.
+        words = os.strerror(reason.errno) if reason.errno else str(reason)
+        message = f"cannot write {target}: {words}; nothing was written"
+        raise WriteError(message) from None
+
+
+# The hidden folder of a local output. It holds the unfinished output, ``new``, and, on systems that
+# cannot exchange two names in one step, the earlier one, ``old``, for a moment. Where nothing can
+# be locked, each writer has a folder of its own, ``.NAME.neardup-XXXXXXXX``.
+
+_NEW, _OLD = "new", "old"
+_NAMES = {LOCK, HOLDER, part_of(Path(HOLDER)).name, _NEW, _OLD}
+_RANDOM = re.compile(r"[a-z0-9_]{8}")
+
+# The outputs that this context holds, and the places of their contents.
+_HELD: ContextVar[Mapping[Path, Path]] = ContextVar("held")
+
+
+@contextmanager
+def scratch_beside(target: Path, name: object = None) -> Iterator[Path]:
+    """Hold an output's path within the block, and yield the place for its content.
+
+    Nested blocks for the same output share it. ``name`` is the output's name for users.
+
+    Raises
+    ------
+    WriteError
+        If another run holds the path.
+    """
+    place, held = Path(os.path.realpath(target.parent), target.name), _HELD.get({})
+    if place in held.values():
+        yield place
+        return
+    if place in held:
+        try:
+            yield held[place]
+        finally:
+            _clear(held[place].parent, target)
+        return
+    recover(target)
+    scratch = LockedFolder(place.with_name(_prefix(place) + "progress"))
+    is_ours = False
+    try:
+        with disk.translated(name or target):
+            _lock(scratch, name or target)
+            if not scratch.is_locked:
+                scratch.remove()
+                own = tempfile.mkdtemp(prefix=_prefix(place), dir=place.parent)
+                scratch = LockedFolder(Path(own))
+        is_ours, content = True, scratch.path / _NEW
+        _HELD.set({**held, place: content})
+        yield content
+    finally:
+        _HELD.set(held)
+        if is_ours or scratch.is_locked:
+            try:
+                _clear(scratch.path, target)
+            finally:
+                scratch.remove()
+
+
+def _lock(scratch: LockedFolder, name: object) -> None:
+    """Lock the scratch folder, if the file system has locks."""
+    try:
+        scratch.enter()
+        return
+    except TimeoutError:
+        holder: str | None = scratch.holder
+    except PermissionError:
+        # A folder of another user, who may have been killed.
+        if not scratch.path.exists():
+            raise
+        holder = find_holder(scratch.path)
+    if holder is not None:
+        message = (
+            f"{name} is being written by {holder}; wait until that is done, end it, or choose "
+            "another name"
+        )
+        raise WriteError(message)
+
+
+def take_place(content: Path, target: Path) -> None:
+    """Rename the scratch output to ``target``; its earlier content goes with the scratch folder."""
+    note(content, target)
+    if not (content.is_dir() and target.is_dir()):
+        content.replace(target)
+    elif not exchange(content, target):
+        target.rename(content.with_name(_OLD))
+        content.rename(target)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Exchange two names of a file system in one step; return False if the system cannot."""
+    names = os.fsencode(one), os.fsencode(other)
+    try:
+        library = ctypes.CDLL(None, use_errno=True)
+        if sys.platform == "linux":
+            # AT_FDCWD, a current folder for each path, and RENAME_EXCHANGE.
+            status = library.renameat2(-100, names[0], -100, names[1], 2)
+        else:
+            status = library.renamex_np(*names, 2)
+    except (OSError, TypeError, AttributeError):
+        # Windows has no library without a name, and other systems have neither function.
+        return False
+    number = ctypes.get_errno() if status else 0
+    if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP):
+        return False
+    if number:
+        raise OSError(number, os.strerror(number), str(one), None, str(other))
+    return True
+
+
+def recover(target: Path) -> bool:
+    """Restore an output after killed writers; return True if it was missing and was restored.
+
+    Files of living writers and files that cannot be changed are left alone.
+    """
+    was_there = os.path.lexists(target)
+    prefix = _prefix(target)
+    entries: list[str] = []
+    with contextlib.suppress(OSError):
+        entries = os.listdir(target.parent)
+    for entry in entries:
+        folder = target.parent / entry
+        with contextlib.suppress(OSError):
+            if (
+                entry.startswith(prefix)
+                and _RANDOM.fullmatch(entry[len(prefix) :])
+                and not folder.is_symlink()
+                and _NAMES.issuperset(os.listdir(folder))
+            ):
+                scratch = LockedFolder(folder)
+                # The lock of a living writer raises TimeoutError, which is an OSError.
+                scratch.enter(patience=0)
+                if scratch.is_locked:
+                    _clear(folder, target)
+                    scratch.remove()
+    return not was_there and os.path.lexists(target)
+
+
+def recover_above(path: str) -> bool:
+    """Call ``recover`` for the first missing folder on the way to ``path``."""
+    missing = None
+    for folder in (Path(path), *Path(path).parents):
+        if os.path.lexists(folder):
+            break
+        missing = folder
+    return missing is not None and recover(missing)
+
+
+def _clear(scratch: Path, target: Path) -> None:
+    """Restore the earlier output if its name is free, and remove the scratch output."""
+    old = scratch / _OLD
+    if os.path.lexists(old) and not os.path.lexists(target):
+        with contextlib.suppress(OSError):
+            old.rename(target)
+    # The only copy of an output is never removed.
+    if os.path.lexists(target) or not os.path.lexists(old):
+        for path in (scratch / _NEW, old):
+            with contextlib.suppress(OSError):
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name}.neardup-"

@@ -1,0 +1,411 @@
+"""Tables of results as files: Parquet, CSV, JSON lines and spreadsheets."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.errors import InvalidParameterError, MissingExtraError, WriteError
+from neardup.files.destinations import Target, check_file, is_standard_output, write_file
+from neardup.files.remote import Url
+from neardup.files.streams import Destination, writing
+from neardup.options.choices import TableFormat
+from neardup.runs.disk import note_stream
+from neardup.runs.progress import counted, job_logger, plural
+from neardup.tables import Texts
+
+# Shown by commands.
+_log = job_logger("neardup.hints")
+
+# Rows of a table in parts: more are a folder of files of so many rows.
+PART_ROWS = 10_000_000
+
+# Rows of a row group, which is in memory: 50 MB where a row has two ids of 150 bytes.
+ROW_GROUP_ROWS = 125_000
+
+_TABLE_SUFFIXES = (".parquet", ".csv", ".jsonl", ".xlsx")
+
+# Formats that are not written row by row.
+_OF_FILES = {"parquet": "Parquet", "xlsx": "a spreadsheet"}
+
+
+@dataclass(frozen=True)
+class TableTarget:
+    """Where a table goes.
+
+    Parameters
+    ----------
+    path
+        A file or its URL, a pipe or a device, or standard output.
+    format
+        ``parquet``, ``csv``, ``jsonl`` or ``xlsx``.
+    is_stream
+        Whether it takes rows one after the other, as all but a file does.
+    """
+
+    path: Target
+    format: str
+    is_stream: bool
+
+    @property
+    def is_standard_output(self) -> bool:
+        """Whether nothing else may be written to standard output."""
+        return is_standard_output(self.path)
+
+    def __str__(self) -> str:
+        """Return the name for messages."""
+        return "standard output" if self.is_standard_output else str(self.path)
+
+    def write(self, table: pa.Table | pa.RecordBatchReader, *, overwrite: bool) -> None:
+        """Write the table; a file appears when complete, a stream gets some rows at a time."""
+        if not self.is_stream:
+            write_table(table, self.path, overwrite=overwrite, table_format=self.format)
+            return
+        with note_stream(str(self)), self._open() as stream:
+            _WRITERS[self.format](table, stream)
+
+    @contextmanager
+    def _open(self) -> Iterator[BinaryIO]:
+        try:
+            if self.is_standard_output:
+                yield sys.stdout.buffer
+                sys.stdout.buffer.flush()
+            else:
+                # It waits until somebody reads a pipe.
+                with Path(self.path).open("wb") as stream:
+                    yield stream
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            message = f"cannot write to {self}: {error.strerror}; what it has got is incomplete"
+            raise WriteError(message) from None
+
+
+def plan_table(target: Target, table_format: TableFormat | None, *, overwrite: bool) -> TableTarget:
+    """Plan the file and format of a table before work starts; JSON lines by default."""
+    if not _is_stream(target):
+        check_table_file(target, overwrite=overwrite, table_format=table_format)
+        return TableTarget(target, _format_of(target, table_format), is_stream=False)
+    found = _format_of(target, table_format) or "jsonl"
+    if found in _OF_FILES:
+        name = _OF_FILES[found]
+        message = f"{target} is no file, and takes CSV or JSON lines only; {name} needs a file"
+        raise InvalidParameterError(message)
+    return TableTarget(target, found, is_stream=True)
+
+
+def _is_stream(target: Target) -> bool:
+    if is_standard_output(target):
+        return True
+    if isinstance(target, Url):
+        return False
+    try:
+        mode = target.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _format_of(target: Target, table_format: str | None = None) -> str:
+    """Return the format of a table's file, by its ending or ``table_format``.
+
+    Empty if both are missing.
+    """
+    found = target.suffix[1:] if target.suffix in _TABLE_SUFFIXES else ""
+    if table_format is not None and found and found != table_format:
+        message = f"format {table_format} does not go with the name {target}; leave it out"
+        raise InvalidParameterError(message, "format")
+    return table_format or found
+
+
+def check_table_file(target: Target, *, overwrite: bool, table_format: str | None = None) -> None:
+    """Make sure, before work starts, that a table may be written to a file."""
+    found = _format_of(target, table_format)
+    if found == "xlsx" and find_spec("xlsxwriter") is None:
+        raise MissingExtraError("xlsx", "a spreadsheet")
+    suffixes = _TABLE_SUFFIXES if not found else (target.suffix,)
+    check_file(target, suffixes, overwrite=overwrite)
+
+
+def write_table(
+    table: pa.Table | pa.RecordBatchReader,
+    target: Target,
+    *,
+    overwrite: bool = False,
+    table_format: str | None = None,
+) -> None:
+    """Write a table to a file, which appears when it is complete.
+
+    Every page of a Parquet file has a checksum. Rows that are read are written as they come; the
+    file does not depend on how they are cut.
+    """
+    check_table_file(target, overwrite=overwrite, table_format=table_format)
+    written_as = _format_of(target, table_format)
+
+    def write(destination: Destination) -> None:
+        if written_as == "parquet" and isinstance(table, pa.RecordBatchReader):
+            write_parquet_part(table, destination)
+            return
+        with destination.create() as file:
+            _WRITERS[written_as](table, file)
+
+    write_file(target, write)
+
+
+# Parquet: one file, or beyond a number of rows a folder of parts.
+#
+# Rows come in batches of any size, and are regrouped: a file's bytes depend on its rows alone. So a
+# task with the rows of one part writes the same bytes as a run over all rows.
+
+
+def write_parquet_parts(
+    batches: Iterable[pa.Table | pa.RecordBatch],
+    schema: pa.Schema,
+    destination: Destination,
+    *,
+    part_rows: int = PART_ROWS,
+    are_groups: bool = False,
+) -> str:
+    """Write rows, as they come, to a file, or to a folder of parts if they are many.
+
+    Returns the SHA-256 of the file, or of its parts one after the other, in hex.
+
+    Parameters
+    ----------
+    batches
+        The rows in order.
+    schema
+        Of all batches. A column of dictionary type is written as its values, because dictionaries
+        differ from batch to batch.
+    destination
+        Of the file, or of the folder of ``part-00000.parquet`` and so on. Nothing may be there.
+        While rows come it is not complete, so it should be in a folder that is not yet in place.
+    part_rows
+        Rows of a part; the last one may have fewer.
+    are_groups
+        Batches are row groups as they are, of rows so long that fewer should be in memory.
+    """
+    digest = hashlib.sha256()
+    groups = _row_groups(batches, schema, part_rows, are_groups=are_groups)
+    for number, part in groupby(groups, itemgetter(0)):
+        if number == 1:
+            with writing(destination):
+                destination.into_folder(part_name(0))
+        target = destination / part_name(number) if number else destination
+        _write_groups((group for _, group in part), schema, target, digest)
+    return digest.hexdigest()
+
+
+def write_parquet_part(rows: pa.Table | pa.RecordBatchReader, destination: Destination) -> None:
+    """Write rows to one file: the bytes that ``write_parquet_parts`` gives a part of these rows."""
+    batches = rows.to_batches() if isinstance(rows, pa.Table) else rows
+    groups = (group for _, group in _row_groups(batches, rows.schema, sys.maxsize))
+    _write_groups(groups, rows.schema, destination)
+
+
+def part_name(number: int) -> str:
+    """Return the name of the file of a part."""
+    return f"part-{number:05d}.parquet"
+
+
+def _write_groups(
+    groups: Iterable[pa.Table], schema: pa.Schema, destination: Destination, digest: Any = None
+) -> None:
+    # Tables as text do not load the Parquet writer.
+    from neardup.files.parquetwriter import TableWriter
+
+    with TableWriter(destination, _without_dictionaries(schema), digest=digest) as writer:
+        for group in groups:
+            writer.write_group(group)
+
+
+def _row_groups(
+    batches: Iterable[pa.Table | pa.RecordBatch],
+    schema: pa.Schema,
+    part_rows: int,
+    *,
+    are_groups: bool = False,
+) -> Iterator[tuple[int, pa.Table]]:
+    """Yield the number of a part and the rows of one of its groups, group after group.
+
+    All groups of a part but the last have ``ROW_GROUP_ROWS``, unless batches are groups; one that
+    goes beyond a part is cut. A table without rows is one group without rows.
+    """
+    waiting: list[pa.Table] = []
+    n_rows = n_waiting = 0
+    for batch in batches:
+        rows = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+        while len(rows):
+            n_wanted = part_rows - n_rows % part_rows
+            if not are_groups:
+                n_wanted = min(ROW_GROUP_ROWS, n_wanted)
+            n_missing = n_wanted - n_waiting
+            waiting.append(rows[:n_missing])
+            rows = rows[n_missing:]
+            n_waiting += len(waiting[-1])
+            if n_waiting == n_wanted or are_groups:
+                yield n_rows // part_rows, _join(waiting, schema)
+                n_rows += n_waiting
+                waiting, n_waiting = [], 0
+    if waiting or not n_rows:
+        yield n_rows // part_rows, _join([schema.empty_table(), *waiting], schema)
+
+
+def _join(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
+    """Concatenate tables, each column in one piece.
+
+    Parquet's pages end where a column's pieces do.
+    """
+    return pa.concat_tables(tables).cast(_without_dictionaries(schema)).combine_chunks()
+
+
+def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
+    """Return a schema with the types of the values where it has dictionaries of them."""
+    fields = [
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in schema
+    ]
+    return pa.schema(fields, schema.metadata)
+
+
+def _write_parquet(table: pa.Table, stream: BinaryIO) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, stream, compression="zstd", write_page_checksum=True)
+
+
+# CSV and JSON lines, some rows at a time.
+
+_TEXT_ROWS = 1 << 13
+
+
+def write_csv(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
+    """Write a header and the rows: strings in quotation marks, no value as nothing.
+
+    A float always has a point, an exponent, or letters: ``1.0``. Readers that guess a column's type
+    from its first rows take it for a column of floats whatever comes first.
+    """
+    _put(stream, ",".join(_quoted(name) for name in table.schema.names) + "\n")
+    for batch in _batches_of(table):
+        line: list[pa.Array | str] = []
+        for column in batch.columns:
+            line += [*_spelled(column), ","]
+        _put(stream, _joined(*line[:-1], "\n"))
+
+
+def write_json_lines(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
+    """Write an object a row."""
+    for batch in _batches_of(table):
+        rows = (json.dumps(row, ensure_ascii=False) for row in batch.to_pylist())
+        _put(stream, "".join(f"{row}\n" for row in rows))
+
+
+def _batches_of(table: pa.Table | pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    """Return the rows of a table, as many at a time as are spelled out together."""
+    for batch in table.to_batches() if isinstance(table, pa.Table) else table:
+        for start in range(0, len(batch), _TEXT_ROWS):
+            yield batch.slice(start, _TEXT_ROWS)
+
+
+def _put(stream: BinaryIO, text: str | pa.Array) -> None:
+    """Write all of a text, or of several texts one after the other.
+
+    An unbuffered stream may take a part at a time.
+    """
+    if isinstance(text, str):
+        rest = memoryview(text.encode())
+    else:
+        texts = Texts.from_arrow(text)
+        rest = texts.data[texts.offsets[0] : texts.offsets[-1]].data
+    while rest:
+        rest = rest[stream.write(rest) :]
+
+
+def _spelled(column: pa.Array) -> list[pa.Array | str]:
+    """Return the text of each value of a column in CSV, in consecutive pieces."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    text = column.cast(pa.large_string())
+    if pa.types.is_floating(column.type):
+        # The pattern takes long, and in most columns no value is whole.
+        if pc.any(pc.equal(pc.floor(column), column)).as_py():
+            is_whole = pc.match_substring_regex(text, "^-?[0-9]+$")
+            text = pc.if_else(is_whole, _joined(text, ".0"), text)
+    elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        pieces = ['"', pc.replace_substring(text, '"', '""'), '"']
+        return [pc.if_else(text.is_valid(), _joined(*pieces), "")] if text.null_count else pieces
+    return [text]
+
+
+def _joined(*parts: pa.Array | str) -> pa.Array:
+    """Put strings and columns of strings together, row by row; no value is nothing."""
+    typed = [
+        pa.scalar(part, pa.large_string()) if isinstance(part, str) else part for part in parts
+    ]
+    nothing = pa.scalar("", pa.large_string())
+    return pc.binary_join_element_wise(
+        *typed, nothing, null_handling="replace", null_replacement=""
+    )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+# Spreadsheets, whose cells are texts and numbers and never formulas.
+
+
+def write_xlsx(table: pa.Table | pa.RecordBatchReader, stream: BinaryIO) -> None:
+    """Write a header and the rows, in as many sheets as they need.
+
+    A text longer than a cell is cut, with a note at its end. Whole numbers of more than 15 digits
+    and floats that are not finite become text.
+    """
+    from neardup.files.spreadsheet import CELL_UNITS, Spreadsheet, start_of, units_of
+
+    n_cut = 0
+    with Spreadsheet() as spreadsheet:
+        spreadsheet.add_sheet(table.schema.names)
+        for batch in _batches_of(table):
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                cells = list[object](row)
+                for column, value in enumerate(row):
+                    if value is None or isinstance(value, bool | int | float):
+                        continue
+                    cells[column] = text = str(value)
+                    if units_of(text) > CELL_UNITS:
+                        n_cut += 1
+                        note = f"… [cut: {len(text):,} characters]"
+                        cells[column] = start_of(text, CELL_UNITS - len(note)) + note
+                spreadsheet.append(cells)
+        spreadsheet.copy_to(stream)
+    if n_cut:
+        _log.info(
+            "%s of the spreadsheet %s longer than the %s characters of a cell, and cut, which %s "
+            "at the end; .jsonl, .csv and .parquet have all of it",
+            counted(n_cut, "text"),
+            plural(n_cut, "is", "are"),
+            f"{CELL_UNITS:,}",
+            plural(n_cut, "it says", "they say"),
+        )
+
+
+_WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
+    "parquet": _write_parquet,
+    "csv": write_csv,
+    "jsonl": write_json_lines,
+    "xlsx": write_xlsx,
+}
