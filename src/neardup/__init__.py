@@ -43,8 +43,7 @@ if TYPE_CHECKING:
     from neardup.jobs.compare.compare import compare
     from neardup.jobs.cut.cut import cut
     from neardup.jobs.dedup.run import deduplicate
-    from neardup.jobs.estimate.clusters import cluster_sketches
-    from neardup.jobs.estimate.estimate import estimate
+    from neardup.jobs.estimate.estimate import cluster_sketches, estimate
     from neardup.jobs.index.documents import DocumentIndex
     from neardup.jobs.index.open import open_index
     from neardup.jobs.index.passages import PassageIndex
@@ -112,7 +111,7 @@ _HOMES = {
     "connect": "neardup.service.client",
     "cut": "neardup.jobs.cut.cut",
     "deduplicate": "neardup.jobs.dedup.run",
-    "cluster_sketches": "neardup.jobs.estimate.clusters",
+    "cluster_sketches": "neardup.jobs.estimate.estimate",
     "estimate": "neardup.jobs.estimate.estimate",
     "extract": "neardup.jobs.similarity",
     "find_pairs": "neardup.jobs.pairs.find_pairs",

@@ -9,13 +9,12 @@ from neardup.lazy import load_name
 if TYPE_CHECKING:
     from neardup.index.changes import CompactionResult, RemovalResult
     from neardup.jobs.compare.compare_result import CompareResult
-    from neardup.jobs.cut.cut_result import CutResult
+    from neardup.jobs.cut.cut import CutResult
     from neardup.jobs.dedup.deduplication_result import DeduplicationResult
-    from neardup.jobs.estimate.clusters import ClusterResult
-    from neardup.jobs.estimate.estimate import EstimateResult
+    from neardup.jobs.estimate.estimate import ClusterResult, EstimateResult
     from neardup.jobs.index.index import AdditionResult, Page
     from neardup.jobs.pairs.find_pairs import Pair
-    from neardup.jobs.pairs.pair_result import PairResult
+    from neardup.jobs.pairs.rows import PairResult
     from neardup.jobs.similarity import Extracted
     from neardup.options.choices import Data
     from neardup.reports.page import Report
@@ -53,10 +52,10 @@ __all__ = [
 
 _HOMES = {
     "AdditionResult": "neardup.jobs.index.index",
-    "ClusterResult": "neardup.jobs.estimate.clusters",
+    "ClusterResult": "neardup.jobs.estimate.estimate",
     "CompactionResult": "neardup.index.changes",
     "CompareResult": "neardup.jobs.compare.compare_result",
-    "CutResult": "neardup.jobs.cut.cut_result",
+    "CutResult": "neardup.jobs.cut.cut",
     "Data": "neardup.options.choices",
     "DeduplicationResult": "neardup.jobs.dedup.deduplication_result",
     "DocumentSearchResult": "neardup.results",
@@ -67,7 +66,7 @@ _HOMES = {
     "Matches": "neardup.results",
     "Page": "neardup.jobs.index.index",
     "Pair": "neardup.jobs.pairs.find_pairs",
-    "PairResult": "neardup.jobs.pairs.pair_result",
+    "PairResult": "neardup.jobs.pairs.rows",
     "PassageResult": "neardup.results",
     "RemoteIndex": "neardup.service.client",
     "RemovalResult": "neardup.index.changes",

@@ -258,14 +258,14 @@ def test_align__in_memory_as_in_a_folder(texts, options):
         if others is not None and "within" in options:
             continue
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("neardup.engine.workspaces._SHORT", -1)
+            patched.setattr("neardup.engine.opening._SHORT", -1)
             expected = find(others)
         assert find(others) == expected
 
 
 @each_of("short", [-1, 1 << 18])
 def test_align__refuses_repeated_ids(monkeypatch, short):
-    monkeypatch.setattr("neardup.engine.workspaces._SHORT", short)
+    monkeypatch.setattr("neardup.engine.opening._SHORT", short)
     rows = [{"id": id_, "text": "a b c d e f"} for id_ in (3, 5, 3)]
     with pytest.raises(InvalidInputError, match=r"id 3 was used before, in data, row 1"):
         neardup.align(["a b c d e"], rows, min_tokens=5)

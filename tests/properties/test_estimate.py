@@ -15,7 +15,6 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.estimate import clusters as clusters_job
 from neardup.jobs.estimate import estimate as job
 from neardup.matching import join
 from neardup.sketches import kind
@@ -303,8 +302,8 @@ def test_cluster_sketches__of_a_file_in_parts_is_the_same(
     more = {"threshold": threshold, "representative": representative}
     own = sketched(texts, options)
     expected = neardup.cluster_sketches(own, **grouped(**more))
-    held = {"_HELD_OF_ALL": 10**9, "_HELD_OF_PART": 1, "memory_budget": lambda _: budget}
-    with in_parts(1, [own]) as (path,), patch.multiple(clusters_job, **held):
+    held = {"_CLUSTERED_OF_ALL": 10**9, "_CLUSTERED_OF_PART": 1, "memory_budget": lambda _: budget}
+    with in_parts(1, [own]) as (path,), patch.multiple(job, **held):
         found = neardup.cluster_sketches(path, **grouped(**more))
     assert found.clusters.equals(expected.clusters)
     assert counts_of(found) == counts_of(expected)
@@ -316,10 +315,10 @@ def test_cluster_sketches__needs_several_passes_and_parts():
     own = sketched(texts, KINDS[2])
     expected = neardup.cluster_sketches(own, "0.8")
     assert 2 < expected.summary["clusters"] < 8
-    held = {"_HELD_OF_ALL": 10**9, "_HELD_OF_PART": 2, "memory_budget": lambda _: 2000}
+    held = {"_CLUSTERED_OF_ALL": 10**9, "_CLUSTERED_OF_PART": 2, "memory_budget": lambda _: 2000}
     with (
         in_parts(1, [own]) as (path,),
-        patch.multiple(clusters_job, **held),
+        patch.multiple(job, **held),
         patch.object(stored, "_read_parts", wraps=stored._read_parts) as read,
     ):
         assert len(stored.SketchParts(path, 1000).rows) > 2
@@ -336,10 +335,8 @@ def test_cluster_sketches__of_memory_is_for_clusters_where_sketches_are_there():
     rooms = []
     for held in (7, 10**9):
         with (
-            patch.multiple(clusters_job, _HELD_OF_ALL=held, memory_budget=lambda _: 10_000),
-            patch.object(
-                clusters_job, "cluster_greedily", wraps=clusters_job.cluster_greedily
-            ) as cluster,
+            patch.multiple(job, _CLUSTERED_OF_ALL=held, memory_budget=lambda _: 10_000),
+            patch.object(job, "cluster_greedily", wraps=job.cluster_greedily) as cluster,
         ):
             assert neardup.cluster_sketches(own, "0.3").clusters.equals(expected.clusters)
         rooms.append(cluster.call_args.kwargs["room_bytes"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.pairs import top as top_pipeline
+from neardup.jobs.pairs import spelling as top_pipeline
 from neardup.matching.measures import rank_fractions
 from tests.calls import grouped
 from tests.each import each_of
@@ -127,7 +127,7 @@ def test_find_pairs__top_in_parts(monkeypatch, n_at_once):
         top: neardup.find_pairs(texts, top=top, text=neardup.TextOptions(ngram=1)).pairs
         for top in range(1, 12)
     }
-    monkeypatch.setattr(top_pipeline, "_AT_ONCE", n_at_once)
+    monkeypatch.setattr(top_pipeline, "_SPELLED_AT_ONCE", n_at_once)
     for top, pairs in whole.items():
         assert neardup.find_pairs(texts, top=top, text=neardup.TextOptions(ngram=1)).pairs.equals(
             pairs

@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a folder with Spark in it, in which executors may write."""
     pyspark = pytest.importorskip("pyspark", reason="needs the extra spark")
-    from neardup.engine.spark.session import check_java
+    from neardup.engine.spark.cluster import check_java
 
     try:
         check_java()

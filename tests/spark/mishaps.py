@@ -22,7 +22,7 @@ STAGES = (
     "engine.spark.exchanged._send_rows",
     "engine.spark.exchanged._send_texts",
     "engine.spark.exchanged._work",
-    "engine.spark.write._write",
+    "engine.spark.read._write",
 )
 
 

@@ -137,7 +137,7 @@ def test_options(in_process, texts, few_tokens, name):
 @pytest.mark.parametrize("name", ["one", "within"])
 def test_memory_of_a_task(in_process, texts, few_tokens, monkeypatch, name):
     """Segments take turns, and queries are put together."""
-    from neardup.engine.spark import session as sessions
+    from neardup.engine.spark import cluster as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 30_000)
     check(in_process, texts, *CASES[name])

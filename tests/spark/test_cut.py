@@ -49,7 +49,7 @@ STAGES = tuple(
     f"engine.spark.{name}"
     for name in ("read._read", "engine._send_rows", "engine._work", "engine._send_by_document")
 )
-STAGES += ("engine.spark.write._write",)
+STAGES += ("engine.spark.read._write",)
 OF_PASSAGES = ("engine.spark.engine._read_again",)
 OF_SIMILAR = ("engine.spark.engine._give_rows",)
 OF_SIMILAR_UNITS = (
@@ -157,7 +157,7 @@ def test_memory_of_a_task_and_of_the_driver(
     in_process, texts, tmp_path, small_tasks, monkeypatch, kind
 ):
     """What does not fit goes to files, and is settled in passes; samples go to more partitions."""
-    from neardup.engine.spark import session as sessions
+    from neardup.engine.spark import cluster as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 5_000)
     folder, memory = ("few", 120_000) if kind == "similar passages" else ("own", 30_000)

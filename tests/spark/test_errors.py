@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import neardup
+from neardup.engine.spark import read
 from neardup.errors import (
     EngineError,
     InvalidInputError,
@@ -81,10 +82,9 @@ def test_data_in_memory(in_process, data):
 
 def test_folder_of_the_driver_alone(session, collection, tmp_path, monkeypatch):
     """Executors that write elsewhere would leave an output without rows."""
-    from neardup.engine.spark import write
 
     result = on_session.deduplicate(session, str(collection / "own"))
-    monkeypatch.setattr(write, "_ATTEMPTS", ".only-here")
+    monkeypatch.setattr(read, "_ATTEMPTS", ".only-here")
     kind, message = message_of(result.write, tmp_path / "out")
     assert kind is WriteError
     assert "choose a folder that all of them share" in message

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from neardup.engine.engine import DOCUMENT
+from neardup.engine.spark.cluster import cluster_of
 from neardup.engine.spark.engine import SparkEngine
-from neardup.engine.spark.session import cluster_of
 from neardup.engine.threads import ThreadEngine
 from neardup.files.resolve import resolve_inputs
 from neardup.options.documents import PairOptions

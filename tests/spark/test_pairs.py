@@ -124,7 +124,7 @@ def test_options(in_process, records, small_tasks, name):
 @pytest.mark.parametrize("name", ["jaccard", "weighted", "minhash by block"])
 def test_memory_of_a_task_and_of_the_driver(in_process, records, small_tasks, monkeypatch, name):
     """Many blocks, of sets that go to files."""
-    from neardup.engine.spark import session as sessions
+    from neardup.engine.spark import cluster as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 150_000)
     check(in_process, records, **OPTIONS[name])
@@ -145,7 +145,7 @@ def test_equal_texts_of_different_blocks(in_process, tmp_path, monkeypatch):
 
 def test_a_component_over_the_memory_of_a_task(in_process, records, small_tasks, monkeypatch):
     """Its records are joined block against block."""
-    from neardup.engine.spark import session as sessions
+    from neardup.engine.spark import cluster as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 10_000)
     check(in_process, records, **IN_BUCKETS["minhash by block"])

@@ -45,16 +45,15 @@ def collections(tmp_path_factory):
 @pytest.fixture
 def run(in_process, collections, monkeypatch, capsys):
     """Run a job on a Spark of this process, and give its code and what it said of errors."""
-    from neardup.engine.spark import session
-    from neardup.engine.spark.session import cluster_of
+    from neardup.engine.spark import cluster
 
     current = {"slots": 4}
     monkeypatch.chdir(collections)
     cut_small(monkeypatch, 1000, 500)
     monkeypatch.setattr(
-        session,
+        cluster,
         "current_cluster",
-        lambda work=None: cluster_of(InProcess(**current)).keeping(work),
+        lambda work=None: cluster.cluster_of(InProcess(**current)).keeping(work),
     )
 
     def run_job(job: Job, output: Path, *more: str, slots: int = 4) -> tuple[int, str]:

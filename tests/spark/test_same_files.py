@@ -91,7 +91,7 @@ def test_output_at_a_url(in_process, collection, tmp_path, small_tasks):
 
 def test_component_over_the_memory_of_a_task(in_process, collection, tmp_path, monkeypatch):
     """What does not fit is decided in chunks, from files."""
-    from neardup.engine.spark import session as sessions
+    from neardup.engine.spark import cluster as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 40_000)
     data, options = str(collection / "own"), {"clusters": "components", "threshold": 0.5}

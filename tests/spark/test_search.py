@@ -136,7 +136,7 @@ def test_slots(folder, few_tokens, monkeypatch):
 
 def test_memory_of_a_task(in_process, folder, few_tokens, monkeypatch):
     """Segments take turns, and queries are put together."""
-    from neardup.engine.spark import session as sessions
+    from neardup.engine.spark import cluster as sessions
 
     monkeypatch.setattr(sessions, "_task_bytes", lambda _: 30_000)
     check(in_process, folder, "passages", PASSAGES["texts"])

@@ -82,8 +82,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.files.resolve import resolve_paths
     from neardup.index.index import IndexSource
     from neardup.jobs.align.align import align_collections, key_of_alignment
-    from neardup.jobs.align.other import choose_other, no_other
-    from neardup.jobs.align.plan import choose_options
+    from neardup.jobs.align.other import choose_options, choose_other, no_other
     from neardup.passages.index import PassageHandle
     from neardup.reading.where import rows_where
 

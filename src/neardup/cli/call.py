@@ -102,13 +102,13 @@ class Call:
         if isinstance(options, FolderOptions) and is_standard_output(options.output):
             message = "with engine spark output is a folder, into which tasks write; name one"
             raise InvalidParameterError(message, "output", "engine")
-        from neardup.engine.spark.session import check_pyspark
+        from neardup.engine.spark.cluster import check_pyspark
 
         check_pyspark()
 
     def cluster(self) -> Cluster:
         """Return the executors, which keep their results in the folder of ``working``."""
-        from neardup.engine.spark.session import current_cluster
+        from neardup.engine.spark.cluster import current_cluster
 
         return current_cluster(self._shared)
 
@@ -129,7 +129,7 @@ class Call:
         ``output`` and ``key`` are as of ``open_workspace``. On Spark the executors keep results
         in the folder of ``--work``, the driver none.
         """
-        from neardup.engine.workspaces import open_workspace
+        from neardup.engine.opening import open_workspace
 
         with ExitStack() as stack:
             memory, work = self.options.memory, self.options.work
@@ -150,7 +150,8 @@ class Call:
                 key = {**key, "engine": "spark"}
                 lasting = self._shared = SharedWork.open(work, output.name, key, fresh=fresh)
                 stack.enter_context(lasting)
-                workspace = lasting.workspace_of_driver(memory, output)
+                folder = lasting.local_folder
+                workspace = open_workspace(memory, folder, output=None if folder else output)
             stack.enter_context(workspace)
             stack.enter_context(_reported(lasting, quiet=self.is_quiet))
             yield workspace
@@ -260,7 +261,7 @@ def _reported(work: LastingWork | None, *, quiet: bool) -> Iterator[None]:
     if work is None:
         yield
         return
-    from neardup.engine.workspaces import account_of_earlier
+    from neardup.engine.opening import account_of_earlier
 
     def print_lines(lines: list[str]) -> None:
         for line in [] if quiet else lines:

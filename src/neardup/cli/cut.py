@@ -71,7 +71,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     the most repeated texts. With --on-error skip also skipped/ with the bad rows, and
     skipped.parquet with file, row and reason of each.
     """
-    from neardup.engine.workspaces import key_of
+    from neardup.engine.opening import key_of
     from neardup.errors import InvalidParameterError
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths

@@ -266,7 +266,7 @@ _OF_THE_COMMAND |= {"pairs", "workers", "quiet", "json"}
 
 
 def _decide_by_pairs(call: Call, inputs: tuple[str, ...]) -> None:
-    from neardup.engine.workspaces import open_workspace
+    from neardup.engine.opening import open_workspace
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.choose import choose_documents

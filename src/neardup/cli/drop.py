@@ -52,7 +52,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     file and row of each removed document, and summary.json. With --on-error skip also skipped/ with
     the bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
-    from neardup.engine.workspaces import open_workspace
+    from neardup.engine.opening import open_workspace
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.drop import drop_documents
     from neardup.reading.where import rows_where

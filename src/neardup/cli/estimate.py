@@ -54,9 +54,8 @@ def command(call: Call, sketches: Any, other: Any) -> None:
     With --clusters it writes id, cluster_id, cluster_size and representative_id, the first member.
     The order of the documents decides; no pair is verified.
     """
-    from neardup.engine.workspaces import memory_budget
-    from neardup.jobs.estimate.clusters import cluster_files
-    from neardup.jobs.estimate.estimate import estimate_files
+    from neardup.engine.opening import memory_budget
+    from neardup.jobs.estimate.estimate import cluster_files, estimate_files
 
     given: EstimateCommandOptions = call.options
     output, budget = TableOutput(call), memory_budget(given.memory)

@@ -76,7 +76,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
         named=[Path(each) for each in against or ()],
     )
     if call.is_on_spark:
-        from neardup.engine.spark.session import check_reads_text
+        from neardup.engine.spark.cluster import check_reads_text
 
         check_reads_text(options)
         call.check_spark()

@@ -97,7 +97,7 @@ def command(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     lines and spreadsheets also have query_text and doc_text. For an index of documents it writes
     query_id, doc_id and similarity, the most similar first.
     """
-    from neardup.engine.workspaces import key_with_index
+    from neardup.engine.opening import key_with_index
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.index.index import IndexSource
@@ -173,7 +173,7 @@ def _search_passages(
     folder: Path, index: OpenPassages, queries: Sequence[Source], options: Any, engine: Engine
 ) -> tuple[PassageResult, list[str]]:
     from neardup.index.handle import SeenFolder
-    from neardup.jobs.search.passages import search_passages
+    from neardup.jobs.search.documents import search_passages
     from neardup.passages.shared import SharedPassages
 
     shared = SharedPassages(index, SeenFolder(folder))

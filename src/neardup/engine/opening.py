@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from neardup.engine.threads import ThreadEngine
-from neardup.engine.workspaces import are_short, open_workspace
 from neardup.errors import InvalidParameterError
-from neardup.options.groups import RunOptions
-from neardup.options.option import no_effect
-from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
+from neardup.files.archives import ArchiveMember
+from neardup.files.destinations import Target, target_of
+from neardup.files.streams import StandardInput, is_remote, state_of_url
+from neardup.index.store import Manifest
+from neardup.options.groups import RunOptions, WorkspaceOptions
+from neardup.options.option import Options, no_effect
+from neardup.results import versions
+from neardup.runs.runner import Runner, default_memory_bytes
+from neardup.runs.work import BY_WORK, IN_MEMORY, LastingWork, WorkFolder, Workspace, work_errors
 
 if TYPE_CHECKING:
     from neardup.engine.engine import Engine
     from neardup.files.rows import Source
+    from neardup.index.index import OpenIndex
 
 
 def check_run(run: RunOptions | None, *known: str) -> RunOptions:
@@ -64,9 +72,8 @@ def open_engine(
             workspace = IN_MEMORY if is_short else open_workspace(options.memory, options.work)
             yield ThreadEngine(runner, workspace)
         return
-    from neardup.engine.spark.cluster import check_reached
+    from neardup.engine.spark.cluster import check_reached, cluster_of
     from neardup.engine.spark.engine import SparkEngine
-    from neardup.engine.spark.session import cluster_of
 
     if options.workers is not None:
         remedy = "set spark.executor.cores and spark.executor.instances"
@@ -90,3 +97,161 @@ def _checked(run: RunOptions | None) -> RunOptions:
         message = f"run must be RunOptions(...), got {run!r}"
         raise InvalidParameterError(message, "run")
     return run
+
+
+# Bytes of rows in memory that need no folder; derived data are some hundred times as large.
+_SHORT = 1 << 18
+
+
+def open_workspace(
+    memory: int | str | None,
+    work: Path | str | None,
+    *,
+    fresh: bool = False,
+    output: Target | None = None,
+    key: Mapping[str, Any] | None = None,
+    elsewhere: str = BY_WORK,
+) -> Workspace:
+    """Return the workspace of a job, with a folder made on demand or resumed.
+
+    Parameters
+    ----------
+    memory
+        Bytes, or a size such as ``4GB``; None is 60 % of the free memory.
+    work
+        Parent of the work folder, not a URL. None is the output's folder, the current folder for an
+        output at a URL, and the system's temporary folder without an output.
+    fresh
+        Do not resume a killed run.
+    output
+        Output of the job, if it is known.
+    key
+        Inputs of the work; None if no later run can resume it.
+    elsewhere
+        Name of a folder on a larger disk in messages, for a job without that option.
+    """
+    limit = memory_budget(memory)
+    parent = None if work is None else target_of(WorkspaceOptions.known["work"].checked(work))
+    if not isinstance(parent, Path | None):
+        message = (
+            "work is a folder of this machine, unless a command writes a file or folder with "
+            "engine spark; name one"
+        )
+        raise InvalidParameterError(message, "work", "engine")
+    if parent is not None:
+        around = next(
+            each for each in (parent, *parent.absolute().parents) if os.path.lexists(each)
+        )
+        with work_errors(parent, is_lasting=False), tempfile.TemporaryFile(dir=around):
+            pass
+    if output is None:
+        return Workspace(limit, WorkFolder.temporary(parent, elsewhere=elsewhere))
+    name = output.name
+    is_named = parent is not None
+    if parent is None:
+        parent = output.absolute().parent if isinstance(output, Path) else Path.cwd()
+    if key is None:
+        return Workspace(limit, WorkFolder.temporary(parent, name, elsewhere=elsewhere))
+    return Workspace(limit, WorkFolder.open(parent, name, key, fresh=fresh, at_once=is_named))
+
+
+def are_short(sources: Sequence[Source]) -> bool:
+    """Return whether all rows are in memory and few enough for derived data to fit, too."""
+    from neardup.files.memory import MemorySource
+
+    are_in_memory = all(isinstance(source, MemorySource) for source in sources)
+    return are_in_memory and sum(source.size or 0 for source in sources) <= _SHORT
+
+
+def account_of_earlier(work: LastingWork) -> list[str]:
+    """Describe earlier runs, a line each, and remove useless folders.
+
+    Results with other options stay until this run is done, because the user may return to them.
+    """
+    lines = list(work.problems)
+    if work.n_done:
+        over = "fresh=True (--fresh) starts over"
+        lines.append(f"going on with a run that was stopped: {work.said_done}; {over}")
+    useless = {path: work.what_changed(path) for path in work.stale if not work.is_of_use(path)}
+    removed = work.remove_stale(useless)
+    lines += [f"{useless[path]}; starting over" for path in removed if useless[path]]
+    for path in work.stale:
+        changed = work.what_changed(path)
+        lines.append(
+            f"a run that was stopped left {path}: {changed}; this run "
+            f"{'' if work.n_done else 'starts at the beginning, and '}removes that when it is done"
+        )
+    return lines
+
+
+def memory_budget(memory: int | str | None) -> int:
+    """Return the bytes that a job may use; None is 60 % of the free memory."""
+    return (
+        default_memory_bytes()
+        if memory is None
+        else int(WorkspaceOptions.known["memory"].checked(memory))
+    )
+
+
+def key_of(
+    command: str, options: Options, scheme: Mapping[str, Any], **inputs: Sequence[Source]
+) -> dict[str, Any] | None:
+    """Return the inputs that identify a job's work, or None if they cannot be identified.
+
+    Data in memory and standard input cannot be read again, and functions cannot be compared.
+    """
+    files = {}
+    for name, sources in inputs.items():
+        states = [_state(file, source.name) for source in sources for file in source.files]
+        if any(state is None for state in states):
+            return None
+        files[name] = states
+    values = vars(options)
+    if any(callable(value) for value in values.values()):
+        return None
+    spelled = {name: _spelled(value) for name, value in values.items() if value is not None}
+    return {"command": command, "options": spelled, "scheme": dict(scheme), **files} | {
+        "versions": versions()
+    }
+
+
+def key_with_index(
+    command: str,
+    options: Options,
+    index: OpenIndex[Any, Any],
+    folder: Path,
+    **inputs: Sequence[Source],
+) -> dict[str, Any] | None:
+    """Return the inputs that identify a job's work with an index, as ``key_of``."""
+    key = key_of(command, options, index.scheme.describe(), **inputs)
+    return None if key is None else key | {"index": [state_of_index(folder, index.manifest)]}
+
+
+def _state(file: Source, name: str) -> dict[str, object] | None:
+    """Return the state of a source's file, or None if it is not a file."""
+    location = file.origin
+    if location is None or isinstance(location, StandardInput):
+        return None
+    # A member of an archive changes with the archive.
+    stored = location.archive if isinstance(location, ArchiveMember) else location
+    if is_remote(stored):
+        return {"path": location, "name": name, "state": state_of_url(stored)}
+    found = Path(stored).stat()
+    return {
+        "path": os.path.realpath(location),
+        "name": name,
+        "size": found.st_size,
+        "time": found.st_mtime_ns,
+    }
+
+
+def state_of_index(folder: Path, manifest: Manifest) -> dict[str, str]:
+    """Return the state of an index that changes with its content."""
+    return {"path": os.path.realpath(folder), "manifest": manifest.digest}
+
+
+def _spelled(value: object) -> object:
+    """Return an option's value for JSON; numbers as exact decimals."""
+    if isinstance(value, tuple | list):
+        return [_spelled(each) for each in value]
+    return value if isinstance(value, bool | int) else str(value)

@@ -36,7 +36,7 @@ from neardup.files.streams import (
     file_has_changed,
     file_size,
 )
-from neardup.runs.threads import map_ordered
+from neardup.runs.runner import map_ordered
 
 if TYPE_CHECKING:
     from neardup.files.rawrows import Positions

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, cast
 from neardup.errors import OVERWRITE, InvalidInputError, NeardupError, OutputExistsError, WriteError
 from neardup.files.streams import Destination
 from neardup.runs.disk import note_written
-from neardup.runs.threads import Threads
+from neardup.runs.runner import Threads
 from neardup.version import __version__
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 import pyarrow as pa
 
 from neardup.errors import NeardupError, ReadError, WriteError
-from neardup.runs.threads import Handed
+from neardup.runs.runner import Handed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -39,8 +39,7 @@ from neardup.runs.disk import (
     sync_folder,
     translated,
 )
-from neardup.runs.runner import Runner
-from neardup.runs.threads import Threads
+from neardup.runs.runner import Runner, Threads
 
 
 @dataclass(frozen=True, eq=False)

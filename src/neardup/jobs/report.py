@@ -13,13 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.other import resolve_against
-from neardup.engine.opening import open_runner
-from neardup.engine.workspaces import open_workspace
+from neardup.engine.opening import open_runner, open_workspace
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs, told_apart
 from neardup.files.rows import Source
-from neardup.jobs.cut.cut_result import CutResult
+from neardup.jobs.cut.cut import CutResult
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.options.choices import Data, DataOrIndex
 from neardup.options.documents import ReportOptions

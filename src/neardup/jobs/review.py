@@ -10,8 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.documents.other import resolve_against
-from neardup.engine.opening import open_runner
-from neardup.engine.workspaces import open_workspace
+from neardup.engine.opening import open_runner, open_workspace
 from neardup.errors import InvalidInputError, option_name
 from neardup.files.inputs import check_effect
 from neardup.files.resolve import resolve_inputs, told_apart

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.opening import open_runner
-from neardup.engine.workspaces import open_workspace
+from neardup.engine.opening import open_runner, open_workspace
 from neardup.files.destinations import Target
 from neardup.files.ids import EarlyIds, check_unique, choose_id_column, common_id_type, join_ids
 from neardup.files.inputs import check_effect, passed_over

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
-from neardup.runs.threads import map_ordered
+from neardup.runs.runner import map_ordered
 from neardup.tables import Bools
 
 T = TypeVar("T")

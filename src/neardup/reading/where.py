@@ -25,7 +25,7 @@ from neardup.files.rows import Mask, Place, RowBlock, RowWriter, SomeRows, Sourc
 from neardup.files.streams import one_line
 from neardup.reading.sign import columns_there, where_to_have
 from neardup.runs.progress import may_go_on
-from neardup.runs.threads import map_ordered
+from neardup.runs.runner import map_ordered
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:

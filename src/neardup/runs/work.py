@@ -583,6 +583,7 @@ class WorkFolder(LastingWork):
             self._check_open(f"file {name!r}")
             file = tempfile.TemporaryFile("w+b", buffering=0, prefix=f".{name}", dir=self.folder)  # noqa: SIM115
             self._passing.append(file)
+            weakref.finalize(self, file.close)
             return file
 
     @contextmanager

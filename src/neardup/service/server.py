@@ -12,7 +12,7 @@ import uvicorn
 
 from neardup.errors import NeardupError
 from neardup.options.service import ServeOptions
-from neardup.runs.threads import count_workers
+from neardup.runs.runner import count_workers
 from neardup.service.application import Service, check_address, make_app
 from neardup.service.bodies import MAX_BODY
 from neardup.service.monitoring import Log

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from neardup.engine.engine import Engine, Read
-from neardup.engine.partitions import (
+from neardup.engine.engine import (
     Columns,
     DocumentPartition,
     DocumentRows,
+    Engine,
     Exchanged,
     Keys,
     Partitions,
+    Read,
 )
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source

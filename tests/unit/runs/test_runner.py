@@ -9,8 +9,7 @@ import threading
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.runs.runner import Runner
-from neardup.runs.threads import Handed
+from neardup.runs.runner import Handed, Runner
 from tests.each import each_of
 
 

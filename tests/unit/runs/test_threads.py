@@ -10,8 +10,7 @@ import time
 
 import pytest
 
-from neardup.runs.runner import Runner
-from neardup.runs.threads import Handed, Threads
+from neardup.runs.runner import Handed, Runner, Threads
 
 
 def test_handed__abandoned_work_is_awaited():
@@ -86,7 +85,7 @@ def run_python(script: str) -> str:
 INTERRUPTED = """
 import faulthandler, random, signal
 from neardup.runs.progress import Lines
-from neardup.runs.threads import map_ordered
+from neardup.runs.runner import map_ordered
 
 def interrupt(*_):
     raise KeyboardInterrupt
@@ -123,7 +122,7 @@ def test_threads__interrupted_at_any_moment():
 
 def test_threads__left_by_a_generator_that_nobody_ends():
     script = """
-from neardup.runs.threads import map_ordered
+from neardup.runs.runner import map_ordered
 results = map_ordered(lambda each: each, range(100), 2)
 print(next(results))
 """

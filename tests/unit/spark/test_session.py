@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from neardup.engine.spark.session import check_java, cluster_of, current_cluster
+from neardup.engine.spark.cluster import check_java, cluster_of, current_cluster
 from neardup.errors import EngineError, InvalidParameterError, MissingExtraError
 from neardup.version import pip_install
 from tests.each import each_of

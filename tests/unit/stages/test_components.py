@@ -11,8 +11,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.engine.engine import Read
-from neardup.engine.partitions import Partitions
+from neardup.engine.engine import Partitions, Read
 from neardup.engine.threads import SignedRows, ThreadEngine
 from neardup.options.documents import DedupOptions
 from neardup.reading.sign import SignedBatches

@@ -16,18 +16,23 @@ import numpy as np
 from neardup.engine.engine import (
     DOCUMENT,
     Change,
+    Columns,
     Engine,
+    Exchanged,
     Given,
     Group,
+    Keys,
     Look,
     Means,
+    Meet,
     Partition,
+    Partitions,
+    Pick,
     Read,
     Revisited,
     Route,
     Rows,
 )
-from neardup.engine.partitions import Columns, Exchanged, Keys, Meet, Partitions, Pick
 from neardup.engine.spark.cluster import (
     Cluster,
     Failure,
@@ -37,20 +42,22 @@ from neardup.engine.spark.cluster import (
     local_workspace,
     spark_errors,
 )
-from neardup.engine.spark.counts import count_on_executors
 from neardup.engine.spark.exchanged import SparkExchanged, exchange_rows, meet_on_executors
 from neardup.engine.spark.read import (
+    OpenChange,
     Outbox,
     ReadTasks,
     TaskReading,
     Wanted,
     count_filtered,
+    count_on_executors,
     from_bytes,
+    no_change,
     read_on_executors,
     sign_parts_on_executors,
     to_bytes,
+    write_on_executors,
 )
-from neardup.engine.spark.write import OpenChange, no_change, write_on_executors
 from neardup.engine.threads import group_of, partition_of
 from neardup.errors import NeardupError
 from neardup.files.streams import file_has_changed

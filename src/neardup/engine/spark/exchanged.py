@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.engine.partitions import (
+from neardup.engine.engine import (
     PLACE,
     Columns,
     DocumentPartition,

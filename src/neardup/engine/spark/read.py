@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks
-from neardup.errors import InvalidInputError, NeardupError
+from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks, spark_errors
+from neardup.errors import InvalidInputError, NeardupError, WriteError
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import name_remedy
-from neardup.files.streams import file_has_changed
+from neardup.files.remote import RemoteDestination
+from neardup.files.streams import Destination, LocalDestination, file_has_changed, writing
+from neardup.options.choices import OutputFormat
+from neardup.outputs.row_files import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.passes import Parts, block_of_parts, parts_again
-from neardup.reading.sign import sign_block, to_batch, with_place
+from neardup.reading.passes import Parts, block_of_parts, numbered_blocks, part_of, parts_again
+from neardup.reading.sign import Counted, ListTokens, numbers_of, sign_block, to_batch, with_place
 from neardup.reading.where import Condition, FilteredSource
 from neardup.runs.exchange import SpilledBatches
-from neardup.tables import Int64s, Texts, offsets_of
+from neardup.tables import Bools, Int64s, Texts, offsets_of
+from neardup.text.weighting import DocumentFrequencies, count_documents
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.rdd import RDD
 
     from neardup.files.rows import ColumnNames, Place, RowBlock, Source
+    from neardup.reading.catalogue import Catalogue
+    from neardup.reading.passes import Change
     from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
     from neardup.runs.work import Workspace
+    from neardup.tables import TokenLists
+
 
 # Rows in blocks of Arrow, sent to partitions and to the driver.
 
@@ -402,3 +414,241 @@ def _for_driver(
             "offset": None if place is None else place.offset,
         }
         yield (row.task, row.collection, facts), to_bytes(with_place(batch, place))
+
+
+def count_on_executors(
+    stage: str,
+    collections: Counted,
+    cluster: Cluster,
+) -> DocumentFrequencies:
+    """Count the documents of some collections, as ``Engine.count``.
+
+    The driver holds 16 bytes per distinct token, a task the tokens of its documents.
+    """
+    tasks = cut_tasks([sources for sources, _ in collections], cluster.slots)
+    counting = partial(_count, [look for _, look in collections], cluster.slots)
+    counts = cluster.work(counting, cluster.lay_out(list(enumerate(tasks))), keep=(stage,))
+    summed = cluster.work(_sum, cluster.place(counts, cluster.slots))
+    hashes, numbers = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+    n_documents = 0
+    for n, data in cluster.bring_once(summed):
+        batch = from_bytes(data)
+        n_documents += n
+        hashes.append(numbers_of(batch, "hash"))
+        numbers.append(numbers_of(batch, "count"))
+    return DocumentFrequencies(np.concatenate(hashes), np.concatenate(numbers), n_documents)
+
+
+def _count(
+    looks: Sequence[ListTokens],
+    n_partitions: int,
+    tasks: Iterator[tuple[int, Task]],
+) -> Iterator[tuple[int, tuple[int, bytes] | Failure]]:
+    """Send the counts of a task's documents by ranges of tokens."""
+    import pyarrow as pa
+
+    def look_at(piece: Piece, block: RowBlock) -> TokenLists:
+        return looks[piece.collection](piece.source, block)
+
+    for number, task in tasks:
+        reading = TaskReading(number, task)
+        try:
+            found = count_documents(lists for _, lists in reading.map(look_at))
+        except NeardupError as error:
+            yield 0, reading.failure(error)
+            continue
+        batch = pa.RecordBatch.from_pydict({"hash": found.hashes, "count": found.counts})
+        partitions: Int64s = part_of(found.hashes, n_partitions).astype(np.int64)
+        outbox = Outbox()
+        # Count each document once, whatever its tokens are.
+        yield 0, (found.n_documents, to_bytes(batch.slice(0, 0)))
+        for sent in (outbox.add(batch, partitions), outbox.rest()):
+            yield from ((partition, (0, data)) for partition, data in sent)
+
+
+def _sum(rows: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, bytes] | Failure]:
+    import pyarrow as pa
+
+    n_documents, batches = 0, []
+    for _, row in rows:
+        if isinstance(row, Failure):
+            yield row
+            continue
+        n_documents += row[0]
+        batches.append(from_bytes(row[1]))
+    if not batches:
+        return
+    batch = pa.concat_batches(batches)
+    hashes, places = np.unique(numbers_of(batch, "hash"), return_inverse=True)
+    counts: Int64s = np.zeros(len(hashes), np.int64)
+    np.add.at(counts, places, numbers_of(batch, "count"))
+    summed = pa.RecordBatch.from_pydict({"hash": hashes, "count": counts})
+    yield n_documents, to_bytes(summed)
+
+
+# Folder in the output for incomplete files while the output is written.
+_ATTEMPTS = ".attempts"
+
+
+class _Job(NamedTuple):
+    """A source, its document numbers, and the target folders of each document, as bits."""
+
+    piece: Piece
+    start: int
+    stop: int
+    packed: dict[str, bytes]
+
+
+# Opens the change of blocks at writing, from the rows that were sent to a task.
+OpenChange = Callable[[Iterator[Any]], AbstractContextManager["Change"]]
+
+
+def no_change(_: Iterator[Any]) -> AbstractContextManager[Change]:
+    """Leave blocks as they are."""
+    return nullcontext(lambda block, _: block)
+
+
+def write_on_executors(
+    cluster: Cluster,
+    documents: Catalogue,
+    sides: Mapping[str, Bools],
+    folder: Destination,
+    output_format: OutputFormat,
+    send: Callable[[Int64s], RDD[Any]] | None = None,
+    open_change: OpenChange = no_change,
+) -> None:
+    """Write rows to the folders of ``sides``, as ``write_documents`` does in threads.
+
+    Parameters
+    ----------
+    cluster
+        Executors that write; all reach the folder under the same path or URL.
+    documents, sides, folder, output_format
+        As of ``write_documents``.
+    send
+        Returns rows at the tasks that write their documents, given each task's first document
+        number.
+    open_change
+        Makes the change of blocks from these rows, given the range of a block's documents.
+    """
+    bounds = [(start, stop) for _, start, stop in documents.ranges()]
+    tasks: list[list[_Job]] = []
+    for task in cut_tasks([documents.sources], cluster.slots, are_whole=True):
+        jobs = []
+        for piece in task:
+            start, stop = bounds[piece.number]
+            packed = {side: np.packbits(rows[start:stop]).tobytes() for side, rows in sides.items()}
+            jobs.append(_Job(piece, start, stop, packed))
+        tasks.append(jobs)
+    numbered = list(enumerate(tasks))
+    if send is None:
+        laid_out = cluster.lay_out(numbered)
+    else:
+        starts = np.array([jobs[0].start for jobs in tasks], np.int64)
+        laid_out = cluster.attach(numbered, send(starts))
+    if isinstance(folder, RemoteDestination):
+        write = partial(_write_remote, folder.for_other_process())
+        working = partial(_write, write, output_format, open_change)
+        with spark_errors():
+            answers = cluster.work_out(cluster.work(working, laid_out, lasts=True))
+        for answer in answers:
+            for sizes, _ in answer.rows or ():
+                folder.add_sizes(sizes)
+    else:
+        local = Path(str(folder)).absolute()
+        attempts = local / _ATTEMPTS
+        attempts.mkdir()
+        working = partial(_write, partial(_write_local, local), output_format, open_change)
+        with spark_errors():
+            cluster.work_out(cluster.work(working, laid_out, lasts=True))
+        shutil.rmtree(attempts)
+
+
+# Writes the rows of a source: target folders, output format, and change of blocks.
+_WriteSource = Callable[[Piece, Mapping[str, Bools], OutputFormat, "Change"], dict[str, int]]
+
+
+def _write(
+    write_source: _WriteSource,
+    output_format: OutputFormat,
+    open_change: OpenChange,
+    rows: Iterator[Any],
+) -> Iterator[tuple[dict[str, int], bytes] | Failure]:
+    """Write the sources of a task, which is the first of the rows."""
+    task: tuple[int, Sequence[_Job]]
+    for task in islice(rows, 1):
+        number, jobs = task
+        piece = None
+        try:
+            with open_change(rows) as change:
+                for piece, start, stop, packed in jobs:
+                    sides = {side: _unpacked(bits, stop - start) for side, bits in packed.items()}
+                    own = partial(_change_own, change, start)
+                    yield write_source(piece, sides, output_format, own), b""
+        except NeardupError as error:
+            yield Failure.of(number, piece, error)
+
+
+def _unpacked(bits: bytes, n_rows: int) -> Bools:
+    return np.unpackbits(np.frombuffer(bits, np.uint8), count=n_rows).astype(np.bool_)
+
+
+def _change_own(change: Change, start: int, block: Any, rows: slice) -> Any:
+    return change(block, slice(start + rows.start, start + rows.stop))
+
+
+def _write_remote(
+    folder: RemoteDestination,
+    piece: Piece,
+    sides: Mapping[str, Bools],
+    output_format: OutputFormat,
+    change: Change,
+) -> dict[str, int]:
+    """Write the rows of a source; object stores show a file when it is complete."""
+    place = folder.for_other_process()
+    _write_rows(piece, sides, place, output_format, change)
+    return place.sizes()
+
+
+def _write_local(
+    folder: Path,
+    piece: Piece,
+    sides: Mapping[str, Bools],
+    output_format: OutputFormat,
+    change: Change,
+) -> dict[str, int]:
+    """Write the rows of a source under temporary names, and rename complete files.
+
+    Another attempt at the same task may be running, or may have left files.
+    """
+    if not (folder / _ATTEMPTS).is_dir():
+        message = (
+            f"the executors do not see {folder.parent}, where the driver has begun the output; "
+            "choose a folder that all of them share"
+        )
+        raise WriteError(message)
+    with writing(LocalDestination(folder)):
+        attempt = Path(tempfile.mkdtemp(dir=folder / _ATTEMPTS))
+    try:
+        _write_rows(piece, sides, LocalDestination(attempt), output_format, change)
+        with writing(LocalDestination(folder)):
+            for path in sorted(attempt.rglob("*")):
+                place = folder / path.relative_to(attempt)
+                if path.is_dir():
+                    place.mkdir(parents=True, exist_ok=True)
+                else:
+                    path.replace(place)
+    finally:
+        shutil.rmtree(attempt, ignore_errors=True)
+    return {}
+
+
+def _write_rows(
+    piece: Piece,
+    sides: Mapping[str, Bools],
+    folder: Destination,
+    output_format: OutputFormat,
+    change: Change,
+) -> None:
+    blocks = numbered_blocks(piece.source, 0, len(sides[SKIPPED]))
+    write_rows(piece.source, blocks, change, sides, folder, output_format, lambda _: None)

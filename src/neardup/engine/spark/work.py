@@ -29,7 +29,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-from neardup.engine.workspaces import open_workspace
 from neardup.errors import WriteError
 from neardup.files.destinations import Target
 from neardup.files.remote import (
@@ -47,7 +46,6 @@ from neardup.runs.work import (
     KEY,
     LastingWork,
     WorkPlace,
-    Workspace,
     digest_of,
     folder_name,
     is_of_name,
@@ -294,11 +292,10 @@ class SharedWork(LastingWork):
             raise
         self._is_closed = False
 
-    def workspace_of_driver(self, memory: int | str | None, output: Target) -> Workspace:
-        """Return the workspace of the driver, on this machine or next to the output."""
-        if isinstance(self._place, WorkPlace):
-            return open_workspace(memory, self._place.path)
-        return open_workspace(memory, None, output=output)
+    @property
+    def local_folder(self) -> Path | None:
+        """The folder, None at a URL."""
+        return self._place.path if isinstance(self._place, WorkPlace) else None
 
     @property
     def n_done(self) -> int:

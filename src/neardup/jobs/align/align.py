@@ -16,19 +16,22 @@ import pyarrow as pa
 
 from neardup.documents.other import resolve_other
 from neardup.engine.engine import Engine, Means
-from neardup.engine.opening import open_engine
-from neardup.engine.workspaces import key_of, key_with_index
+from neardup.engine.opening import key_of, key_with_index, open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
-from neardup.jobs.align.other import NewDocuments, Other, choose_other, no_other, open_other
-from neardup.jobs.align.plan import (
+from neardup.jobs.align.other import (
+    NewDocuments,
+    Other,
     choose_options,
+    choose_other,
     describe_choices,
     most_documents,
+    no_other,
+    open_other,
     plan_alignment,
     recalls_of,
     usual_of,

@@ -19,8 +19,8 @@ import numpy as np
 from neardup.engine.engine import DOCUMENT, Change, Engine, Partition, Read, Rows
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.passages import FoundSpans, Repeated, change_of, count_repeated, locate_cuts
-from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import (
+from neardup.jobs.cut.plan import (
+    CutJobPlan,
     CutSpans,
     count_documents,
     keep_order,

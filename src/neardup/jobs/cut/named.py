@@ -11,7 +11,7 @@ import numpy as np
 
 from neardup.errors import InvalidInputError, option_name
 from neardup.files.ids import as_text
-from neardup.jobs.cut.spans import CutSpans
+from neardup.jobs.cut.plan import CutSpans
 from neardup.options.choices import Side
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue

@@ -15,8 +15,8 @@ import numpy as np
 
 from neardup.engine.engine import Change, Engine, Read
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import (
+from neardup.jobs.cut.plan import (
+    CutJobPlan,
     CutSpans,
     Spans,
     count_documents,

@@ -13,8 +13,13 @@ import numpy as np
 from neardup.engine.engine import DOCUMENT, Engine, Read
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.passages import FoundSpans, change_of
-from neardup.jobs.cut.plan import CutJobPlan
-from neardup.jobs.cut.spans import CutSpans, count_documents, keep_ranks, read_collections
+from neardup.jobs.cut.plan import (
+    CutJobPlan,
+    CutSpans,
+    count_documents,
+    keep_ranks,
+    read_collections,
+)
 from neardup.kernels.text import tokens
 from neardup.matching.keep import KeepPolicy
 from neardup.reading.passes import PART_COLUMNS, Parts

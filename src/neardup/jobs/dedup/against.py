@@ -17,7 +17,7 @@ from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.documents.reading import ReadDocuments, read_block
 from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.engine.engine import Engine, Read, Revisited
-from neardup.engine.workspaces import state_of_index
+from neardup.engine.opening import state_of_index
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames, Source
 from neardup.index.changes import check_unknown

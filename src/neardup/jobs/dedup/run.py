@@ -14,8 +14,7 @@ import numpy as np
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.other import index_and_others
 from neardup.engine.engine import Engine, Read
-from neardup.engine.opening import is_on_spark, open_engine
-from neardup.engine.workspaces import key_of
+from neardup.engine.opening import is_on_spark, key_of, open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import Inputs, check_effect, passed_over
 from neardup.files.passes import keep_extracted
@@ -247,7 +246,7 @@ def _check_for_executors(options: DedupOptions, *, has_index: bool) -> None:
                 "leave it out, or choose engine threads"
             )
             raise InvalidParameterError(message, name, "engine")
-    from neardup.engine.spark.session import check_reads_text
+    from neardup.engine.spark.cluster import check_reads_text
 
     check_reads_text(options)
 

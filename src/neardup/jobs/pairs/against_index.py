@@ -17,9 +17,8 @@ from neardup.errors import InvalidParameterError
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
-from neardup.jobs.pairs.pair_result import PairResult
 from neardup.jobs.pairs.plan import PairPlan, plan_pairs
-from neardup.jobs.pairs.rows import ROWS_SHARE
+from neardup.jobs.pairs.rows import ROWS_SHARE, PairResult
 from neardup.matching.buckets import BucketJoinCounts
 from neardup.matching.join import check_limit
 from neardup.matching.measures import Hamming

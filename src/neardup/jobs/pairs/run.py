@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.engine.engine import Engine
-from neardup.engine.workspaces import key_of, key_with_index
+from neardup.engine.opening import key_of, key_with_index
 from neardup.errors import InvalidInputError, option_name
 from neardup.files.ids import choose_id_column
 from neardup.files.inputs import Inputs, check_effect, passed_over
@@ -20,11 +20,12 @@ from neardup.files.passes import keep_extracted
 from neardup.files.problems import listed_names
 from neardup.files.resolve import told_apart
 from neardup.files.rows import ColumnNames, Source
-from neardup.jobs.pairs.pair_result import PairResult
+from neardup.jobs.pairs.blocked import route_by_extent
 from neardup.jobs.pairs.plan import PairPlan, plan_pairs
 from neardup.jobs.pairs.records import Records, find_pair_contents, make_records, scheme_of
 from neardup.jobs.pairs.rows import (
     FoundPart,
+    PairResult,
     PairRows,
     check_columns,
     collect_runs,
@@ -32,9 +33,7 @@ from neardup.jobs.pairs.rows import (
     read_columns,
     to_run,
 )
-from neardup.jobs.pairs.sets import route_by_extent
-from neardup.jobs.pairs.spelling import Speller
-from neardup.jobs.pairs.top import most_similar_pairs, most_similar_partners
+from neardup.jobs.pairs.spelling import Speller, most_similar_pairs, most_similar_partners
 from neardup.kernels.bucket import survivors
 from neardup.matching.buckets import BucketJoinCounts
 from neardup.matching.edit_join import EditJoin, EditJoinCounts
@@ -587,7 +586,7 @@ def _find_exactly(engine: Engine, collections: Collections, plan: PairPlan) -> F
 
 
 def _find_in_buckets(engine: Engine, collections: Collections, plan: PairPlan) -> Found:
-    from neardup.jobs.pairs.bucketed import join_partitions, meet_in_buckets
+    from neardup.jobs.pairs.records import join_partitions, meet_in_buckets
 
     with engine.stage("read") as note:
         read = engine.sign(collections)

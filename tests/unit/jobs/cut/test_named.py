@@ -61,7 +61,7 @@ def test_named__the_later_of_two_loses():
     assert texts == ["0123456789", "afghij", "DEFGHIJKLMNO"]
     assert rows == [("y", 1, 5, "x", 0, 4, "input"), ("z", 0, 3, "y", 7, 9, "input")]
     # The table is written some rows at a time.
-    with patch("neardup.jobs.cut.cut_result.ROWS_AT_ONCE", 1):
+    with patch("neardup.jobs.cut.cut.ROWS_AT_ONCE", 1):
         assert gone(table) == (texts, rows)
     # By rank y is first, then x.
     texts, rows = gone(table, keep="min:rank")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from neardup.engine.threads import ThreadEngine
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.pairs import blocked, sets
+from neardup.jobs.pairs import blocked
 from neardup.jobs.pairs.plan import plan_pairs
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.options.documents import PairOptions
@@ -135,5 +135,5 @@ def test_pairs__as_in_memory(
 def monkeypatch_once():
     """Count few elements as distinct and as costing little, so that blocks differ in number."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sets, "_COUNTED_BELOW", np.uint64(2**62))
+        patch.setattr(blocked, "_COUNTED_BELOW", np.uint64(2**62))
         yield patch

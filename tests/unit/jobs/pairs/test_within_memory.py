@@ -9,7 +9,7 @@ import pytest
 import neardup
 from neardup.engine.threads import ThreadEngine
 from neardup.files.resolve import resolve_inputs
-from neardup.jobs.pairs import bucketed, rows
+from neardup.jobs.pairs import records, rows
 from neardup.jobs.pairs.plan import plan_pairs
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.options.documents import PairOptions
@@ -102,7 +102,7 @@ def test_pairs__all_where_all_share_a_bucket(texts, tmp_path, measure):
 @pytest.mark.slow
 def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):
     """Partitions that are joined are not joined again."""
-    join = bucketed._join_partition
+    join = records._join_partition
     joined = []
 
     def join_some(plan, room, partition):
@@ -120,16 +120,16 @@ def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):
         with Workspace(2000, work) as workspace:
             return parts_of(find(texts, None, workspace, workers=1, **SMALL))
 
-    monkeypatch.setattr(bucketed, "_join_partition", join_all)
+    monkeypatch.setattr(records, "_join_partition", join_all)
     run()
     every = joined.copy()
     joined.clear()
-    monkeypatch.setattr(bucketed, "_join_partition", join_some)
+    monkeypatch.setattr(records, "_join_partition", join_some)
     with pytest.raises(KeyboardInterrupt):
         run()
     before = joined.copy()
     joined.clear()
-    monkeypatch.setattr(bucketed, "_join_partition", join_all)
+    monkeypatch.setattr(records, "_join_partition", join_all)
     again = run()
     assert len(joined) > 3
     assert before + joined == every
