@@ -17,7 +17,7 @@ from benchmarks.joins.exchange import describe_pairs, read_sets, set_join_parser
 from benchmarks.measuring.clocks import Memory
 from neardup.matching.join import DEFAULT_ALGORITHM
 from neardup.matching.measures import make_measure
-from neardup.matching.set_join import join_sets
+from neardup.matching.set_join import SetJoin
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import ShingleSets
@@ -36,12 +36,12 @@ def main() -> None:
     how = {"algorithm": options.algorithm, "workers": options.workers}
     runner = Runner(options.workers)
     warm_up = _read(options.sets, WARM_UP_RECORDS)
-    join_sets(warm_up, measure, algorithm=options.algorithm, runner=runner)
+    SetJoin(warm_up, measure, options.algorithm).run(None, None, runner)
     memory = Memory()
     sets = _read(options.sets, options.records)
     report = {"records": len(sets), "elements": int(sets.sizes.sum()), **how}
     report |= time_join(
-        lambda: join_sets(sets, measure, algorithm=options.algorithm, runner=runner),
+        lambda: SetJoin(sets, measure, options.algorithm).run(None, None, runner),
         options.passes,
         memory,
         describe_pairs,

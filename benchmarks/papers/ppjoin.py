@@ -27,7 +27,7 @@ from benchmarks.corpora.texts import make_texts
 from benchmarks.papers.experiments import Row, make_parser, run_parts
 from neardup.matching.join import ALGORITHMS
 from neardup.matching.measures import make_measure
-from neardup.matching.set_join import join_sets
+from neardup.matching.set_join import SetJoin
 from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, minhash_signatures
 from neardup.tables import ShingleSets
@@ -103,7 +103,7 @@ def measure_joins(
     counts: dict[str, Any] = {}
 
     def join(algorithm: Any) -> None:
-        counts[algorithm] = join_sets(sets, wanted, algorithm=algorithm, runner=Runner(1))[1]
+        counts[algorithm] = SetJoin(sets, wanted, algorithm).run(None, None, Runner(1))[1]
 
     seconds = time_each({name: partial(join, name) for name in ALGORITHMS}, quick=quick)
     counts = {name: asdict(each) for name, each in counts.items()}
@@ -204,7 +204,7 @@ def _join(
     sets: ShingleSets, threshold: str, algorithm: Any, found: dict[str, ScoredPairs], way: str
 ) -> None:
     wanted = make_measure("jaccard", threshold)
-    found[way], _ = join_sets(sets, wanted, algorithm=algorithm, runner=Runner(1))
+    found[way], _ = SetJoin(sets, wanted, algorithm).run(None, None, Runner(1))
 
 
 def sketch_sets(texts: Texts) -> ShingleSets:

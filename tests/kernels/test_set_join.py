@@ -8,7 +8,7 @@ import pytest
 from neardup.matching import set_join
 from neardup.matching.join import ALGORITHMS
 from neardup.matching.measures import MEASURES
-from neardup.matching.set_join import JoinCounts, join_sets
+from neardup.matching.set_join import JoinCounts, SetJoin
 from neardup.runs.runner import Runner
 from tests.arrays import make_sets
 from tests.each import each_of
@@ -23,10 +23,9 @@ def parities_always(monkeypatch):
     monkeypatch.setattr(set_join, "_LEAST_UNLIKE", 0)
 
 
-def joined(sets, measure, threshold, **options):
-    pairs, counts = join_sets(
-        make_sets(sets), MEASURES[measure].parse(threshold), runner=Runner(1), **options
-    )
+def joined(sets, measure, threshold, algorithm):
+    join = SetJoin(make_sets(sets), MEASURES[measure].parse(threshold), algorithm)
+    pairs, counts = join.run(None, None, Runner(1))
     rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
     return list(rows), counts
 

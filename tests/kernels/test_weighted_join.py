@@ -8,9 +8,9 @@ import numpy as np
 
 from neardup.kernels.join import weighted
 from neardup.kernels.join.overlap import WideMatches
-from neardup.matching import weighted_join as joins
+from neardup.matching import set_join as joins
 from neardup.matching.measures import WeightedJaccard
-from neardup.matching.weighted_join import needed_weights, rank_weighted_sets
+from neardup.matching.set_join import needed_weights, rank_weighted_sets
 from neardup.runs.runner import Runner
 from tests.arrays import make_weighted_sets, random_weighted_sets
 from tests.each import each_of
@@ -99,12 +99,9 @@ def test_needed_weights__no_more_than_similar_sets_have_in_common(threshold):
 
 
 def joined(sets, threshold, sides=None):
-    pairs, counts = joins.join_weighted_sets(
-        make_weighted_sets(sets),
-        WeightedJaccard(Fraction(threshold)),
-        sides=None if sides is None else np.array(sides, np.uint8),
-        runner=Runner(1),
-    )
+    join = joins.WeightedJoin(make_weighted_sets(sets), WeightedJaccard(Fraction(threshold)))
+    own_sides = None if sides is None else np.array(sides, np.uint8)
+    pairs, counts = join.run(own_sides, None, Runner(1))
     rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.scores.tolist(), strict=True)
     return list(rows), counts
 
@@ -140,7 +137,7 @@ def test_probe_weighted__full_output(room):
     sets = make_weighted_sets([{1: 4, 2: 5, 3: k} for k in range(1, 6)])
     measure = WeightedJaccard(Fraction("0.5"))
     order = np.argsort(sets.totals, kind="stable")
-    records, groups, index = joins.prepare_records(sets, order, measure, None)
+    records, groups, index = joins.prepare_weighted(sets, order, measure, None)
     next_places = [np.full(5, -9, np.int32) for _ in range(3)]
     seen = weighted.SeenPartners(np.zeros(5, np.int64), *next_places)
     found, start, rooms = [], 0, []

@@ -11,8 +11,7 @@ from typing import get_args
 from neardup.matching.edit_join import EditJoin, EditThreshold
 from neardup.matching.join import Join
 from neardup.matching.measures import MEASURES, Hamming
-from neardup.matching.set_join import HammingJoin, SetJoin
-from neardup.matching.weighted_join import WeightedJoin
+from neardup.matching.set_join import HammingJoin, SetJoin, WeightedJoin
 from neardup.options.choices import Algorithm
 from neardup.tables import TokenLists
 from tests.arrays import (

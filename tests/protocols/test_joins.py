@@ -11,7 +11,7 @@ from neardup.errors import ResultLimitError
 from neardup.matching import join as pieces
 from neardup.matching.edit_join import EditJoin
 from neardup.matching.join import BOTH, FIRST, SECOND, FilterCounts, salt_sets
-from neardup.matching.weighted_join import WeightedJoin
+from neardup.matching.set_join import WeightedJoin
 from neardup.runs.runner import Runner
 from neardup.tables import ScoredPairs
 from tests.each import each_of

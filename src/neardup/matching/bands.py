@@ -82,15 +82,9 @@ def choose_banding(least_jaccard: Number, recall: Number = "0.99", num_perm: int
     candidates. More rows always mean fewer false candidates and more hash functions, so this uses
     the budget as far as it helps.
 
-    Parameters
-    ----------
-    least_jaccard
-        Least Jaccard similarity of a pair at the threshold, in (0, 1], taken as the exact decimal.
-    recall
-        Least probability that such a pair becomes a candidate, below 1 unless the similarity is 1;
-        an exact decimal, too.
-    num_perm
-        Hash functions that may be used.
+    ``least_jaccard`` is the least Jaccard similarity of a pair at the threshold, in (0, 1], and
+    ``recall`` the least probability that such a pair becomes a candidate, below 1 unless the
+    similarity is 1. Both are taken as the exact decimals. ``num_perm`` hash functions may be used.
 
     Raises
     ------
@@ -165,8 +159,6 @@ def _least_bands(jaccard: Fraction, rows: int, recall: Fraction, most: int) -> i
     return bands
 
 
-# Effect of more or fewer hash functions: the bands for a recall, per number.
-
 NUM_PERMS = (16, 32, 64, 128, 256, 512, 1024)
 
 
@@ -195,17 +187,7 @@ class BandChoice:
 def list_choices(
     least_jaccard: Fraction, recall: Fraction, num_perms: Iterable[int]
 ) -> list[BandChoice]:
-    """Choose bands for each number of hash functions that reaches the recall.
-
-    Parameters
-    ----------
-    least_jaccard
-        Least Jaccard similarity of a pair at the threshold.
-    recall
-        Least probability that such a pair becomes a candidate.
-    num_perms
-        Numbers of hash functions, in the order of the result.
-    """
+    """Choose bands for each number of hash functions that reaches the recall, in their order."""
     choices = []
     for num_perm in num_perms:
         try:

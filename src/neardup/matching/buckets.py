@@ -14,8 +14,8 @@ from neardup.kernels.bucket import buckets as kernel
 from neardup.kernels.common.hashing import GOLDEN
 from neardup.kernels.join import postings
 from neardup.kernels.join.overlap import MeasuredSets, WideMatches
-from neardup.kernels.types import sealed
-from neardup.matching.join import Columns, FilterCounts, Tally, collect_pieces, probe_pieces
+from neardup.kernels.types import Int, sealed
+from neardup.matching.join import WIDE, Columns, FilterCounts, collect_pairs, probe_pieces
 from neardup.matching.measures import Measure
 from neardup.matching.postings import RankedRecords, rank_sets
 from neardup.runs.runner import Runner
@@ -266,7 +266,7 @@ def _ranked_prefixes(
         probing, indexing = measure.prefixes(sets.sizes)
         return records, records.shorten(probing, sets.sizes), records.shorten(indexing, sets.sizes)
     # Its kernels are for few jobs.
-    from neardup.matching.weighted_join import needed_weights, rank_weighted_sets
+    from neardup.matching.set_join import needed_weights, rank_weighted_sets
 
     runs = rank_weighted_sets(sets, everything)
     prefixes = runs.prefixes(needed_weights(measure, sets.totals)[0])
@@ -296,7 +296,7 @@ def join_buckets(
 ) -> tuple[ScoredPairs, BucketJoinCounts]:
     """Find the pairs of sets that share a bucket and reach the threshold.
 
-    Parameters, results and errors as in ``join_sets``. Every pair found is right, but pairs that
+    Parameters, results and errors as in ``Join.run``. Every pair found is right, but pairs that
     share no bucket are missed. Plain sets are not empty; scores of weighted ones are common
     weights. ``report`` is called with the number of sets that were probed; None reports them as a
     stage.
@@ -310,11 +310,14 @@ def join_buckets(
     lists = list_members(buckets)
     table = _in_kernels(sets)
     own_sides: Bytes = np.empty(0, np.uint8) if sides is None else sides
-    tally = Tally(bucket_join.N_COUNTS)
+    counts: Int64s = np.zeros(bucket_join.N_COUNTS, np.int64)
 
-    def probe(start: int, stop: int, last_seen: Int32s, columns: Columns) -> tuple[int, int]:
-        counts: Int64s = np.zeros(bucket_join.N_COUNTS, np.int64)
-        reached, n_pairs = bucket_join.probe_buckets(
+    def probe(
+        start: int, stop: int, last_seen: Int32s, columns: Columns, own_counts: Int64s
+    ) -> tuple[Int, Int]:
+        # The kernel's left set is the first of a pair.
+        left, right, scores = columns
+        return bucket_join.probe_buckets(
             start,
             stop,
             lists,
@@ -323,19 +326,15 @@ def join_buckets(
             int(measure.is_directed),
             own_sides,
             last_seen,
-            WideMatches(*columns),
-            counts,
+            WideMatches(right, left, scores),
+            own_counts,
         )
-        tally.add(counts)
-        return int(reached), int(n_pairs)
 
-    pieces = probe_pieces(n, 3, lambda: np.full(n, -1, np.int32), probe, runner, np.int64)
+    pieces = probe_pieces(n, WIDE, lambda: np.full(n, -1, np.int32), probe, counts, runner)
     if report is None:
         report = partial(_report, runner, n)
-    found = collect_pieces(pieces, n, 3, limit, report)
-    pairs = ScoredPairs(*(column.astype(np.int64) for column in found))
-    pairs = pairs.take(pairs.ascending())
-    return pairs, BucketJoinCounts(int(tally.counts[bucket_join.CANDIDATES]), len(pairs))
+    pairs = collect_pairs(pieces, np.arange(n), limit, report, is_directed=True)
+    return pairs, BucketJoinCounts(int(counts[bucket_join.CANDIDATES]), len(pairs))
 
 
 def _in_kernels(sets: ShingleSets | WeightedSets) -> MeasuredSets:

@@ -17,20 +17,21 @@ from neardup.errors import InvalidParameterError
 from neardup.kernels.edit import join
 from neardup.kernels.join.postings import Groups, Postings
 from neardup.kernels.text import shingles
-from neardup.kernels.types import sealed
+from neardup.kernels.types import Int, sealed
 from neardup.matching.join import (
     ALGORITHMS,
     BOTH,
     DEFAULT_ALGORITHM,
     LEFT,
+    NARROW,
     RIGHT,
     Columns,
     Compared,
     Costs,
+    Distances,
     FilterCounts,
     PartedJoin,
-    Tally,
-    collect_pieces,
+    collect_pairs,
     have_sides,
     may_pair,
     probe_pieces,
@@ -49,8 +50,6 @@ from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s
 from neardup.text.shingles import take_ranges
-
-# Edit distances of pairs of strings of tokens, exactly.
 
 # A token is a code point while strings are compared; surrogates are left out.
 _FIRST_SURROGATE, _N_SURROGATES, _MOST_TOKENS = 0xD800, 0x800, 0x110000 - 0x800
@@ -87,8 +86,6 @@ def distances_within(left: Characters, right: Characters, most: Int64s, workers:
     )
     return distances
 
-
-# How far two strings may be apart.
 
 _LONGEST = 2**31 - 1
 
@@ -132,8 +129,6 @@ class EditThreshold:
         for most in rising_distances(self.max_distance or 0):
             yield EditThreshold(most)
 
-
-# Q-grams that two similar strings share: their size, their prefixes, and the index.
 
 _LONGEST_QGRAM = 6
 
@@ -181,37 +176,38 @@ def index_grams(
 ) -> tuple[join.Grams, Postings]:
     """Rank the q-grams of all strings and index prefixes for longer partners.
 
-    Returns
-    -------
-    The q-grams, the number of each string's q-grams to look up (0 if edits may touch all of them),
-    and the index, whose places are positions in the strings. One extra token, after the last
-    q-gram, is in all strings, at place 0.
+    The places of the index are positions in the strings. One extra token, after the last q-gram, is
+    in all strings, at place 0.
     """
-    grams = _rank_grams(strings, qgram)
-    probing = _prefix_lengths(grams, reach.allowed, qgram)
-    indexing = _prefix_lengths(grams, reach.allowed[reach.longest], qgram)
-    # All q-grams of a string that is too short to be looked up, in case a longer one is not.
-    indexing[indexing == 0] = grams.sizes[indexing == 0]
-    table = sealed(
-        join.Grams(
-            tokens=grams.tokens,
-            places=grams.places,
-            starts=grams.starts,
-            sizes=grams.sizes,
-            probing=probing,
-            n_tokens=grams.n_tokens,
-            qgram=qgram,
-        )
-    )
-    return table, _index_places(grams, indexing, groups)
-
-
-def _rank_grams(strings: TokenLists, qgram: int) -> PlacedRecords:
     values: Uint64s = np.empty(len(strings.values), np.uint64)
     offsets: Int64s = np.empty(len(strings) + 1, np.int64)
     # A string shorter than q gets one hash of all its tokens, which no q-gram has.
     shingles.hash_shingles(strings.values, strings.offsets, qgram, values, offsets)
-    return rank_records(values[: offsets[-1]], offsets[:-1], np.diff(offsets))
+    grams = rank_records(values[: offsets[-1]], offsets[:-1], np.diff(offsets))
+    probing = _prefix_lengths(grams, reach.allowed, qgram)
+    indexing = _prefix_lengths(grams, reach.allowed[reach.longest], qgram)
+    # All q-grams of a string that is too short to be looked up, in case a longer one is not.
+    indexing[indexing == 0] = grams.sizes[indexing == 0]
+    table = join.Grams(
+        tokens=grams.tokens,
+        places=grams.places,
+        starts=grams.starts,
+        sizes=grams.sizes,
+        probing=probing,
+        n_tokens=grams.n_tokens,
+        qgram=qgram,
+    )
+    index = index_groups(grams, indexing, groups)
+    numbers = np.arange(len(strings), dtype=np.int64)
+    of_all = index_prefixes(
+        groups.of_records.astype(np.int32), numbers, np.ones_like(numbers), groups.n_groups
+    )
+    postings = Postings(
+        np.concatenate([index.starts, index.starts[-1] + of_all.starts[1:]]),
+        np.concatenate([index.records, of_all.records]),
+        np.concatenate([grams.places[grams.starts[index.records] + index.places], of_all.places]),
+    )
+    return sealed(table), sealed(postings)
 
 
 def _prefix_lengths(grams: PlacedRecords, allowed: Int64s, qgram: int) -> Int64s:
@@ -221,27 +217,6 @@ def _prefix_lengths(grams: PlacedRecords, allowed: Int64s, qgram: int) -> Int64s
     scratch: Int32s = np.empty(most, np.int32)
     join.prefix_lengths(grams.places, grams.starts, grams.sizes, allowed, qgram, scratch, prefixes)
     return prefixes
-
-
-def _index_places(grams: PlacedRecords, indexing: Int64s, groups: Groups) -> Postings:
-    """Index prefixes of strings by position, and all strings under one extra token."""
-    index = index_groups(grams, indexing, groups)
-    places = grams.places[grams.starts[index.records] + index.places]
-    of_all = _index_all(groups)
-    return sealed(
-        Postings(
-            np.concatenate([index.starts, index.starts[-1] + of_all.starts[1:]]),
-            np.concatenate([index.records, of_all.records]),
-            np.concatenate([places, of_all.places]),
-        )
-    )
-
-
-def _index_all(groups: Groups) -> Postings:
-    n = len(groups.of_records)
-    numbers = np.arange(n, dtype=np.int64)
-    ones = np.ones(n, np.int64)
-    return index_prefixes(groups.of_records.astype(np.int32), numbers, ones, groups.n_groups)
 
 
 @dataclass(frozen=True)
@@ -267,31 +242,18 @@ class EditJoinCounts(FilterCounts):
 
 
 @dataclass(frozen=True)
-class EditJoin(PartedJoin):
-    """Strings of tokens, joined by edit distance, exactly.
+class EditJoin(Distances, PartedJoin):
+    """Strings of tokens, joined by edit distance, exactly; an empty one is similar to nothing.
 
-    Parameters
-    ----------
-    strings
-        n strings of tokens, each a hash; an empty one is similar to nothing.
-    threshold
-        Most edits: insertions, deletions and substitutions of one token.
-    qgram
-        Tokens per q-gram of the candidate index; None chooses. The pairs are the same.
-    algorithm
-        ``allpairs`` filters by prefix and length, ``ppjoin`` also by the places of q-grams,
-        ``ppjoin+`` also by parities and suffix; ``auto`` is ``ppjoin+``. All find the same pairs.
-    keys
-        A key of each string; only pairs of equal ones are found.
+    A token is a hash. ``qgram`` is the tokens per q-gram of the candidate index, chosen if None.
+    ``allpairs`` filters by prefix and length, ``ppjoin`` also by the places of q-grams, ``ppjoin+``
+    also by parities and suffix; ``auto`` is ``ppjoin+``. All find the same pairs. With ``keys``,
+    only pairs of strings of equal keys are found.
 
-    Notes
-    -----
     A string is compared with all strings of fitting length, without q-grams, if edits may touch all
     of its q-grams, or if a lookup would return more strings. All strings of a collection are
-    compared so if it is much smaller than the other collection.
-
-    Memory about 50 bytes per token, 12 per pair found, and 4 bytes per string and thread. Results
-    do not depend on the number of threads.
+    compared so if it is much smaller than the other collection. Memory about 50 bytes per token, 12
+    per pair found, and 4 bytes per string and thread.
 
     References
     ----------
@@ -305,9 +267,11 @@ class EditJoin(PartedJoin):
     qgram: int | None = None
     algorithm: Algorithm = DEFAULT_ALGORITHM
     keys: Uint64s | None = None
-    score_name: ClassVar[str] = "distance"
     counted: ClassVar[type[FilterCounts]] = EditJoinCounts
     costs: ClassVar[Costs] = Costs(250, 50, 50)
+
+    def __len__(self) -> int:
+        return len(self.strings)
 
     def of(self, records: Compared, keys: Uint64s | None) -> Self:
         """Return the join of other strings."""
@@ -318,31 +282,17 @@ class EditJoin(PartedJoin):
         """Return whether two lengths allow a pair within the distance."""
         return bool(larger - smaller <= self.threshold.allowed(np.array([larger]))[0])
 
-    @property
-    def is_directed(self) -> bool:
-        """Never."""
-        return False
-
-    @property
-    def own_scores(self) -> Int64s:
-        """No edits."""
-        return np.zeros(len(self.strings), np.int64)
-
-    @property
-    def twins(self) -> Int64s:
-        """All strings."""
-        return np.arange(len(self.strings))
-
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
     ) -> tuple[ScoredPairs, EditJoinCounts]:
         """Join by q-grams; scores are distances."""
         strings, threshold, keys = self.strings, self.threshold, self.keys
-        order = _order(strings, sides)
+        order = np.flatnonzero(have_sides(sides, np.diff(strings.offsets) > 0))
+        order = order[np.argsort(np.diff(strings.offsets)[order], kind="stable")]
         ordered = take_ranges(strings.values, strings.offsets[order], strings.offsets[order + 1])
         lengths = np.diff(ordered.offsets)
         allowed = threshold.allowed(lengths)
-        tally = Tally(join.N_COUNTS)
+        counts: Int64s = np.zeros(join.N_COUNTS, np.int64)
         own_keys = None if keys is None else keys[order]
         pieces = _probe(
             ordered if own_keys is None else salt_tokens(ordered, own_keys),
@@ -350,7 +300,7 @@ class EditJoin(PartedJoin):
             None if sides is None else sides[order],
             choose_qgram(lengths, allowed) if self.qgram is None else self.qgram,
             ALGORITHMS["ppjoin+" if self.algorithm == "auto" else self.algorithm],
-            tally,
+            counts,
             runner,
         )
         characters = as_characters(ordered)
@@ -366,14 +316,12 @@ class EditJoin(PartedJoin):
             near = distances <= most
             return left[near], right[near], distances[near]
 
-        columns = collect_pieces(
-            ((stop, verify(candidates)) for stop, candidates in pieces),
-            len(order),
-            3,
-            limit,
-            lambda done: runner.report("join", done, len(strings)),
-        )
-        return _pairs(columns, order), EditJoinCounts(*[*tally.counts.tolist(), len(columns[0])])
+        def report(done: int) -> None:
+            runner.report("join", done, len(strings))
+
+        verified = ((stop, verify(candidates)) for stop, candidates in pieces)
+        pairs = collect_pairs(verified, order, limit, report)
+        return pairs, EditJoinCounts(*[*counts.tolist(), len(pairs)])
 
     def similarities(self, pairs: ScoredPairs) -> Floats:
         """1 - distance / length of the longer string."""
@@ -396,25 +344,19 @@ class EditJoin(PartedJoin):
         return longer
 
 
-def _order(strings: TokenLists, sides: Bytes | None) -> Int64s:
-    lengths = np.diff(strings.offsets)
-    order = np.flatnonzero(have_sides(sides, lengths > 0))
-    return order[np.argsort(lengths[order], kind="stable")]
-
-
 def _probe(
     strings: TokenLists,
     reach: PartnerRanges,
     sides: Bytes | None,
     qgram: int,
     algorithm: int,
-    tally: Tally,
+    counts: Int64s,
     runner: Runner,
 ) -> Iterator[tuple[int, Columns]]:
     """Find pairs of strings, in order of length, that may be within the distance."""
     n = len(strings)
     if sides is not None and _is_lopsided(sides):
-        return _probe_all(reach, sides, tally)
+        return _probe_all(reach, sides, counts)
     groups = group_records(n, sides)
     grams, index = index_grams(strings, reach, qgram, groups)
     # Some strings are compared with all of fitting length, where that is faster than looking up.
@@ -424,10 +366,10 @@ def _probe(
     join.string_parities(strings.values, strings.offsets, parities)
     table = sealed(join.Strings(reach.lengths, reach.allowed, reach.first_partner, parities))
 
-    def probe(start: int, stop: int, last_seen: Int32s, columns: Columns) -> tuple[int, int]:
-        left, right = columns
-        counts: Int64s = np.zeros(join.N_COUNTS, np.int64)
-        reached, n_pairs = join.probe_strings(
+    def probe(
+        start: int, stop: int, last_seen: Int32s, columns: Columns, own_counts: Int64s
+    ) -> tuple[Int, Int]:
+        return join.probe_strings(
             start,
             stop,
             algorithm,
@@ -437,14 +379,12 @@ def _probe(
             index,
             rests,
             last_seen,
-            left,
-            right,
-            counts,
+            columns[0],
+            columns[1],
+            own_counts,
         )
-        tally.add(counts)
-        return int(reached), int(n_pairs)
 
-    return probe_pieces(n, 2, lambda: np.full(n, -1, np.int32), probe, runner)
+    return probe_pieces(n, NARROW[:2], lambda: np.full(n, -1, np.int32), probe, counts, runner)
 
 
 # A few strings are compared with all of the other collection, where to index these takes longer.
@@ -457,11 +397,10 @@ def _is_lopsided(sides: Bytes) -> bool:
     return n >= _LEAST_INDEXED and n_left * n_right <= n * _AS_LONG_AS_TO_INDEX
 
 
-def _probe_all(reach: PartnerRanges, sides: Bytes, tally: Tally) -> Iterator[tuple[int, Columns]]:
+def _probe_all(reach: PartnerRanges, sides: Bytes, counts: Int64s) -> Iterator[tuple[int, Columns]]:
     """Pair every string with all of the other collection that its length allows."""
     left, right = (np.flatnonzero((sides & side) != 0) for side in (LEFT, RIGHT))
     few, many = sorted((left, right), key=len)
-    counts: Int64s = np.zeros(join.N_COUNTS, np.int64)
     seen = np.zeros(len(sides), np.bool_)
     for n_done, string in enumerate(few.tolist(), 1):
         others = many[many != string]
@@ -477,13 +416,3 @@ def _probe_all(reach: PartnerRanges, sides: Bytes, tally: Tally) -> Iterator[tup
         counts[[1, 2, 5]] += int(near.sum())
         columns = (low[near].astype(np.int32), high[near].astype(np.int32))
         yield n_done * len(sides) // len(few), columns
-    tally.add(counts)
-
-
-def _pairs(columns: Columns, order: Int64s) -> ScoredPairs:
-    """Convert pairs to input numbers, and sort them."""
-    left, right, distances = columns
-    low = np.minimum(order[left], order[right])
-    high = np.maximum(order[left], order[right])
-    pairs = ScoredPairs(low, high, distances.astype(np.int64))
-    return pairs.take(pairs.ascending())

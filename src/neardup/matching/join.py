@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from queue import Empty, SimpleQueue
-from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy.typing as npt
 
 from neardup.errors import ResultLimitError
 from neardup.kernels.join.postings import ALL_PAIRS, PPJOIN, PPJOIN_PLUS
+from neardup.kernels.types import Int
 from neardup.matching.measures import Measure
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
@@ -33,10 +33,6 @@ from neardup.tables import (
     WeightedSets,
 )
 
-# Salted hashes: equal only where a key is, too, so that joins look at pairs within blocks.
-# The 64-bit hash of a document or a shingle is *salted* with the document's key. Then documents of
-# different keys share no hash, and joins need not know the keys.
-
 Sets = ShingleSets | WeightedSets
 SetsT = TypeVar("SetsT", bound=Sets)
 # Records of documents.
@@ -47,7 +43,10 @@ _AT_ONCE = 1 << 20
 
 
 def salt(values: Uint64s, keys: Uint64s) -> Uint64s:
-    """Return hashes that combine hashes and keys."""
+    """Combine hashes of documents or elements with the keys of their documents.
+
+    Documents of different keys share no hash then, so that joins need not know the keys.
+    """
     # Order among values of one key changes no more than where it begins.
     with np.errstate(over="ignore"):
         salted: Uint64s = values + keys
@@ -92,8 +91,6 @@ def cut_runs(sizes: Int64s, n_elements: int) -> Iterator[tuple[int, int]]:
         yield start, stop
         start = stop
 
-
-# The algorithms of exact joins, and which of them is chosen for the sets at hand.
 
 ALGORITHMS: dict[Algorithm, int] = {
     "allpairs": ALL_PAIRS,
@@ -218,6 +215,31 @@ class Scored(ABC):
         """Return the similarity of each pair of records."""
 
 
+class Distances(Scored):
+    """Records scored by a distance, 0 of each to itself."""
+
+    score_name: ClassVar[str] = "distance"
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of records."""
+
+    @property
+    def is_directed(self) -> bool:
+        """A distance is the same in either direction."""
+        return False
+
+    @property
+    def own_scores(self) -> Int64s:
+        """Zeros."""
+        return np.zeros(len(self), np.int64)
+
+    @property
+    def twins(self) -> Int64s:
+        """All records."""
+        return np.arange(len(self))
+
+
 class Join(Scored):
     """Find all similar pairs of records."""
 
@@ -227,21 +249,12 @@ class Join(Scored):
     ) -> tuple[ScoredPairs, FilterCounts]:
         """Find all pairs of records, and count what the filters did.
 
-        Parameters
-        ----------
-        sides
-            For a join of two collections (n,): ``LEFT``, ``RIGHT``, both or neither (0). Only pairs
-            of records of different collections are found. If all records are also ``FIRST`` or
-            ``SECOND``, a pair has one of each.
-        limit
-            Stop with an error at more pairs than this.
-        runner
-            Reports records probed as stage ``join``.
+        For a join of two collections, ``sides`` has ``LEFT``, ``RIGHT``, both or neither (0) for
+        each record, and pairs are of different collections. If all records are also ``FIRST`` or
+        ``SECOND``, a pair has one of each. The runner reports probed records as stage ``join``.
 
-        Returns
-        -------
-        Pairs in ascending order: the left record before the right one, unless the join is directed.
-        They do not depend on the runner.
+        Pairs ascend, the left record before the right one, unless the join is directed. They do not
+        depend on the runner.
 
         Raises
         ------
@@ -299,108 +312,91 @@ class Costs(NamedTuple):
 
 S = TypeVar("S")
 Columns = tuple[npt.NDArray[Any], ...]
+# Takes start, stop, scratch, output columns and counts. Returns the first record not probed, which
+# is below stop if the next record's output might not fit, and the number of rows written.
+Probe = Callable[[int, int, S, Columns, Int64s], tuple[Int, Int]]
+
+# Types of the columns left, right, and score.
+NARROW = (np.int32, np.int32, np.int32)
+WIDE = (np.int32, np.int32, np.int64)
 
 # Records in one piece of work: enough pieces that no core waits long for the last one.
 _PIECE = 2048
 _FIRST_ROOM = 1 << 16
 
 
-class Tally:
-    """Add up filter counts over pieces of work."""
-
-    def __init__(self, n_counts: int) -> None:
-        self.counts: Int64s = np.zeros(n_counts, np.int64)
-        self._lock = Lock()
-
-    def add(self, counts: Int64s) -> None:
-        """Add the counts of a piece; safe in threads."""
-        with self._lock:
-            self.counts += counts
-
-
 def probe_pieces(
     n_records: int,
-    n_columns: int,
+    types: Sequence[type[np.signedinteger]],
     make_scratch: Callable[[], S],
-    probe: Callable[[int, int, S, Columns], tuple[int, int]],
+    probe: Probe[S],
+    counts: Int64s,
     runner: Runner,
-    score_type: type[np.signedinteger] = np.int32,
 ) -> Iterator[tuple[int, Columns]]:
-    """Probe records in pieces; yield each piece's end and rows.
+    """Probe records in pieces; yield each piece's end and rows, and add to the counts.
 
-    Parameters
-    ----------
-    n_records
-        Their number.
-    n_columns
-        Number of output columns, int32 arrays except for the last one.
-    make_scratch
-        Makes the scratch memory of one thread; ``probe`` restores it.
-    probe
-        Takes start, stop, scratch and output columns. Returns the first record not probed, which is
-        below stop if the next record's output might not fit, and the number of rows written.
-    runner
-        A piece is a block of its work.
-    score_type
-        Of the last column.
+    ``make_scratch`` makes the scratch memory of one thread, which ``probe`` restores.
     """
-    types = (*(np.int32,) * (n_columns - 1), score_type)
     idle: SimpleQueue[S] = SimpleQueue()
 
-    def work(start: int) -> tuple[int, Columns]:
+    def work(start: int) -> tuple[int, Columns, Int64s]:
         try:
             scratch = idle.get_nowait()
         except Empty:
             scratch = make_scratch()
-        stop = min(start + _PIECE, n_records)
+        stop, own_counts = min(start + _PIECE, n_records), np.zeros_like(counts)
         parts: list[Columns] = []
         room = _FIRST_ROOM
         while start < stop:
             columns = tuple(np.empty(room, dtype) for dtype in types)
-            reached, n_rows = probe(start, stop, scratch, columns)
+            reached, n_rows = probe(start, stop, scratch, columns, own_counts)
             parts.append(tuple(column[:n_rows].copy() for column in columns))
             # A single record may find more than fits: then make more room.
             room = room * 2 if reached == start else room
             start = int(reached)
         idle.put(scratch)
-        return stop, tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+        rows = tuple(np.concatenate(column) for column in zip(*parts, strict=True))
+        return stop, rows, own_counts
 
-    return runner.map(work, range(0, n_records, _PIECE))
+    for stop, columns, own_counts in runner.map(work, range(0, n_records, _PIECE)):
+        counts += own_counts
+        yield stop, columns
 
 
-def collect_pieces(
+def collect_pairs(
     pieces: Iterable[tuple[int, Columns]],
-    n_records: int,
-    n_columns: int,
+    order: Int64s,
     limit: int | None,
     report: Callable[[int], None],
-) -> Columns:
-    """Concatenate the rows of all pieces.
+    *,
+    is_directed: bool = False,
+) -> ScoredPairs:
+    """Concatenate the rows of all pieces as ascending pairs of records.
 
-    ``report`` is called with the number of records probed so far.
+    Probed record k is record ``order[k]``. Of a directed pair the record that looked, the right
+    one, is the first; else the lesser one is. ``report`` gets the number of probed records so far.
 
     Raises
     ------
     ResultLimitError
-        As soon as there are more than ``limit`` results.
+        As soon as there are more than ``limit`` pairs.
     """
-    found: list[Columns] = []
+    found: list[Columns] = [(np.empty(0, np.int32),) * 3]
     n_results = 0
     for stop, columns in pieces:
         found.append(columns)
         n_results += len(columns[0])
-        check_limit(limit, n_results, stop / n_records)
+        check_limit(limit, n_results, stop / len(order))
         report(stop)
-    return join_columns(found, n_columns)
+    left, right, scores = (np.concatenate(column) for column in zip(*found, strict=True))
+    low, high = order[right], order[left]
+    if not is_directed:
+        low, high = np.minimum(low, high), np.maximum(low, high)
+    pairs = ScoredPairs(low, high, scores.astype(np.int64))
+    return pairs.take(pairs.ascending())
 
 
 def check_limit(limit: int | None, n_results: int, share: float | None = None) -> None:
     """Raise ``ResultLimitError`` if results exceed the limit."""
     if limit is not None and n_results > limit:
         raise ResultLimitError(limit, n_results, share)
-
-
-def join_columns(parts: list[Columns], n_columns: int) -> Columns:
-    """Put the pieces of a result together."""
-    nothing: Columns = (np.empty(0, np.int32),) * n_columns
-    return tuple(np.concatenate(columns) for columns in zip(nothing, *parts, strict=True))

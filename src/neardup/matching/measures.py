@@ -19,8 +19,6 @@ from neardup.kernels.join import overlap
 from neardup.options.kinds import as_fraction, exact_fraction
 from neardup.tables import Floats, Int64s, offsets_of
 
-# Thresholds: counts, lowest thresholds, and falling thresholds.
-
 # A number as users give it.
 Number = str | float | Decimal | Fraction
 
@@ -58,8 +56,6 @@ def falling_shares(floor: Fraction) -> Iterator[Fraction]:
             yield Fraction(twentieths, 20)
     yield floor
 
-
-# Exact order of similarities.
 
 # Far above the error of a quotient of two numbers of 63 bits in floating point.
 _TOO_CLOSE = 1e-14
@@ -112,40 +108,26 @@ class Measure(ABC):
 
     A pair has a first set x and a second set y. ``similarities`` and ``fractions`` take numbers of
     elements and of common elements, or total weights and common weights.
-
-    Attributes
-    ----------
-    name
-        Name in options.
-    code
-        Number in kernels; its integer arithmetic is in ``kernels.join.overlap``.
-    is_directed
-        Whether x with y is another pair than y with x.
-    is_weighted
-        Whether it compares weighted sets; joins ignore it.
-    is_count
-        Whether the threshold is a number of common elements and not a share.
-    has_bands
-        Whether a pair at the threshold has a least Jaccard similarity, so that MinHash bands can be
-        chosen for it.
-    is_jaccard
-        Whether it is the Jaccard similarity of plain sets, which MinHash estimates.
-    is_distance
-        Whether the threshold is an upper limit.
-    size_ratio
-        If ``least_jaccard`` holds only for sets of bounded sizes: the largest ratio of their sizes.
     """
 
     threshold: Fraction
 
+    #: Name in options, and number in kernels: the arithmetic is in ``kernels.join.overlap``.
     name: ClassVar[str]
     code: ClassVar[int]
+    #: Whether x with y is another pair than y with x.
     is_directed: ClassVar[bool] = False
+    #: Whether it compares weighted sets.
     is_weighted: ClassVar[bool] = False
+    #: Whether the threshold is a number of common elements and not a share.
     is_count: ClassVar[bool] = False
+    #: Whether a pair at the threshold has a least Jaccard similarity, for MinHash bands.
     has_bands: ClassVar[bool] = True
+    #: Whether it is the Jaccard similarity of plain sets, which MinHash estimates.
     is_jaccard: ClassVar[bool] = False
+    #: Whether the threshold is an upper limit.
     is_distance: ClassVar[bool] = False
+    #: The largest ratio of sizes for which ``least_jaccard`` holds, None for any.
     size_ratio: ClassVar[int | None] = None
 
     @classmethod
@@ -239,15 +221,12 @@ class Measure(ABC):
         return bounds.indexing[of_size], bounds.probing[of_size]
 
 
-# Jaccard similarity: the share of the elements of either set that are in both.
-
-
 class Jaccard(Measure):
     """|x ∩ y| / |x ∪ y|."""
 
-    name: ClassVar[str] = "jaccard"
-    code: ClassVar[int] = overlap.JACCARD
-    is_jaccard: ClassVar[bool] = True
+    name = "jaccard"
+    code = overlap.JACCARD
+    is_jaccard = True
 
     @property
     def least_jaccard(self) -> Fraction:
@@ -259,14 +238,11 @@ class Jaccard(Measure):
         return overlaps, x + y - overlaps
 
 
-# Cosine similarity of sets: the common elements as a share of the geometric mean of the sizes.
-
-
 class Cosine(Measure):
     """|x ∩ y| / sqrt(|x| |y|)."""
 
-    name: ClassVar[str] = "cosine"
-    code: ClassVar[int] = overlap.COSINE
+    name = "cosine"
+    code = overlap.COSINE
 
     @property
     def least_jaccard(self) -> Fraction:
@@ -278,14 +254,11 @@ class Cosine(Measure):
         return overlaps * overlaps, x * y
 
 
-# Dice's coefficient: the common elements as a share of the mean size.
-
-
 class Dice(Measure):
     """2 |x ∩ y| / (|x| + |y|)."""
 
-    name: ClassVar[str] = "dice"
-    code: ClassVar[int] = overlap.DICE
+    name = "dice"
+    code = overlap.DICE
 
     @property
     def least_jaccard(self) -> Fraction:
@@ -298,9 +271,6 @@ class Dice(Measure):
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
         """Return the values."""
         return 2 * overlaps, x + y
-
-
-# The containments: how much of one set lies in another, whatever else that one holds.
 
 
 class _OfContained(Measure):
@@ -332,9 +302,9 @@ class Containment(_OfContained):
     In deduplication x is the document that would be removed.
     """
 
-    name: ClassVar[str] = "containment"
-    code: ClassVar[int] = overlap.CONTAINMENT
-    is_directed: ClassVar[bool] = True
+    name = "containment"
+    code = overlap.CONTAINMENT
+    is_directed = True
 
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
         """Return the values."""
@@ -353,8 +323,8 @@ class Containment(_OfContained):
 class MaxContainment(_OfContained):
     """|x ∩ y| / min(|x|, |y|)."""
 
-    name: ClassVar[str] = "max-containment"
-    code: ClassVar[int] = overlap.MAX_CONTAINMENT
+    name = "max-containment"
+    code = overlap.MAX_CONTAINMENT
 
     def fractions(self, overlaps: Int64s, x: Int64s, y: Int64s) -> tuple[Int64s, Int64s]:
         """Return the values."""
@@ -370,16 +340,13 @@ class MaxContainment(_OfContained):
         return sizes, sizes
 
 
-# Overlap: the number of common elements.
-
-
 class Overlap(Measure):
     """|x ∩ y|, a count, independent of the sizes of the sets."""
 
-    name: ClassVar[str] = "overlap"
-    code: ClassVar[int] = overlap.OVERLAP
-    is_count: ClassVar[bool] = True
-    has_bands: ClassVar[bool] = False
+    name = "overlap"
+    code = overlap.OVERLAP
+    is_count = True
+    has_bands = False
 
     @classmethod
     def parse(cls, threshold: Number) -> Self:
@@ -412,9 +379,6 @@ class Overlap(Measure):
         yield self
 
 
-# Hamming distance of sets: the number of elements that one of two sets lacks.
-
-
 class Hamming(Measure):
     """|x ∪ y| - |x ∩ y|, which is the threshold at most.
 
@@ -422,10 +386,10 @@ class Hamming(Measure):
     be within it, too: ``hamming_join`` finds these.
     """
 
-    name: ClassVar[str] = "hamming"
-    code: ClassVar[int] = overlap.HAMMING
-    has_bands: ClassVar[bool] = False
-    is_distance: ClassVar[bool] = True
+    name = "hamming"
+    code = overlap.HAMMING
+    has_bands = False
+    is_distance = True
 
     @classmethod
     def within(cls, max_distance: int) -> Self:
@@ -461,9 +425,6 @@ class Hamming(Measure):
             yield replace(self, threshold=Fraction(most))
 
 
-# Jaccard similarity of weighted sets.
-
-
 class WeightedJaccard(Jaccard):
     """Sum of the lesser weights of all elements over the sum of the greater ones.
 
@@ -471,29 +432,11 @@ class WeightedJaccard(Jaccard):
     total weights.
     """
 
-    name: ClassVar[str] = "weighted-jaccard"
-    code: ClassVar[int] = overlap.WEIGHTED_JACCARD
-    is_jaccard: ClassVar[bool] = False
-    is_weighted: ClassVar[bool] = True
+    name = "weighted-jaccard"
+    code = overlap.WEIGHTED_JACCARD
+    is_jaccard = False
+    is_weighted = True
 
-
-__all__ = [
-    "MEASURES",
-    "MEASURE_NAMES",
-    "SET_MEASURES",
-    "Containment",
-    "Cosine",
-    "Dice",
-    "Hamming",
-    "Jaccard",
-    "MaxContainment",
-    "Measure",
-    "Number",
-    "Overlap",
-    "SizeBounds",
-    "WeightedJaccard",
-    "make_measure",
-]
 
 # In the order of the help; ``options.choices`` spells the names out.
 _REGISTERED: tuple[type[Measure], ...] = (

@@ -18,8 +18,9 @@ from neardup.kernels.bucket import buckets as bucket_join
 from neardup.kernels.common import hashing
 from neardup.kernels.common.hashing import function_seeds, mix_words
 from neardup.kernels.sketch import minhash
+from neardup.kernels.types import Int
 from neardup.matching.buckets import bucket_documents
-from neardup.matching.join import Columns, check_limit, join_columns, probe_pieces
+from neardup.matching.join import NARROW, Columns, collect_pairs, probe_pieces
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import (
     Pairs,
@@ -240,8 +241,10 @@ def join_signatures(
     bucket_join.list_members(buckets.numbers, starts[:-1].copy(), members)
     n_first = -1 if n_left is None else int(np.searchsorted(places, n_left))
 
-    def probe(start: int, stop: int, last_seen: Int32s, columns: Columns) -> tuple[int, int]:
-        reached, n_pairs = minhash.probe_agreeing(
+    def probe(
+        start: int, stop: int, last_seen: Int32s, columns: Columns, counts: Int64s
+    ) -> tuple[Int, Int]:
+        return minhash.probe_agreeing(
             start,
             stop,
             n_first,
@@ -253,19 +256,15 @@ def join_signatures(
             last_seen,
             *columns,
         )
-        return int(reached), int(n_pairs)
 
-    parts: list[Columns] = []
-    n_results = 0
-    pieces = probe_pieces(len(places), 3, lambda: np.full(len(places), -1, np.int32), probe, runner)
-    for stop, columns in pieces:
-        parts.append(columns)
-        n_results += len(columns[0])
-        check_limit(limit, n_results, stop / len(places))
-        runner.report("join", stop, n)
-    left, right, equal = (column.astype(np.int64) for column in join_columns(parts, 3))
-    order = np.lexsort((right, left))
-    return ScoredPairs(places[left[order]], places[right[order]], equal[order])
+    def report(done: int) -> None:
+        runner.report("join", done, n)
+
+    def make_scratch() -> Int32s:
+        return np.full(len(places), -1, np.int32)
+
+    pieces = probe_pieces(len(places), NARROW, make_scratch, probe, np.zeros(0, np.int64), runner)
+    return collect_pairs(pieces, places, limit, report)
 
 
 class MinHashKind(ShareKind):
@@ -451,7 +450,7 @@ class SuperShingles:
         """
         # Only this needs them.
         from neardup.matching.measures import Overlap
-        from neardup.matching.set_join import join_sets
+        from neardup.matching.set_join import SetJoin
 
         keys = np.sort(self.keys[self.filled], axis=1)
         groups = self.rule.groups
@@ -461,5 +460,5 @@ class SuperShingles:
         if n_left is not None:
             sides = np.where(self.filled < n_left, 1, 2).astype(np.uint8)
         least = Overlap(Fraction(self.rule.least))
-        pairs, _ = join_sets(sets, least, sides=sides, runner=runner)
+        pairs, _ = SetJoin(sets, least).run(sides, None, runner)
         return self.filled[pairs.left], self.filled[pairs.right]

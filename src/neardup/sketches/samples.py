@@ -23,7 +23,7 @@ from neardup.errors import InvalidParameterError
 from neardup.kernels.common.hashing import mix_words
 from neardup.kernels.types import sealed
 from neardup.matching.measures import MEASURES, Dice, Measure
-from neardup.matching.set_join import join_sets
+from neardup.matching.set_join import SetJoin
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import (
     Pairs,
@@ -296,7 +296,7 @@ def join_smallest(
     Dice's measure of the sketches reaches the threshold if it does.
     """
     sets = _sets(sketches.values, sketches.offsets)
-    pairs, _ = join_sets(sets, Dice(threshold), sides=_sides(sketches, n_left), runner=runner)
+    pairs, _ = SetJoin(sets, Dice(threshold)).run(_sides(sketches, n_left), None, runner)
     return pairs.left, pairs.right
 
 
@@ -321,7 +321,7 @@ def join_modulo(
         counts = np.bincount(owners[stays], minlength=len(sketches))[rows]
         sets = _sets(sketches.values[stays], offsets_of(counts))
         chosen = None if sides is None else sides[rows]
-        pairs, _ = join_sets(sets, measure, sides=chosen, runner=runner)
+        pairs, _ = SetJoin(sets, measure).run(chosen, None, runner)
         left, right = rows[pairs.left], rows[pairs.right]
         at_level = np.maximum(sketches.moduli[left], sketches.moduli[right]) == modulus
         parts.append((left[at_level], right[at_level]))

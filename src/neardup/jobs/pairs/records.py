@@ -334,7 +334,7 @@ def _join_of(sets: Compared, plan: PairPlan) -> tuple[PartedJoin, Algorithm | No
         return EditJoin(sets, plan.edit, plan.options.ngram, of_strings), of_strings
     if isinstance(sets, WeightedSets):
         # Few jobs need its kernels.
-        from neardup.matching.weighted_join import WeightedJoin
+        from neardup.matching.set_join import WeightedJoin
 
         return WeightedJoin(sets, plan.measure_of_sets), None
     algorithm = plan.algorithm
