@@ -95,7 +95,7 @@ def test_pairs__looked_up_within_memory(here, collections, monkeypatch):
     work = here / "work"
     with spilling(100):
         found = neardup.find_pairs(named, collections, run=neardup.RunOptions(work=work))
-        assert len(list(work.rglob("found-*.batches"))) > 2
+        assert len(list(work.rglob("found-*.rows"))) > 2
         assert found.table.equals(expected.table)
         assert found.table.schema.metadata == expected.table.schema.metadata
         assert all(len(batch) for batch in found.rows())

@@ -219,7 +219,7 @@ def test_formats__in_the_docs():
 
 
 def test_formats__are_loaded_when_a_file_is_opened():
-    modules = {found.module for found in FORMATS}
+    modules = {f"neardup.files.{found.opener.partition(':')[0]}" for found in FORMATS}
     code = "import sys, neardup.files.formats; print(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert modules.isdisjoint(result.stdout.split())

@@ -11,7 +11,7 @@ import pytest
 from neardup.errors import InvalidParameterError
 from neardup.matching.buckets import list_keys
 from neardup.matching.measures import MEASURE_NAMES, MEASURES, Hamming
-from neardup.matching.survivors import choose_survivors
+from neardup.matching.survivors import CandidateSets, choose_survivors
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.options.choices import DocumentMeasure, PairMeasure
 from neardup.options.kinds import Choice
@@ -54,7 +54,9 @@ def is_reached(measure, x, y):
     """Whether x, which would go, and y reach the threshold, as jobs find it out."""
     if measure.is_weighted:
         lists, sets = list_keys(make_buckets([[0, 0]])), make_weighted_sets([y, x])
-        return choose_survivors(lists, sets, measure).keepers.tolist() == [-1, 0]
+        return choose_survivors(CandidateSets.of_sets(lists, sets), measure).documents.tolist() == [
+            1
+        ]
     left, right = np.array([1]), np.array([0])
     return int(overlaps_at_threshold(make_sets([y, x]), left, right, measure)[0]) >= 0
 

@@ -17,8 +17,6 @@ from click.core import ParameterSource
 from neardup.cli.call import SETTINGS, Call, settings_taken
 from neardup.cli.configuration import find_file, key_of, read_settings
 from neardup.errors import InvalidParameterError, on_command_line
-from neardup.files.destinations import target_of
-from neardup.files.remote import Url
 from neardup.options.kinds import (
     Address,
     Choice,
@@ -396,8 +394,11 @@ class TargetType(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Return the path or URL."""
-        named = target_of(value)
-        return named if isinstance(named, Url) else super().convert(str(named), param, ctx)
+        # Loaded with a value: help and completion do without Arrow.
+        from neardup.files.destinations import target_of
+
+        target = target_of(value)
+        return super().convert(str(target), param, ctx) if isinstance(target, Path) else target
 
 
 class WholeType(click.types.IntParamType):
