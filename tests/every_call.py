@@ -50,8 +50,7 @@ CASES = {
     "dedup": Case("dedup in.jsonl -o out", ("out",)),
     "dedup work": Case("dedup in.jsonl -o out --workers 1", ("out",), goes_on=True),
     "dedup over": Case("dedup other.jsonl -o earlier --overwrite", ("earlier",)),
-    "dedup parquet": Case("dedup in.jsonl -o out --format parquet --with-text", ("out",)),
-    "dedup page": Case("dedup in.jsonl -o out --report page.html", ("out", "page.html")),
+    "dedup parquet": Case("dedup in.jsonl -o out --format parquet", ("out",)),
     "dedup pairs": Case("dedup in.jsonl -o out --pairs pairs.parquet", ("out",)),
     "dedup add": Case(
         "dedup other.jsonl -o out --against docs --add", ("out", "docs"), "index compact docs"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.corpora.files import small_collection
 from benchmarks.measuring.environments import REPOSITORY, cache_folder
-from benchmarks.measuring.jobs import PEERS, Settings, dedup_job, peer_job, report_of
+from benchmarks.measuring.jobs import PEERS, Job, Settings, peer_job, report_of
 from benchmarks.measuring.markdown import table
 
 if TYPE_CHECKING:
@@ -78,13 +78,25 @@ def _judge_collection(settings: Settings, source: Path) -> dict[str, Any]:
     }
 
 
+# The command line has no seed.
+_PROGRAM = """
+import json, sys, neardup
+source, threshold, seed, output = sys.argv[1:]
+text, read = neardup.TextOptions(seed=int(seed)), neardup.ReadOptions(id_column="id")
+result = neardup.deduplicate(source, threshold=threshold, text=text, read=read)
+result.write(output)
+print(json.dumps(result.summary))
+"""
+
+
 def _run_neardup(
     settings: Settings, source: Path, threshold: str, seed: int
 ) -> tuple[dict[str, Any], Removals]:
     import pyarrow.parquet as pq
 
-    options = ("--id-column", "id", "--threshold", threshold, "--seed", str(seed))
-    job = dedup_job(settings, source, *options)
+    output = cache_folder() / "output-recall"
+    arguments = (str(source), threshold, str(seed), str(output))
+    job = Job((str(settings.python), "-c", _PROGRAM, *arguments), output)
     summary = report_of(job.run())
     removed = pq.read_table(job.output / "removed.parquet", columns=["id", "kept_id"])
     job.clear()

@@ -140,10 +140,7 @@ def test_align__within_a_document(run, here, write_file):
 @pytest.mark.usefixtures("collections")
 def test_align__options_that_an_index_decides(fails, run):
     assert run("index", "build", "idx", "b.jsonl").code == 0
-    error = "--seed has no effect with an index, which has its own; leave it out"
     arguments = ("align", "a.jsonl", "--against", "idx", "-o", "s.csv")
-    for seed in (3, 0):
-        fails(*arguments, "--seed", seed, error=error)
     error = "--strip-accents has no effect with an index, which has its own; leave it out"
     fails(*arguments, "--strip-accents", error=error)
     error = "--casefold has no effect with an index, which has its own; leave it out"
@@ -184,12 +181,13 @@ def test_align__output_in_the_index(run, fails, here):
 def test_places__in_tables_and_on_the_page(run, here, write_file):
     write_file("c.txt", f"Gen 1:1 In the beginning\nGen 1:2 and: {SHARED}\n")
     arguments = ("align", "a.jsonl", "--against", "b.jsonl", "--against", "c.txt", *LEAST)
-    assert run(*arguments, "-o", "s.csv", "--places", "--report", "p.html").code == 0
+    assert run(*arguments, "-o", "s.csv", "--places").code == 0
     rows = list(csv.DictReader(io.StringIO((here / "s.csv").read_text(encoding="utf-8"))))
     assert [(row["query_place"], row["doc_place"]) for row in rows] == [
         ("line 1, column 17", "line 1, column 20"),
         ("line 1, column 17", "line 2, column 14"),
     ]
+    assert run("report", "s.csv", "-o", "p.html").code == 0
     assert "line 2, column 14, characters 38 to" in (here / "p.html").read_text(encoding="utf-8")
     verse = ("--place-marker", r"^(\w+ \d+:\d+)")
     said = run(*arguments, *verse, "-o", "v.xlsx").out
@@ -200,21 +198,18 @@ def test_places__in_tables_and_on_the_page(run, here, write_file):
     head, *cells = openpyxl.load_workbook(here / "v.xlsx").active.values
     place = head.index("doc_place")
     assert [row[place] for row in cells] == ["line 1, column 20", "Gen 1:2"]
-    # A table that was read back has them on its page, too.
     assert run("report", "v.xlsx", "-o", "again.html").code == 0
     assert "Gen 1:2, characters 38 to" in (here / "again.html").read_text(encoding="utf-8")
     run("index", "build", "idx", "c.txt", "--min-tokens", 8)
     write_file("q.txt", SHARED)
-    searched = ("search", "idx", "q.txt", *verse, "-o", "found.jsonl", "--report", "found.html")
-    outcome = run(*searched)
+    outcome = run("search", "idx", "q.txt", *verse, "-o", "found.jsonl")
     assert (outcome.code, "for 0 of 1 place on the first side, 1 of" in outcome.out) == (0, True)
-    assert "Gen 1:2, characters 38 to" in (here / "found.html").read_text(encoding="utf-8")
     [row] = rows_in(here / "found.jsonl")
     assert (row["query_place"], row["doc_place"]) == ("line 1, column 1", "Gen 1:2")
 
 
 @pytest.mark.usefixtures("collections")
-def test_places__refused(fails, run, here):
+def test_places__refused(fails, run):
     arguments = ("align", "a.jsonl", "--against", "b.jsonl", *LEAST, "-o", "s.csv")
     fails(
         *(*arguments, "--place-marker", "("),
@@ -226,9 +221,6 @@ def test_places__refused(fails, run, here):
         error="--places has no effect with --summary documents; leave it out, or write the "
         "passages",
     )
-    summed = (*arguments, "--place-marker", "said", "--summary", "documents")
-    assert run(*summed, "--report", "p.html").code == 0
-    assert "said, characters 16 to" in (here / "p.html").read_text(encoding="utf-8")
     run("index", "build", "--kind", "documents", "idx", "b.jsonl")
     fails(
         *("search", "idx", "a.jsonl", "-o", "t.csv", "--places"),

@@ -101,9 +101,6 @@ def test_digests(run, here, clean):
             path.name: "sha256:" + hashlib.sha256(path.read_bytes()).hexdigest()
             for path in sorted((here / folder).glob("*.parquet"), reverse=True)
         }
-    command = ("dedup", "in.jsonl", "--ngram", 1, "--threshold", "0.5", "--with-text")
-    assert run(*command, "-o", "texts").code == 0
-    assert run("explain", "texts", "b").code == 0
 
 
 def test_digests__table_in_parts(run, here, clean, monkeypatch):

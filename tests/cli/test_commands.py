@@ -74,21 +74,11 @@ LEAVES = [
     *(("index", name) for name in command_at("index").commands),
 ]
 
-# What a command cannot have: a seed where an index has one or nothing is hashed, workers where
-# there is next to no work.
+# Commands with next to no work have no workers; commands that print alone are never quiet.
 LACKING = {
-    ("search",): {"--seed"},
-    ("drop",): {"--seed"},
-    ("explain",): {"--seed"},
-    ("estimate",): {"--seed"},
-    ("report",): {"--seed"},
-    ("review",): {"--seed"},
-    ("serve",): {"--seed"},
-    ("index", "add"): {"--seed"},
-    ("index", "compact"): {"--seed"},
-    ("index", "remove"): {"--seed", "--workers"},
-    ("index", "info"): {"--seed", "--workers", "--quiet"},
-    ("plan",): {"--seed", "--workers", "--quiet"},
+    ("index", "remove"): {"--workers"},
+    ("index", "info"): {"--workers", "--quiet"},
+    ("plan",): {"--workers", "--quiet"},
 }
 
 
@@ -102,7 +92,7 @@ def test_help__lists_every_option(run, names):
     for option in options:
         assert {*option.opts, *option.secondary_opts} <= listed
         assert option.help
-    common = {"--seed", "--workers", "--quiet", "--json"}
+    common = {"--workers", "--quiet", "--json"}
     assert common - listed == LACKING.get(names, set())
 
 

@@ -147,7 +147,7 @@ def test_interrupted__says_how_it_goes_on(tmp_path, prepared, sent):
     assert (found, err) == (
         code,
         f"{word}; no output was written; what was done is kept in {folder}: the same command goes "
-        "on there, --fresh starts over\n",
+        "on there, remove it to start over\n",
     )
     finish(tmp_path, *options)
     assert files_of(tmp_path / "out") == expected

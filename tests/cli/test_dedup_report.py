@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 
 
 def test_dedup__report(run, write_file):
@@ -19,22 +17,3 @@ def test_dedup__report(run, write_file):
     assert third == "1 document without tokens, kept"
     assert fourth == "1 document shorter than 5 tokens, similar only to equal ones"
     assert last.startswith("written to out in ")
-
-
-def test_report__cannot_be_written_after_the_result(run, write_file, monkeypatch):
-    """The folder is there then, and the error says so."""
-    write_file("in.jsonl", '{"text": "a b c"}\n')
-    put_at = os.replace
-
-    def replace(source, target):
-        if str(target).endswith("page.html"):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        put_at(source, target)
-
-    monkeypatch.setattr(os, "replace", replace)
-    outcome = run("dedup", "in.jsonl", "-o", "out", "--report", "page.html")
-    assert outcome.code == 1
-    assert outcome.err.splitlines()[-1] == (
-        "error: cannot write page.html: No space left on device after out was written; it is "
-        "complete"
-    )

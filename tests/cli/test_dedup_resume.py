@@ -17,7 +17,8 @@ from neardup.runs.work import WorkFolder
 from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders, write_lines
 
 ROWS = make_rows(1, 60, chain=20)
-KEPT = "the same command goes on there, --fresh starts over"
+OVER = "remove its work folder to start over"
+KEPT = "the same command goes on there, remove it to start over"
 JOB = ("dedup", "a.jsonl", "-o", "out", "--workers", 2)
 
 
@@ -95,7 +96,7 @@ def test_stopped_after_any_task__goes_on(run, here, expected, stop):
         options, memory = (["--workers", 5], 60_000) if n_tasks % 2 else ([], 20_000)
         found = finish(run, here, *options, memory=memory)
         tasks = "1 task is" if n_tasks == 1 else f"{n_tasks} tasks are"
-        first = f"going on with a run that was stopped: {tasks} done; --fresh starts over"
+        first = f"going on with a run that was stopped: {tasks} done; {OVER}"
         assert found.err.splitlines() == [first]
         assert files_of(here / "out") == expected
         shutil.rmtree(here / "out")
@@ -123,14 +124,6 @@ def test_stopped_twice(run, here, expected, stop):
     stop(4, "--workers", 1)
     found = finish(run, here)
     assert "7 tasks are done" in found.err
-    assert files_of(here / "out") == expected
-
-
-@pytest.mark.slow
-def test_fresh__starts_over(run, here, expected, stop):
-    stop(5)
-    found = finish(run, here, "--fresh")
-    assert found.err == ""
     assert files_of(here / "out") == expected
 
 

@@ -14,7 +14,6 @@ TEXTS = [
 ROWS = "".join(json.dumps({"text": text}) + "\n" for text in TEXTS)
 RUNS = {
     "dedup": ["dedup", "a.jsonl"],
-    "dedup with texts": ["dedup", "a.jsonl", "--with-text"],
     "dedup by pairs": ["dedup", "a.jsonl", "--pairs", "pairs.parquet"],
     "dedup in files": ["dedup", "a.jsonl", "--memory", "64MB", "--work", "work"],
     "cut": ["cut", "a.jsonl", "--min-tokens", "5"],

@@ -108,7 +108,6 @@ def test_pairs__looked_up_within_memory(here, collections, monkeypatch):
     [
         (("--measure", "cosine"), "the index was made with --measure jaccard, got cosine"),
         (("--threshold", "0.5"), "--threshold must be at least 0.8"),
-        (("--fresh",), "--fresh has no effect with an index and --engine threads"),
         (("--method", "minhash", "--top", "3"), "--top has no effect with an index"),
         (("--limit", "3"), "more than 3 pairs"),
     ],

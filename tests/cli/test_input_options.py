@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 import neardup
@@ -132,26 +130,10 @@ SHEETS = xlsx_of(
 @every_command
 def test_sheet__in_every_command(run, index, write_file, command):
     write_file("a.xlsx", SHEETS)
-    write_file("a.jsonl", GOOD)
-    error = (
-        "error: --sheet has no effect where no input is a spreadsheet; leave it out, or name one\n"
-    )
-    assert run(*command.format("a.jsonl", "a.jsonl").split(), "--sheet", "1").err == error
-    arguments = command.format("a.xlsx", "a.xlsx").split()
-    error = "error: a.xlsx: no sheet 'None'; its sheets are 'cover', 'Data', 'Other'\n"
-    assert run(*arguments, "--sheet", "None").err.endswith(error)
-    outcome = run(*arguments)
+    outcome = run(*command.format("a.xlsx", "a.xlsx").split())
     assert outcome.code == 0
-    line = "a.xlsx: sheet 'Data' is read, the first of 3 that has rows; name another with --sheet"
+    line = "a.xlsx: sheet 'Data' is read, the first of 3 that has rows; save another as CSV"
     assert line in outcome.err
-
-
-def test_sheet__rows_of_the_one_that_is_named(run, here, write_file):
-    write_file("a.xlsx", SHEETS)
-    for sheet, key in (("Other", "Other 007"), ("2", "Data 007")):
-        outcome = run("dedup", "a.xlsx", "--sheet", sheet, "-o", "-", "--where", "text like 'one%'")
-        assert json.loads(outcome.out) == {"id": key, "text": "one two three"}
-        assert "is read" not in outcome.err
 
 
 @every_command

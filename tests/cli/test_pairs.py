@@ -73,17 +73,13 @@ def test_pairs__json_and_quiet(run, rows):
             "-o p.csv --max-distance 1 --measure dice",
             "--max-distance is an edit distance; leave out --measure or choose --measure edit",
         ),
-        (
-            "-o p.csv --max-distance 1 --occurrences numbered",
-            f"--occurrences has no effect on edit distances; {SETS}",
-        ),
         *(
             (
                 f"-o p.csv --{option}",
                 f"--{option.split()[0]} has no effect with --method exact; leave it out, or choose "
                 "--method minhash",
             )
-            for option in ("recall 0.99", "bands 9x5", "seed 0")
+            for option in ("recall 0.99",)
         ),
         (
             "-o p.csv --top 5 --limit 5",

@@ -85,7 +85,8 @@ def test_stopped_after_any_task__goes_on(run, folder, monkeypatch, kind):
         with spilling(90_000):
             found = run(*job, "--workers", 2)
         are_done = "1 task is" if n_tasks == 1 else f"{n_tasks} tasks are"
-        first = f"going on with a run that was stopped: {are_done} done; --fresh starts over\n"
+        over = "remove its work folder to start over"
+        first = f"going on with a run that was stopped: {are_done} done; {over}\n"
         assert (found.code, found.err[: len(first)]) == (0, first)
         assert work_folders(folder) == []
         assert (folder / "out.csv").read_bytes() == expected

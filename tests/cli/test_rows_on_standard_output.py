@@ -77,7 +77,6 @@ def test_bad_rows_are_left_out(run, inputs, write_file):
     ("option", "said"),
     [
         (["--format", "none"], "--output - gets JSON lines"),
-        (["--with-text"], "--with-text has no effect with - as --output"),
         (["--format", "parquet"], "--output - gets JSON lines"),
         (["--engine", "spark"], "with --engine spark --output is a folder"),
         (["--json"], "--json prints the summary to standard output"),

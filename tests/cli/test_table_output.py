@@ -60,15 +60,6 @@ def test_standard_output__json_lines(run, inputs, command, output):
     assert rows
 
 
-def test_standard_output__other_formats(run, inputs, command):
-    table = run(*command, "-o", "-", "--format", "csv", "--quiet")
-    run(*command, "-o", "table.csv")
-    assert (table.out, table.err) == (Path("table.csv").read_text(), "")
-    assert table.out.startswith('"')
-    explicit = run(*command, "-o", "-", "--format", "jsonl", "--quiet")
-    assert explicit.out == run(*command, "-o", "-", "--quiet").out
-
-
 def test_standard_output__not_with_the_summary(run, inputs, command):
     outcome = run(*command, "-o", "-", "--json")
     assert (outcome.code, outcome.out) == (2, "")
@@ -123,28 +114,17 @@ def test_standard_output__interrupted(run, inputs, monkeypatch):
 
 @pytest.mark.slow
 @NO_PIPES
-@pytest.mark.parametrize(
-    ("name", "options"), [("pipe", ""), ("pipe.csv", ""), ("pipe", "--format csv")]
-)
-def test_pipe__is_written_to(run, inputs, command, name, options):
+@pytest.mark.parametrize("name", ["pipe", "pipe.csv"])
+def test_pipe__is_written_to(run, inputs, command, name):
     os.mkfifo(name)
     received: list[bytes] = []
     reader = threading.Thread(target=lambda: received.append(Path(name).read_bytes()))
     reader.start()
-    outcome = run(*command, "-o", name, *options.split())
+    outcome = run(*command, "-o", name)
     reader.join()
     assert (outcome.code, outcome.err) == (0, "")
     assert f"written to {name} in" in outcome.out
-    ending = "csv" if "csv" in name + options else "jsonl"
+    ending = "csv" if "csv" in name else "jsonl"
     run(*command, "-o", f"table.{ending}")
     assert received == [Path(f"table.{ending}").read_bytes()]
     assert Path(name).is_fifo()
-
-
-def test_file__of_any_name(run, fails, inputs):
-    command = COMMANDS["pairs"].split()
-    run(*command, "-o", "table.csv")
-    assert run(*command, "-o", "table.txt", "--format", "csv").code == 0
-    assert Path("table.txt").read_bytes() == Path("table.csv").read_bytes()
-    error = "--format csv does not go with the name new.jsonl; leave it out"
-    fails(*command, "-o", "new.jsonl", "--format", "csv", error=error)

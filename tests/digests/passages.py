@@ -75,12 +75,10 @@ SHARE = [
     f"{ALIGN} -o shared.csv --quiet",
     *(f"{ALIGN} -o shared.csv --threshold {value}" for value in ("0.3", "0.7", "0.95")),
     f"{ALIGN} -o shared.csv --min-tokens 20 --recall 0.9",
-    f"{ALIGN} -o shared.csv --num-perm 128 --seed 4",
-    f"{ALIGN} -o shared.csv --hits 20 --json",
+    f"{ALIGN} -o shared.csv --num-perm 128",
     *(f"{ALIGN} -o shared.csv --ngram {ngram} --min-tokens 20" for ngram in (2, 5, 21)),
-    *(f"{ALIGN} -o shared.csv --tf {tf}" for tf in FREQUENCIES[1:]),
     *(f"{ALIGN} -o shared.csv --idf {idf} --json" for idf in INVERSE[1:]),
-    f"{ALIGN} -o shared.csv --tf log --idf smooth --threshold 0.6",
+    f"{ALIGN} -o shared.csv --idf smooth --threshold 0.6",
     "align questions.jsonl --against pages.jsonl -o shared.csv --tokenizer characters --min-tokens 80",
     f"{ALIGN} -o shared.csv --tokenizer whitespace --casefold --unicode-form NFC",
     f"{ALIGN} -o shared.csv --tokenizer tokenizer.json --no-casefold",
@@ -118,10 +116,10 @@ LEAVE = [
     "drop - --id-column id --named-in ids.txt -o out < docs.jsonl",
     "pairs docs.jsonl --id-column id -o p.parquet ; drop docs.jsonl --id-column id --named-in p.parquet"
     " --column id_b -o out",
-    "pairs docs.jsonl --id-column id -o p.parquet --report p.html"
+    "pairs docs.jsonl --id-column id -o p.parquet"
     " ; report p.parquet docs.jsonl --id-column id -o again.html"
     " ; review p.parquet docs.jsonl --id-column id -o judge.html",
-    "dedup docs.jsonl --id-column id -o out --report p.html ; report out -o again.html"
+    "dedup docs.jsonl --id-column id -o out ; report out -o again.html"
     " ; explain out forum-1 ; report out -o - --workers 1",
 ]  # fmt: skip
 

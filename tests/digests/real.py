@@ -29,7 +29,7 @@ COMMANDS = [
     f"dedup {DEBIAN} -o out --tokenizer characters --ngram 12 --workers 1",
     f"dedup {LICENCES} -o out",
     f"dedup {LICENCES} -o out --keep shortest --measure max-containment --threshold 0.9 --json",
-    f"dedup {LICENCES} -o out --method exact --occurrences numbered --ngram 3",
+    f"dedup {LICENCES} -o out --method exact --ngram 3",
     f"dedup {LICENCES} -o out --bands 40x3 --clusters components",
     "dedup ../real/poems.tsv -o out --id-column id --ngram 2 --threshold 0.6",
     "dedup ../real/poems.tsv -o out --id-column id --tokenizer characters --ngram 3 --keep priority:edition=B,A",
@@ -49,7 +49,7 @@ COMMANDS = [
     "pairs ../real/before.jsonl --against ../real/after.jsonl --id-column id -o p.csv --measure edit --threshold 0.95",
     f"align ../real/f1818.jsonl {BOOKS} ../real/f1831.jsonl -o s.jsonl",
     f"align ../real/fMS.jsonl {BOOKS} ../real/f1818.jsonl -o s.parquet --threshold 0.4 --json",
-    f"align ../real/fMS.jsonl {BOOKS} ../real/f1818.jsonl -o s.csv --tf raw --idf smooth",
+    f"align ../real/fMS.jsonl {BOOKS} ../real/f1818.jsonl -o s.csv --idf smooth",
     "align ../real/plays/folio.txt --against ../real/plays/modern.txt -o s.csv --threshold 0.3",
     f"align ../real/kjv.jsonl {BOOKS} ../real/asv.jsonl -o s.csv --min-tokens 30 --max-documents 3",
     "align ../real/some-poems.tsv --id-column id --against ../real/some-poems.tsv -o s.csv --min-tokens 20 --max-documents 4"

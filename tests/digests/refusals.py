@@ -31,13 +31,12 @@ DEDUP = [
     *(f"dedup {DOCS} {options}" for options in (
         "--threshold 0", "--threshold 80", "--threshold abc", "--threshold nan", "--threshold 1e-12",
         "--threshold 0.01", "--recall 99", "--recall 0", "--bands 20", "--bands 20x10",
-        "--bands 0x5", "--ngram 0", "--ngram five", "--workers 0", "--num-perm 0", "--seed -1",
+        "--bands 0x5", "--ngram 0", "--ngram five", "--workers 0", "--num-perm 0",
         "--keep best", "--keep priority:id", "--keep max:nothing", "--keep max:text",
         "--keep min:source", "--tokenizer word", "--tokenizer missing.json",
         "--tokenizer docs.json", "--tokenizer bytes --casefold", "--measure jacard",
         "--clusters all", "--format csv", "--method exact --audit 5", "--method exact --recall 0.9",
-        "--method exact --bands 9x5", "--method exact --seed 1", "--audit 0", "--tf raw",
-        "--idf smooth", "--measure weighted-jaccard --occurrences numbered",
+        "--method exact --bands 9x5", "--audit 0", "--idf smooth",
         "--text-column body", "--nonsense", "--measure overlap", "--unicode-form NFD",
         "--against missing.jsonl",
     )),
@@ -66,10 +65,9 @@ PAIRS = [
         "-o p.txt", "-o docs.csv", "-o docs.jsonl --overwrite", "-o p.csv --threshold 0",
         "-o p.csv --measure overlap --threshold 0.8", "-o p.csv --max-distance 1 --threshold 0.5",
         "-o p.csv --max-distance 1 --measure dice", "-o p.csv --max-distance -1",
-        "-o p.csv --max-distance 1 --occurrences numbered", "-o p.csv --measure edit --seed 4",
-        "-o p.csv --measure hamming", "-o p.csv --tf raw",
+        "-o p.csv --measure hamming",
         "-o p.csv --measure weighted-jaccard --method ppjoin",
-        "-o p.csv --recall 0.9", "-o p.csv --bands 5",
+        "-o p.csv --recall 0.9",
         "-o p.csv --method minhash --method allpairs", "-o p.csv --top 5 --limit 5",
         "-o p.csv --top 0", "-o p.csv --per-document",
         "-o p.csv --method minhash --measure edit", "-o p.csv --method minhash --top 3",
@@ -123,7 +121,7 @@ PASSAGES = [
     "align 1818.jsonl --against missing.jsonl -o s.csv",
     "align 1818.jsonl -o s.csv",
     "align 1818.jsonl --against 1831.jsonl -o 1831.jsonl --overwrite",
-    f"{BUILD} --quiet ; align questions.jsonl --against idx -o s.csv --seed 3"
+    f"{BUILD} --quiet ; align questions.jsonl --against idx -o s.csv --strip-accents"
     " ; align questions.jsonl --against idx --against pages.jsonl -o s.csv"
     " ; align questions.jsonl --against idx -o s.csv --min-tokens 5"
     " ; align questions.jsonl --against idx -o idx/s.csv",

@@ -146,7 +146,6 @@ def test_command__in_an_environment_that_is_not_activated(spark_home, collection
         (["--method", "auto"], "--method"),
         (["--audit", "5"], "--audit"),
         (["--workers", "2"], "--workers"),
-        (["--fresh"], "--fresh"),
     ],
 )
 def test_command__refuses(collection, tmp_path, words, named):

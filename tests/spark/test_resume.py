@@ -105,7 +105,7 @@ def test_stopped_and_run_again(run, tmp_path, name):
         with watched(n_done) as before:
             code, said = run(job, output, *work)
         assert code == 130
-        assert "the same command goes on there, --fresh starts over" in said
+        assert "the same command goes on there, remove it to start over" in said
         assert list(output.iterdir()) == []
         with watched() as after:
             code, said = run(job, output, *work)
@@ -258,12 +258,6 @@ def test_other_executors_take_the_same_tasks(run, tmp_path):
     assert said.startswith("going on with a run that was stopped: 3 of 4 tasks of read are done")
     assert sorted(before + done) == sorted(tasks)
     assert answer_in(tmp_path / "out") == answer_in(tmp_path / "whole") == answer_in(tmp_path / "x")
-
-
-def test_fresh__needs_a_place(run, tmp_path):
-    code, said = run(DEDUP, tmp_path / "out", "--fresh")
-    assert code == 1
-    assert said.startswith("error: --fresh has no effect with --engine spark and without --work")
 
 
 def test_other_options(run, tmp_path):

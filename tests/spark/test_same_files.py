@@ -61,14 +61,6 @@ def test_next_to_nothing(in_process, tmp_path, text):
     assert_same(run_spark(in_process, data, tmp_path / "spark"), expected)
 
 
-def test_with_text(in_process, collection, tmp_path):
-    data, against = str(collection / "own"), str(collection / "other")
-    neardup.deduplicate(data, against=against).write(tmp_path / "threads", with_text=True)
-    found = on_session.deduplicate(in_process, data, against=against)
-    found.write(tmp_path / "spark", with_text=True)
-    assert_same(tmp_path / "spark", tmp_path / "threads")
-
-
 def test_output_at_a_url(in_process, collection, tmp_path, small_tasks):
     """Executors write there, and the marker has their files."""
     data = str(collection / "own")

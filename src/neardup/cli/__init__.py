@@ -207,7 +207,7 @@ def _way_on(journal: Journal, message: str = "") -> str:
         return ""
     return (
         f"; what was done is kept in {journal.unfinished}: the same command goes on there, "
-        "--fresh starts over"
+        "remove it to start over"
     )
 
 

@@ -12,20 +12,18 @@ from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import INPUTS, job_command
 from neardup.cli.wording import describe_ids, describe_recall, list_passed_over
 from neardup.options.groups import (
+    WITH_TEXT,
     AgainstDataOptions,
     CommandOptions,
     EngineOptions,
-    PassageTextOptions,
     TableOptions,
 )
-from neardup.options.option import but, no_effect
+from neardup.options.kinds import Switch
+from neardup.options.option import but, no_effect, option
 from neardup.options.passages import AlignSchemeOptions, IgnoreOptions
 from neardup.runs.progress import counted, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from neardup.files.rows import Source
     from neardup.jobs.align.other import Other
 
 # Options that find shorter passages. --min-tokens reports none below the least of an index.
@@ -47,7 +45,6 @@ Examples:
 class AlignCommandOptions(
     AlignSchemeOptions,
     IgnoreOptions,
-    PassageTextOptions,
     AgainstDataOptions,
     TableOptions,
     EngineOptions,
@@ -55,10 +52,13 @@ class AlignCommandOptions(
 ):
     """Options of ``neardup align``."""
 
-    differs = but(
-        against={"usual": "the documents of INPUT with each other"},
-        with_text={"usual": "for JSON lines and spreadsheets"},
+    heading = "Output"
+    in_python = frozenset({"seed", "tf", "hits"})
+
+    with_text: Any = option(
+        WITH_TEXT, Switch(), default=None, usual="for JSON lines and spreadsheets"
     )
+    differs = but(against={"usual": "the documents of INPUT with each other"})
 
 
 @job_command("align", AlignCommandOptions, INPUTS, epilog=_EPILOG)
@@ -80,7 +80,6 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.documents.other import resolve_other
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
-    from neardup.index.index import IndexSource
     from neardup.jobs.align.align import align_collections, key_of_alignment
     from neardup.jobs.align.other import choose_options, choose_other, no_other
     from neardup.passages.index import PassageHandle
@@ -94,10 +93,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     start = time.perf_counter()
     if call.is_on_spark:
         call.check_spark()
-    elif given.fresh:
-        raise no_effect("fresh", "with engine threads", "choose engine spark", "engine")
     sources = rows_where(resolve_paths(inputs, asked), settings.where)
-    others: Sequence[Source] | None = None
     if against:
         other: Other = choose_other(
             against[0] if len(against) == 1 else against,
@@ -119,15 +115,11 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
         key = key_of_alignment(sources, other, settings, templates, call.runner)
     with call.working(output.place, key) as workspace, call.display:
         index = other.folder if isinstance(other, PassageHandle) else None
-        if isinstance(other, PassageHandle):
-            others = [IndexSource(other.view(call.runner), other.folder)]
-        elif against:
-            others = other.sources
         read = origins_of(sources, templates)
         output.check_apart([*read, *(against or ())], index)
         engine = call.engine_within(workspace)
         result = align_collections(engine, sources, other, settings, templates)
-        lines_of_page = output.write(result, settings, sources, others)
+        output.write(result)
     duration = f"{time.perf_counter() - start:.1f} s"
     of_index = _SMALLER_INDEX if given.min_tokens is None else _SMALLER_EITHER
     smaller = _SMALLER if index is None else of_index
@@ -137,16 +129,15 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
         shares = plural(summary["document_pairs"], "shares", "share")
         lines.append(f"{counted(summary['document_pairs'], 'pair')} of documents {shares} text")
     report = _report(given, summary, smaller, output, duration)
-    output.print_result(summary, *lines, report, *lines_of_page)
+    output.print_result(summary, *lines, report)
 
 
 def _has_texts(given: AlignCommandOptions, output: TableOutput) -> bool:
     """Return whether passages are written with their whole texts."""
     if given.summary is not None:
-        # A page shows passages, and where they begin.
-        places = () if given.report is not None else ("places", "place_marker")
-        for name in [name for name in ("with_text", "no_text", *places) if getattr(given, name)]:
-            raise no_effect(name, "with summary documents", "write the passages", "summary")
+        for name in ("with_text", "places", "place_marker"):
+            if getattr(given, name) not in (None, False):
+                raise no_effect(name, "with summary documents", "write the passages", "summary")
         return False
     return output.takes_texts()
 

@@ -94,9 +94,6 @@ class Call:
         if options.workers is not None:
             remedy = "set spark.executor.cores and spark.executor.instances"
             raise no_effect("workers", "with engine spark", remedy, "engine")
-        if options.fresh and options.work is None:
-            where = "with engine spark and without work"
-            raise no_effect("fresh", where, "give work", "engine", "work")
         from neardup.files.destinations import is_standard_output
 
         if isinstance(options, FolderOptions) and is_standard_output(options.output):
@@ -133,12 +130,11 @@ class Call:
 
         with ExitStack() as stack:
             memory, work = self.options.memory, self.options.work
-            fresh = getattr(self.options, "fresh", False)
             # A run that goes on would write rows to standard output twice.
             key = None if output is None else key
             lasting: LastingWork | None
             if not self.is_on_spark:
-                workspace = open_workspace(memory, work, fresh=fresh, output=output, key=key)
+                workspace = open_workspace(memory, work, output=output, key=key)
                 # Results of other jobs do not matter to a run that resumes nothing.
                 lasting = None if key is None else workspace.work
             elif work is None or output is None or key is None:
@@ -148,7 +144,7 @@ class Call:
                 from neardup.engine.spark.work import SharedWork
 
                 key = {**key, "engine": "spark"}
-                lasting = self._shared = SharedWork.open(work, output.name, key, fresh=fresh)
+                lasting = self._shared = SharedWork.open(work, output.name, key)
                 stack.enter_context(lasting)
                 folder = lasting.local_folder
                 workspace = open_workspace(memory, folder, output=None if folder else output)
@@ -284,18 +280,13 @@ def hold(target: Target, *, overwrite: bool) -> None:
 
 
 class _Output:
-    """The output of a command, and its page of ``--report``.
-
-    With ``of_bytes`` documents are bytes, which a page cannot show. With ``is_streamed`` the output
-    goes to standard output.
-    """
+    """The output of a command; with ``is_streamed`` it is standard output."""
 
     _what: str
     _named: str
 
-    def __init__(self, call: Call, *, of_bytes: bool, is_streamed: bool) -> None:
+    def __init__(self, call: Call, *, is_streamed: bool) -> None:
         self._call, self._options = call, call.options
-        self._page = getattr(call.options, "report", None)
         self._is_streamed = is_streamed
         if call.options.json and is_streamed:
             message = (
@@ -304,61 +295,6 @@ class _Output:
                 "out --json"
             )
             raise click.UsageError(message)
-        if self._page is None:
-            return
-        from neardup.reports.page import check_page_file
-
-        if str(self._page) == str(call.options.output):
-            message = f"report and output are both {self._page}; give the page a name of its own"
-            raise InvalidParameterError(message, "report", "output")
-        if of_bytes:
-            message = (
-                "report shows texts, and documents are not read as such with input_format "
-                "bytes; leave it out, and make a page of the result alone afterwards"
-            )
-            raise InvalidParameterError(message, "report", "input_format")
-        check_page_file(self._page, overwrite=call.options.overwrite)
-
-    def _hold(self, place: Target | None) -> None:
-        """Hold the output and its page until the command ends."""
-        for target in (place, self._page):
-            # A page in the output folder is held with it.
-            if target is not None and (target is place or not f"{target}".startswith(f"{place}/")):
-                hold(target, overwrite=self._options.overwrite)
-
-    def _check_page_apart(self, inputs: Iterable[str | None]) -> None:
-        if self._page is not None:
-            from neardup.files.destinations import check_apart
-
-            check_apart(self._page, inputs)
-
-    def _write_page(
-        self,
-        result: Any,
-        options: Any,
-        inputs: Sequence[Source] | None,
-        against: Sequence[Source] | None,
-    ) -> list[str]:
-        """Write the page of a result, and return a line that names its file.
-
-        ``result`` is the result of the job, or the folder that it wrote. ``options`` are those of
-        reading ``inputs`` and ``against``. Without --report the list is empty.
-        """
-        if self._page is None:
-            return []
-        from neardup.jobs.report import make_report
-        from neardup.options.documents import ReportOptions
-
-        names = set(ReportOptions.known)
-        if inputs is None and against is None:
-            # Documents are not read.
-            names = set()
-        elif against is None:
-            names -= {"against_text_column", "against_id_column"}
-        known = {name: getattr(options, name) for name in names if hasattr(options, name)}
-        page = make_report(result, inputs, against, None, ReportOptions(**known), self._call.runner)
-        page.write(self._page, overwrite=self._options.overwrite)
-        return [f"report in {self._page}"]
 
     def print_result(self, facts: Mapping[str, Any], *lines: str) -> None:
         """Print a result: on standard error, if the output is standard output."""
@@ -394,18 +330,18 @@ class FolderOutput(_Output):
 
     _what, _named = "rows", "folder"
 
-    def __init__(self, call: Call, *, of_bytes: bool = False) -> None:
+    def __init__(self, call: Call) -> None:
         from neardup.files.destinations import check_output, is_standard_output
 
         output = call.options.output
         is_streamed = is_standard_output(output)
-        super().__init__(call, of_bytes=of_bytes, is_streamed=is_streamed)
+        super().__init__(call, is_streamed=is_streamed)
         if is_streamed:
             self._check_stream(call.options)
         else:
             self._check_name(str(output))
             check_output(output, overwrite=call.options.overwrite)
-        self._hold(self.place)
+            hold(output, overwrite=call.options.overwrite)
 
     @staticmethod
     def _check_name(name: str) -> None:
@@ -422,9 +358,6 @@ class FolderOutput(_Output):
     @staticmethod
     def _check_stream(options: Any) -> None:
         """Raise for options that a stream of rows cannot carry out."""
-        where = "with - as output, which gets rows alone"
-        if getattr(options, "with_text", None):
-            raise no_effect("with_text", where, "name a folder as output", "output")
         if options.format not in ("same", "jsonl"):
             message = f"output - gets JSON lines; name a folder for format {options.format}"
             raise InvalidParameterError(message, "format", "output")
@@ -465,7 +398,6 @@ class FolderOutput(_Output):
             if index is not None:
                 check_outside(output, index)
             check_apart(output, origins)
-        self._check_page_apart(origins)
         if format_ == "none":
             return
         if self._is_streamed:
@@ -477,19 +409,8 @@ class FolderOutput(_Output):
         if is_copy and format_ == "same":
             check_room(output, (source.size for source in sources))
 
-    def write(
-        self,
-        result: Any,
-        options: Any,
-        inputs: Sequence[Source] | None = None,
-        against: Sequence[Source] | None = None,
-        **more: Any,
-    ) -> list[str]:
-        """Write a result and its page, and return a line that names the page's file.
-
-        ``options`` are those of reading ``inputs`` and ``against`` for the page; ``more`` are other
-        arguments of ``result.write``.
-        """
+    def write(self, result: Any, **more: Any) -> None:
+        """Write a result; ``more`` are other arguments of ``result.write``."""
         call = self._call
         result.summary |= configuration()
         if self._is_streamed:
@@ -499,7 +420,7 @@ class FolderOutput(_Output):
 
             with _closed_by_reader(), note_stream(str(self)):
                 write_lines_of(result, StandardOutput(), progress=call.display)
-            return self._write_page(result, None, None, None)
+            return
         given = self._options
         result.write(
             given.output,
@@ -508,10 +429,6 @@ class FolderOutput(_Output):
             progress=call.display,
             **more,
         )
-        if given.format == "none" and inputs is None:
-            # The page would show rows that are written.
-            return self._write_page(result, None, None, None)
-        return self._write_page(str(given.output), options, inputs, against)
 
 
 class TableOutput(_Output):
@@ -519,13 +436,14 @@ class TableOutput(_Output):
 
     _what, _named = "table", "file"
 
-    def __init__(self, call: Call, *, of_bytes: bool = False) -> None:
+    def __init__(self, call: Call) -> None:
         from neardup.outputs.tables import plan_table
 
         given = call.options
-        self._target = plan_table(given.output, given.format, overwrite=given.overwrite)
-        super().__init__(call, of_bytes=of_bytes, is_streamed=self._target.is_standard_output)
-        self._hold(self.place)
+        self._target = plan_table(given.output, overwrite=given.overwrite)
+        super().__init__(call, is_streamed=self._target.is_standard_output)
+        if self.place is not None:
+            hold(self.place, overwrite=given.overwrite)
 
     def __str__(self) -> str:
         """Return the name for messages."""
@@ -534,11 +452,9 @@ class TableOutput(_Output):
     def takes_texts(self) -> bool:
         """Return whether passages have their texts: as asked for, else where texts are read."""
         given = self._options
-        if given.with_text and given.no_text:
-            message = "choose either --with-text or --no-text"
-            raise click.UsageError(message)
-        has_texts: bool = given.with_text or self._target.format in _WITH_TEXTS
-        return has_texts and not given.no_text
+        if given.with_text is not None:
+            return bool(given.with_text)
+        return self._target.format in _WITH_TEXTS
 
     @property
     def place(self) -> Target | None:
@@ -549,21 +465,12 @@ class TableOutput(_Output):
         """Make sure that no input is replaced, and that the output is no file of an index."""
         from neardup.files.destinations import check_apart, check_outside
 
-        inputs = list(inputs)
         if not self._target.is_stream:
             if index is not None:
                 check_outside(self._target.path, index)
             check_apart(self._target.path, inputs)
-        self._check_page_apart(inputs)
 
-    def write(
-        self,
-        result: TableResult,
-        options: Any = None,
-        inputs: Sequence[Source] | None = None,
-        against: Sequence[Source] | None = None,
-    ) -> list[str]:
-        """Write a table and its page; arguments and result as of a folder."""
+    def write(self, result: TableResult) -> None:
+        """Write the table of a result."""
         with _closed_by_reader():
             self._target.write(result.rows(), overwrite=self._options.overwrite)
-        return self._write_page(result, options, inputs, against)

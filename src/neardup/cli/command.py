@@ -98,7 +98,7 @@ class JobCommand(click.Command):
             given = {each: value for each, value in own.items() if value not in (None, ())}
             return function(Call(options(**given)), **values)
 
-        entries = [each for each in options.known.values() if each.name != "progress"]
+        entries = [each for each in options.known.values() if each.name not in options.in_python]
         super().__init__(
             name,
             callback=called,
@@ -432,7 +432,7 @@ def _as_click(entry: Option) -> click.Option:
     settings: dict[str, Any] = {"type": _type_of(entry.kind), "metavar": entry.metavar}
     flags = entry.spelling
     if isinstance(entry.kind, Switch):
-        flags = tuple(f"{flag}/--no-{flag.removeprefix('--')}" for flag in flags)
+        flags = (f"{flags[0]}/{_off(entry)}",)
         settings["default"] = None
     elif isinstance(entry.kind, Flag):
         settings["is_flag"] = True
@@ -455,11 +455,16 @@ def _default_of(entry: Option) -> str:
     return f"  [default: {entry.shown_default}]" if entry.shown_default else ""
 
 
+def _off(entry: Option) -> str:
+    """Return how a switch is turned off: --no-text for --with-text."""
+    return f"--no-{entry.spelling[0].removeprefix('--').removeprefix('with-')}"
+
+
 def _brief_spelling(entry: Option) -> str:
     """Return how an option is written, with one word for its value."""
     names = ", ".join(entry.spelling)
     if isinstance(entry.kind, Switch):
-        return ", ".join(f"{flag}, --no-{flag.removeprefix('--')}" for flag in entry.spelling)
+        return f"{names}, {_off(entry)}"
     if isinstance(entry.kind, Flag):
         return names
     word = "N" if isinstance(entry.kind, Number) else "NAME"

@@ -100,17 +100,13 @@ def key_of(option: Option) -> str:
     return option.spelling[-1].removeprefix("--")
 
 
-# Flags of one run that replace a file or folder.
-_OF_A_RUN = ("overwrite", "fresh")
-
-
 def is_configurable(option: Option) -> bool:
     """Whether an option may be set in a file.
 
     Inputs, outputs and replacements are named on the command line; --work is not an output.
     """
     reads_or_writes = isinstance(option.kind, Address | Documents | Location)
-    return option.name == "work" or not (reads_or_writes or option.name in _OF_A_RUN)
+    return option.name == "work" or not (reads_or_writes or option.name == "overwrite")
 
 
 def read_settings(

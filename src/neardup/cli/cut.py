@@ -18,7 +18,6 @@ from neardup.options.groups import (
     EngineOptions,
     FolderOptions,
     NamedOptions,
-    PageOptions,
 )
 from neardup.options.kinds import Address
 from neardup.options.option import but
@@ -43,7 +42,6 @@ class CutCommandOptions(
     NamedOptions,
     AgainstDataOptions,
     FolderOptions,
-    PageOptions,
     EngineOptions,
     CommandOptions,
 ):
@@ -52,7 +50,6 @@ class CutCommandOptions(
     differs = but(
         named_in={"kind": Address()},
         against={"help": "Cut only what documents of OTHER have."},
-        fresh={"help": "With --exact: start over instead of resuming."},
     )
 
 
@@ -77,7 +74,6 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.files.resolve import STANDARD_INPUT, resolve_paths
     from neardup.jobs.cut.cut import cut_as_named, cut_sources
     from neardup.jobs.cut.plan import plan_cut
-    from neardup.options.option import no_effect
     from neardup.reading.where import rows_where
 
     given: CutCommandOptions = call.options
@@ -97,8 +93,6 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
             raise InvalidParameterError(message, "engine", "named_in")
         call.check_spark()
     goes_on = options.exact or call.is_on_spark
-    if given.fresh and not goes_on:
-        raise no_effect("fresh", "without exact", "cut what is equal by exact", "exact")
     sources = rows_where(resolve_paths(inputs, options), options.where)
     others = call.other_sources(options, options.tokenizer)
     output.check(sources, [*origins_of(others or ()), named_in])
@@ -112,8 +106,8 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
             result = cut_as_named(sources, table, side, plan, call.runner, workspace)
         else:
             result = cut_sources(call.engine_within(workspace), sources, others, plan)
-        lines = output.write(result, options, sources, others)
-    output.print_result(result.summary, _report(result.summary, output), *lines)
+        output.write(result)
+    output.print_result(result.summary, _report(result.summary, output))
 
 
 def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:

@@ -33,7 +33,6 @@ from neardup.options.groups import (
     CommandOptions,
     EngineOptions,
     FolderOptions,
-    PageOptions,
 )
 from neardup.options.kinds import Address
 from neardup.options.option import but, option
@@ -55,11 +54,12 @@ Examples:
 
 
 class DedupCommandOptions(
-    DedupOptions, AgainstDataOptions, FolderOptions, PageOptions, EngineOptions, CommandOptions
+    DedupOptions, AgainstDataOptions, FolderOptions, EngineOptions, CommandOptions
 ):
     """Options of ``neardup dedup``."""
 
     heading = "Output"
+    in_python = frozenset({"seed", "occurrences", "tf"})
 
     pairs: str | None = option(
         "Decide by this table of pairs, and compare no text.",
@@ -68,7 +68,6 @@ class DedupCommandOptions(
         more="Made of INPUT by `neardup pairs`; --threshold may be higher than that of the pairs.",
         metavar="FILE",
     )
-    with_text: bool = option("Add the texts to removed.parquet.", default=False)
     differs = but(
         against={
             "help": "Also remove documents similar to any in OTHER.",
@@ -115,9 +114,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     job = DedupJob(options, resolve_paths, inputs, files, index=index, on_spark=on_spark)
     if on_spark:
         call.check_spark()
-    # A page shows documents of the output folder as text.
-    of_bytes = options.reads_bytes and files is not None
-    output = FolderOutput(call, of_bytes=of_bytes)
+    output = FolderOutput(call)
     sources, folder = job.sources, None if index is None else index.folder
     origins = origins_of(job.others)
     output.check(sources, origins, index=folder, is_copy=True)
@@ -125,12 +122,10 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
         key = job.key(other)
         with call.working(output.place, key) as workspace, call.display:
             result = job.run(call.engine_within(workspace), other)
-            lines = output.write(
-                result, options, against=job.others or None, with_text=given.with_text
-            )
+            output.write(result)
     is_against = given.against is not None
     said = _report(result.summary, output, is_against=is_against, index=folder, is_new=is_new)
-    output.print_result(result.summary, said, *lines)
+    output.print_result(result.summary, said)
 
 
 def _report(
@@ -261,8 +256,7 @@ def _hint(summary: Mapping[str, Any]) -> str:
 # With --pairs: documents decided by pairs that were found before.
 
 # Options of the command that do not concern the choice.
-_OF_THE_COMMAND = {"output", "report", "format", "with_text", "overwrite"}
-_OF_THE_COMMAND |= {"pairs", "workers", "quiet", "json"}
+_OF_THE_COMMAND = {"output", "format", "overwrite", "pairs", "workers", "quiet", "json"}
 
 
 def _decide_by_pairs(call: Call, inputs: tuple[str, ...]) -> None:
@@ -297,8 +291,8 @@ def _decide_by_pairs(call: Call, inputs: tuple[str, ...]) -> None:
     workspace = open_workspace(given.memory, given.work, output=output.place)
     with workspace, call.display:
         result = choose_documents(sources, table, options, call.runner, workspace)
-        lines = output.write(result, options, with_text=given.with_text)
-    output.print_result(result.summary, _report_by_pairs(result.summary, pairs, output), *lines)
+        output.write(result)
+    output.print_result(result.summary, _report_by_pairs(result.summary, pairs, output))
 
 
 def _report_by_pairs(summary: Mapping[str, Any], pairs: str, output: FolderOutput) -> str:

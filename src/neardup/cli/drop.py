@@ -69,7 +69,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     workspace = open_workspace(given.memory, given.work, output=output.place)
     with workspace, call.display:
         result = drop_documents(sources, named_in, options, call.runner, workspace)
-        output.write(result, options)
+        output.write(result)
     output.print_result(result.summary, _report(result.summary, output))
 
 

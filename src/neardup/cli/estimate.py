@@ -64,12 +64,12 @@ def command(call: Call, sketches: Any, other: Any) -> None:
         with call.display:
             options = given.part(EstimateOptions)
             result = estimate_files(sketches, other, options, call.runner, budget)
-        lines = output.write(result)
-        output.print_result(result.summary, _report(result.summary, output), *lines)
+        output.write(result)
+        output.print_result(result.summary, _report(result.summary, output))
         return
     if other is not None:
         raise no_effect("B", "with clusters", "leave out clusters", "clusters")
-    for name in ("report", *EstimateOptions.known, "workers"):
+    for name in (*EstimateOptions.known, "workers"):
         if getattr(given, name) and name not in ("threshold", "memory"):
             raise no_effect(name, "with clusters", "leave out clusters", "clusters")
     with call.display:

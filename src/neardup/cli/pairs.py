@@ -45,6 +45,8 @@ class PairCommandOptions(
 ):
     """Options of ``neardup pairs``."""
 
+    in_python = frozenset({"seed", "occurrences", "tf", "idf_from", "num_perm", "bands"})
+
 
 @job_command("pairs", PairCommandOptions, INPUTS, epilog=_EPILOG)
 def command(call: Call, inputs: tuple[str, ...]) -> None:
@@ -61,7 +63,6 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
     from neardup.jobs.pairs.run import PairJob
-    from neardup.options.option import no_effect
 
     given: PairCommandOptions = call.options
     columns = [name for names in given.shown_columns for name in names.split(",")]
@@ -80,19 +81,16 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
 
         check_reads_text(options)
         call.check_spark()
-    elif given.fresh and job.index is not None:
-        where = "with an index and engine threads"
-        raise no_effect("fresh", where, "choose engine spark", "engine", "against")
-    output = TableOutput(call, of_bytes=options.reads_bytes and job.index is None)
-    left, right, folder = job.left, job.right, None if job.index is None else job.index.folder
-    read = origins_of(*(each or () for each in (left, right, job.counted)))
+    output = TableOutput(call)
+    folder = None if job.index is None else job.index.folder
+    read = origins_of(*(each or () for each in (job.left, job.right, job.counted)))
     output.check_apart([*read, *([] if folder is None else [str(folder)])], folder)
     key = job.key(call.runner) if folder is None or call.is_on_spark else None
     with call.working(output.place, key) as workspace:
         with call.display:
             result = job.run(call.engine_within(workspace))
-        lines = output.write(result, options, *([left, right] if folder is None else []))
-    output.print_result(result.summary, _report(result.summary, output), *lines)
+        output.write(result)
+    output.print_result(result.summary, _report(result.summary, output))
 
 
 def _report(summary: Mapping[str, Any], output: TableOutput) -> str:

@@ -19,11 +19,11 @@ from neardup.options.groups import (
     CommandOptions,
     EngineOptions,
     OpenOptions,
-    PassageTextOptions,
     TableOptions,
     TextReadingOptions,
     WhereOptions,
 )
+from neardup.options.kinds import Switch
 from neardup.options.option import no_effect, option
 from neardup.options.passages import HitsOptions, PlaceOptions, SearchOptions
 from neardup.runs.progress import counted
@@ -50,7 +50,6 @@ class SearchCommandOptions(
     PlaceOptions,
     MostOptions,
     TextReadingOptions,
-    PassageTextOptions,
     TableOptions,
     EngineOptions,
     CommandOptions,
@@ -71,9 +70,10 @@ class SearchCommandOptions(
         help="Passages: jaccard, or containment of the query.",
         usual="jaccard",
     )
-    with_text: bool = option(
+    with_text: Any = option(
         SearchOptions.known["with_text"],
-        default=False,
+        Switch(),
+        default=None,
         usual="for JSON lines and spreadsheets",
     )
     tokenizer: str | None = option(OpenOptions.known["tokenizer"], default=None)
@@ -100,7 +100,6 @@ def command(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     from neardup.engine.opening import key_with_index
     from neardup.files.inputs import origins_of
     from neardup.files.resolve import resolve_paths
-    from neardup.index.index import IndexSource
     from neardup.index.store import kind_of
     from neardup.reading.where import rows_where
 
@@ -109,18 +108,16 @@ def command(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
         if given.memory is not None:
             raise no_effect("memory", "with engine spark", "give executors more", "engine")
         call.check_spark()
-    elif given.fresh:
-        raise no_effect("fresh", "with engine threads", "choose engine spark", "engine")
     is_of_documents = kind_of(folder) == "documents"
     output = TableOutput(call)
     options: Any
     if is_of_documents:
         only_passages = (
-            *("preset", "recall", "hits", "with_text", "no_text"),
+            *("preset", "recall", "hits", "with_text"),
             *("places", "place_marker"),
         )
         for name in only_passages:
-            if getattr(given, name):
+            if getattr(given, name) not in (None, False):
                 raise no_effect(name, "on an index of documents", "search an index of passages")
         for name in ("memory", "work"):
             if getattr(given, name) is not None and not call.is_on_spark:
@@ -153,10 +150,8 @@ def command(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
         engine = call.engine_within(workspace)
         result, said = search(folder, index, sources, options, engine)
         said.append(f"written to {output} in {time.perf_counter() - start:.1f} s")
-        # An index of documents need not have texts.
-        read = () if is_of_documents else (options, sources, [IndexSource(index, folder)])
-        lines = output.write(result, *read)
-    output.print_result(result.summary, *said, *lines)
+        output.write(result)
+    output.print_result(result.summary, *said)
 
 
 def _search_documents(

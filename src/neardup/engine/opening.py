@@ -107,7 +107,6 @@ def open_workspace(
     memory: int | str | None,
     work: Path | str | None,
     *,
-    fresh: bool = False,
     output: Target | None = None,
     key: Mapping[str, Any] | None = None,
     elsewhere: str = BY_WORK,
@@ -121,8 +120,6 @@ def open_workspace(
     work
         Parent of the work folder, not a URL. None is the output's folder, the current folder for an
         output at a URL, and the system's temporary folder without an output.
-    fresh
-        Do not resume a killed run.
     output
         Output of the job, if it is known.
     key
@@ -152,7 +149,7 @@ def open_workspace(
         parent = output.absolute().parent if isinstance(output, Path) else Path.cwd()
     if key is None:
         return Workspace(limit, WorkFolder.temporary(parent, name, elsewhere=elsewhere))
-    return Workspace(limit, WorkFolder.open(parent, name, key, fresh=fresh, at_once=is_named))
+    return Workspace(limit, WorkFolder.open(parent, name, key, at_once=is_named))
 
 
 def are_short(sources: Sequence[Source]) -> bool:
@@ -170,7 +167,7 @@ def account_of_earlier(work: LastingWork) -> list[str]:
     """
     lines = list(work.problems)
     if work.n_done:
-        over = "fresh=True (--fresh) starts over"
+        over = "remove its work folder to start over"
         lines.append(f"going on with a run that was stopped: {work.said_done}; {over}")
     useless = {path: work.what_changed(path) for path in work.stale if not work.is_of_use(path)}
     removed = work.remove_stale(useless)

@@ -180,9 +180,7 @@ def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> 
     if options.input_format == "html" and _is_table(name):
         from neardup.files.pages.columns import HtmlColumnSource
 
-        as_named = InputOptions(
-            encoding=options.encoding, delimiter=options.delimiter, sheet=options.sheet
-        )
+        as_named = InputOptions(encoding=options.encoding, delimiter=options.delimiter)
         return HtmlColumnSource(file_source(location, name, as_named), options)
     return named_format(name, location, options).open(location, name, options)
 

@@ -103,7 +103,6 @@ _WITHOUT_EFFECT = {
         "read files as such with input_format csv",
         ("input_format",),
     ),
-    "sheet": ("where no input is a spreadsheet", "name one", ()),
     "document line": (
         "where no input is text",
         "read files as text with input_format text",

@@ -28,7 +28,6 @@ from neardup.errors import (
     MissingExtraError,
     NeardupError,
     ReadError,
-    option_name,
 )
 from neardup.files.limits import most_bytes
 from neardup.files.memory import MemorySource, TableBlock
@@ -61,7 +60,7 @@ _LARGEST_EXACT = 1 << 53
 
 
 def open_source(location: str, name: str, options: InputOptions) -> SheetSource:
-    """Return the source of a sheet, the named one or the first that has rows."""
+    """Return the source of the first visible sheet that has rows."""
     if find_spec("openpyxl") is None:
         raise MissingExtraError("xlsx", "a spreadsheet")
     import openpyxl
@@ -76,7 +75,7 @@ def open_source(location: str, name: str, options: InputOptions) -> SheetSource:
         for sheet in sheets:
             # Files may state other dimensions than they have.
             sheet.reset_dimensions()
-        number = _chosen(sheets, options.sheet, location)
+        number = _chosen(sheets, location)
         columns = _Columns(_MOST_TEXT + _MOST_TIMES * size)
         n_empty = _read_rows(sheets[number:], columns)
         table, kinds = columns.finish()
@@ -138,23 +137,11 @@ def _check_package(file: Any, size: int) -> None:
     file.seek(0)
 
 
-def _chosen(sheets: list[Any], wanted: str | int | None, location: str) -> int:
-    """Return the position of the sheet to read.
-
-    By its number from 1, or by its name; a name that no sheet has may be a number, too.
-    """
-    names = [sheet.title for sheet in sheets]
-    if not names:
+def _chosen(sheets: list[Any], location: str) -> int:
+    """Return the position of the first visible sheet that has rows."""
+    if not sheets:
         message = "it has no sheets of cells; get a full copy"
         raise _RefusedError(message)
-    if wanted in names:
-        return names.index(wanted)
-    if wanted is not None:
-        is_number = isinstance(wanted, int) or wanted.isdecimal()
-        if is_number and 1 <= int(wanted) <= len(names):
-            return int(wanted) - 1
-        message = f"no sheet {wanted!r}; its sheets are {', '.join(map(repr, names))}"
-        raise InvalidInputError(message, path=location)
     shown = [n for n, sheet in enumerate(sheets) if sheet.sheet_state == "visible"]
     # One row is a header without rows, or a title.
     found = next((n for n in shown if _has_rows(sheets[n])), None)
@@ -162,11 +149,10 @@ def _chosen(sheets: list[Any], wanted: str | int | None, location: str) -> int:
         return next(iter(shown), 0)
     if len(shown) > 1:
         _log.info(
-            "%s: sheet %r is read, the first of %d that has rows; name another with %s",
+            "%s: sheet %r is read, the first of %d that has rows; save another as CSV",
             location,
-            names[found],
-            len(names),
-            option_name("sheet"),
+            sheets[found].title,
+            len(sheets),
         )
     return found
 

@@ -23,7 +23,6 @@ from neardup.options.choices import (
     Progress,
     Refresh,
     Side,
-    TableFormat,
     TermFrequency,
     TextFormat,
     TokenizerChoice,
@@ -38,7 +37,6 @@ from neardup.options.kinds import (
     Documents,
     Encoding,
     FunctionOrFlag,
-    NameOrNumber,
     OneOf,
     PathOrUrl,
     Seconds,
@@ -95,12 +93,6 @@ class InputOptions(Options):
         Delimiter(),
         default=None,
         usual="a comma; a tab for TSV",
-    )
-    sheet: str | int | None = option(
-        "Sheet of a spreadsheet, by name or number.",
-        NameOrNumber(),
-        default=None,
-        usual="the first with rows",
     )
     document: DocumentUnit | None = option(
         "One document per line of text files, or per folder.",
@@ -528,27 +520,14 @@ class OutputOptions(Options):
     overwrite: bool = option("Replace the output if it exists.", default=False)
 
 
-class PageOptions(Options):
-    """The page of a result."""
-
-    heading = "Output"
-
-    report: Any = option(
-        "Also write an HTML page that shows the result.",
-        PathOrUrl(),
-        default=None,
-        metavar="FILE",
-    )
-
-
-class TableOptions(PageOptions, OutputOptions):
+class TableOptions(OutputOptions):
     """Options of a command that writes one table."""
 
-    format: TableFormat | None = option(
-        "Format of the table, where its name has no ending.", default=None, usual="jsonl"
-    )
     differs = but(
-        output={"more": "The ending decides the format: .parquet, .csv, .jsonl or .xlsx."}
+        output={
+            "more": "The ending decides the format: .parquet, .csv, .jsonl or .xlsx; without one "
+            "it is JSON lines."
+        }
     )
 
 
@@ -566,14 +545,6 @@ class FolderOptions(OutputOptions):
             "more": "- writes the rows to standard output, as JSON lines.",
         }
     )
-
-
-class PassageTextOptions(Options):
-    """Texts of passages in a table."""
-
-    heading = "Output"
-
-    no_text: bool = option("Leave out the texts of the passages.", default=False)
 
 
 class PrintOptions(Options):
@@ -599,7 +570,6 @@ class EngineOptions(WorkspaceOptions):
         default="threads",
         more="Spark executors must reach inputs and outputs under the same paths or URLs.",
     )
-    fresh: bool = option("Start over instead of resuming a stopped run.", default=False)
 
 
 # The groups that public functions take as one value each.
@@ -687,8 +657,6 @@ class ReadOptions(WhereOptions, AgainstOptions):
         UTF-8.
     delimiter
         Field separator of CSV, one ASCII character. None: a comma, or a tab for TSV.
-    sheet
-        Sheet of a spreadsheet, by name or by number from 1. None: the first with rows.
     document
         ``line``: each line of a text file is a document. ``folder``: the files of a folder are one
         document, in the order of their names. None: each file or row.

@@ -240,18 +240,6 @@ class Address(Text):
     """The path or URL of a file, as it was written."""
 
 
-class NameOrNumber(Kind):
-    """A name, or a number from 1; a string is a name first, whatever it is made of."""
-
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the name as it was given, or the number as a plain ``int``."""
-        if isinstance(value, str):
-            return value
-        if _as_int(value) is None:
-            raise _unlike(name, "a name or a whole number", value)
-        return Whole(1).checked(name, value)
-
-
 class Host(Kind):
     """The name or address of a machine, without a port."""
 

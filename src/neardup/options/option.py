@@ -145,12 +145,15 @@ class Options:
         Changes of the help, range or default of inherited options, by name.
     heading
         Heading of help above the options that the class declares.
+    in_python
+        Names of options that the command line does not have.
     """
 
     known: ClassVar[Mapping[str, Option]] = {}
     own: ClassVar[frozenset[str]] = frozenset()
     differs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     heading: ClassVar[str] = ""
+    in_python: ClassVar[frozenset[str]] = frozenset()
     __signature__: ClassVar[Any] = _Signature()
 
     def __init_subclass__(cls) -> None:

@@ -95,7 +95,6 @@ class Reading(TypedDict):
     input_format: str
     encoding: str | None
     delimiter: str | None
-    sheet: NotRequired[str | int | None]
     document: NotRequired[DocumentUnit | None]
     main_text: bool
     against_text_column: NotRequired[str | _Names | None]

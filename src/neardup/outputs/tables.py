@@ -22,7 +22,6 @@ from neardup.errors import InvalidParameterError, MissingExtraError, WriteError
 from neardup.files.destinations import Target, check_file, is_standard_output, write_file
 from neardup.files.remote import Url
 from neardup.files.streams import Destination, writing
-from neardup.options.choices import TableFormat
 from neardup.runs.disk import note_stream
 from neardup.runs.progress import counted, job_logger, plural
 from neardup.tables import Texts
@@ -72,7 +71,7 @@ class TableTarget:
     def write(self, table: pa.Table | pa.RecordBatchReader, *, overwrite: bool) -> None:
         """Write the table; a file appears when complete, a stream gets some rows at a time."""
         if not self.is_stream:
-            write_table(table, self.path, overwrite=overwrite, table_format=self.format)
+            write_table(table, self.path, overwrite=overwrite)
             return
         with note_stream(str(self)), self._open() as stream:
             _WRITERS[self.format](table, stream)
@@ -94,12 +93,12 @@ class TableTarget:
             raise WriteError(message) from None
 
 
-def plan_table(target: Target, table_format: TableFormat | None, *, overwrite: bool) -> TableTarget:
-    """Plan the file and format of a table before work starts; JSON lines by default."""
+def plan_table(target: Target, *, overwrite: bool) -> TableTarget:
+    """Plan the file and format of a table before work starts; JSON lines for a stream."""
     if not _is_stream(target):
-        check_table_file(target, overwrite=overwrite, table_format=table_format)
-        return TableTarget(target, _format_of(target, table_format), is_stream=False)
-    found = _format_of(target, table_format) or "jsonl"
+        check_table_file(target, overwrite=overwrite)
+        return TableTarget(target, _format_of(target), is_stream=False)
+    found = _format_of(target) or "jsonl"
     if found in _OF_FILES:
         name = _OF_FILES[found]
         message = f"{target} is no file, and takes CSV or JSON lines only; {name} needs a file"
@@ -119,25 +118,16 @@ def _is_stream(target: Target) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def _format_of(target: Target, table_format: str | None = None) -> str:
-    """Return the format of a table's file, by its ending or ``table_format``.
-
-    Empty if both are missing.
-    """
-    found = target.suffix[1:] if target.suffix in _TABLE_SUFFIXES else ""
-    if table_format is not None and found and found != table_format:
-        message = f"format {table_format} does not go with the name {target}; leave it out"
-        raise InvalidParameterError(message, "format")
-    return table_format or found
+def _format_of(target: Target) -> str:
+    """Return the format of a table by the ending of its file; empty for others."""
+    return target.suffix[1:] if target.suffix in _TABLE_SUFFIXES else ""
 
 
-def check_table_file(target: Target, *, overwrite: bool, table_format: str | None = None) -> None:
+def check_table_file(target: Target, *, overwrite: bool) -> None:
     """Make sure, before work starts, that a table may be written to a file."""
-    found = _format_of(target, table_format)
-    if found == "xlsx" and find_spec("xlsxwriter") is None:
+    if _format_of(target) == "xlsx" and find_spec("xlsxwriter") is None:
         raise MissingExtraError("xlsx", "a spreadsheet")
-    suffixes = _TABLE_SUFFIXES if not found else (target.suffix,)
-    check_file(target, suffixes, overwrite=overwrite)
+    check_file(target, _TABLE_SUFFIXES, overwrite=overwrite)
 
 
 def write_table(
@@ -145,15 +135,14 @@ def write_table(
     target: Target,
     *,
     overwrite: bool = False,
-    table_format: str | None = None,
 ) -> None:
     """Write a table to a file, which appears when it is complete.
 
     Every page of a Parquet file has a checksum. Rows that are read are written as they come; the
     file does not depend on how they are cut.
     """
-    check_table_file(target, overwrite=overwrite, table_format=table_format)
-    written_as = _format_of(target, table_format)
+    check_table_file(target, overwrite=overwrite)
+    written_as = _format_of(target)
 
     def write(destination: Destination) -> None:
         if written_as == "parquet" and isinstance(table, pa.RecordBatchReader):
@@ -177,7 +166,6 @@ def write_parquet_parts(
     destination: Destination,
     *,
     part_rows: int = PART_ROWS,
-    are_groups: bool = False,
 ) -> str:
     """Write rows, as they come, to a file, or to a folder of parts if they are many.
 
@@ -195,11 +183,9 @@ def write_parquet_parts(
         While rows come it is not complete, so it should be in a folder that is not yet in place.
     part_rows
         Rows of a part; the last one may have fewer.
-    are_groups
-        Batches are row groups as they are, of rows so long that fewer should be in memory.
     """
     digest = hashlib.sha256()
-    groups = _row_groups(batches, schema, part_rows, are_groups=are_groups)
+    groups = _row_groups(batches, schema, part_rows)
     for number, part in groupby(groups, itemgetter(0)):
         if number == 1:
             with writing(destination):
@@ -236,27 +222,23 @@ def _row_groups(
     batches: Iterable[pa.Table | pa.RecordBatch],
     schema: pa.Schema,
     part_rows: int,
-    *,
-    are_groups: bool = False,
 ) -> Iterator[tuple[int, pa.Table]]:
     """Yield the number of a part and the rows of one of its groups, group after group.
 
-    All groups of a part but the last have ``ROW_GROUP_ROWS``, unless batches are groups; one that
-    goes beyond a part is cut. A table without rows is one group without rows.
+    All groups of a part but the last have ``ROW_GROUP_ROWS``. A table without rows is one group
+    without rows.
     """
     waiting: list[pa.Table] = []
     n_rows = n_waiting = 0
     for batch in batches:
         rows = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
         while len(rows):
-            n_wanted = part_rows - n_rows % part_rows
-            if not are_groups:
-                n_wanted = min(ROW_GROUP_ROWS, n_wanted)
+            n_wanted = min(ROW_GROUP_ROWS, part_rows - n_rows % part_rows)
             n_missing = n_wanted - n_waiting
             waiting.append(rows[:n_missing])
             rows = rows[n_missing:]
             n_waiting += len(waiting[-1])
-            if n_waiting == n_wanted or are_groups:
+            if n_waiting == n_wanted:
                 yield n_rows // part_rows, _join(waiting, schema)
                 n_rows += n_waiting
                 waiting, n_waiting = [], 0

@@ -16,15 +16,13 @@ from neardup.files.ids import as_text, choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.passes import numbered_blocks, text_has_changed
+from neardup.reading.passes import numbered_blocks
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
 
 
@@ -231,133 +229,6 @@ def _find(
         for row, text in zip(here.tolist(), texts.to_pylist(), strict=True)
         if text is not None
     ]
-
-
-class KeptTexts:
-    """Texts of documents of some catalogues, numbered consecutively.
-
-    Parameters
-    ----------
-    numbers
-        The documents with a text, ascending.
-    sizes
-        Bytes of each text.
-    kind
-        Type of the texts.
-    path
-        The file, which is mapped on demand.
-    """
-
-    def __init__(self, numbers: Int64s, sizes: Int64s, kind: pa.DataType, path: Path) -> None:
-        import pyarrow as pa
-
-        self._numbers, self._sizes, self.kind = numbers, sizes, kind
-        self._file = pa.memory_map(str(path))
-        self._reader = pa.ipc.open_file(self._file)
-        n_batches = self._reader.num_record_batches
-        counts = [self._reader.get_batch(i).num_rows for i in range(n_batches)]
-        self._starts = np.cumsum([0, *counts])
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def sizes(self, documents: Int64s) -> Int64s:
-        """Return the bytes of documents' texts; 0 for a missing text."""
-        places, is_there = self._places(documents)
-        sizes: Int64s = np.where(is_there, self._sizes[places], 0)
-        return sizes
-
-    def take(self, documents: Int64s) -> pa.Array:
-        """Return the texts of documents in any order; null for a missing one."""
-        import pyarrow as pa
-
-        places, is_there = self._places(documents)
-        wanted = np.unique(places[is_there])
-        batches = np.searchsorted(self._starts, wanted, side="right") - 1
-        parts = [pa.array([], self.kind)]
-        for batch in np.unique(batches).tolist():
-            rows = wanted[batches == batch] - self._starts[batch]
-            parts.append(self._reader.get_batch(batch).column(0).take(pa.array(rows)))
-        found = np.searchsorted(wanted, places)
-        return pa.concat_arrays(parts).take(pa.array(found, mask=~is_there))
-
-    def _places(self, documents: Int64s) -> tuple[Int64s, Bools]:
-        """Return the positions of documents among the stored ones, and which are stored."""
-        if not len(self._numbers):
-            return np.zeros(len(documents), np.int64), np.zeros(len(documents), np.bool_)
-        places = np.minimum(np.searchsorted(self._numbers, documents), len(self._numbers) - 1)
-        return places, self._numbers[places] == documents
-
-
-def keep_texts(
-    catalogues: Sequence[Catalogue], wanted: Bools, path: Path, runner: Runner, *, as_bytes: bool
-) -> KeptTexts:
-    """Read the texts of some documents again and write them to a file, block after block.
-
-    Parameters
-    ----------
-    catalogues
-        All documents. Index documents have no texts.
-    wanted
-        Mask of the documents to read.
-    path
-        The file, which takes the disk space of the texts.
-    runner
-        Runner of the reading.
-    as_bytes
-        Whether files are read as bytes.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    kind = pa.large_binary() if as_bytes else pa.large_string()
-
-    def read(item: tuple[str, RowBlock, ColumnNames, Bools]) -> pa.Array:
-        name, block, columns, select = item
-        texts = block.parse(columns, select=select, skip_bad=True).text
-        if texts.null_count:
-            raise text_has_changed(name)
-        return texts.cast(kind)
-
-    numbers, blocks = [np.empty(0, np.int64)], _wanted_blocks(catalogues, wanted)
-    sizes = [np.empty(0, np.int64)]
-    schema = pa.schema([("text", kind)])
-    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, schema) as writer:
-        for texts in runner.map(read, blocks):
-            writer.write_batch(pa.record_batch([texts], schema=schema))
-            sizes.append(pc.binary_length(texts).to_numpy())
-    starts = np.cumsum([0, *(len(catalogue) for catalogue in catalogues)])
-    for catalogue, start in zip(catalogues, starts.tolist(), strict=False):
-        if _has_texts(catalogue):
-            # Documents before them have no source.
-            first = start + int(catalogue.source_starts[0])
-            numbers.append(np.flatnonzero(wanted[first : start + len(catalogue)]) + first)
-    return KeptTexts(np.concatenate(numbers), np.concatenate(sizes), kind, path)
-
-
-def _has_texts(catalogue: Catalogue) -> bool:
-    sources = catalogue.sources
-    return bool(sources) and all(source.has_lasting_rows for source in sources)
-
-
-def _wanted_blocks(
-    catalogues: Sequence[Catalogue], wanted: Bools
-) -> Iterator[tuple[str, RowBlock, ColumnNames, Bools]]:
-    start = 0
-    for catalogue in catalogues:
-        here = wanted[start : start + len(catalogue)]
-        start += len(catalogue)
-        if not _has_texts(catalogue):
-            continue
-        columns = catalogue.columns.only_text()
-        for source, first, stop in catalogue.ranges():
-            if not here[first:stop].any():
-                continue
-            for block, rows in numbered_blocks(source, first, stop):
-                select = here[rows]
-                if select.any():
-                    yield source.name, block, columns, select
 
 
 # Share of the memory for values, and bytes per file of them in a work folder.

@@ -479,7 +479,6 @@ class WorkFolder(LastingWork):
         name: str,
         key: Mapping[str, Any],
         *,
-        fresh: bool = False,
         at_once: bool = False,
     ) -> WorkFolder:
         """Open the work folder for a key, with the results of earlier runs.
@@ -492,14 +491,12 @@ class WorkFolder(LastingWork):
             Name of the run, such as the name of its output.
         key
             All inputs of the work, from ``opening.key_of``.
-        fresh
-            Discard earlier results.
         at_once
             Create the folder now, because runs for other outputs may use the same one.
         """
         folder = cls(WorkPlace(parent, name, digest_of(key)), key)
         if at_once or folder._place.exists():
-            folder._enter(is_fresh=fresh)
+            folder._enter(is_fresh=False)
         return folder
 
     @classmethod

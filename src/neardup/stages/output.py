@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
@@ -20,13 +19,13 @@ from neardup.files.languages import IN_MEMORY, language_of_file
 from neardup.files.memory import WRITTEN_AS
 from neardup.files.resolve import written_document
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.files.streams import Destination, LocalDestination, is_url
+from neardup.files.streams import is_url
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary
 from neardup.outputs.table_rows import TableRows
 from neardup.reading.catalogue import Catalogue, RowNumbers
 from neardup.reading.passes import numbered_blocks, read_at
-from neardup.reading.texts import FoundText, KeptTexts, keep_texts
+from neardup.reading.texts import FoundText
 from neardup.reports.dedup import Removal
 from neardup.reports.examples import Document
 from neardup.runs.runner import Runner
@@ -38,86 +37,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.outputs.summary_records import DedupRecord
-
-
-# The table of removed documents with the texts of both, written within bounded memory.
-
-TEXT_COLUMNS = ("text", "kept_text")
-"""Columns of the texts, after all others."""
-
-# Rows per row group, and bytes of their texts unless one row has more.
-_GROUP_ROWS, _GROUP_BYTES = 1 << 16, 32 << 20
-
-
-def write_with_texts(
-    rows_of: Callable[[Int64s], pa.Table],
-    gone: Int64s,
-    keepers: Int64s,
-    catalogues: Sequence[Catalogue],
-    destination: Destination,
-    runner: Runner,
-    *,
-    as_bytes: bool,
-) -> str:
-    """Write a table of removed documents with their texts and their keepers' texts.
-
-    Returns its digest. Texts are first copied to a file next to the table, in reading order,
-    because keepers' texts are needed in any order.
-
-    Parameters
-    ----------
-    rows_of
-        Returns the rows of some of the documents.
-    gone, keepers
-        Numbers of the documents and of their keepers, among all of ``catalogues``.
-    catalogues
-        The other collection, then the own one, whose documents may be removed.
-    destination
-        Path of the table.
-    runner
-        Runner of the reading.
-    as_bytes
-        Whether the documents are bytes.
-    """
-    from neardup.outputs.tables import write_parquet_parts
-
-    n_other = len(catalogues[0])
-    wanted: Bools = np.zeros(sum(map(len, catalogues)), np.bool_)
-    wanted[gone + n_other] = True
-    wanted[keepers] = True
-    folder = Path(str(destination)).parent if isinstance(destination, LocalDestination) else None
-    with tempfile.TemporaryDirectory(prefix=".texts-", dir=folder) as temporary:
-        path = Path(temporary, "texts")
-        texts = keep_texts(catalogues, wanted, path, runner, as_bytes=as_bytes)
-
-        def groups() -> Iterator[pa.Table]:
-            sizes = texts.sizes(gone + n_other) + texts.sizes(keepers)
-            for rows in _slices(sizes):
-                yield _with_texts(rows_of(gone[rows]), gone[rows] + n_other, keepers[rows], texts)
-
-        nothing = gone[:0]
-        schema = _with_texts(rows_of(nothing), nothing, nothing, texts).schema
-        digest = write_parquet_parts(groups(), schema, destination, are_groups=True)
-        texts.close()
-    return digest
-
-
-def _with_texts(rows: pa.Table, gone: Int64s, keepers: Int64s, texts: KeptTexts) -> pa.Table:
-    for name, documents in zip(TEXT_COLUMNS, (gone, keepers), strict=True):
-        rows = rows.append_column(name, texts.take(documents))
-    return rows
-
-
-def _slices(sizes: Int64s) -> Iterator[slice]:
-    """Divide rows into row groups, by number and by bytes of their texts."""
-    ends = np.cumsum(sizes)
-    start = 0
-    while start < len(sizes):
-        before = int(ends[start - 1]) if start else 0
-        stop = int(np.searchsorted(ends, before + _GROUP_BYTES, side="right"))
-        stop = min(max(stop, start + 1), start + _GROUP_ROWS, len(sizes))
-        yield slice(start, stop)
-        start = stop
 
 
 Side = Literal["kept", "removed"]
@@ -256,8 +175,7 @@ class DedupOutput:
         described = self.summary["reading"]
         columns = described["text_column"]
         texts = columns if isinstance(columns, str) else tuple(columns)
-        # A written spreadsheet has one sheet.
-        options = input_options_of(described).but(sheet=None)
+        options = input_options_of(described)
         output_format = self.summary["output_format"]
         if output_format is None:
             message = (
@@ -293,7 +211,7 @@ class DedupOutput:
         path = _below(self.folder, name)
         if not is_url(path) and not Path(path).exists():
             raise self._incomplete(name)
-        return open_written(path, without=TEXT_COLUMNS)
+        return open_written(path)
 
     def _incomplete(self, name: str) -> InvalidInputError:
         message = f"the output is not complete: it has no {name}; run `neardup dedup` again"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -168,14 +168,10 @@ def open_table(
     return TableRows(schema, len(rows), rows.blocks, finish), summary
 
 
-def open_written(path: str, without: Sequence[str] = ()) -> TableRows:
-    """Open a table of an output folder, without the named columns."""
-    import pyarrow as pa
-
+def open_written(path: str) -> TableRows:
+    """Open a table of an output folder."""
     sources = resolve_tables(path, options=InputOptions(input_format="parquet"))
-    rows = _rows_of([source for source in sources if isinstance(source, ParquetSource)])
-    left = [field for field in rows.schema if field.name not in without]
-    return replace(rows, schema=pa.schema(left))
+    return _rows_of([source for source in sources if isinstance(source, ParquetSource)])
 
 
 def _rows_of(sources: Sequence[ParquetSource]) -> TableRows:

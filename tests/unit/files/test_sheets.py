@@ -46,8 +46,8 @@ def book(path: Path, **contents: list[list[object]]) -> Path:
     return path
 
 
-def open_sheet(path: Path, sheet: str | int | None = None) -> Source:
-    return file_source(str(path), path.name, InputOptions(sheet=sheet))
+def open_sheet(path: Path) -> Source:
+    return file_source(str(path), path.name, InputOptions())
 
 
 def rows_of(source: Source) -> list[dict[str, str]]:
@@ -75,38 +75,8 @@ def test_sheet__first_that_has_rows(tmp_path, caplog):
     assert rows_of(open_sheet(path)) == [{"id": "007", "text": "one"}, {"id": "8", "text": "two"}]
     [said] = caplog.messages
     assert said == (
-        f"{path}: sheet 'data' is read, the first of 5 that has rows; name another with sheet"
+        f"{path}: sheet 'data' is read, the first of 5 that has rows; save another as CSV"
     )
-
-
-@pytest.mark.parametrize(
-    ("wanted", "texts"),
-    [
-        ("data", ["one", "two"]),
-        ("1", ["one"]),
-        ("3", ["hidden"]),
-        ("hidden", ["hidden"]),
-        (3, ["hidden"]),
-    ],
-)
-def test_sheet__by_name_or_number(tmp_path, caplog, wanted, texts):
-    caplog.set_level(logging.INFO, "neardup.hints")
-    hidden = [["text"], ["hidden"]]
-    path = book(tmp_path / "a.xlsx", **{"2": [["text"], ["one"]], "data": ROWS, "hidden": hidden})
-    assert [row["text"] for row in rows_of(open_sheet(path, wanted))] == texts
-    # A name comes before a number, if it is text.
-    assert [row["text"] for row in rows_of(open_sheet(path, "2"))] == ["one"]
-    assert [row["text"] for row in rows_of(open_sheet(path, 2))] == ["one", "two"]
-    assert not caplog.messages
-
-
-@pytest.mark.parametrize("wanted", ["Data", "0", "4", "-1", "", 5])
-def test_sheet__that_is_not_there(tmp_path, wanted):
-    path = book(tmp_path / "a.xlsx", data=ROWS, other=[], hidden=[])
-    with pytest.raises(InvalidInputError) as caught:
-        open_sheet(path, wanted)
-    reason = f"no sheet {wanted!r}; its sheets are 'data', 'other', 'hidden'"
-    assert str(caught.value) == f"{path}: {reason}"
 
 
 def test_sheet__none_has_rows(tmp_path):

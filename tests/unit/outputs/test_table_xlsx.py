@@ -140,8 +140,8 @@ def test_write_xlsx__same_bytes_each_time(tmp_path):
 def test_xlsx__only_as_a_file(monkeypatch, tmp_path):
     os.mkfifo(tmp_path / "pipe.xlsx")
     with pytest.raises(InvalidParameterError, match="takes CSV or JSON lines only; a spreadsheet"):
-        plan_table(tmp_path / "pipe.xlsx", None, overwrite=False)
+        plan_table(tmp_path / "pipe.xlsx", overwrite=False)
     monkeypatch.setattr(tables, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"a spreadsheet needs an extra: .*\[xlsx\]"):
-        plan_table(tmp_path / "a.xlsx", None, overwrite=False)
-    plan_table(tmp_path / "a.csv", None, overwrite=False)
+        plan_table(tmp_path / "a.xlsx", overwrite=False)
+    plan_table(tmp_path / "a.csv", overwrite=False)

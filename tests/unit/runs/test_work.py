@@ -62,15 +62,6 @@ def test_work__parents_go_with_the_run_that_finishes(tmp_path):
     assert parent.is_dir()
 
 
-def test_work__fresh(tmp_path):
-    run(tmp_path, finishes=False)
-    with open_work(tmp_path, fresh=True) as work:
-        assert work.n_done == 0
-        assert names(work) == set()
-        do(work, "task-1")
-        assert names(work) == {"task-1.rows.bin", "task-1.keys"}
-
-
 def test_work__an_error_keeps_what_is_done(tmp_path):
     work = open_work(tmp_path)
 

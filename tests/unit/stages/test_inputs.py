@@ -54,7 +54,6 @@ def test_summary__inputs_and_reading(tmp_path, monkeypatch):
             "input_format": "auto",
             "encoding": "utf-16",
             "delimiter": None,
-            "sheet": None,
             "document": None,
             "main_text": False,
         },

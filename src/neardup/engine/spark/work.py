@@ -249,9 +249,7 @@ class SharedWork(LastingWork):
     _place: WorkPlace | _UrlPlace
 
     @classmethod
-    def open(
-        cls, parent: Target, name: str, key: Mapping[str, Any], *, fresh: bool = False
-    ) -> SharedWork:
+    def open(cls, parent: Target, name: str, key: Mapping[str, Any]) -> SharedWork:
         """Open the work for a key, with the results of earlier runs.
 
         Parameters
@@ -261,18 +259,14 @@ class SharedWork(LastingWork):
         name
             Name of the run, such as that of its output.
         key
-            All inputs of the work, from ``workspaces.key_of``.
-        fresh
-            Discard earlier results.
+            All inputs of the work, from ``opening.key_of``.
         """
         if isinstance(parent, Path):
             with work_errors(parent, is_lasting=False):
-                return cls(WorkPlace(parent.absolute(), name, digest_of(key)), key, fresh=fresh)
-        return cls(_UrlPlace(parent, name, digest_of(key)), key, fresh=fresh)
+                return cls(WorkPlace(parent.absolute(), name, digest_of(key)), key)
+        return cls(_UrlPlace(parent, name, digest_of(key)), key)
 
-    def __init__(
-        self, place: WorkPlace | _UrlPlace, key: Mapping[str, Any], *, fresh: bool
-    ) -> None:
+    def __init__(self, place: WorkPlace | _UrlPlace, key: Mapping[str, Any]) -> None:
         super().__init__(place, key)
         self.location = str(place.path)
         self._purpose = digest_of(key)
@@ -282,8 +276,6 @@ class SharedWork(LastingWork):
         is_new = not place.exists()
         place.enter()
         try:
-            if fresh:
-                place.clear()
             place.note(key)
             self._remove_leftovers()
             self._done = self._find_tasks()
@@ -424,12 +416,6 @@ class _UrlPlace:
     def note(self, key: Mapping[str, Any]) -> None:
         with writing_to(self.path):
             self._put(KEY, {"key": key})
-
-    def clear(self) -> None:
-        with writing_to(self.path):
-            for path in self._system.find(self._path):
-                if path.rpartition("/")[2] != _HOLDER:
-                    self._system.rm_file(path)
 
     def leave(self) -> None:
         with contextlib.suppress(Exception):

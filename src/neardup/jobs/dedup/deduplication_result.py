@@ -15,7 +15,7 @@ from neardup.reading.texts import IdLookup
 from neardup.runs.progress import Progress, counted
 from neardup.runs.runner import Runner
 from neardup.stages.options import OF_INPUTS
-from neardup.stages.selection import KeeperIds, TwoCollections, in_batches, write_tables
+from neardup.stages.selection import KeeperIds, TwoCollections, in_batches
 from neardup.tables import Assignment, Int64s
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from neardup.files.streams import Destination
     from neardup.jobs.explain import ExplainResult
     from neardup.outputs.summary_records import DedupSummary
     from neardup.text.tokenizers import TokenFunction
@@ -98,7 +97,6 @@ class DeduplicationResult(TwoCollections):
         *,
         overwrite: bool = False,
         format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
-        with_text: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Write kept and removed rows, the tables and the summary to a folder.
@@ -117,48 +115,17 @@ class DeduplicationResult(TwoCollections):
             ``same``: rows are copied unchanged. ``jsonl`` or ``parquet``: converted. ``none``: only
             tables and summary, no rows; ``drop`` can remove the documents later, but ``explain``
             and ``report`` need the rows.
-        with_text
-            Add the texts to ``removed.parquet``: ``text``, and ``kept_text`` of the keeper, null
-            for a document of an index. The files are read once more, and the texts temporarily take
-            as much disk space again.
         progress
             As for ``deduplicate``; the stage is ``write``, and its work is rows.
 
         Raises
         ------
-        InvalidParameterError
-            If texts are requested and only ids are known.
         OutputExistsError
             If the folder exists and ``overwrite`` is not set, or if it holds an input.
         WriteError
             If writing fails; partial output is removed as far as possible.
         """
-        if with_text and not self.summary["input_files"]:
-            message = "with_text needs the documents, of which only ids are known; give data"
-            raise InvalidParameterError(message, "with_text")
-        self._write(
-            path,
-            self._write_tables_with_text if with_text else self._write_tables,
-            format,
-            overwrite=overwrite,
-            progress=progress,
-        )
-
-    def _write_tables_with_text(self, folder: Destination, runner: Runner) -> dict[str, str]:
-        from neardup.stages.output import write_with_texts
-
-        gone = self._removed_numbers()
-        digest = write_with_texts(
-            self._removed_rows,
-            gone,
-            self._assignment.keepers[gone],
-            (self._other, self._documents),
-            folder / "removed.parquet",
-            runner,
-            as_bytes=self.summary["reading"]["input_format"] == "bytes",
-        )
-        others = {name: rows for name, rows in self._tables().items() if name != "removed.parquet"}
-        return {"removed.parquet": digest, **write_tables(others, folder)}
+        self._write(path, self._write_tables, format, overwrite=overwrite, progress=progress)
 
     @cached_property
     def removed(self) -> pa.Table:
