@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from neardup.files.resolve import resolve_paths
+from neardup.files.inputs import resolve_paths
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions
 from tests.files import compress

@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 from neardup.engine.opening import key_of
-from neardup.files.resolve import resolve_paths
+from neardup.files.inputs import resolve_paths
 from neardup.options.documents import DedupOptions
 from tests.archives import ENDINGS, archive_of
 

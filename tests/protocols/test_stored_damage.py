@@ -29,7 +29,7 @@ import pytest
 import neardup
 import neardup.cli
 from neardup.errors import NeardupError
-from neardup.files.resolve import resolve_paths
+from neardup.files.inputs import resolve_paths
 from neardup.jobs.drop import drop_documents
 from neardup.jobs.explain import explain_document
 from neardup.options.documents import DropOptions

@@ -12,7 +12,7 @@ from neardup.engine.engine import DOCUMENT
 from neardup.engine.spark.cluster import cluster_of
 from neardup.engine.spark.engine import SparkEngine
 from neardup.engine.threads import ThreadEngine
-from neardup.files.resolve import resolve_inputs
+from neardup.files.inputs import resolve_inputs
 from neardup.options.documents import PairOptions
 from neardup.reading.sign import list_block
 from neardup.runs.runner import Runner

@@ -78,8 +78,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     much each pair of documents shares, the largest share first.
     """
     from neardup.documents.other import resolve_other
-    from neardup.files.inputs import origins_of
-    from neardup.files.resolve import resolve_paths
+    from neardup.files.inputs import origins_of, resolve_paths
     from neardup.jobs.align.align import align_collections, key_of_alignment
     from neardup.jobs.align.other import choose_options, choose_other, no_other
     from neardup.passages.index import PassageHandle

@@ -155,7 +155,7 @@ class Call:
     def other_sources(self, options: AgainstOptions, tokenizer: Any = None) -> Inputs | None:
         """Return the sources of ``--against``, None without."""
         from neardup.documents.other import resolve_against
-        from neardup.files.resolve import resolve_paths
+        from neardup.files.inputs import resolve_paths
 
         against = self.options.against or ()
         named = [Path(each) for each in against]
@@ -205,7 +205,7 @@ class Call:
         options: AgainstOptions,
         make: Callable[..., Report],
     ) -> Report:
-        from neardup.files.resolve import resolve_paths
+        from neardup.files.inputs import resolve_paths
 
         own = resolve_paths(inputs, options) if inputs else None
         other = self.other_sources(options)

@@ -70,8 +70,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     """
     from neardup.engine.opening import key_of
     from neardup.errors import InvalidParameterError
-    from neardup.files.inputs import origins_of
-    from neardup.files.resolve import STANDARD_INPUT, resolve_paths
+    from neardup.files.inputs import STANDARD_INPUT, origins_of, resolve_paths
     from neardup.jobs.cut.cut import cut_as_named, cut_sources
     from neardup.jobs.cut.plan import plan_cut
     from neardup.reading.where import rows_where

@@ -98,8 +98,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
         _decide_by_pairs(call, inputs)
         return
     from neardup.documents.other import index_and_others
-    from neardup.files.inputs import origins_of
-    from neardup.files.resolve import resolve_paths
+    from neardup.files.inputs import origins_of, resolve_paths
     from neardup.index.store import index_named
     from neardup.jobs.dedup.run import DedupJob
     from neardup.runs.work import IN_MEMORY
@@ -261,8 +260,7 @@ _OF_THE_COMMAND = {"output", "format", "overwrite", "pairs", "workers", "quiet",
 
 def _decide_by_pairs(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.engine.opening import open_workspace
-    from neardup.files.inputs import origins_of
-    from neardup.files.resolve import STANDARD_INPUT, resolve_paths
+    from neardup.files.inputs import STANDARD_INPUT, origins_of, resolve_paths
     from neardup.jobs.choose import choose_documents
     from neardup.options.documents import ChooseOptions
     from neardup.options.groups import WorkspaceOptions

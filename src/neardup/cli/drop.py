@@ -53,7 +53,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     the bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
     from neardup.engine.opening import open_workspace
-    from neardup.files.resolve import STANDARD_INPUT, resolve_paths
+    from neardup.files.inputs import STANDARD_INPUT, resolve_paths
     from neardup.jobs.drop import drop_documents
     from neardup.reading.where import rows_where
 

@@ -184,8 +184,7 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
     as they are when documents are added later.
     """
     from neardup.files.destinations import FolderKind, check_apart, new_folder
-    from neardup.files.inputs import Inputs, check_effect, origins_of
-    from neardup.files.resolve import resolve_paths
+    from neardup.files.inputs import Inputs, check_effect, origins_of, resolve_paths
     from neardup.index.store import FILE, Database, create_index, index_named
     from neardup.jobs.index import index
     from neardup.options.groups import TextReadingOptions
@@ -266,8 +265,7 @@ def add(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
 
     Their ids must not be in the index yet.
     """
-    from neardup.files.inputs import check_effect
-    from neardup.files.resolve import resolve_paths
+    from neardup.files.inputs import check_effect, resolve_paths
     from neardup.jobs.index import index
     from neardup.options.groups import TextReadingOptions
     from neardup.reading.where import rows_where

@@ -60,8 +60,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     input, a before b within one collection; with --top the most similar is first. For containment a
     is contained in b. Every pair is found unless --method is minhash.
     """
-    from neardup.files.inputs import origins_of
-    from neardup.files.resolve import resolve_paths
+    from neardup.files.inputs import origins_of, resolve_paths
     from neardup.jobs.pairs.run import PairJob
 
     given: PairCommandOptions = call.options

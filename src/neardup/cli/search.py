@@ -98,8 +98,7 @@ def command(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     query_id, doc_id and similarity, the most similar first.
     """
     from neardup.engine.opening import key_with_index
-    from neardup.files.inputs import origins_of
-    from neardup.files.resolve import resolve_paths
+    from neardup.files.inputs import origins_of, resolve_paths
     from neardup.index.store import kind_of
     from neardup.reading.where import rows_where
 

@@ -40,8 +40,7 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     reader owns.
     """
     from neardup.files.destinations import check_apart, size_of
-    from neardup.files.inputs import origins_of
-    from neardup.files.resolve import resolve_paths
+    from neardup.files.inputs import origins_of, resolve_paths
     from neardup.jobs.sketch import write_sketches
     from neardup.outputs.tables import check_table_file
     from neardup.reading.where import rows_where

@@ -1,26 +1,123 @@
-"""Folders that are one document each: the texts of their files, one after another."""
+"""Folders that are one document each: their files, and the texts of these one after another."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from neardup.errors import InvalidInputError
+from neardup.files.formats import has_rows
 from neardup.files.languages import IN_MEMORY
 from neardup.files.problems import Problems
 from neardup.files.rawsource import MAX_ROW_BYTES
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
+from neardup.files.streams import parts_of, path_of
+from neardup.options.groups import InputOptions
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
-    from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
     from neardup.files.streams import Destination
+
+
+@dataclass(frozen=True)
+class NamedFile:
+    """A file, and the argument that names it or a folder or archive with it."""
+
+    location: str
+    argument: str
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the location."""
+        return parts_of(self.location)
+
+    @cached_property
+    def named(self) -> tuple[str, ...]:
+        """The parts of the argument."""
+        return parts_of(self.argument.removeprefix("file://"))
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the argument names a folder or archive with the file."""
+        n_named = len(self.named)
+        return len(self.parts) > n_named and self.parts[:n_named] == self.named
+
+    @property
+    def is_walked(self) -> bool:
+        """Whether the argument names or matches a folder or archive with the file."""
+        return "**" not in self.argument and len(self.parts) > len(self.named)
+
+
+def document_folders(
+    files: Iterable[NamedFile], options: InputOptions
+) -> dict[str, tuple[str, ...]]:
+    """Return the folder of each file that is put together with the others there.
+
+    Arguments are entries: the entries of the one named folder, several folders, the matches of a
+    pattern, or files. A folder is a document with all files below it. Files are the document of
+    their folder, unless other entries there are folders; a named table stays a table.
+
+    Raises
+    ------
+    InvalidInputError
+        If a file of a folder has several documents.
+    """
+    folders: dict[str, tuple[str, ...]] = {}
+    singles: dict[str, tuple[str, ...]] = {}
+    named_folders = {file.argument for file in files if file.is_walked and file.is_below}
+    for file in files:
+        if has_rows(path_of(file.location), options):
+            if not file.is_walked:
+                continue
+            pattern = os.path.join(file.argument, "**", "*.txt")
+            message = (
+                "each of its rows is a document, and document folder (--document folder) makes one "
+                "of a folder's files; leave it out, name the files by a pattern such as "
+                f"'{pattern}', or read all as text with input_format text (--input-format text)"
+            )
+            raise InvalidInputError(message, path=file.location)
+        depth = len(file.named) + (named_folders == {file.argument})
+        if file.is_walked and len(file.parts) > depth:
+            folders[file.location] = file.parts[:depth]
+        else:
+            singles[file.location] = file.parts[:-1]
+    parents = {folder[:-1] for folder in folders.values()}
+    return folders | {each: folder for each, folder in singles.items() if folder not in parents}
+
+
+def joined_documents(
+    sources: Mapping[NamedFile, Source], folders: Mapping[str, tuple[str, ...]], shared: int
+) -> list[Source]:
+    """Put the sources of files together that are in a folder, where the first of them stands."""
+    members: dict[object, list[NamedFile]] = {}
+    for file in sources:
+        members.setdefault(folders.get(file.location, file), []).append(file)
+    joined: list[Source] = []
+    for folder, files in members.items():
+        if not isinstance(folder, tuple):
+            joined.append(sources[files[0]])
+            continue
+        origin = files[0].location
+        for _ in files[0].parts[len(folder) :]:
+            origin = os.path.dirname(origin)
+        names = {"/".join(file.parts[len(folder) :]): sources[file] for file in files}
+        ordered = dict(sorted(names.items()))
+        joined.append(
+            FolderSource(
+                origin or os.curdir, "/".join(folder[shared:]), [*ordered.values()], [*ordered]
+            )
+        )
+    return joined
+
 
 FILES = pa.list_(pa.struct([("start", pa.int64()), ("name", pa.string())]))
 """The files of a text: the character at which each begins, ascending, and its path below."""

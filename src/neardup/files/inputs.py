@@ -1,24 +1,74 @@
-"""Inputs of a user: sources, files passed over, and options without effect."""
+"""Inputs of a user: from paths, globs, URLs, standard input and data in memory to sources."""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import glob
+import json
+import os
+import shutil
+import stat
+import sys
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, overload
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
-from neardup.files.streams import ending_of
+from neardup.errors import InvalidInputError, ReadError
+from neardup.files.archives import is_archive, unpack
+from neardup.files.binary import HEAD_BYTES, foreign_kind
+from neardup.files.destinations import recover_above
+from neardup.files.folders import (
+    FolderSource,
+    NamedFile,
+    document_folders,
+    joined_documents,
+)
+from neardup.files.formats import (
+    KNOWN_SUFFIXES,
+    file_source,
+    first_suffix,
+    format_of,
+    is_readable,
+    missing_extras,
+)
+from neardup.files.memory import (
+    DatasetSource,
+    arrow_source,
+    is_arrow,
+    is_dataset,
+    refusal,
+    rows_source,
+)
+from neardup.files.remote import check_is_complete, is_remote_output
+from neardup.files.rows import WrappedSource
+from neardup.files.streams import (
+    StandardInput,
+    ending_of,
+    is_remote,
+    is_url,
+    parts_of,
+    path_of,
+    reading,
+)
 from neardup.options.groups import InputOptions
+from neardup.options.kinds import Documents
 from neardup.options.option import no_effect
 
 if TYPE_CHECKING:
     from neardup.files.rows import Source
 
+STANDARD_INPUT = "-"
+
 # Endings that a message names, the most frequent ones.
 _MOST_ENDINGS = 8
 
-
-class NoFile(str):
-    """The path of a pipe, a device or a socket: to read one may never end."""
+_DEFAULTS = InputOptions()
 
 
 class Inputs(Sequence["Source"]):
@@ -54,11 +104,11 @@ class Inputs(Sequence["Source"]):
         return self._sources[index]
 
 
-def _shown_ending(name: str) -> str:
+def _shown_ending(location: str) -> str:
     """Return the ending of a file name as Unicode, which messages and summaries can hold."""
-    if isinstance(name, NoFile):
+    if _is_special(location):
         return "(pipe, device or socket)"
-    return ending_of(name).encode("utf-8", "backslashreplace").decode()
+    return ending_of(location).encode("utf-8", "backslashreplace").decode()
 
 
 def origins_of(*collections: Iterable[Source]) -> list[str | None]:
@@ -87,29 +137,23 @@ def list_endings(counts: Mapping[str, int]) -> str:
     return f"{total:,} {'file' if total == 1 else 'files'} passed over: {', '.join(shown)}"
 
 
-_NO_PAGE = (
-    "where no input is a web page",
-    "read files and columns as such with input_format html",
-    ("input_format",),
-)
-
-# For each option, or value of one, the inputs on which it has no effect, a remedy, and the options
+# For each option, or value of one, the inputs on which it has no effect, a remedy, and an option
 # that the remedy names.
 _WITHOUT_EFFECT = {
-    "input_format": ("on data in memory", "name files", ()),
-    "encoding": ("where no input is text, CSV, JSON or a web page", "name one", ()),
+    "input_format": ("on data in memory", "name files"),
+    "encoding": ("where no input is text, CSV, JSON or a web page", "name one"),
     "delimiter": (
-        "where no input is CSV or TSV",
-        "read files as such with input_format csv",
-        ("input_format",),
+        *("where no input is CSV or TSV", "read files as such with input_format csv"),
+        "input_format",
     ),
     "document line": (
-        "where no input is text",
-        "read files as text with input_format text",
-        ("input_format",),
+        *("where no input is text", "read files as text with input_format text", "input_format"),
     ),
-    "main_text": _NO_PAGE,
-    "document folder": ("where no input is a folder of texts", "name folders", ()),
+    "main_text": (
+        *("where no input is a web page", "read files and columns as such with input_format html"),
+        "input_format",
+    ),
+    "document folder": ("where no input is a folder of texts", "name folders"),
 }
 
 
@@ -118,9 +162,499 @@ def check_effect(options: InputOptions, *collections: Sequence[Source]) -> None:
     concerned = {
         name for sources in collections for source in sources for name in source.input_options
     }
-    for key, (where, remedy, others) in _WITHOUT_EFFECT.items():
+    for key, (where, remedy, *others) in _WITHOUT_EFFECT.items():
         name, _, value = key.partition(" ")
         given = getattr(options, name)
         is_given = given == value if value else given != InputOptions.known[name].default
         if is_given and key not in concerned:
             raise no_effect(key, where, remedy, *others)
+
+
+# From the arguments of a user to sources.
+
+
+def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
+    """Find the sources that a Python caller names or hands over.
+
+    Parameters
+    ----------
+    data
+        A path, as a string or Path (see ``resolve_paths``), or a list of Path objects; or the
+        rows themselves: an Arrow table or an object with an Arrow interface (pandas, Polars,
+        DuckDB), a ``pyarrow.dataset.Dataset``, a list of strings, each a text, or a list of
+        dictionaries, each a row. Other iterables are read to their end first.
+    options
+        Options of the formats.
+    """
+    if isinstance(data, str | Path):
+        return resolve_paths([os.fspath(data)], options)
+    rows: Source
+    if is_arrow(data):
+        rows = arrow_source(data)
+    elif is_dataset(data):
+        rows = DatasetSource(data)
+    elif isinstance(data, Mapping | bytes) or not isinstance(data, Iterable):
+        raise InvalidInputError(refusal(data))
+    else:
+        items = list(Documents().checked("data", data))
+        if items and all(isinstance(item, Path) for item in items):
+            return resolve_paths([os.fspath(item) for item in items], options)
+        rows = rows_source(items)
+    if options.input_format == "html":
+        from neardup.files.pages.columns import HtmlColumnSource
+
+        rows = HtmlColumnSource(rows, options)
+    return Inputs([rows])
+
+
+def as_documents(queries: Any) -> Any:
+    """Take a string for a single text."""
+    if not isinstance(queries, str):
+        return queries
+    # Not Path.exists, which fails on invalid names.
+    if os.path.exists(queries):
+        message = (
+            f"queries is taken for a text, but {queries!r} is also the name of a file or folder; "
+            f"write Path({queries!r}) to look for what is in it, [{queries!r}] to look for the text"
+        )
+        raise InvalidInputError(message)
+    return [queries]
+
+
+def resolve_paths(paths: Sequence[str], options: InputOptions = _DEFAULTS) -> Inputs:
+    """Find the files that the arguments of a command name.
+
+    Parameters
+    ----------
+    paths
+        Files, folders, globs (``**`` for any depth), URLs, or ``-`` for standard input. A file
+        whose ending is of no format is text. In a folder, all files of known formats at any depth
+        are inputs, others are passed over; hidden files and outputs of neardup are ignored. An
+        archive is a folder with its members.
+    options
+        Options of the formats. Standard input is JSON lines, or with ``document`` line a text,
+        unless they choose a format.
+
+    Returns
+    -------
+    One source a file, or a folder where its files are one document, in the order of the arguments
+    and sorted within each; a file that is named twice is taken once. Names are the paths below the
+    folder that is named, and of several folders or files below the deepest one that has them all.
+    """
+    if not paths or not all(paths):
+        message = "expected at least one input, got none; name a file or a folder"
+        raise InvalidInputError(message)
+    by_place: dict[str, NamedFile] = {}
+    others: dict[str, str] = {}
+    opened: dict[str, Listing] = {}
+    for path in paths:
+        listing = (
+            Listing([path]) if path == STANDARD_INPUT else _with_members(path, options, opened)
+        )
+        for location in listing.files:
+            by_place.setdefault(_place_of(location), NamedFile(location, path))
+        others |= {_place_of(location): path_of(location) for location in listing.passed_over}
+    not_read = [others[place] for place in others.keys() - by_place.keys()]
+    files = [file for file in by_place.values() if file.location != STANDARD_INPUT]
+    for file in by_place.values():
+        _check_name(file.location)
+    folders = document_folders(files, options) if options.document == "folder" else {}
+    shared = _common([_root(file, folders.get(file.location)) for file in files])
+    sources = {
+        file: _copied_standard_input(options)
+        if file.location == STANDARD_INPUT
+        else file_source(file.location, "/".join(file.parts[shared:]), options)
+        for file in by_place.values()
+    }
+    if options.document == "folder":
+        binary = _binary_files(sources) if options.input_format == "text" else []
+        not_read += [path_of(file.location) for file in binary]
+        if len(binary) == len(sources):
+            Listing(passed_over=not_read).sorted_if_any(", ".join(map(repr, paths)), options)
+        for file in binary:
+            del sources[file]
+        found = joined_documents(sources, folders, shared)
+    else:
+        found = list(sources.values())
+    _check_different(found)
+    return Inputs(found, not_read)
+
+
+def _place_of(location: str) -> str:
+    """Return the same place for all names of a file."""
+    return location if is_url(location) else os.path.realpath(location)
+
+
+def _check_name(location: str) -> None:
+    """File names go into ids and tables, which hold Unicode only."""
+    try:
+        location.encode()
+    except UnicodeEncodeError:
+        shown = os.fsencode(location).decode("utf-8", "backslashreplace")
+        message = f"the file name is not valid UTF-8, rename it: {shown}"
+        raise InvalidInputError(message) from None
+
+
+def _check_different(sources: Sequence[Source]) -> None:
+    """Raise if two sources, or documents of two, would have one name."""
+    names: dict[str, Source] = {}
+    for source in sources:
+        if names.setdefault(source.name, source) is not source:
+            message = f"two inputs would both be called {source.name!r}; rename one of them"
+            raise InvalidInputError(message)
+    for name, source in names.items():
+        file, _, row = name.rpartition(":")
+        if source.is_one_row and row.isdecimal() and file in names:
+            message = f"a row of {file!r} would be called {name!r}, as another input; rename one"
+            raise InvalidInputError(message)
+
+
+def _copied_standard_input(options: InputOptions) -> Source:
+    """Copy standard input to a temporary file, because jobs read their input more than once."""
+    is_text = options.document == "line" and options.input_format == "auto"
+    name = "stdin" + first_suffix("text" if is_text else options.input_format)
+    folder = tempfile.mkdtemp(prefix="neardup-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder, name)
+    with reading("standard input"), path.open("wb") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+    return file_source(StandardInput(path), name, options)
+
+
+# Names: paths below the folder that is named.
+
+
+def _root(file: NamedFile, document: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the parts of the folder that was named, or of the one with a file that was.
+
+    If that is a ``document`` itself, it is the folder above, so that the document has a name.
+    """
+    root = file.named if file.is_below else file.parts[:-1]
+    return root if document is None else root[: len(document) - 1]
+
+
+def _common(paths: Sequence[Sequence[str]]) -> int:
+    """Return how many parts all paths begin with."""
+    are_same = (len(set(parts)) == 1 for parts in zip(*paths, strict=False))
+    return sum(1 for _ in takewhile(bool, are_same))
+
+
+def told_apart(
+    others: Sequence[Source], own: Sequence[Source], an_id: str | None = None
+) -> Sequence[Source]:
+    """Name the files of another collection so that none is called as another file of one's own.
+
+    Parameters
+    ----------
+    others
+        The other collection. Its names stay unless ``own`` has one of them. Then they become the
+        paths below the deepest folder of the files of both, or a folder above it:
+        ``folio/henry_v.txt`` if an own file is ``henry_v.txt``.
+    own
+        The first collection, whose names never change.
+    an_id
+        An id of the other collection in a table of both: names stay if they could not have made
+        this id, such as one of an index or of a column.
+    """
+    places = {source.name: parts_of(source.origin) for source in own if source.origin is not None}
+    files = [
+        (source, parts_of(source.origin))
+        for source in others
+        if source.origin is not None and not isinstance(source.origin, StandardInput)
+    ]
+
+    def are_apart(names: Sequence[str]) -> bool:
+        named = zip(names, files, strict=True)
+        return all(places.get(name, parts) == parts for name, (_, parts) in named)
+
+    if are_apart([source.name for source, _ in files]):
+        return others
+    names: list[str] = []
+    for start in range(_common([*places.values(), *(parts for _, parts in files)]), -1, -1):
+        names = ["/".join(parts[start:]) for _, parts in files]
+        if are_apart(names):
+            break
+    if an_id is None or any(an_id == name or an_id.startswith(f"{name}:") for name in names):
+        for name, (source, _) in zip(names, files, strict=True):
+            _rename(source, name)
+    return others
+
+
+def _rename(source: Source, name: str) -> None:
+    source.name = name
+    if isinstance(source, WrappedSource):
+        _rename(source.inner, name)
+
+
+# From one argument to the files it names.
+
+
+@dataclass
+class Listing:
+    """The files of an argument, and other files of its folders."""
+
+    files: list[str] = field(default_factory=list)
+    passed_over: list[str] = field(default_factory=list)
+
+    def take(self, location: str, options: InputOptions) -> None:
+        """Sort a file of a folder by its name."""
+        name = path_of(location)
+        is_input = is_archive(name, options) or is_readable(name, options)
+        is_input = is_input and not _is_special(location)
+        (self.files if is_input else self.passed_over).append(location)
+
+    def sorted_if_any(self, what: str, options: InputOptions) -> Listing:
+        """Return both in the order of their names."""
+        if self.files:
+            return Listing(sorted(set(self.files)), sorted(set(self.passed_over)))
+        if options.by_ending:
+            message = (
+                f"no file in {what} has the ending of a program's; name the language with language "
+                "(--language)"
+            )
+            raise InvalidInputError(message)
+        message = f"no file of a known format in {what}; a name ends in one of {KNOWN_SUFFIXES}"
+        if self.passed_over:
+            counts = passed_over(Inputs([], self.passed_over))
+            advice = missing_extras(counts)
+            if not advice and any(map(_may_be_text, self.passed_over)):
+                advice = ["input_format text (--input-format text) reads all files as text"]
+            message = "; ".join([message, list_endings(counts), *advice])
+        raise InvalidInputError(message)
+
+
+def _may_be_text(location: str) -> bool:
+    """Return whether a file that was passed over may be text, by its first bytes."""
+    if _is_special(location):
+        return False
+    with contextlib.suppress(OSError), open(location, "rb") as file:
+        return foreign_kind(file.read(HEAD_BYTES)) is None
+    return True
+
+
+def _is_special(location: str) -> bool:
+    """Return whether a path leads to a pipe, a device or a socket, which may never end."""
+    try:
+        kind = os.stat(location).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(kind) and not stat.S_ISDIR(kind)
+
+
+def _with_members(path: str, options: InputOptions, opened: dict[str, Listing]) -> Listing:
+    """Return the files that an argument names, members of archives in the place of these."""
+    named = files_named(path, options)
+    found = Listing(passed_over=named.passed_over)
+    for location in named.files:
+        if not is_archive(path_of(location), options):
+            found.files.append(location)
+            continue
+        if location not in opened:
+            members, others = unpack(location, lambda name: is_readable(name, options))
+            opened[location] = Listing([*sorted(members)], sorted(others))
+        found.files += opened[location].files
+        found.passed_over += opened[location].passed_over
+    if not found.files:
+        what = f"the archive {path!r}" if path in named.files else f"{path!r}"
+        found.sorted_if_any(what, options)
+    return found
+
+
+def files_named(path: str, options: InputOptions) -> Listing:
+    """Return the files that one argument names, sorted.
+
+    A named file may have any ending; files of a folder need one of a known format, unless
+    ``options`` choose a format for all.
+    """
+    local = path.removeprefix("file://")
+    if is_remote(local):
+        with reading(path):
+            return _files_at_url(path, options)
+    recover_above(local)
+    # A file may have brackets in its name; a name that does not exist is a glob.
+    if glob.has_magic(local) and not os.path.lexists(local):
+        return _matching_files(local, options)
+    # Not Path.is_dir, which fails where it may not look.
+    if not os.path.isdir(local):
+        return Listing([_checked_file(local)])
+    if _is_output(local):
+        message = f"{local!r} was written by neardup; name {os.path.join(local, 'kept')!r} in it"
+        raise InvalidInputError(message)
+    listing = Listing()
+    _walk(local, options, listing)
+    return listing.sorted_if_any(f"the folder {local!r}", options)
+
+
+def _matching_files(pattern: str, options: InputOptions) -> Listing:
+    try:
+        matches = glob.glob(pattern, recursive=True)
+    except RecursionError:
+        message = f"folders are nested too deep for the pattern {pattern!r}; name the folder itself"
+        raise InvalidInputError(message) from None
+    if not matches:
+        message = f"no file matches the pattern {pattern!r}"
+        raise InvalidInputError(message)
+    listing = Listing()
+    is_link = cache(lambda path: os.path.islink(path) and os.path.isdir(path))
+    n_named = len(list(takewhile(lambda part: not glob.has_magic(part), pattern.split("/"))))
+    for match in matches:
+        parts = match.split("/")
+        if any(is_link("/".join(parts[:stop])) for stop in range(n_named + 1, len(parts) + 1)):
+            continue
+        if os.path.isdir(match):
+            _walk(match, options, listing)
+        elif _is_special(match):
+            listing.passed_over.append(_normal(match))
+        elif _is_any(pattern):
+            # "corpus/**" matches folders and each of their entries.
+            listing.take(_checked_file(match), options)
+        else:
+            listing.files.append(_checked_file(match))
+    return listing.sorted_if_any(f"the folders that match {pattern!r}", options)
+
+
+def _is_any(pattern: str) -> bool:
+    """Return whether a pattern stands for all files at any depth, as a folder does."""
+    return pattern.rpartition("/")[2] == "**"
+
+
+def _checked_file(path: str) -> str:
+    """Return the path of a file that can be opened, and again."""
+    with reading(path):
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            message = (
+                "expected a regular file, which can be read more than once;"
+                " send a pipe to standard input and name it -"
+            )
+            raise ReadError(message, path=path)
+        Path(path).open("rb").close()
+    return _normal(path)
+
+
+def _normal(path: str) -> str:
+    """Shorten a path; a file called - keeps its folder, since - alone is standard input."""
+    shortened = os.path.normpath(path)
+    return os.path.join(os.curdir, shortened) if shortened == "-" else shortened
+
+
+def _walk(folder: str, options: InputOptions, listing: Listing) -> None:
+    """Take the files of a folder, at any depth."""
+    # One list and no recursion: trees may be deeper than Python's stack.
+    below = [folder]
+    while below:
+        parent = below.pop()
+        with reading(parent):
+            entries = list(os.scandir(parent))
+        names = []
+        for entry in entries:
+            if not _is_folder(entry):
+                names.append(entry.name)
+            # Links may lead in circles. Hidden folders and outputs of earlier runs are not input.
+            elif not (entry.is_symlink() or entry.name.startswith(".") or _is_output(entry.path)):
+                below.append(entry.path)
+        saved = _saved_rows(parent, names)
+        for name in names:
+            if not name.startswith(".") and (saved is None or name in saved):
+                listing.take(_normal(os.path.join(parent, name)), options)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        # A link to itself; opening it raises the error.
+        return False
+
+
+def _is_output(folder: str) -> bool:
+    """Return whether ``neardup dedup`` or ``neardup drop`` has written a folder."""
+    names = ("summary.json", "removed.parquet")
+    return all(os.path.lexists(os.path.join(folder, name)) for name in names)
+
+
+def _saved_rows(folder: str, names: Collection[str]) -> set[str] | None:
+    """Return the files that hold the rows of a data set of Hugging Face; None if it is none.
+
+    Other files there describe it, or are caches of earlier work with other rows. A folder of
+    several data sets has only folders, and the file that lists them.
+    """
+    if "dataset_dict.json" in names:
+        return set()
+    if not {"state.json", "dataset_info.json"}.issubset(names):
+        return None
+    state = Path(folder, "state.json")
+    with reading(str(state)):
+        content = state.read_bytes()
+    try:
+        return {str(about["filename"]) for about in json.loads(content)["_data_files"]}
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        message = f"expected the state of a saved data set, which names its files: {error!r}"
+        raise InvalidInputError(message, path=str(state)) from None
+
+
+def _files_at_url(url: str, options: InputOptions) -> Listing:
+    """Return the files of a URL: itself, matches, or known formats below it."""
+    from fsspec.core import url_to_fs
+
+    system, path = url_to_fs(url)
+    check_is_complete(system, path)
+    listing = Listing()
+    if "*" in url:
+        for name, about in system.glob(path, detail=True).items():
+            location = system.unstrip_protocol(name)
+            if about["type"] != "directory" and _is_any(url):
+                listing.take(location, options)
+            elif about["type"] != "directory":
+                listing.files.append(location)
+        if not listing.files and not listing.passed_over:
+            message = f"no file matches the pattern {url!r}"
+            raise InvalidInputError(message)
+        return listing.sorted_if_any(f"the folders that match {url!r}", options)
+    name = path_of(url)
+    # A table in parts is a folder with the suffix of a file. One request finds out; over HTTP,
+    # where folders cannot be listed, it is always a file.
+    if format_of(name) is not None or is_archive(name, _DEFAULTS):
+        is_folder = system.info(path)["type"] == "directory"
+    else:
+        is_folder = system.isdir(path)
+        if not is_folder and not system.exists(path):
+            raise FileNotFoundError
+    if not is_folder:
+        return Listing([url])
+    if is_remote_output(system, path):
+        message = f"{url!r} was written by neardup; name '{url.rstrip('/')}/kept' in it"
+        raise InvalidInputError(message)
+    for name in system.find(path):
+        listing.take(system.unstrip_protocol(name), options)
+    return listing.sorted_if_any(f"the folder {url!r}", options)
+
+
+def _binary_files(sources: Mapping[NamedFile, Source]) -> list[NamedFile]:
+    """Return the files below folders that are no text: images, or programs that were compiled."""
+    from neardup.files.plain import TextFileSource
+
+    return [
+        file
+        for file, source in sources.items()
+        if file.is_walked and isinstance(source, TextFileSource) and source.is_binary
+    ]
+
+
+def written_document(
+    path: str, name: str, documents: Iterable[str], options: InputOptions
+) -> Source:
+    """Return the source of a file, or of a folder that was one document, where it was written.
+
+    ``documents`` are the names of all documents that were: some may lie in the folder.
+    """
+    found = files_named(path, options.but(input_format="text")).files
+    if found == [path]:
+        return file_source(path, name, options)
+    inner = tuple(f"{each}/" for each in documents if each.startswith(f"{name}/"))
+    own = {}
+    for location in found:
+        below = "/".join(parts_of(location)[len(parts_of(path)) :])
+        if not f"{name}/{below}/".startswith(inner):
+            own[below] = file_source(location, below, options)
+    names = sorted(own)
+    return FolderSource(path, name, [own[each] for each in names], names)

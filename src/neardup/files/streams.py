@@ -104,6 +104,23 @@ def is_remote(location: str) -> bool:
     return is_url(location) and not isinstance(location, Copied)
 
 
+def path_of(location: str) -> str:
+    """Return a URL without query and fragment."""
+    if location.startswith(("http://", "https://")):
+        return location.partition("#")[0].partition("?")[0]
+    return location
+
+
+def parts_of(location: str) -> tuple[str, ...]:
+    """Split a path or a URL into folders and a file name that are safe in an output path."""
+    if is_url(location):
+        protocol, _, path = path_of(location).partition("://")
+        return (protocol, *(part for part in path.split("/") if part not in ("", ".", "..")))
+    # Links are not followed: in some caches all names lead to one folder.
+    local = Path(os.path.normpath(Path.cwd() / location))
+    return tuple(part for part in local.parts if part != local.anchor)
+
+
 class Copied(str):
     """A location that is shown by its name, and opened where a copy of it is.
 

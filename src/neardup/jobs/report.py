@@ -15,8 +15,7 @@ import pyarrow as pa
 from neardup.documents.other import resolve_against
 from neardup.engine.opening import open_runner, open_workspace
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
-from neardup.files.inputs import check_effect
-from neardup.files.resolve import resolve_inputs, told_apart
+from neardup.files.inputs import check_effect, resolve_inputs, told_apart
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut import CutResult
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult

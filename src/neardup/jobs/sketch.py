@@ -13,9 +13,8 @@ import pyarrow as pa
 from neardup.engine.opening import open_runner, open_workspace
 from neardup.files.destinations import Target
 from neardup.files.ids import EarlyIds, check_unique, choose_id_column, common_id_type, join_ids
-from neardup.files.inputs import check_effect, passed_over
+from neardup.files.inputs import check_effect, passed_over, resolve_inputs
 from neardup.files.passes import ReadingPass, TextBlock, keep_extracted, read_text_block
-from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.options.choices import Data, Fingerprint, SketchKindName, WindowHash
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions

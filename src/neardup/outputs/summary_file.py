@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, MissingExtraError, ReadError
-from neardup.files.inputs import Inputs
-from neardup.files.locations import path_of
-from neardup.files.resolve import resolve_inputs, resolve_paths
+from neardup.files.inputs import Inputs, resolve_inputs, resolve_paths
 from neardup.files.rows import Source
-from neardup.files.streams import Destination, InputStream, is_url, read_blocks, reading
+from neardup.files.streams import Destination, InputStream, is_url, path_of, read_blocks, reading
 from neardup.options.groups import InputOptions
 
 if TYPE_CHECKING:

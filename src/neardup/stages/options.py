@@ -10,8 +10,8 @@ from typing import Any
 
 from neardup.documents.scheme import DocumentScheme
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.files.locations import path_of
 from neardup.files.rows import ColumnNames, Source
+from neardup.files.streams import path_of
 from neardup.matching.bands import Banding, check_banding, choose_banding
 from neardup.matching.keep import KeepPolicy, parse_keep
 from neardup.matching.measures import Measure, make_measure

@@ -15,9 +15,9 @@ from neardup.files.conversion import converted_name
 from neardup.files.destinations import Target, recover, target_of
 from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
+from neardup.files.inputs import written_document
 from neardup.files.languages import IN_MEMORY, language_of_file
 from neardup.files.memory import WRITTEN_AS
-from neardup.files.resolve import written_document
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.groups import InputOptions

@@ -8,9 +8,8 @@ import pytest
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files import plain
 from neardup.files.formats import file_source, format_of
-from neardup.files.inputs import check_effect
+from neardup.files.inputs import check_effect, resolve_paths
 from neardup.files.plain import BytesSource
-from neardup.files.resolve import resolve_paths
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions
 

@@ -11,7 +11,7 @@ from pyarrow import ipc
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.files.resolve import resolve_paths
+from neardup.files.inputs import resolve_paths
 from tests.each import each_of
 
 

@@ -12,7 +12,7 @@ import pytest
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.cuts import Cuts
 from neardup.files.folders import SEPARATOR, FolderSource
-from neardup.files.resolve import resolve_inputs, resolve_paths
+from neardup.files.inputs import resolve_inputs, resolve_paths
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import LocalDestination
 from neardup.options.groups import InputOptions, ReadingOptions

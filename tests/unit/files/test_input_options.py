@@ -7,8 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.files.inputs import check_effect
-from neardup.files.resolve import resolve_inputs, resolve_paths
+from neardup.files.inputs import check_effect, resolve_inputs, resolve_paths
 from neardup.options.groups import InputOptions
 
 

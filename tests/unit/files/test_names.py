@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidInputError
-from neardup.files.resolve import resolve_paths, told_apart
+from neardup.files.inputs import resolve_paths, told_apart
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 

@@ -19,7 +19,7 @@ from neardup import ReadOptions
 from neardup.errors import ReadError, WriteError
 from neardup.files import destinations
 from neardup.files.destinations import recover, recover_above, scratch_beside, take_place
-from neardup.files.resolve import resolve_paths
+from neardup.files.inputs import resolve_paths
 from neardup.jobs.index.passages import PassageIndex
 from neardup.runs.disk import HOLDER, this_holder
 

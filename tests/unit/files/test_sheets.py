@@ -23,7 +23,7 @@ from neardup.files import conversion as convert
 from neardup.files import sheets, spreadsheet
 from neardup.files.conversion import check_conversion
 from neardup.files.formats import file_source
-from neardup.files.resolve import resolve_paths
+from neardup.files.inputs import resolve_paths
 from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import LocalDestination
 from neardup.options.groups import InputOptions

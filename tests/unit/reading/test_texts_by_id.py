@@ -7,7 +7,7 @@ import json
 import pytest
 
 from neardup.errors import InvalidInputError
-from neardup.files.resolve import resolve_paths
+from neardup.files.inputs import resolve_paths
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions
 from neardup.reading.texts import FoundText, read_texts_by_id

@@ -10,7 +10,7 @@ import pytest
 from neardup.engine.spark import cluster
 from neardup.engine.spark.cluster import cut_tasks
 from neardup.errors import InvalidInputError
-from neardup.files.resolve import resolve_inputs, resolve_paths
+from neardup.files.inputs import resolve_inputs, resolve_paths
 from tests.each import each_of
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from neardup.engine.engine import Engine, Means
 from neardup.engine.opening import are_short
 from neardup.errors import InvalidParameterError
-from neardup.files.resolve import told_apart
+from neardup.files.inputs import told_apart
 from neardup.files.rows import RowBlock, Source
 from neardup.index.changes import Addition, RowPlaces
 from neardup.index.handle import SeenFolder

@@ -11,8 +11,7 @@ import numpy as np
 from neardup.documents.other import resolve_against
 from neardup.engine.engine import Change, Engine
 from neardup.engine.opening import open_engine
-from neardup.files.inputs import check_effect, passed_over
-from neardup.files.resolve import resolve_inputs
+from neardup.files.inputs import check_effect, passed_over, resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.equal_units import cut_equal_passages, cut_equal_units
 from neardup.jobs.cut.named import Keepers, ReadKeepers, cut_named, read_named_spans

@@ -16,9 +16,8 @@ from neardup.documents.other import index_and_others
 from neardup.engine.engine import Engine, Read
 from neardup.engine.opening import is_on_spark, key_of, open_engine
 from neardup.errors import InvalidParameterError
-from neardup.files.inputs import Inputs, check_effect, passed_over
+from neardup.files.inputs import Inputs, check_effect, passed_over, resolve_inputs
 from neardup.files.passes import keep_extracted
-from neardup.files.resolve import resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.dedup.against import (
     DENIED,

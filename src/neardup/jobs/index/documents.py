@@ -25,7 +25,7 @@ from neardup.documents.session import InsertSession
 from neardup.documents.values import Id, checked_id
 from neardup.engine.opening import is_on_spark, open_engine, open_runner
 from neardup.errors import InvalidParameterError
-from neardup.files.resolve import as_documents, resolve_inputs
+from neardup.files.inputs import as_documents, resolve_inputs
 from neardup.index.store import create_index
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.search.documents import (

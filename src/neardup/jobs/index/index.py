@@ -16,8 +16,7 @@ import numpy as np
 from neardup.documents.values import Id, checked_id, ids_of_values
 from neardup.engine.opening import open_runner
 from neardup.errors import InvalidParameterError
-from neardup.files.inputs import check_effect, passed_over
-from neardup.files.resolve import resolve_inputs
+from neardup.files.inputs import check_effect, passed_over, resolve_inputs
 from neardup.files.rows import ColumnNames, Source
 from neardup.index.changes import Addition, CompactionResult, RemovalResult
 from neardup.index.handle import IndexHandle

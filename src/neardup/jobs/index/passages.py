@@ -8,7 +8,7 @@ from pathlib import Path
 
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError
-from neardup.files.resolve import as_documents, resolve_inputs
+from neardup.files.inputs import as_documents, resolve_inputs
 from neardup.index.changes import RemovalResult
 from neardup.index.handle import SeenFolder
 from neardup.index.store import create_index

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from neardup.engine.opening import open_engine
-from neardup.files.resolve import resolve_inputs
+from neardup.files.inputs import resolve_inputs
 from neardup.jobs.pairs.rows import PairResult
 from neardup.jobs.pairs.run import PairJob
 from neardup.options.choices import (

@@ -14,11 +14,10 @@ from neardup.engine.engine import Engine
 from neardup.engine.opening import key_of, key_with_index
 from neardup.errors import InvalidInputError, option_name
 from neardup.files.ids import choose_id_column
-from neardup.files.inputs import Inputs, check_effect, passed_over
+from neardup.files.inputs import Inputs, check_effect, passed_over, told_apart
 from neardup.files.memory import MemorySource
 from neardup.files.passes import keep_extracted
 from neardup.files.problems import listed_names
-from neardup.files.resolve import told_apart
 from neardup.files.rows import ColumnNames, Source
 from neardup.jobs.pairs.blocked import route_by_extent
 from neardup.jobs.pairs.plan import PairPlan, plan_pairs

@@ -10,8 +10,7 @@ import pytest
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError
 from neardup.files import archives, limits
-from neardup.files import archives as unpacking
-from neardup.files.resolve import resolve_paths
+from neardup.files.inputs import resolve_paths
 from tests.archives import ENDINGS, archive_of, names, put, tar_of, zip_of
 from tests.each import each_of
 from tests.files import compress
@@ -24,13 +23,13 @@ every_kind = pytest.mark.parametrize("ending", ENDINGS)
 @every_kind
 def test_limits__of_members(ending, monkeypatch):
     put(f"A{ending}", archive_of(ending, [(f"{i}.md", b"") for i in range(11)] + ITEMS))
-    for module in (unpacking, limits):
+    for module in (archives, limits):
         monkeypatch.setattr(module, "MOST_MEMBERS", 13)
     with pytest.raises(
         InvalidInputError, match=rf"^A{ending}: the archive has more than 13 members"
     ):
         resolve_paths([f"A{ending}"])
-    monkeypatch.setattr(unpacking, "MOST_MEMBERS", 14)
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 14)
     assert len(resolve_paths([f"A{ending}"])) == 3
 
 

@@ -18,8 +18,8 @@ import pytest
 from neardup.errors import InvalidInputError, ReadError, WriteError
 from neardup.files import archives as unpacking
 from neardup.files.archives import ARCHIVE_ENDINGS, ArchiveMember
+from neardup.files.inputs import resolve_paths
 from neardup.files.parquet import ParquetSource
-from neardup.files.resolve import resolve_paths
 from neardup.files.streams import LocalDestination
 from neardup.options.groups import InputOptions
 from tests.archives import ENDINGS, archive_of, names, put, tar_of, texts, zip_of

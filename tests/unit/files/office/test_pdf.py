@@ -15,8 +15,8 @@ from reportlab.pdfgen.canvas import Canvas
 from neardup.errors import MissingExtraError
 from neardup.files import formats, pdf
 from neardup.files.extracted import UnreadableFileError
+from neardup.files.inputs import resolve_paths
 from neardup.files.pdf import pdf_text
-from neardup.files.resolve import resolve_paths
 from neardup.options.groups import InputOptions
 from neardup.version import pip_install
 from tests.documents import pdf_of

@@ -10,9 +10,9 @@ import pytest
 from neardup.engine.threads import ThreadEngine
 from neardup.errors import WriteError
 from neardup.files.destinations import check_room
+from neardup.files.inputs import resolve_inputs
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.remote import Url
-from neardup.files.resolve import resolve_inputs
 from neardup.jobs.dedup.against import Other
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.engine.threads import ThreadEngine
-from neardup.files.resolve import resolve_inputs
+from neardup.files.inputs import resolve_inputs
 from neardup.jobs.pairs import blocked
 from neardup.jobs.pairs.plan import plan_pairs
 from neardup.jobs.pairs.run import find_pairs_in_sources

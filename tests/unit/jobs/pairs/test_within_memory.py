@@ -8,7 +8,7 @@ import pytest
 
 import neardup
 from neardup.engine.threads import ThreadEngine
-from neardup.files.resolve import resolve_inputs
+from neardup.files.inputs import resolve_inputs
 from neardup.jobs.pairs import records, rows
 from neardup.jobs.pairs.plan import plan_pairs
 from neardup.jobs.pairs.run import find_pairs_in_sources

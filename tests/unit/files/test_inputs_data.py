@@ -13,8 +13,8 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
+from neardup.files.inputs import resolve_inputs
 from neardup.files.memory import DatasetSource, FrameSource, MemorySource
-from neardup.files.resolve import resolve_inputs
 from neardup.files.streams import LocalDestination
 from tests.each import each_of
 from tests.files import copy_rows
