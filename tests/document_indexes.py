@@ -56,13 +56,13 @@ def small_pieces(
     *, fanout: int = 3, run_entries: int = 100, block_bytes: int = 300, most_pending: int = 8
 ):
     """Let few documents be many: for tiers, for sorted runs, for blocks and for tails."""
-    from neardup.documents.segment_writer import new_segment
+    from neardup.documents.segment import new_segment
 
     defaults = new_segment.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
     with (
         patch("neardup.documents.additions.FANOUT", fanout),
         patch("neardup.documents.additions.MOST_PENDING", most_pending),
-        patch("neardup.documents.blocks.BLOCK_BYTES", block_bytes),
+        patch("neardup.documents.records.BLOCK_BYTES", block_bytes),
         patch.dict(defaults, run_entries=run_entries),
     ):
         yield

@@ -1,204 +1,342 @@
-"""Changing an index of documents: they come in and go, segments are put together."""
+"""Changing an index of documents: adding, removing, denying, and merging segments."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import accumulate
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, groupby
+from threading import RLock
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents import blocks
-from neardup.documents.denied import batch_of, known_of, known_of_digests
+from neardup.documents.delta import Delta, Searchable
 from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.documents.lookup import find_denied
-from neardup.documents.pending import Pending, Searchable
-from neardup.documents.queries import Queries
-from neardup.documents.reading import (
-    Deny,
-    PackedBlock,
-    pack_cells,
-    read_documents,
+from neardup.documents.lookup import find_answers, find_denied
+from neardup.documents.one_text import Tokens, make_query
+from neardup.documents.queries import Queries, queries_of_texts, sets_of_texts
+from neardup.documents.records import (
+    DocumentBatch,
+    digests_in,
+    make_batch,
+    make_records,
+    with_signatures,
 )
-from neardup.documents.segment import DocumentSegment, columns_of_gone
-from neardup.documents.segment_writer import DocumentSegmentWriter, new_segment
-from neardup.documents.values import Id
-from neardup.errors import InvalidInputError, NeardupError
-from neardup.files.ids import as_text, choose_id_column
+from neardup.documents.scheme import DocumentScheme
+from neardup.documents.segment import DocumentSegmentWriter, new_segment
+from neardup.documents.values import Id, check_kept, checked_id, reason_of
+from neardup.errors import (
+    DeniedError,
+    InvalidInputError,
+    InvalidParameterError,
+    NeardupError,
+)
+from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.passes import ReadingPass
-from neardup.files.rows import Source
+from neardup.files.problems import listed_names
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.changes import (
     Addition,
     CompactionResult,
     RemovalResult,
+    RowPlaces,
     check_all_found,
     store_next,
     wanted_ids,
     without,
 )
 from neardup.index.handle import OpenFiles, store_frequencies
-from neardup.index.store import PendingRecord, SegmentRecord, free_name
+from neardup.index.segments import pack_table
+from neardup.index.store import Manifest, PendingRecord, free_name
 from neardup.passages.documents import PassageReading
 from neardup.reading.sign import count_tokens, counted_shingles
 from neardup.runs.progress import counted, job_logger
 from neardup.runs.runner import Runner
-from neardup.tables import Floats, Int64s, Texts, Uint32s, Uint64s
+from neardup.tables import Bools, Filters, Int64s, Uint32s, Uint64s
 from neardup.text.weighting import DocumentFrequencies
 
-# Writing segments of an index anew, as one, without what was taken out of them.
-
-# Rows whose filters and digests are copied at once.
-_ROWS_AT_ONCE = 1 << 16
-
-_LOW32 = np.uint64(0xFFFFFFFF)
+_log = job_logger(__name__)
 _NOTHING: Uint32s = np.empty(0, np.uint32)
 
+# Reading documents of sources.
 
-def compact_index(handle: DocumentHandle, runner: Runner) -> CompactionResult:
-    """Write an index anew as one segment, without removed documents; answers stay the same.
 
-    Texts are not tokenised again. Memory does not grow with them.
+class DeniedDocument(NamedTuple):
+    """A document that was left out, and the denied one that it is or, by estimate, is similar to.
+
+    ``exact``: it has the same tokens; else ``similarity`` is an estimate.
     """
-    with handle.changing(runner) as files:
-        n_before = files.manifest.n_bytes
-        if files.manifest.pending.n_removed:
-            # Rows can only be left out of a segment.
-            with adding(handle, files, runner):
-                pass
-    with handle.changing(runner) as files:
-        before = files.manifest
-        if before.pending.n_rows or len(before.segments) > 1 or any(map(len, files.removed)):
-            merge_segments(handle, files, 0, runner)
-        after = handle.reopen(runner).manifest
-        # A segment may take more than the pending documents that it was.
-        n_freed = max(0, n_before - after.n_bytes)
-        return CompactionResult(len(after.segments), after.n_documents, n_freed)
+
+    id: str | int
+    denied_id: str
+    similarity: float
+    exact: bool
+    file: str
+    row: int
 
 
-def merge_segments(handle: DocumentHandle, files: OpenFiles, first: int, runner: Runner) -> None:
-    """Put the last segments together, from a number on, in a block of ``handle.changing``.
+@dataclass(frozen=True)
+class ReadDocuments:
+    """Documents of a block, in the order of their row ``numbers``, and rows that were left out."""
 
-    Pending documents, of which none is removed, come with them if all are put together.
+    source: str
+    numbers: Int64s
+    batch: DocumentBatch
+    skipped: list[tuple[str, int, str]] = field(default_factory=list)
+    denied: list[DeniedDocument] = field(default_factory=list)
+
+    @property
+    def places(self) -> RowPlaces:
+        """The rows of the documents."""
+        return RowPlaces(((self.source, len(self.numbers)),), self.numbers)
+
+
+def read_block(
+    source: Source,
+    block: RowBlock,
+    columns: ColumnNames,
+    scheme: DocumentScheme,
+    *,
+    skip_bad: bool = False,
+    select: Bools | None = None,
+    queries: Queries | None = None,
+    index: OpenDocuments | None = None,
+) -> ReadDocuments:
+    """Read the documents of a block, or of selected rows.
+
+    ``queries`` are their signatures, if known. Documents that are denied in an ``index`` are left
+    out.
+    """
+    parsed = block.parse(columns, select=select, skip_bad=skip_bad)
+    numbers = block.numbers if select is None else block.numbers[select]
+    more = _user_columns(source, block, scheme.columns, select)
+    texts, ids = parsed.text, parsed.id
+    if texts.null_count:
+        is_good = texts.is_valid()
+        texts, numbers = texts.filter(is_good), numbers[is_good.to_numpy(zero_copy_only=False)]
+        ids = None if ids is None else ids.filter(is_good)
+        more = None if more is None else more.filter(is_good)
+    ids = join_ids([source.default_ids(numbers) if ids is None else ids])
+    texts = texts.cast(pa.large_string())
+    denied: list[DeniedDocument] = []
+    if queries is None or not scheme.with_text:
+        own = scheme.shingles.tokenizer.texts_in_index(texts, ids, block.language)
+        if queries is not None:
+            queries = replace(queries, sets=sets_of_texts(own, scheme))
+        else:
+            queries = queries_of_texts(own, scheme, with_sets=not scheme.with_text)
+        if index is not None and index.denied is not None:
+            found = find_denied(index, queries, scheme.measure, queries.is_filled)
+            if len(found.texts):
+                left_out = zip(
+                    ids.take(pa.array(found.texts)).to_pylist(),
+                    index.denied.ids_of(found.rows).to_pylist(),
+                    found.similarities.tolist(),
+                    found.are_exact.tolist(),
+                    [source.name] * len(found.texts),
+                    numbers[found.texts].tolist(),
+                    strict=True,
+                )
+                denied = [DeniedDocument(*each) for each in left_out]
+                rest = np.delete(np.arange(len(numbers)), found.texts)
+                places = pa.array(rest)
+                ids, texts, numbers = ids.take(places), texts.take(places), numbers[rest]
+                queries, more = queries.take(rest), None if more is None else more.take(places)
+    kept_texts = texts if scheme.with_text else pa.nulls(len(ids), pa.large_string())
+    batch = make_batch(ids, make_records(kept_texts, queries, more), queries)
+    skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
+    return ReadDocuments(source.name, numbers, batch, skipped, denied)
+
+
+def _user_columns(
+    source: Source, block: RowBlock, names: Sequence[str], select: Bools | None
+) -> pa.Table | None:
+    """Return the user's columns that an index keeps, None if it keeps none."""
+    if not names:
+        return None
+    table = block.some_columns(names, select)
+    for name in names:
+        if name not in table.column_names:
+            found = listed_names(name, source.listed_names())
+            message = f"there is no column {name!r}, which the index keeps; there are {found}"
+            raise InvalidInputError(message, path=source.name)
+        try:
+            check_kept(table.select([name]))
+        except pa.ArrowException as error:
+            message = f"column {name!r} cannot be kept in an index: {reason_of(error)}"
+            raise InvalidInputError(message, path=source.name) from None
+    return table
+
+
+# Adding documents.
+
+# The most documents that wait in the database, and bytes of these: who opens an index unpacks them.
+MOST_PENDING = 256
+_MOST_BYTES_PENDING = 1 << 22
+
+# Documents of an index that are signed again at once.
+_SIGNED_AT_ONCE = 512
+
+
+@dataclass(frozen=True)
+class Adding:
+    """The next state of a locked index.
+
+    ``index`` is the state before, with the scheme of new documents. The ``writer`` takes documents
+    whose ids are new.
+    """
+
+    index: OpenDocuments
+    writer: DocumentSegmentWriter
+
+
+@contextmanager
+def adding(
+    handle: DocumentHandle,
+    files: OpenFiles,
+    runner: Runner,
+    *,
+    frequencies: DocumentFrequencies | None = None,
+) -> Iterator[Adding]:
+    """Make the next state of an index, within a block of ``handle.changing``.
+
+    All that was added is there when the block ends, and nothing if an error ends it. Pending
+    documents go first into the same segment. ``frequencies`` decide the weights of shingles.
     """
     manifest, index = files.manifest, handle.read(files)
-    name, stop = free_name(manifest, 0), len(manifest.segments)
-    merged: list[SegmentRecord] = []
+    if frequencies is not None:
+        index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
+        record = store_frequencies(handle.folder, free_name(manifest, 1), frequencies)
+        manifest = replace(manifest, frequencies=record)
+    name, removed = free_name(manifest, 0), [*files.removed[:-1]]
     with new_segment(handle.folder, name, index.scheme, runner) as writer:
-        copying = _Copying(index, writer)
-        for number in range(first, stop):
-            copying.copy(number)
-            runner.report("compact", number - first + 1, stop - first)
-        if not first and not manifest.pending.n_removed:
-            _add_waiting(Adding(index, writer))
-            manifest = replace(manifest, pending=PendingRecord())
+        for number in range(len(manifest.segments), len(index.segments)):
+            _copy(index, number, writer, runner)
+        yield Adding(index, writer)
         if writer.n_documents or writer.n_gone:
-            merged.append(writer.finish(name))
-    manifest = replace(manifest, segments=(*manifest.segments[:first], *merged))
-    removed = [*files.removed[:first], *([_NOTHING] * len(merged)), files.removed[-1]]
-    store_next(handle.database, manifest, removed)
+            segments = (*manifest.segments, writer.finish(name))
+            manifest = replace(manifest, segments=segments, pending=PendingRecord())
+            removed.append(_NOTHING)
+    if manifest != files.manifest:
+        store_next(handle.database, manifest, [*removed, _NOTHING])
 
 
-class _Copying:
-    """Copies segments, one behind the other; blocks that lost nothing are copied as they are."""
-
-    def __init__(self, index: OpenDocuments, writer: DocumentSegmentWriter) -> None:
-        self._index, self._writer = index, writer
-
-    def copy(self, number: int) -> None:
-        segment = self._index.segments[number]
-        assert isinstance(segment, DocumentSegment)
-        live = self._index.live_rows(number)
-        first = self._writer.n_documents
-        n_tokens = self._copy_blocks(segment, live)
-        self._copy_columns(segment, live, n_tokens)
-        self._writer.lists.sources.append(
-            _renumbered(segment, live, first, self._index.scheme.banding.bands)
-        )
-        self._copy_gone(segment, number)
-
-    def _copy_blocks(self, segment: DocumentSegment, live: Int64s) -> int:
-        """Copy the blocks of live rows; returns how many tokens all of these have."""
-        starts = segment.blocks.first_rows
-        bounds = np.searchsorted(live, starts)
-        n_lost_tokens = 0
-        for number in range(segment.blocks.n_blocks):
-            start, n_rows = int(starts[number]), int(starts[number + 1] - starts[number])
-            rows = live[bounds[number] : bounds[number + 1]] - start
-            data, raw_size = segment.blocks.packed(number)
-            if len(rows) == n_rows:
-                self._writer.blocks.append([PackedBlock(data.tobytes(), n_rows, raw_size)])
-                continue
-            block = blocks.unpack(data, raw_size)
-            n_lost_tokens += int(block.n_tokens.sum() - block.n_tokens[rows].sum())
-            if len(rows):
-                self._writer.blocks.append(pack_cells(*block.take(rows)))
-        return segment.n_tokens - n_lost_tokens
-
-    def _copy_columns(self, segment: DocumentSegment, live: Int64s, n_tokens: int) -> None:
-        has_filters = self._index.scheme.has_filters
-        for start in range(0, len(live), _ROWS_AT_ONCE):
-            rows = live[start : start + _ROWS_AT_ONCE]
-            filters = segment.filters_of(rows) if has_filters else None
-            ids = Texts.from_arrow(segment.ids_of(rows))
-            # All tokens with the first rows.
-            of_rows = 0 if start else n_tokens
-            digests = segment.digests_of(rows)
-            self._writer.add_columns(digests, filters, ids, segment.id_type, of_rows)
-
-    def _copy_gone(self, segment: DocumentSegment, number: int) -> None:
-        """Copy what went for documents that are still there."""
-        for ids, kept_ids, digests, similarities in gone_of(segment):
-            keepers = self._index.documents_of_ids(kept_ids)
-            end = self._index.first_documents[number + 1]
-            is_there = (keepers >= 0) & (keepers < end)
-            ids, kept_ids = (each.filter(pa.array(is_there)) for each in (ids, kept_ids))
-            self._writer.add_gone(ids, kept_ids, digests[is_there], similarities[is_there])
+def _copy(index: OpenDocuments, number: int, writer: DocumentSegmentWriter, runner: Runner) -> None:
+    """Write the live documents of a segment to another one, signed again."""
+    segment = index.segments[number]
+    for batch in _batches_of(segment, index.live_rows(number), index.scheme, runner):
+        writer.add(batch)
+    for gone in segment.gone_tables():
+        gone = gone.filter(pa.array(_has_keeper(index, number, gone)))
+        writer.add_gone(gone, digests_in(gone))
 
 
-def gone_of(segment: Searchable) -> Iterator[tuple[pa.Array, pa.Array, Uint64s, Floats]]:
-    """Yield ids, kept ids, digests and similarities of gone documents, block by block."""
-    if isinstance(segment, Pending):
-        gone = segment.gone()
-        if gone is not None:
-            yield as_text(gone[0]), *gone[1:]
-        return
-    assert isinstance(segment, DocumentSegment)
-    if segment.gone is None:
-        return
-    for number in range(segment.gone.n_blocks):
-        yield columns_of_gone(segment.gone.read(number))
+def _batches_of(
+    segment: Searchable, rows: Int64s, scheme: DocumentScheme, runner: Runner
+) -> Iterator[DocumentBatch]:
+    """Yield documents of a segment as new ones, signed again and packed."""
+
+    def make(start: int) -> list[DocumentBatch]:
+        own, done, batches = rows[start : start + _SIGNED_AT_ONCE], 0, []
+        # Neighbours whose columns have the same types go together.
+        for _, group in groupby(segment.records(own), lambda records: records.schema):
+            records = pa.concat_tables(group).combine_chunks()
+            part = own[done : done + len(records)]
+            done += len(part)
+            ids = segment.ids_of(part).cast(segment.id_type)
+            if records["text"].null_count or isinstance(segment, Delta):
+                queries = segment.signed(part)
+            else:
+                tokenizer = scheme.shingles.tokenizer
+                texts = tokenizer.texts_in_index(records["text"].chunk(0), ids)
+                queries = queries_of_texts(texts, scheme, with_sets=False)
+            batches.append(make_batch(ids, records, queries))
+        return batches
+
+    for batches in runner.map(make, range(0, len(rows), _SIGNED_AT_ONCE)):
+        yield from batches
 
 
-def _renumbered(
-    segment: DocumentSegment, live: Int64s, first: int, n_bands: int
-) -> Callable[[int], Uint64s]:
-    """Return what reads a list of a segment with the numbers that its rows have now."""
-    are_all = len(live) == len(segment)
-    now: Int64s = np.full(0 if are_all else len(segment), -1, np.int64)
-    if not are_all:
-        now[live] = np.arange(first, first + len(live))
-
-    def read(number: int) -> Uint64s:
-        # Behind these is the list of those that went, which is made anew.
-        entries = segment.lists.read(number) if number < n_bands + 2 else np.empty(0, np.uint64)
-        if are_all:
-            return entries + np.uint64(first)
-        rows = now[(entries & _LOW32).astype(np.int64)]
-        is_live = rows >= 0
-        run: Uint64s = (entries[is_live] & ~_LOW32) | rows[is_live].astype(np.uint64)
-        return run
-
-    return read
+def _has_keeper(index: OpenDocuments, number: int, gone: pa.Table) -> Bools:
+    """Return whether the keepers of gone documents of a segment are still there."""
+    keepers = index.documents_of_ids(gone["kept_id"].combine_chunks())
+    # A document of the same id that came later is another one.
+    is_there: Bools = (keepers >= 0) & (keepers < index.first_documents[number + 1])
+    return is_there
 
 
-# Which segments are put together after an addition, so that there are never many.
+def put_away(
+    handle: DocumentHandle,
+    files: OpenFiles,
+    delta: Delta,
+    runner: Runner,
+    *,
+    has_lost: bool = False,
+) -> bool:
+    """Make documents in memory durable; return whether they are in a segment.
 
-_log = job_logger(__name__)
+    In a block of ``handle.changing``, whose files may have lost some documents. A few go into the
+    database, where a segment is ten files, which are merged with others later on.
+    """
+    before = files.manifest.pending
+    n = sum(each.n_documents + each.n_gone for each in (delta, before))
+    if n > MOST_PENDING or delta.n_bytes + before.n_bytes > _MOST_BYTES_PENDING:
+        with adding(handle, files, runner) as new:
+            for batch in _batches_of(delta, np.arange(len(delta)), new.index.scheme, runner):
+                new.writer.add(batch)
+            for gone in delta.gone_tables():
+                new.writer.add_gone(gone, digests_in(gone))
+        return True
+    packed = delta.pack()
+    if packed:
+        record = before.with_rows(packed, delta.n_documents, delta.n_tokens, delta.n_gone)
+        removed = files.removed if has_lost else None
+        store_next(handle.database, replace(files.manifest, pending=record), removed, packed)
+    return False
+
+
+def add_documents(
+    handle: DocumentHandle, sources: Sequence[Source], how: PassageReading, runner: Runner
+) -> Addition:
+    """Add documents, all of them or none.
+
+    The first addition decides the inverse document frequencies, if shingles are weighted by them:
+    then the input is read twice.
+    """
+    columns, skip_bad = choose_id_column(how.columns, sources), how.skip_bad
+    with handle.changing(runner) as files:
+        scheme = handle.read(files).scheme
+        frequencies = None
+        if scheme.needs_frequencies:
+            plan = scheme.reading_plan(columns, skip_bad=skip_bad)
+            counted = counted_shingles([(sources, columns)], plan)
+            frequencies = count_tokens("count", counted, runner)
+            # No documents decide nothing.
+            frequencies = frequencies if frequencies.n_documents else None
+        with adding(handle, files, runner, frequencies=frequencies) as new:
+            addition = Addition(new.index, columns, scheme.shingles.ngram)
+
+            def read(source: Source, block: RowBlock) -> ReadDocuments:
+                index = new.index
+                return read_block(
+                    source, block, columns, index.scheme, skip_bad=skip_bad, index=index
+                )
+
+            for _, documents in ReadingPass("read", sources, runner).map(read, sources):
+                addition.denied += documents.denied
+                batch = documents.batch
+                addition.take(batch.ids, documents.places, batch.n_tokens, documents.skipped)
+                new.writer.add(batch)
+            addition.check_repeats()
+    merge_tiers(handle, runner)
+    return addition
+
+
+# Merging segments, so that there are never many.
 
 # So many segments of a size become one of the next. Each document is written again as often as it
 # goes up; a look-up goes through one less at most for each size.
@@ -206,8 +344,36 @@ FANOUT = 8
 _LEAST = 1024
 
 
+def compact_index(handle: DocumentHandle, runner: Runner) -> CompactionResult:
+    """Write an index anew as one segment, without removed documents; answers stay the same."""
+    with handle.changing(runner) as files:
+        before = files.manifest
+        if before.pending.n_rows or len(before.segments) > 1 or any(map(len, files.removed)):
+            _merge_segments(handle, files, 0, runner)
+        after = handle.reopen(runner).manifest
+        # A segment may take more than the pending documents that it was.
+        n_freed = max(0, before.n_bytes - after.n_bytes)
+        return CompactionResult(len(after.segments), after.n_documents, n_freed)
+
+
+def _merge_segments(handle: DocumentHandle, files: OpenFiles, first: int, runner: Runner) -> None:
+    """Merge the segments from a number on, and pending documents, in ``handle.changing``."""
+    manifest, index = files.manifest, handle.read(files)
+    name, stop = free_name(manifest, 0), len(index.segments)
+    segments, removed = [*manifest.segments[:first]], [*files.removed[:first]]
+    with new_segment(handle.folder, name, index.scheme, runner) as writer:
+        for number in range(first, stop):
+            _copy(index, number, writer, runner)
+            runner.report("compact", number - first + 1, stop - first)
+        if writer.n_documents or writer.n_gone:
+            segments.append(writer.finish(name))
+            removed.append(_NOTHING)
+    manifest = replace(manifest, segments=tuple(segments), pending=PendingRecord())
+    store_next(handle.database, manifest, [*removed, _NOTHING])
+
+
 def merge_tiers(handle: DocumentHandle, runner: Runner) -> None:
-    """Put segments together after an addition, as long as there are too many.
+    """Merge segments after an addition, as long as there are too many.
 
     An error is logged and not raised: what was added before is there, and the next addition tries
     again.
@@ -217,7 +383,7 @@ def merge_tiers(handle: DocumentHandle, runner: Runner) -> None:
             with handle.changing(runner) as files:
                 sizes = _sizes(files)
                 if n := count_to_merge(sizes):
-                    merge_segments(handle, files, len(sizes) - n, runner)
+                    _merge_segments(handle, files, len(sizes) - n, runner)
     except NeardupError as error:
         _log.warning("%s: segments were not put together: %s", handle.folder, error)
 
@@ -287,239 +453,304 @@ def remove_documents(
         index, manifest = handle.read(files), files.manifest
         found = index.rows_of_ids(wanted)
         check_all_found(wanted, found)
-        orphans, digests = find_orphans(index, wanted)
-        n_denied = 0
-        if deny and len(wanted):
-            n_before = 0 if index.denied is None else len(index.denied)
-            record = _deny(handle, index, wanted, orphans["id"], digests, runner)
-            n_denied = (0 if record is None else record.n_documents) - n_before
-            manifest = replace(manifest, denied=record)
+        orphans, digests = _find_orphans(index, wanted)
+        packed: list[bytes] = []
+        if deny:
+            packed, manifest = _deny(index, manifest, wanted, orphans["id"], digests)
         # Their rows stay on the disk until their segments are written anew.
         if len(wanted):
-            store_next(handle.database, manifest, without(files.removed, found))
+            left = without(files.removed, found)
+            store_next(handle.database, manifest, left, denied=packed)
+        n_denied = manifest.denied.n_documents - files.manifest.denied.n_documents
         n_left = manifest.n_documents - len(wanted)
         return DocumentRemovalResult(len(wanted), n_left, orphans=orphans, n_denied=n_denied)
 
 
-def replace_document(
-    handle: DocumentHandle, files: OpenFiles, pending: Pending, identifier: Id, runner: Runner
-) -> DocumentRemovalResult:
-    """Put one document in the place of that with its id, if there is one, in one change.
-
-    In a block of ``handle.changing``.
-    """
-    index = handle.read(files)
-    wanted = wanted_ids([identifier])
-    orphans, _ = find_orphans(index, wanted)
-    found = index.rows_of_ids(wanted)
-    n_removed = sum(len(rows) for _, rows in found)
-    unwritable: list[tuple[Id, str]] = []
-    pending.pack(unwritable)
-    if unwritable:
-        message = f"document {identifier!r} cannot be written: {unwritable[0][1]}"
-        raise InvalidInputError(message)
-    contents = replace(files.contents, removed=without(files.removed, found))
-    put_away(
-        handle,
-        replace(files, contents=contents),
-        pending,
-        unwritable,
-        runner,
-        has_lost=n_removed > 0,
-    )
-    return DocumentRemovalResult(n_removed, index.n_documents - n_removed + 1, orphans=orphans)
-
-
 def _deny(
-    handle: DocumentHandle,
     index: OpenDocuments,
+    manifest: Manifest,
     ids: pa.Array,
     orphan_ids: pa.ChunkedArray,
     orphan_digests: Uint64s,
-    runner: Runner,
-) -> SegmentRecord | None:
-    """Write what is known of denied documents, with some more, each digest once; None: nothing."""
-    name, scheme, known = free_name(index.manifest, 0), index.scheme, set[bytes]()
-    with new_segment(handle.folder, name, scheme, runner) as writer:
-        if index.denied is not None:
-            every = np.arange(len(index.denied), dtype=np.int64)
-            known.update(digest.tobytes() for digest in index.denied.digests_of(every))
-            before = replace(index, segments=(index.denied,), removed=(_NOTHING,))
-            _Copying(before, writer).copy(0)
-        documents = index.documents_of_ids(ids)
-        documents = np.sort(documents[documents >= 0])
-        orphans = orphan_ids.combine_chunks(), known_of_digests(orphan_digests, scheme)
-        for new_ids, queries in (*known_of(index, documents), orphans):
-            rows = []
-            for row, digest in enumerate(each.tobytes() for each in queries.digests):
-                if digest not in known:
-                    known.add(digest)
-                    rows.append(row)
-            taken = new_ids.take(pa.array(rows, pa.int64()))
-            writer.add(batch_of(taken, queries.take(np.array(rows, np.int64)), scheme))
-        return writer.finish(name) if writer.n_documents else None
+) -> tuple[list[bytes], Manifest]:
+    """Return rows of the database with denied documents, each digest once, and their manifest.
 
-
-def find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s]:
-    """Return the documents that went for some of the index, which are given by their ids.
-
-    The digests, of shape (n, 2), are those of the table's rows.
+    They have ids, digests, band keys and filters, and neither texts nor shingles. Of orphans only
+    the digests are known. Documents without tokens are similar to nothing and not denied.
     """
+    scheme, known, packed, n_documents = index.scheme, set[bytes](), list[bytes](), 0
+    if index.denied is not None:
+        every = np.arange(len(index.denied), dtype=np.int64)
+        known.update(digest.tobytes() for digest in index.denied.digests_of(every))
+    documents = np.sort(index.documents_of_ids(ids))
+    parts = [
+        (segment.ids_of(own).cast(segment.id_type).to_pylist(), segment.signed(own))
+        for segment, rows in index.by_segment(documents)
+        for start in range(0, len(rows), _SIGNED_AT_ONCE)
+        for own in [rows[start : start + _SIGNED_AT_ONCE]]
+    ]
+    parts.append((orphan_ids.to_pylist(), _signed_by_digests(orphan_digests, scheme)))
+    for names, queries in parts:
+        new = []
+        for row in np.flatnonzero(queries.is_filled).tolist():
+            digest = queries.digests[row].tobytes()
+            if digest not in known:
+                known.add(digest)
+                new.append(row)
+        if new:
+            own = replace(queries.take(np.array(new)), sets=None)
+            records = make_records(pa.nulls(len(new), pa.large_string()), own, None)
+            packed.append(pack_table(with_signatures(records, [names[row] for row in new], own)))
+            n_documents += len(new)
+    return packed, replace(manifest, denied=manifest.denied.with_rows(packed, n_documents))
+
+
+def _signed_by_digests(digests: Uint64s, scheme: DocumentScheme) -> Queries:
+    """Return signatures of documents that are only known by their digests."""
+    n = len(digests)
+    numbers: Int64s = np.arange(n + 1, dtype=np.int64)
+    filters = Filters(np.zeros(n, np.uint64), numbers, np.zeros(n, np.int64))
+    keys: Uint64s = np.empty((n, 0), np.uint64)
+    n_tokens: Int64s = np.ones(n, np.int64)
+    return Queries(n_tokens, digests, keys, filters if scheme.has_filters else None, None)
+
+
+def _find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s]:
+    """Return the documents that were left out in favour of some of the index, and their digests."""
     parts, found = [_ORPHANS.empty_table()], [np.empty((0, 2), np.uint64)]
     for number, segment in enumerate(index.segments):
-        for gone_ids, kept_ids, digests, similarities in gone_of(segment):
-            keepers = index.documents_of_ids(kept_ids)
-            is_there = (keepers >= 0) & (keepers < index.first_documents[number + 1])
-            mask = pc.and_(pc.is_in(kept_ids, value_set=ids), pa.array(is_there))
-            columns = [gone_ids, kept_ids, pa.array(similarities)]
-            parts.append(pa.table(columns, _ORPHANS).filter(mask))
-            found.append(digests[mask.to_numpy(zero_copy_only=False)])
+        for gone in segment.gone_tables():
+            mask = pc.is_in(gone["kept_id"], value_set=ids).to_numpy()
+            gone = gone.filter(pa.array(mask & _has_keeper(index, number, gone)))
+            parts.append(gone.select(_ORPHANS.names))
+            found.append(digests_in(gone))
     every = pa.concat_tables(parts)
-    # Who repeats an addition notes again what went.
+    # An addition that is repeated notes again what was left out.
     pairs = zip(every["id"].to_pylist(), every["kept_id"].to_pylist(), strict=True)
     firsts = {pair: place for place, pair in reversed(list(enumerate(pairs)))}
     rows: Int64s = np.array(sorted(firsts.values()), np.int64)
     return every.take(pa.array(rows)), np.concatenate(found)[rows]
 
 
-# The most documents that wait in the database, and bytes of these: who opens an index unpacks them.
-MOST_PENDING = 256
-_MOST_BYTES_PENDING = 1 << 22
+# Inserting documents one at a time.
 
 
-@dataclass(frozen=True)
-class Adding:
-    """The next state of an index whose write lock is held; there is nothing of it before it ends.
+class InsertSession:
+    """Holds the write lock of an index from the first insertion to the commit.
 
-    ``index`` is the state before, with the scheme that documents are signed by. The ``writer``
-    takes documents whose ids are new, and those that went for others.
+    So a question and the insertion after it are one step for all others. For any number of threads.
+
+    Parameters
+    ----------
+    handle
+        The index.
+    commit_every
+        Commit after so many documents, including those left out; None leaves it to the user.
     """
 
-    index: OpenDocuments
-    writer: DocumentSegmentWriter
+    def __init__(self, handle: DocumentHandle, commit_every: int | None) -> None:
+        self._handle, self._commit_every = handle, commit_every
+        self._lock = RLock()
+        self._runner = Runner(1)
+        self._stack: ExitStack | None = None
+        self._files: OpenFiles | None = None
+        self._base: OpenDocuments | None = None
+        self._delta: Delta | None = None
+
+    @property
+    def scheme(self) -> DocumentScheme:
+        """How documents are signed."""
+        return (self._base or self._handle.latest(self._runner)).scheme
+
+    @contextmanager
+    def shared(self) -> Iterator[OpenDocuments]:
+        """Give the index with all that was inserted.
+
+        While something waits for the commit one thread at a time looks at it.
+        """
+        if self._delta is None:
+            yield self._handle.latest(self._runner)
+            return
+        with self._lock:
+            yield self._view()
+
+    def _view(self) -> OpenDocuments:
+        base, delta = self._base, self._delta
+        if base is None or delta is None:
+            return self._handle.latest(self._runner)
+        return base.with_pending(delta) if len(delta) else base
+
+    def insert(
+        self, identifier: Id, text: str | None, tokens: Tokens | None, columns: dict[str, Any]
+    ) -> None:
+        """Take a document; it is found at once, and durable when it is committed.
+
+        A denied one is refused.
+        """
+        identifier = checked_id(identifier)
+        with self._inserting(identifier, text, tokens) as (base, delta, queries):
+            _check_not_denied(base, identifier, queries)
+            _check_new(base, delta, identifier)
+            delta.add(identifier, text, columns, queries)
+
+    def replace(
+        self, identifier: Id, text: str | None, tokens: Tokens | None, columns: dict[str, Any]
+    ) -> DocumentRemovalResult:
+        """Take a document instead of the one with its id, if there is one, in one durable change.
+
+        Earlier insertions are committed first.
+        """
+        identifier = checked_id(identifier)
+        with self._lock:
+            self.commit(self._runner)
+            with self._handle.changing(self._runner) as files:
+                index = self._handle.read(files)
+                _check_decided(index.scheme)
+                queries = make_query(text, tokens, index.scheme, identifier)
+                _check_not_denied(index, identifier, queries)
+                delta = Delta(index.scheme)
+                delta.add(identifier, text, columns, queries)
+                wanted = wanted_ids([identifier])
+                orphans, _ = _find_orphans(index, wanted)
+                found = index.rows_of_ids(wanted)
+                n_removed = sum(len(rows) for _, rows in found)
+                contents = replace(files.contents, removed=without(files.removed, found))
+                left = replace(files, contents=contents)
+                put_away(self._handle, left, delta, self._runner, has_lost=n_removed > 0)
+                n_left = index.n_documents - n_removed + 1
+                return DocumentRemovalResult(n_removed, n_left, orphans=orphans)
+
+    def insert_if_new(
+        self,
+        identifier: Id,
+        text: str | None,
+        tokens: Tokens | None,
+        threshold: Any,
+        columns: dict[str, Any],
+    ) -> Id | None:
+        """Take a document unless it is similar to one that is there; return the id of that one."""
+        identifier = checked_id(identifier)
+        self.scheme.measure_at(threshold)
+        with self._inserting(identifier, text, tokens) as (base, delta, queries):
+            index = self._view()
+            answers = find_answers(index, queries, base.scheme.measure_at(threshold))
+            document, similarity = int(answers.documents[0]), float(answers.similarities[0])
+            if document < 0:
+                _check_new(base, delta, identifier)
+                delta.add(identifier, text, columns, queries)
+                return None
+            if document >= index.first_denied:
+                (denied_id,) = index.ids_gone_for(answers.documents).cast("string").to_pylist()
+                is_exact = bool(answers.are_copies[0])
+                raise DeniedError.of(identifier, denied_id, similarity, exact=is_exact)
+            (kept_id,) = index.list_ids(answers.documents)
+            # A document that comes again is not a duplicate of itself.
+            if str(kept_id) != str(identifier):
+                delta.went(identifier, str(kept_id), queries.digests[0], similarity)
+            return kept_id
+
+    def commit(self, runner: Runner) -> int:
+        """Write all insertions, and release the lock; return the number of documents.
+
+        If it fails, they are still there, and can be committed again.
+        """
+        with self._lock:
+            if self._delta is None:
+                return 0
+            assert self._files is not None
+            n_documents, has_segment = self._delta.n_documents, False
+            try:
+                has_segment = put_away(self._handle, self._files, self._delta, runner)
+            except BaseException:
+                # An interrupt may come when all is stored.
+                with suppress(NeardupError):
+                    contents = self._handle.database.read()
+                    if contents.manifest.generation > self._files.manifest.generation:
+                        self._end()
+                raise
+            self._end()
+            if has_segment:
+                merge_tiers(self._handle, runner)
+            return n_documents
+
+    def discard(self) -> None:
+        """Forget all insertions that were not committed, and release the lock."""
+        with self._lock:
+            self._end()
+
+    @contextmanager
+    def _inserting(
+        self, identifier: Id, text: str | None, tokens: Tokens | None
+    ) -> Iterator[tuple[OpenDocuments, Delta, Queries]]:
+        """Sign a document and hold the write lock; commit after the block if much waits.
+
+        If nothing waits, as where the only document was refused, nobody would ask for a commit:
+        the write lock is released at once.
+        """
+        # Before the lock: it takes time, and a bad text is refused whoever writes.
+        scheme = self.scheme
+        queries = make_query(text, tokens, scheme, identifier)
+        with self._lock:
+            if self._delta is None:
+                self._begin()
+            base, delta = self._base, self._delta
+            assert base is not None
+            assert delta is not None
+            try:
+                # Another process may have made the first addition, which decides weights.
+                if base.scheme is not scheme:
+                    queries = make_query(text, tokens, base.scheme, identifier)
+                yield base, delta, queries
+            finally:
+                n_waiting = delta.n_documents + delta.n_gone
+                if not n_waiting:
+                    self._end()
+            if self._commit_every is not None and n_waiting >= self._commit_every:
+                self.commit(self._runner)
+
+    def _begin(self) -> None:
+        """Take the write lock."""
+        with ExitStack() as stack:
+            self._files = stack.enter_context(self._handle.changing(self._runner))
+            self._base = self._handle.read(self._files)
+            _check_decided(self._base.scheme)
+            self._delta, self._stack = Delta(self._base.scheme), stack.pop_all()
+
+    def _end(self) -> None:
+        # Until the handle sees what was committed, others wait for the lock to look at it here.
+        try:
+            if self._stack is not None:
+                self._stack.close()
+        finally:
+            self._stack = self._files = self._base = self._delta = None
 
 
-@contextmanager
-def adding(
-    handle: DocumentHandle,
-    files: OpenFiles,
-    runner: Runner,
-    *,
-    frequencies: DocumentFrequencies | None = None,
-) -> Iterator[Adding]:
-    """Make the next state of an index, within a block of ``handle.changing``.
-
-    What was added is there when the block ends, all of it; nothing, if an error ends it. Pending
-    documents come before it into the same segment. ``frequencies`` are those that decide what
-    shingles weigh from now on.
-    """
-    manifest, index = files.manifest, handle.read(files)
-    if frequencies is not None:
-        index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
-        record = store_frequencies(handle.folder, free_name(manifest, 1), frequencies)
-        manifest = replace(manifest, frequencies=record)
-    name, removed = free_name(manifest, 0), [*files.removed[:-1]]
-    with new_segment(handle.folder, name, index.scheme, runner) as writer:
-        new = Adding(index, writer)
-        _add_waiting(new)
-        yield new
-        if writer.n_documents or writer.n_gone:
-            segments = (*manifest.segments, writer.finish(name))
-            manifest = replace(manifest, segments=segments, pending=PendingRecord())
-            # Pending documents are the first of the segment.
-            removed.append(files.removed[-1])
-    if manifest != files.manifest:
-        store_next(handle.database, manifest, [*removed, _NOTHING])
+def _check_new(base: OpenDocuments, delta: Delta, identifier: Id) -> None:
+    name = str(identifier)
+    if delta.may_have_id(name, 0) or base.has_id(name):
+        message = (
+            f"id {identifier!r} is in the index already; ids must differ. Replace the old "
+            "document with `replace` (over HTTP, PUT), remove it first, or choose another id"
+        )
+        raise InvalidInputError(message, is_known_id=True)
 
 
-def _add_waiting(new: Adding) -> None:
-    """Add the documents that are pending, if there are any."""
-    if new.index.segments and isinstance(new.index.segments[-1], Pending):
-        _add_pending(new, new.index.segments[-1], [])
+def _check_decided(scheme: DocumentScheme) -> None:
+    """Check that the weights of shingles are known."""
+    if scheme.needs_frequencies:
+        assert scheme.weighted is not None
+        message = (
+            f"idf {scheme.weighted.weighting.idf} is counted over the documents of the first "
+            "addition; add some with `add` before you insert one"
+        )
+        raise InvalidParameterError(message, "idf")
 
 
-def _add_pending(new: Adding, pending: Pending, unwritable: list[tuple[Id, str]]) -> None:
-    for batch in pending.batches(unwritable):
-        new.writer.add(batch)
-    gone = pending.gone()
-    if gone is not None:
-        new.writer.add_gone(*gone)
-
-
-def put_away(
-    handle: DocumentHandle,
-    files: OpenFiles,
-    pending: Pending,
-    unwritable: list[tuple[Id, str]],
-    runner: Runner,
-    *,
-    has_lost: bool = False,
-) -> bool:
-    """Make documents in memory durable; return whether they are in a segment.
-
-    In a block of ``handle.changing``, whose files may have lost some documents. A few go into
-    the database as one row, where a segment is nine files, which are put together with others later
-    on. Those that cannot be written are listed, with why; the others are.
-    """
-    before = files.manifest.pending
-    n = sum(each.n_documents + each.n_gone for each in (pending, before))
-    if n > MOST_PENDING or pending.n_bytes + before.n_bytes > _MOST_BYTES_PENDING:
-        with adding(handle, files, runner) as new:
-            _add_pending(new, pending, unwritable)
-        return True
-    data = pending.pack(unwritable)
-    if data:
-        n_written = pending.n_documents - len(unwritable)
-        record = before.with_row(data, n_written, pending.n_tokens, pending.n_gone)
-        removed = files.removed if has_lost else None
-        store_next(handle.database, replace(files.manifest, pending=record), removed, [data])
-    return False
-
-
-def _denying(index: OpenDocuments) -> Deny | None:
-    """Return what tells denied texts, at the threshold of an index; None if none are."""
-    denied = index.denied
-    if denied is None:
-        return None
-
-    def deny(queries: Queries) -> tuple[Int64s, list[str], list[float], list[bool]]:
-        every = np.ones(len(queries), np.bool_)
-        found = find_denied(index, queries, index.scheme.measure, every)
-        ids = denied.ids_of(found.rows).to_pylist()
-        return found.texts, ids, found.similarities.tolist(), found.are_exact.tolist()
-
-    return deny
-
-
-def add_documents(
-    handle: DocumentHandle, sources: Sequence[Source], how: PassageReading, runner: Runner
-) -> Addition:
-    """Add documents, all of them or none.
-
-    The first addition decides the inverse document frequencies, if shingles are weighted by them:
-    then the input is read twice.
-    """
-    columns, skip_bad = choose_id_column(how.columns, sources), how.skip_bad
-    with handle.changing(runner) as files:
-        scheme = handle.read(files).scheme
-        frequencies = None
-        if scheme.needs_frequencies:
-            plan = scheme.reading_plan(columns, skip_bad=skip_bad)
-            counted = counted_shingles([(sources, columns)], plan)
-            frequencies = count_tokens("count", counted, runner)
-            # No documents decide nothing.
-            frequencies = frequencies if frequencies.n_documents else None
-        with adding(handle, files, runner, frequencies=frequencies) as new:
-            addition = Addition(new.index, columns, scheme.shingles.ngram)
-            reading = ReadingPass("read", sources, runner)
-            deny = _denying(new.index)
-            for documents in read_documents(
-                sources, columns, new.index.scheme, reading, skip_bad=skip_bad, deny=deny
-            ):
-                addition.denied += documents.denied
-                batch = documents.batch
-                addition.take(batch.ids, documents.places, batch.n_tokens, documents.skipped)
-                new.writer.add(batch)
-            addition.check_repeats()
-    merge_tiers(handle, runner)
-    return addition
+def _check_not_denied(index: OpenDocuments, identifier: Id, queries: Queries) -> None:
+    if index.denied is None:
+        return
+    found = find_denied(index, queries, index.scheme.measure, queries.is_filled)
+    if len(found.texts):
+        (denied_id,) = index.denied.ids_of(found.rows).to_pylist()
+        is_exact, similarity = bool(found.are_exact[0]), float(found.similarities[0])
+        raise DeniedError.of(identifier, denied_id, similarity, exact=is_exact)

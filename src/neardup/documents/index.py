@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from neardup.documents import blocks
-from neardup.documents.blocks import Block
-from neardup.documents.pending import Pending, Searchable
+from neardup.documents.delta import Delta, Searchable
+from neardup.documents.records import join_tables, user_columns_of
 from neardup.documents.scheme import KIND, DocumentScheme, restore_document_scheme
 from neardup.documents.segment import UNREAD, DocumentSegment
 from neardup.errors import IndexFormatError
@@ -38,7 +35,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
     behind those of all documents.
     """
 
-    denied: DocumentSegment | None = None
+    denied: Delta | None = None
     contents: Contents | None = None
 
     texts_in: ClassVar = "blocks.npy"
@@ -57,7 +54,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         """Check every byte that was not looked at when the index was opened, or since."""
         pages = [
             pages
-            for segment in (*self.segments, self.denied)
+            for segment in self.segments
             if isinstance(segment, DocumentSegment)
             for pages in segment.all_pages()
         ]
@@ -71,20 +68,9 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
     def has_id(self, identifier: str) -> bool:
         """Return whether there is a document of an id."""
         digest = hash_id(identifier)
-        small, others = self._id_keys
-        if not (
-            any(digest >> 32 in keys for keys in small)
-            or any(segment.may_have_id(identifier, digest) for segment in others)
-        ):
+        if not any(segment.may_have_id(identifier, digest) for segment in self.segments):
             return False
         return bool(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0] >= 0)
-
-    @cached_property
-    def _id_keys(self) -> tuple[list[frozenset[int]], list[Searchable]]:
-        """The keys of ids that segments hold in memory, and the other segments."""
-        keys = [segment.id_keys for segment in self.segments]
-        others = [segment for segment in self.segments if segment.id_keys is None]
-        return [each for each in keys if each is not None], others
 
     def place_of(self, document: int) -> tuple[int, int]:
         """Return the segment of a document, and its row there."""
@@ -119,35 +105,27 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         A text is null where the index keeps none. Columns whose values have no type in common
         become text.
         """
-        tables = [
-            table
-            for segment, rows in self.by_segment(documents)
-            for table in self._read_blocks(segment, rows)
-        ]
-        schema = [("id", self.id_type), ("text", pa.large_string())]
-        if not tables:
-            return pa.schema(schema).empty_table()
-        return blocks.join_tables(tables)
+        schema = pa.schema([("id", self.id_type), ("text", pa.large_string())])
+        tables = list(self._read_tables(documents))
+        return join_tables(tables) if tables else schema.empty_table()
 
     def read_each(self, documents: Int64s) -> Iterator[dict[str, Any]]:
         """Yield id, text and the user's columns of some documents, which ascend.
 
         Each value is what it was, where columns have several types in the index.
         """
-        for segment, rows in self.by_segment(documents):
-            for table in self._read_blocks(segment, rows):
-                yield from table.to_pylist()
+        for table in self._read_tables(documents):
+            yield from table.to_pylist()
 
-    def _read_blocks(self, segment: Searchable, rows: Int64s) -> Iterator[pa.Table]:
-        """Yield some rows of a segment, which ascend, as tables, block by block."""
-        start = 0
-        while start < len(rows):
-            block, place = segment.block_of(int(rows[start]))
-            first = int(rows[start]) - place
-            stop = int(np.searchsorted(rows, first + len(block)))
-            own, start = rows[start:stop], stop
-            ids = segment.ids_of(own).cast(self.id_type)
-            yield _read_block(block, own - first, ids, self.scheme.columns)
+    def _read_tables(self, documents: Int64s) -> Iterator[pa.Table]:
+        for segment, rows in self.by_segment(documents):
+            start = 0
+            for records in segment.records(rows):
+                own = rows[start : start + len(records)]
+                start += len(records)
+                ids = segment.ids_of(own).cast(self.id_type)
+                columns = user_columns_of(records, self.scheme.columns)
+                yield pa.table({"id": ids, "text": records["text"], **columns})
 
     def counts(self) -> dict[str, Any]:
         """Return what there is of documents, for ``describe``."""
@@ -160,19 +138,6 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
             "denied_documents": 0 if self.denied is None else len(self.denied),
             "tokens": n_tokens + self.manifest.pending.n_tokens,
         }
-
-
-def _read_block(block: Block, rows: Int64s, ids: pa.Array, columns: Sequence[str]) -> pa.Table:
-    """Return some rows of a block, which have these ids, as a table."""
-    cells, user = block.take(rows)
-    has_no_text = cells[blocks.STATES].data != blocks.OF_TEXT
-    texts = cells[blocks.TEXTS].to_arrow()
-    if has_no_text.any():
-        texts = pc.if_else(pa.array(has_no_text), None, texts)
-    table = pa.table({"id": ids, "text": texts})
-    for name in columns:
-        table = table.append_column(name, pa.nulls(len(rows)) if user is None else user[name])
-    return table
 
 
 class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]):
@@ -193,24 +158,38 @@ class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]
     def view_of(
         self, files: OpenFiles, restored: DocumentScheme, parts: tuple[DocumentSegment, ...]
     ) -> OpenDocuments:
-        """See all segments, and pending documents, as an index."""
-        denied, parts = None if files.denied is None else parts[-1], parts[: len(files.segments)]
-        removed, rows, record = files.removed, files.contents.pending, files.manifest.pending
-        index = OpenDocuments(files.manifest, restored, parts, removed[:-1], denied, files.contents)
-        if not rows:
-            self._pending = None
+        """See all segments, and the documents in rows of the database, as an index."""
+        removed, contents, record = files.removed, files.contents, files.manifest.pending
+        denied = self._denied.read(restored, contents.denied)
+        index = OpenDocuments(
+            files.manifest, restored, parts, removed[:-1], denied if len(denied) else None, contents
+        )
+        if not contents.pending:
             return index
-        scheme, known, pending = self._pending or (restored, (), Pending(restored))
-        if scheme is not restored or rows[: len(known)] != known:
-            known, pending = (), Pending(restored)
-        # Only rows that are new are unpacked.
-        for row in rows[len(known) :]:
-            pending.take_packed(row)
-        self._pending = restored, rows, pending
-        fixed = pending.fixed()
-        if (len(fixed), fixed.n_gone) != (record.n_documents, record.n_gone):
+        pending = self._pending.read(restored, contents.pending)
+        if (len(pending), pending.n_gone) != (record.n_documents, record.n_gone):
             message = "pending documents are not those of the state; build the index again"
             raise IndexFormatError(message, path=str(self.database.path))
-        return index.with_pending(fixed, removed[-1])
+        return index.with_pending(pending, removed[-1])
 
-    _pending: tuple[DocumentScheme, tuple[bytes, ...], Pending] | None = None
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._pending, self._denied = _RowsInMemory(), _RowsInMemory()
+
+
+class _RowsInMemory:
+    """Documents of rows of the database; only new rows are unpacked."""
+
+    def __init__(self) -> None:
+        self._rows: tuple[bytes, ...] = ()
+        self._delta: Delta | None = None
+
+    def read(self, scheme: DocumentScheme, rows: tuple[bytes, ...]) -> Delta:
+        """Return the documents of some rows."""
+        n = len(self._rows)
+        if self._delta is None or self._delta.scheme is not scheme or rows[:n] != self._rows:
+            n, self._delta = 0, Delta(scheme)
+        for row in rows[n:]:
+            self._delta.take_packed(row)
+        self._rows = rows
+        return self._delta.fixed()

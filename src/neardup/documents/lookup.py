@@ -16,15 +16,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.denied import can_estimate, estimate_pairs
+from neardup.documents.delta import Searchable
 from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.documents.pending import Searchable
-from neardup.documents.queries import Found, Queries, Sought, join_sets, lists_of_sets
-from neardup.documents.reading import queries_of_texts
+from neardup.documents.queries import (
+    Found,
+    Queries,
+    Sought,
+    join_sets,
+    lists_of_sets,
+    queries_of_texts,
+)
 from neardup.documents.segment import UNREAD
 from neardup.files.passes import read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.handle import SegmentFiles, check_seen
+from neardup.kernels.join.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap
 from neardup.kernels.sketch.minhash import count_equal
 from neardup.matching.measures import Cosine, Measure
 from neardup.matching.sieve import join_filters, sieve_pairs
@@ -34,6 +40,7 @@ from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import (
     Bools,
+    Filters,
     Floats,
     Int64s,
     Rows,
@@ -389,6 +396,69 @@ def _sieve(
     return of_queries[may_be], rows[may_be], filters.sizes[len(queries) + places[may_be]]
 
 
+# Estimates of denied documents, of which there are only filters. Equal digests are certain. A
+# changed copy cannot be compared; it is taken for one only where chance hardly ever makes a pair
+# below the threshold look so.
+
+# The most that a pair below the threshold may have of being taken for one at it.
+CHANCE = 1e-3
+
+
+def can_estimate(measure: Measure) -> bool:
+    """Return whether filters tell how alike two sets are, by a measure.
+
+    Those of containment have bits that are set, not turned, and weighted sets have none.
+    """
+    return not measure.is_weighted and measure.code not in (CONTAINMENT, MAX_CONTAINMENT)
+
+
+def estimate_pairs(filters: Filters, left: Int64s, right: Int64s, measure: Measure) -> Floats:
+    """Estimate how similar pairs of sets are of which there are filters alone.
+
+    NaN where a pair below the threshold may look so by more than ``CHANCE``.
+
+    Notes
+    -----
+    Each element that only one of two sets has turns one of n bits, so that as many bits differ, but
+    for two for each pair of elements that turned one bit back. A pair below the threshold differs
+    in d elements or more. Each of these meets a bit that another one has turned with a probability
+    of d / n at most, so that by Chernoff's bound k or more do with one of exp(k - m) (m / k)^k at
+    most, for k above their mean m = d (d - 1) / 2n. So many have to, for the filters to differ in
+    no more than they do; where more elements differ, the bits do so more rarely yet.
+    """
+    found: Floats = np.full(len(left), np.nan)
+    code, p, q = measure.in_kernels
+    for pair, (a, b) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+        x, y = int(filters.sizes[a]), int(filters.sizes[b])
+        required = int(required_overlap(code, x, y, p, q))
+        n_bits, n_different = _count_bits(filters, a, b)
+        least = x + y - 2 * required + 2
+        hidden = (least - n_different) // 2
+        if _chance(hidden, least * (least - 1) / (2 * n_bits)) > CHANCE:
+            continue
+        share = math.log1p(-2 * n_different / n_bits) / math.log1p(-2 / n_bits)
+        overlap = min(max(round((x + y - share) / 2), required), x, y)
+        numbers = (np.array([number], np.int64) for number in (overlap, x, y))
+        found[pair] = measure.similarities(*numbers)[0]
+    return found
+
+
+def _chance(n: int, mean: float) -> float:
+    """Bound the probability that n or more of some rare events happen."""
+    if n <= mean:
+        return 1.0
+    return math.exp(n - mean + n * math.log(mean / n))
+
+
+def _count_bits(filters: Filters, a: int, b: int) -> tuple[int, int]:
+    """Return how many bits two filters have, folded to one size, and in how many they differ."""
+    offsets = filters.offsets
+    both = [filters.words[offsets[each] : offsets[each + 1]] for each in (a, b)]
+    n_words = min(map(len, both))
+    folded = [np.bitwise_xor.reduce(words.reshape(-1, n_words), axis=0) for words in both]
+    return 64 * n_words, int(np.bitwise_count(folded[0] ^ folded[1]).sum())
+
+
 @dataclass(frozen=True)
 class LookedUp:
     """Documents of a block, the numbers of their tokens, and what they are similar to."""
@@ -428,7 +498,7 @@ class SharedIndex:
             assert contents is not None
             files = SegmentFiles(self._folder, UNREAD).open(contents, Runner(1))
             handle = DocumentHandle(self._folder)
-            parts = tuple(handle.open_part(segment, scheme) for segment in files.parts)
+            parts = tuple(handle.open_part(segment, scheme) for segment in files.segments)
             self._index = handle.view_of(files, scheme, parts)
         return self._index
 

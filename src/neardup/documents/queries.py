@@ -9,10 +9,10 @@ from itertools import accumulate
 
 import numpy as np
 
-from neardup.documents.blocks import take_cells_of
 from neardup.documents.scheme import DocumentScheme
 from neardup.kernels.bucket.entries import Slots
 from neardup.matching.sieve import join_filters, make_filters
+from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, take_filters
 from neardup.sketches.minhash import (
     WeightedMinHashScheme,
     band_keys,
@@ -33,17 +33,6 @@ from neardup.tables import (
 )
 from neardup.text.shingles import digest_token_lists, shingle_lists, sorted_in_place
 from neardup.text.weighting import weighted_sets
-
-
-def interleave(
-    first: ShingleSets | WeightedSets, second: ShingleSets | WeightedSets, is_first: Bools
-) -> ShingleSets | WeightedSets:
-    """Put sets together of which each is the next of the first ones or of the second ones."""
-    joined = join_sets(first, second)
-    places: Int64s = np.empty(len(is_first), np.int64)
-    places[is_first] = np.arange(len(first))
-    places[~is_first] = len(first) + np.arange(len(second))
-    return joined.take(places)
 
 
 def join_sets(*parts: ShingleSets | WeightedSets) -> ShingleSets | WeightedSets:
@@ -88,8 +77,7 @@ class Queries:
         sets = None if self.sets is None else self.sets.take(rows)
         filters = self.filters
         if filters is not None:
-            cells = take_cells_of(filters.words, filters.offsets, rows)
-            filters = Filters(*cells, filters.sizes[rows])
+            filters = take_filters(filters, rows)
         return Queries(self.n_tokens[rows], self.digests[rows], self.keys[rows], filters, sets)
 
 
@@ -223,20 +211,6 @@ def sets_of_texts(texts: Texts, scheme: DocumentScheme) -> ShingleSets | Weighte
     return sorted_in_place(lists)
 
 
-def sets_of_cells(
-    values: Texts, weights: Texts, scheme: DocumentScheme
-) -> ShingleSets | WeightedSets:
-    """Return sets whose values, and weights if they have some, are bytes of cells."""
-    offsets = values.offsets // 8
-    starts, sizes = offsets[:-1], offsets[1:] - offsets[:-1]
-    if scheme.weighted is None:
-        return ShingleSets(values.data.view(np.uint64), starts, sizes)
-    own: Int64s = weights.data.view(np.int64)
-    sums = np.concatenate([[0], np.cumsum(own)])
-    totals: Int64s = np.diff(sums[offsets])
-    return WeightedSets(values.data.view(np.uint64), own, starts, sizes, totals)
-
-
 def lists_of_sets(sets: ShingleSets) -> ShingleLists:
     """Return the elements of sets one behind the other, as they are signed."""
     places, offsets = places_of_lists(sets.starts, sets.sizes)
@@ -259,3 +233,13 @@ def join_queries(parts: Sequence[Queries]) -> Queries:
         join_filters(filters) if filters else None,
         join_sets(*sets) if sets else None,
     )
+
+
+def queries_of_texts(texts: Texts, scheme: DocumentScheme, *, with_sets: bool = True) -> Queries:
+    """Work out what an index needs to know of texts, some at a time, as caches like it."""
+    slice_bytes = WEIGHTED_SLICE_BYTES if scheme.weighted else SLICE_BYTES
+    parts = [
+        make_queries(scheme.shingles.tokenizer.hash_tokens(part), scheme, with_sets=with_sets)
+        for part in texts.slices(slice_bytes)
+    ]
+    return parts[0] if len(parts) == 1 else join_queries(parts)

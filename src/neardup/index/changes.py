@@ -195,10 +195,12 @@ def store_next(
     manifest: Manifest,
     removed: Sequence[Uint32s] | None,
     packed: Sequence[bytes] = (),
+    denied: Sequence[bytes] = (),
 ) -> None:
     """Commit the manifest that follows another one, within ``Database.writing``.
 
-    ``packed`` are the last rows of pending documents; without ``removed`` all else stays as it is.
+    ``packed`` are the last rows of pending documents, ``denied`` more rows of denied documents;
+    without ``removed`` all else stays as it is.
     """
     if removed is None:
         manifest = replace(manifest, generation=manifest.generation + 1)
@@ -214,4 +216,4 @@ def store_next(
         segments=segments,
         pending=replace(manifest.pending, n_removed=counts[-1]),
     )
-    database.commit(manifest, removed=removed, packed=packed)
+    database.commit(manifest, removed=removed, packed=packed, denied=denied)

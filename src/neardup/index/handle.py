@@ -67,18 +67,12 @@ class OpenFiles:
     folder: Path
     contents: Contents
     segments: tuple[Segment, ...]
-    denied: Segment | None = None
     frequencies: Segment | None = None
 
     @property
     def manifest(self) -> Manifest:
         """What belongs to the index."""
         return self.contents.manifest
-
-    @property
-    def parts(self) -> tuple[Segment, ...]:
-        """The segments that a kind makes parts of: all of documents, the denied ones last."""
-        return self.segments if self.denied is None else (*self.segments, self.denied)
 
     @property
     def removed(self) -> tuple[Uint32s, ...]:
@@ -104,12 +98,10 @@ class SegmentFiles:
             self.check_sizes(manifest)
             opened = {each.name: self._open(each, runner) for each in manifest.all_segments}
             self._segments = opened
-            others = [
-                None if record is None else opened[record.name]
-                for record in (manifest.denied, manifest.frequencies)
-            ]
             own = tuple(opened[record.name] for record in manifest.segments)
-            last = OpenFiles(self._folder, contents, own, *others)
+            record = manifest.frequencies
+            frequencies = None if record is None else opened[record.name]
+            last = OpenFiles(self._folder, contents, own, frequencies)
         if last.contents is not contents:
             last = replace(last, contents=contents)
         self._last = last
@@ -300,7 +292,7 @@ class IndexHandle(ABC, Generic[V, C, P]):
         restored, known = self._restored[0], self._parts
         self._parts = {
             segment: known[segment] if segment in known else self.open_part(segment, restored)
-            for segment in files.parts
+            for segment in files.segments
         }
         return self.view_of(files, restored, tuple(self._parts.values()))
 

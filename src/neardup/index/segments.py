@@ -277,3 +277,28 @@ class _NewArray:
 
     def finish(self) -> FileRecord:
         return self._file.finish(header(self._dtype, self._length, self._ndim))
+
+
+# Tables as bytes, for blocks of documents and rows of the database.
+
+# Texts of 1 kB take 1 % more than with level 3, and half of the time.
+_LEVEL = 1
+_SIZE_BYTES = 8
+
+
+def pack_table(table: pa.Table) -> bytes:
+    """Compress a table."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    data = sink.getvalue()
+    compressed: bytes = pa.Codec("zstd", _LEVEL).compress(data, asbytes=True)
+    size: int = data.size
+    return size.to_bytes(_SIZE_BYTES, "little") + compressed
+
+
+def unpack_table(data: Any) -> pa.Table:
+    """Return a table of ``pack_table``, whose checksum has been verified."""
+    data = pa.py_buffer(data)
+    size = int.from_bytes(data[:_SIZE_BYTES], "little")
+    return pa.ipc.open_stream(pa.decompress(data[_SIZE_BYTES:], size, "zstd")).read_all()

@@ -57,7 +57,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 
 # Grows with each change of the files that an earlier neardup cannot read. Indexes before 2 had a
 # manifest.json and no database.
-FORMAT = 2
+FORMAT = 3
 _EARLIER = "manifest.json"
 
 _TABLES = f"""
@@ -68,6 +68,7 @@ CREATE TABLE segments (
     position INTEGER PRIMARY KEY, role TEXT, data TEXT, removed BLOB, checksum INTEGER
 );
 CREATE TABLE pending (number INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
+CREATE TABLE denied (number INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
 """
 
 _GENERATION = "SELECT max(generation) FROM state"
@@ -102,16 +103,16 @@ class PendingRecord:
     n_bytes: int = 0
     n_removed: int = 0
 
-    def with_row(
-        self, packed: bytes, n_documents: int, n_tokens: int, n_gone: int = 0
+    def with_rows(
+        self, packed: Sequence[bytes], n_documents: int, n_tokens: int = 0, n_gone: int = 0
     ) -> PendingRecord:
-        """Return the counts with one more row of packed documents."""
+        """Return the counts with more rows of packed documents."""
         return PendingRecord(
-            self.n_rows + 1,
+            self.n_rows + len(packed),
             self.n_documents + n_documents,
             self.n_gone + n_gone,
             self.n_tokens + n_tokens,
-            self.n_bytes + len(packed),
+            self.n_bytes + sum(map(len, packed)),
             self.n_removed,
         )
 
@@ -130,12 +131,12 @@ class Manifest:
         Generation of the last change that was more than an insertion.
     segments
         In the order in which they were added.
-    denied
-        Segment of the documents that must not come back; it is none of ``segments``.
     frequencies
         Segment of the document frequencies that decide weights.
     pending
-        Documents behind those of the segments.
+        Documents behind those of the segments, in rows of the database.
+    denied
+        Documents that must not come back, in rows of the database.
     created_with
         Version of neardup that made the index.
     """
@@ -144,16 +145,15 @@ class Manifest:
     generation: int = 0
     laid_out: int = 0
     segments: tuple[SegmentRecord, ...] = ()
-    denied: SegmentRecord | None = None
     frequencies: SegmentRecord | None = None
     pending: PendingRecord = field(default_factory=PendingRecord)
+    denied: PendingRecord = field(default_factory=PendingRecord)
     created_with: str = __version__
 
     @property
     def all_segments(self) -> tuple[SegmentRecord, ...]:
         """All segments, those of documents first."""
-        others = (each for each in (self.denied, self.frequencies) if each is not None)
-        return (*self.segments, *others)
+        return self.segments + (() if self.frequencies is None else (self.frequencies,))
 
     @property
     def n_documents(self) -> int:
@@ -164,7 +164,7 @@ class Manifest:
     @property
     def n_bytes(self) -> int:
         """Count the bytes of all segments and of pending documents."""
-        return segment_bytes(self.all_segments) + self.pending.n_bytes
+        return segment_bytes(self.all_segments) + self.pending.n_bytes + self.denied.n_bytes
 
     @property
     def kind(self) -> IndexKind:
@@ -189,12 +189,13 @@ class Contents:
     """The rows of the database at one moment.
 
     ``removed`` has the removed rows of each segment, and those of pending documents last;
-    ``pending`` the packed documents of each commit; ``file`` identifies the database.
+    ``pending`` and ``denied`` are packed documents; ``file`` identifies the database.
     """
 
     manifest: Manifest
     removed: tuple[Uint32s, ...]
     pending: tuple[bytes, ...] = ()
+    denied: tuple[bytes, ...] = ()
     file: tuple[int, ...] = ()
 
 
@@ -319,11 +320,13 @@ class Database:
         *,
         removed: Sequence[Uint32s] | None = None,
         packed: Sequence[bytes] = (),
+        denied: Sequence[bytes] = (),
     ) -> None:
         """Store the next state of the index in one durable step, within ``writing``.
 
         ``removed`` are the removed rows of each segment, and of pending documents last. ``packed``
         are the last rows of pending documents; without ``removed`` all else stays as it is then.
+        ``denied`` are more rows of denied documents.
         """
         is_laid_out = not packed or removed is not None
         self.has_tried = True
@@ -338,10 +341,11 @@ class Database:
                     )
                     raise WriteError(message)
             execute = connection.execute
-            first = manifest.pending.n_rows - len(packed)
-            execute("DELETE FROM pending WHERE number >= ?", (first,))
-            for number, data in enumerate(packed, first):
-                execute("INSERT INTO pending VALUES (?,?,?)", _with_checksum(number, data))
+            for table, rows in (("pending", packed), ("denied", denied)):
+                first = getattr(manifest, table).n_rows - len(rows)
+                execute(f"DELETE FROM {table} WHERE number >= ?", (first,))
+                for number, data in enumerate(rows, first):
+                    execute(f"INSERT INTO {table} VALUES (?,?,?)", _with_checksum(number, data))
             if is_laid_out:
                 manifest = replace(manifest, laid_out=manifest.generation)
                 execute("DELETE FROM segments")
@@ -410,34 +414,44 @@ class Database:
             raise self._damaged("no state")
         state: dict[str, Any] = json.loads(self._checked(rows[0])[1])
         n_segments = state.pop("n_segments")
-        pending = PendingRecord(**state.pop("pending"))
+        for name in ("pending", "denied"):
+            state[name] = PendingRecord(**state[name])
         before: tuple[bytes, ...] = ()
         if known is not None and known.manifest.laid_out == state["laid_out"]:
-            before, removed = known.pending, known.removed
-            others = {name: getattr(known.manifest, name) for name in ("denied", "frequencies")}
-            manifest = Manifest(
-                segments=known.manifest.segments, pending=pending, **others, **state
-            )
+            before, denied, removed = known.pending, known.denied, known.removed
+            manifest = replace(known.manifest, **state)
         else:
             found = connection.execute("SELECT * FROM segments ORDER BY 1").fetchall()
             if len(found) != n_segments:
                 raise self._damaged("segments are missing")
-            parts: dict[str, list[SegmentRecord]] = {"documents": []}
+            parts: dict[str, list[SegmentRecord]] = {"documents": [], "frequencies": []}
             arrays: dict[str, list[Uint32s]] = {"documents": []}
             for _, role, data, numbers, _ in map(self._checked, found):
                 parts.setdefault(role, []).append(self._decoded(data, SegmentRecord))
                 arrays.setdefault(role, []).append(np.frombuffer(numbers, np.uint32))
-            others = {name: parts[name][0] for name in ("denied", "frequencies") if name in parts}
             removed = (*arrays["documents"], arrays["pending"][0])
+            frequencies = next(iter(parts["frequencies"]), None)
             manifest = Manifest(
-                segments=tuple(parts["documents"]), pending=pending, **others, **state
+                segments=tuple(parts["documents"]), frequencies=frequencies, **state
             )
-        query = "SELECT * FROM pending WHERE number >= ? ORDER BY 1"
-        new = map(self._checked, connection.execute(query, (len(before),)).fetchall())
-        packed = (*before, *(data for _, data, _ in new))
-        if len(packed) != pending.n_rows:
-            raise self._damaged("pending documents are missing")
-        return Contents(manifest, removed, packed)
+            denied = self._packed(connection, "denied", (), manifest.denied)
+        packed = self._packed(connection, "pending", before, manifest.pending)
+        return Contents(manifest, removed, packed, denied)
+
+    def _packed(
+        self,
+        connection: sqlite3.Connection,
+        table: str,
+        known: tuple[bytes, ...],
+        record: PendingRecord,
+    ) -> tuple[bytes, ...]:
+        """Return the packed documents of a table; known ones are not read again."""
+        query = f"SELECT * FROM {table} WHERE number >= ? ORDER BY 1"
+        rows = map(self._checked, connection.execute(query, (len(known),)).fetchall())
+        packed = (*known, *(data for _, data, _ in rows))
+        if len(packed) != record.n_rows:
+            raise self._damaged(f"{table} documents are missing")
+        return packed
 
     def _checked(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         if _checksum(row[:-1]) != row[-1]:
@@ -516,6 +530,7 @@ def _state_row(manifest: Manifest) -> tuple[Any, ...]:
         "generation": manifest.generation,
         "laid_out": manifest.laid_out,
         "pending": vars(manifest.pending),
+        "denied": vars(manifest.denied),
         "created_with": manifest.created_with,
         "n_segments": len(manifest.all_segments) + 1,
     }
@@ -532,7 +547,6 @@ def _rows_of(
     rows = [
         *(("documents", *each) for each in zip(manifest.segments, numbers, strict=False)),
         ("pending", waiting, numbers[-1]),
-        ("denied", manifest.denied, nothing),
         ("frequencies", manifest.frequencies, nothing),
     ]
     for position, (role, record, own) in enumerate(rows):

@@ -26,7 +26,7 @@ from neardup.index.changes import (
     without,
 )
 from neardup.index.handle import OpenFiles, store_frequencies
-from neardup.index.store import Contents, Manifest, PendingRecord, SegmentRecord, free_name
+from neardup.index.store import Manifest, PendingRecord, SegmentRecord, free_name
 from neardup.options.option import no_effect
 from neardup.passages.documents import (
     DocumentBlock,
@@ -168,7 +168,7 @@ def _add(
         is_last = block.n_tokens < segment_tokens
         if is_last and manifest == opened.manifest and _may_wait(manifest.pending, block):
             packed.append(pack_block(block))
-            pending = manifest.pending.with_row(packed[-1], len(block), block.n_tokens)
+            pending = manifest.pending.with_rows(packed[-1:], len(block), block.n_tokens)
             manifest = replace(manifest, pending=pending)
             break
         # Pending documents come first.
@@ -279,10 +279,12 @@ def _without(files: OpenFiles, found: Sequence[tuple[Int64s, Int64s]]) -> OpenFi
         waiting = (pack_block(block),) if len(block) else ()
         pending = PendingRecord()
         for data in waiting:
-            pending = pending.with_row(data, len(block), block.n_tokens)
+            pending = pending.with_rows([data], len(block), block.n_tokens)
         manifest = replace(manifest, pending=pending)
     removed = (*without(contents.removed[:-1], found[:-1]), contents.removed[-1])
-    return replace(files, contents=Contents(manifest, removed, waiting, contents.file))
+    return replace(
+        files, contents=replace(contents, manifest=manifest, removed=removed, pending=waiting)
+    )
 
 
 def _rows_of_ids(files: OpenFiles, wanted: pa.Array) -> list[tuple[Int64s, Int64s]]:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_hits
-from neardup.documents.reading import queries_of_texts
+from neardup.documents.queries import queries_of_texts
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.arrowcolumns import as_numbers
 from neardup.files.ids import IdTable, as_text, join_ids

@@ -208,7 +208,7 @@ def test_answers__of_any_history(options, steps, fanout, block_bytes, most_pendi
         tempfile.TemporaryDirectory() as place,
         patch("neardup.documents.additions.FANOUT", fanout),
         patch("neardup.documents.additions.MOST_PENDING", most_pending),
-        patch("neardup.documents.blocks.BLOCK_BYTES", block_bytes),
+        patch("neardup.documents.records.BLOCK_BYTES", block_bytes),
         patch("neardup.runs.disk.os.fsync", lambda _: None),
     ):
         driven = Driven(Path(place) / "index", options | MANY_BANDS)

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from neardup.documents import denied
+from neardup.documents import lookup as denied
 from neardup.matching.measures import make_measure
 from neardup.matching.sieve import make_filters
 from neardup.tables import ShingleLists

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from neardup import DocumentIndex
+from neardup.documents.delta import Delta
 from neardup.documents.lookup import find_hits
 from neardup.documents.one_text import make_query
-from neardup.documents.pending import Pending
 from neardup.index.store import read_manifest
 from tests.calls import grouped
 from tests.document_indexes import OPTIONS, WEIGHTED
@@ -102,7 +102,7 @@ def test_pending__a_view_stays_what_it_is(tmp_path):
             with index._session.shared():
                 pass
             (tail,) = view.segments
-            assert isinstance(tail, Pending)
+            assert isinstance(tail, Delta)
             assert (len(tail), tail.n_gone) == (1, 0)
             assert view.list_ids(view.live(0, 10)) == ["a"]
             assert (view.has_id("a"), view.has_id("c0")) == (True, False)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.documents.additions import Adding
+from neardup.documents.additions import Adding, ReadDocuments, read_block
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import SharedIndex, find_answers
 from neardup.documents.queries import Queries, join_queries, make_queries
-from neardup.documents.reading import ReadDocuments, read_block
+from neardup.documents.records import make_gone
 from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.engine.engine import Engine, Read, Revisited
 from neardup.engine.opening import state_of_index
@@ -307,12 +307,10 @@ def add_survivors(
     kept_ids = KeeperIds(own, other, assignment.keepers, shares_ids=True)
     for start, digests in read.known.of_last.digests():
         gone = start + np.flatnonzero(added.went[start : start + len(digests)])
-        new.writer.add_gone(
-            own_ids.take(gone),
-            kept_ids.take(assignment.keepers[gone]),
-            digests.values[gone - start],
-            assignment.similarities[gone],
-        )
+        left_out = digests.values[gone - start]
+        names = own_ids.take(gone), kept_ids.take(assignment.keepers[gone])
+        table = make_gone(*names, left_out, assignment.similarities[gone])
+        new.writer.add_gone(table, left_out)
     return n_added
 
 

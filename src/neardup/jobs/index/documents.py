@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, overload
 
 import numpy as np
 
-from neardup.documents.additions import DocumentRemovalResult
+from neardup.documents.additions import DocumentRemovalResult, InsertSession
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import SharedIndex, find_estimated, find_hits, in_rank_order
 from neardup.documents.one_text import Tokens, make_query
-from neardup.documents.queries import Queries
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.session import InsertSession
 from neardup.documents.values import Id, checked_id
 from neardup.engine.opening import is_on_spark, open_engine, open_runner
 from neardup.errors import InvalidParameterError
@@ -58,7 +54,6 @@ from neardup.runs.runner import Runner
 from neardup.stages.hints import with_warning
 from neardup.stages.options import make_document_scheme
 from neardup.stages.sketches import Sketches
-from neardup.text.tokenizers import named_tokenizer
 
 
 class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
@@ -227,7 +222,8 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         **columns
             Values of the columns that the index keeps.
         """
-        self._session.insert(id, text, self._maker(id, text, tokens, columns), columns)
+        self._check_columns(columns)
+        self._session.insert(id, text, tokens, columns)
 
     def replace(
         self,
@@ -253,22 +249,9 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         one.
         """
         start = time.perf_counter()
-        make = self._maker(id, text, tokens, columns)
-        removal = self._session.replace(id, text, make, columns)
-        return dataclasses.replace(removal, seconds=time.perf_counter() - start)
-
-    def _maker(
-        self, identifier: Id, text: str | None, tokens: Tokens | None, columns: dict[str, Any]
-    ) -> Callable[[DocumentScheme], Queries | None]:
-        """Return what works out of a document what is looked up, or leaves it to the text."""
         self._check_columns(columns)
-        scheme = self._session.scheme
-        # A function or a file may refuse a text, and must do it now, not when it is committed.
-        never_refuses = named_tokenizer(scheme.shingles.tokenizer.name) is not None
-        if isinstance(text, str) and tokens is None and scheme.with_text and never_refuses:
-            # Signed together with others when that is needed.
-            return lambda _: None
-        return partial(make_query, text, tokens, identifier=identifier)
+        removal = self._session.replace(id, text, tokens, columns)
+        return dataclasses.replace(removal, seconds=time.perf_counter() - start)
 
     def insert_if_new(
         self,
@@ -296,11 +279,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         copy, or of what that one went for. None if the document was inserted.
         """
         self._check_columns(columns)
-
-        def make(scheme: DocumentScheme) -> tuple[Measure, Queries]:
-            return scheme.measure_at(threshold), make_query(text, tokens, scheme, id)
-
-        return self._session.insert_if_new(id, text, make, columns)
+        return self._session.insert_if_new(id, text, tokens, threshold, columns)
 
     @overload
     def query(

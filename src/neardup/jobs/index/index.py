@@ -35,7 +35,7 @@ from neardup.stages.options import columns_of
 from neardup.stages.selection import as_list_of_ids
 
 if TYPE_CHECKING:
-    from neardup.documents.reading import DeniedDocument
+    from neardup.documents.additions import DeniedDocument
     from neardup.outputs.summary_records import Filtered, Hint
 
 H = TypeVar("H", bound=IndexHandle[Any, Any, Any])

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.blocks import join_tables
 from neardup.documents.index import OpenDocuments
 from neardup.documents.lookup import (
     Hits,
@@ -21,6 +20,7 @@ from neardup.documents.lookup import (
     look_up_block,
     most_similar,
 )
+from neardup.documents.records import join_tables
 from neardup.documents.scheme import DocumentScheme
 from neardup.engine.engine import Engine, Means
 from neardup.errors import InvalidParameterError, SketchMismatchError

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import errno
 import random
-import shutil
+import sqlite3
+from contextlib import closing
 
 import pyarrow as pa
 import pytest
 
 import neardup
-from neardup import DocumentIndex, InvalidParameterError, PassageIndex, WriteError
-from neardup.documents.reading import queries_of_texts
+from neardup import DocumentIndex, InvalidParameterError, PassageIndex
+from neardup.documents.queries import queries_of_texts
 from neardup.errors import DeniedError
-from neardup.index.store import read_manifest
+from neardup.index.segments import unpack_table
+from neardup.index.store import Database
 from neardup.tables import Texts
 from tests.calls import grouped
-from tests.faults import at_calls, full_from
 from tests.indexes import check_names
 
 WORDS = [f"w{number}" for number in range(2000)]
@@ -282,13 +282,18 @@ def test_deny__nothing_of_the_texts_is_kept(index):
     sets = queries_of_texts(Texts.from_arrow(texts), index._session.scheme).sets
     index.remove(["d0"], deny=True)
     index.compact()
-    record = read_manifest(index.folder).denied
-    files = [index.folder / "segments" / record.name / name for name in record.files]
-    held = b"".join(path.read_bytes() for path in files)
+    (row,) = Database(index.folder).read().denied
+    table = unpack_table(row)
+    held = b"".join(buffer.to_pybytes() for column in table for buffer in buffers_of(column))
     for value in sets.values[:20]:
         assert value.tobytes() not in held
-    assert b"w1" not in b"".join(path.read_bytes() for path in files if path.stem == "blocks")
-    assert sum(path.stat().st_size for path in files) < 3000
+    assert b"w1" not in held
+    assert b"d0" in held
+    assert len(row) < 3000
+
+
+def buffers_of(column):
+    return [buffer for chunk in column.chunks for buffer in chunk.buffers() if buffer]
 
 
 def test_deny__is_refused_of_passages(tmp_path):
@@ -299,44 +304,14 @@ def test_deny__is_refused_of_passages(tmp_path):
     assert "d0" in index
 
 
-@pytest.mark.damage
-def test_deny__full_disk_at_any_call(index, tmp_path):
-    """Removed and denied, or neither."""
-    index.remove(["d5"], deny=True)
-    good, folder = index.folder, tmp_path / "other"
-    shutil.copytree(good, folder)
-    with at_calls(lambda _: None) as calls:
-        DocumentIndex.open(folder).remove(["d0"], deny=True)
-    n_after = 0
-    for position in range(len(calls)):
-        shutil.rmtree(folder)
-        shutil.copytree(good, folder)
-        with at_calls(full_from(position, position + 1, errno.ENOSPC)):
-            try:
-                DocumentIndex.open(folder).remove(["d0"], deny=True)
-            except WriteError as error:
-                assert "No space left" in str(error)  # noqa: PT017
-        found = DocumentIndex.open(folder)
-        assert (len(found), denied_of(found)) in ((11, 1), (10, 2))
-        n_after += len(found) == 10
-        with at_calls(lambda _: None):
-            found.insert("next", "a b c d")
-            found.commit()
-        check_names(folder)
-    # The old manifest is gone: what is left is the removal of what is no longer needed.
-    assert 0 < n_after <= 8
-    assert len(calls) > 25
-
-
-@pytest.mark.damage
 def test_deny__damage_is_noticed(index):
     index.remove(["d0"], deny=True)
-    record = read_manifest(index.folder).denied
-    for name in sorted(record.files):
-        path = index.folder / "segments" / record.name / name
-        data = path.read_bytes()
-        path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-        with pytest.raises(neardup.IndexFormatError):
-            DocumentIndex.open(index.folder).info()
-        path.write_bytes(data)
+    with closing(sqlite3.connect(index.folder / "index.sqlite")) as connection, connection:
+        (data,) = connection.execute("SELECT data FROM denied").fetchone()
+        for damaged in (data[:-1] + bytes([data[-1] ^ 1]), data[:-1], b""):
+            connection.execute("UPDATE denied SET data = ?", (damaged,))
+            connection.commit()
+            with pytest.raises(neardup.IndexFormatError):
+                DocumentIndex.open(index.folder).info()
+        connection.execute("UPDATE denied SET data = ?", (data,))
     DocumentIndex.open(index.folder).info()

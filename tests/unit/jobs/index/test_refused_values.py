@@ -5,14 +5,12 @@ from __future__ import annotations
 import datetime
 import math
 from decimal import Decimal
-from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from neardup import DocumentIndex, InvalidInputError, ReadOptions
-from neardup.documents.pending import Pending
 from tests.calls import grouped
 from tests.document_indexes import OPTIONS
 
@@ -108,45 +106,3 @@ def test_add__refuses_types_that_cannot_be_kept(index):
         index.add(table, read=ReadOptions(id_column="id"))
     index.insert("b", "y")
     assert index.commit() == 1
-
-
-@pytest.mark.parametrize("bad", [["d3"], ["d0", "d6"], [f"d{n}" for n in range(7)]])
-@pytest.mark.parametrize("tokens", [False, True])
-@pytest.mark.parametrize("most_pending", [0, 256])
-def test_commit__names_what_cannot_be_written_and_writes_the_others(
-    index, bad, tokens, most_pending
-):
-    """For reasons that nobody has thought of, which are made up here."""
-    signed = Pending._signed_rows
-
-    def refusing(pending, start, stop):
-        if set(pending.ids_of(np.arange(start, stop)).to_pylist()) & set(bad):
-            raise RuntimeError("made\nup")
-        return signed(pending, start, stop)
-
-    for number in range(7):
-        text = f"words {number} of {number}"
-        given = {"tokens": set(text.split())} if tokens else {"text": text}
-        index.insert(f"d{number}", **given, c=number if number % 2 else "s")
-    assert index.insert_if_new("gone", "words 4 of 4 again") == (None if tokens else "d4")
-    n_documents = 8 if tokens else 7
-    message = f"^{len(bad)} of {n_documents} documents cannot be .*'{bad[0]}': made up.*durable$"
-    with (
-        patch.object(Pending, "_signed_rows", refusing),
-        patch("neardup.documents.additions.MOST_PENDING", most_pending),
-        pytest.raises(InvalidInputError, match=message),
-    ):
-        index.commit()
-    # Others may write, and this one goes on.
-    other = DocumentIndex.open(index.folder)
-    kept = [f"d{n}" for n in range(7) if f"d{n}" not in bad]
-    assert [row["id"] for row in other.documents()] == kept + ["gone"] * tokens
-    for name in kept:
-        text = f"words {name[1]} of {name[1]}"
-        given = {"tokens": set(text.split())} if tokens else {"text": text}
-        assert other.query(**given, limit=1) == [(name, 1.0)]
-    other.insert("more", "something else")
-    other.commit()
-    index.insert(bad[0], "once more")
-    assert index.commit() == 1
-    assert len(index) == len(kept) + 2 + tokens

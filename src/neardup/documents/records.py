@@ -1,0 +1,275 @@
+"""Stored documents: tables of texts or shingle sets, packed into compressed blocks.
+
+Records have a row per document: ``text``, null where only the shingles are kept; ``n_tokens``;
+``values`` and ``weights``, the shingles of documents without a text; and the user's columns, whose
+names have a prefix. Documents in rows of the database also have their ids and signatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.documents.queries import Queries, sets_of_texts
+from neardup.documents.scheme import DocumentScheme
+from neardup.documents.values import Id, words_of_values
+from neardup.files.ids import as_text, hash_ids
+from neardup.index.segments import pack_table, unpack_table
+from neardup.matching.join import cut_runs
+from neardup.tables import (
+    Bools,
+    Bytes,
+    Filters,
+    Floats,
+    Int64s,
+    ShingleSets,
+    Texts,
+    Uint32s,
+    Uint64s,
+    WeightedSets,
+    places_of_lists,
+)
+
+# Reading one document means decompressing a block, in some 20 us.
+BLOCK_BYTES = 16_384
+
+_32 = np.uint64(32)
+_PREFIX = "column "
+
+
+def make_records(texts: pa.Array, queries: Queries, columns: pa.Table | None) -> pa.Table:
+    """Return the records of documents; a document without a text needs its set."""
+    is_null: Bools = texts.is_null().to_numpy(zero_copy_only=False)
+    records = {
+        "text": texts,
+        "n_tokens": pa.array(queries.n_tokens),
+        "values": pa.nulls(len(texts)),
+        "weights": pa.nulls(len(texts)),
+    }
+    sets = queries.sets
+    if is_null.any() and sets is not None:
+        places, offsets = places_of_lists(sets.starts, np.where(is_null, sets.sizes, 0))
+        starts = pa.array(offsets)
+        records["values"] = pa.LargeListArray.from_arrays(starts, pa.array(sets.values[places]))
+        if isinstance(sets, WeightedSets):
+            weights = pa.array(sets.weights[places])
+            records["weights"] = pa.LargeListArray.from_arrays(starts, weights)
+    if columns is not None:
+        records |= {_PREFIX + name: columns[name] for name in columns.column_names}
+    return pa.table(records)
+
+
+def user_columns_of(records: pa.Table, names: Sequence[str]) -> dict[str, Any]:
+    """Return the user's columns of records; a missing column has nulls."""
+    there = set(records.column_names)
+    return {
+        name: records[_PREFIX + name]
+        if _PREFIX + name in there
+        else pa.chunked_array([pa.nulls(len(records))])
+        for name in names
+    }
+
+
+class PackedBlock(NamedTuple):
+    """A compressed block and its number of rows."""
+
+    data: bytes
+    n_rows: int
+
+
+def pack_records(records: pa.Table) -> list[PackedBlock]:
+    """Cut records into blocks by their sizes, and compress the blocks."""
+    records = records.combine_chunks()
+    sizes = np.full(len(records), 8, np.int64)
+    for column in records.select(["text", "values", "weights"]).columns:
+        if len(column) and not pa.types.is_null(column.type):
+            is_text = pa.types.is_large_string(column.type)
+            offsets = Texts.from_arrow(column.chunk(0)).offsets if is_text else _offsets(column)
+            sizes += np.diff(offsets) * (1 if is_text else 8)
+    # Arrow would write a slice with some bytes of the next row.
+    return [
+        PackedBlock(pack_table(records.take(pa.array(range(start, stop)))), stop - start)
+        for start, stop in cut_runs(sizes, BLOCK_BYTES)
+    ]
+
+
+def _offsets(column: pa.ChunkedArray) -> Int64s:
+    offsets: Int64s = column.chunk(0).offsets.to_numpy()
+    return offsets
+
+
+class Block:
+    """A decompressed block; single documents are cut out of it."""
+
+    def __init__(self, data: Any) -> None:
+        self.table = unpack_table(data)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @cached_property
+    def n_tokens(self) -> Int64s:
+        """The number of tokens of each document."""
+        counts: Int64s = self.table["n_tokens"].chunk(0).to_numpy()
+        return counts
+
+    @cached_property
+    def _texts(self) -> tuple[Texts, Bools]:
+        column = self.table["text"].chunk(0)
+        return Texts.from_arrow(column), column.is_valid().to_numpy(zero_copy_only=False)
+
+    def text(self, row: int) -> Bytes | None:
+        """Return the text of a document, None if its set is kept instead."""
+        texts, is_there = self._texts
+        return texts.data[texts.offsets[row] : texts.offsets[row + 1]] if is_there[row] else None
+
+    def numbers(self, name: str, row: int) -> npt.NDArray[Any]:
+        """Return the values or the weights of the set of a document."""
+        column = self.table[name]
+        if pa.types.is_null(column.type):
+            return np.empty(0, np.uint64 if name == "values" else np.int64)
+        numbers: npt.NDArray[Any] = column.chunk(0)[row].values.to_numpy()
+        return numbers
+
+
+def set_of(block: Block, row: int, scheme: DocumentScheme) -> ShingleSets | WeightedSets:
+    """Return the set of a document without a text."""
+    values = block.numbers("values", row)
+    start, size = np.zeros(1, np.int64), np.array([len(values)], np.int64)
+    if scheme.weighted is None:
+        return ShingleSets(values, start, size)
+    weights: Int64s = block.numbers("weights", row)
+    return WeightedSets(values, weights, start, size, np.array([weights.sum()], np.int64))
+
+
+def sets_of_indexed(texts: Texts, ids: pa.Array, scheme: DocumentScheme) -> Any:
+    """Return the sets of texts; ids matter for tokenizers that go by the name of a file."""
+    tokenizer = scheme.shingles.tokenizer
+    if tokenizer.is_by_file:
+        texts = tokenizer.texts_in_index(texts.to_arrow(), ids)
+    return sets_of_texts(texts, scheme)
+
+
+@dataclass(frozen=True)
+class DocumentBatch:
+    """Documents that are ready to be written to a segment.
+
+    ``ids`` are large strings or integers. ``lists`` has the 32-bit keys and the rows of the entries
+    of each list of a segment.
+    """
+
+    ids: pa.Array
+    n_tokens: Int64s
+    digests: Uint64s
+    filters: Filters | None
+    lists: list[tuple[Uint64s, Int64s]]
+    packed: list[PackedBlock]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def make_batch(ids: pa.Array, records: pa.Table, queries: Queries) -> DocumentBatch:
+    """Pack documents, given their records and signatures."""
+    filled = np.flatnonzero(queries.is_filled)
+    lists = [(keys >> _32, filled) for keys in queries.keys[filled].T]
+    lists.append((queries.digests[filled, 0] >> _32, filled))
+    lists.append((hash_ids(as_text(ids)) >> _32, np.arange(len(ids), dtype=np.int64)))
+    packed = pack_records(records)
+    return DocumentBatch(ids, queries.n_tokens, queries.digests, queries.filters, lists, packed)
+
+
+def join_tables(tables: Sequence[pa.Table]) -> pa.Table:
+    """Concatenate tables; columns that have no type in common become text."""
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        columns = {}
+        for name in tables[0].column_names:
+            values = [value for table in tables for value in table[name].to_pylist()]
+            try:
+                kind = pa.unify_schemas(
+                    [pa.schema([table.schema.field(name)]) for table in tables],
+                    promote_options="permissive",
+                )[0].type
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                columns[name] = words_of_values(values)
+            else:
+                columns[name] = pa.array(values, kind)
+        return pa.table(columns)
+
+
+# Documents in rows of the database have their ids and signatures beside their records.
+
+
+def with_signatures(records: pa.Table, ids: Sequence[Id], queries: Queries) -> pa.Table:
+    """Return records with ids and with all that is looked up of documents."""
+    columns = {
+        "id": pa.array(list(map(str, ids)), pa.large_string()),
+        "is_number": pa.array([not isinstance(each, str) for each in ids], pa.bool_()),
+        "digest": _binary(queries.digests),
+        "keys": _binary((queries.keys >> _32).astype(np.uint32)),
+    }
+    filters = queries.filters
+    if filters is not None:
+        columns["filter"] = _as_binary(8 * filters.offsets, filters.words)
+        columns["size"] = pa.array(filters.sizes)
+    for name, column in columns.items():
+        records = records.append_column(name, column)
+    return records
+
+
+def signatures_in(records: pa.Table) -> Queries:
+    """Return the signatures of records of a row of the database."""
+    n, filters = len(records), None
+    if "filter" in records.column_names:
+        words = Texts.from_arrow(records["filter"].chunk(0))
+        sizes: Int64s = records["size"].to_numpy()
+        n_words = int(words.offsets[-1]) // 8
+        own: Uint64s = words.data[: 8 * n_words].view(np.uint64)
+        filters = Filters(own, words.offsets // 8, sizes)
+    digests: Uint64s = _numbers(records["digest"], np.uint64).reshape(n, 2)
+    high: Uint32s = _numbers(records["keys"], np.uint32).reshape(n, -1)
+    n_tokens: Int64s = records["n_tokens"].to_numpy()
+    return Queries(n_tokens, digests, high.astype(np.uint64) << _32, filters, None)
+
+
+def make_gone(
+    ids: pa.Array, kept_ids: pa.Array, digests: Uint64s, similarities: Floats
+) -> pa.Table:
+    """Return the table of documents that are left out in favour of others."""
+    return pa.table(
+        {
+            "id": as_text(ids),
+            "kept_id": as_text(kept_ids),
+            "digest": _binary(digests),
+            "similarity": similarities,
+        }
+    )
+
+
+def digests_in(table: pa.Table) -> Uint64s:
+    """Return the digests of a table, of shape (n, 2)."""
+    return _numbers(table["digest"], np.uint64).reshape(-1, 2)
+
+
+def _binary(rows: npt.NDArray[Any]) -> pa.Array:
+    """Return the rows of a matrix as bytes."""
+    width = rows.shape[1] * rows.itemsize
+    return _as_binary(np.arange(len(rows) + 1, dtype=np.int64) * width, rows)
+
+
+def _as_binary(offsets: Int64s, data: npt.NDArray[Any]) -> pa.Array:
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))]
+    return pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
+
+
+def _numbers(column: pa.ChunkedArray, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return the bytes of a column, one row after the other, as numbers."""
+    return np.frombuffer(b"".join(column.to_pylist()), dtype)
