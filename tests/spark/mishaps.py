@@ -17,11 +17,11 @@ from typing import Any
 # Functions of the engine that tasks run, in the order of the stages.
 STAGES = (
     "engine.spark.read._read",
-    "engine.spark.exchanged._send_keys",
-    "engine.spark.exchanged._meet",
-    "engine.spark.exchanged._send_rows",
-    "engine.spark.exchanged._send_texts",
-    "engine.spark.exchanged._work",
+    "engine.spark.engine._send_keys",
+    "engine.spark.engine._meet",
+    "engine.spark.engine._send_picked",
+    "engine.spark.engine._send_texts",
+    "engine.spark.engine._work_on_partition",
     "engine.spark.read._write",
 )
 

@@ -50,12 +50,12 @@ STAGES = tuple(
     for name in ("read._read", "engine._send_rows", "engine._work", "engine._send_by_document")
 )
 STAGES += ("engine.spark.read._write",)
-OF_PASSAGES = ("engine.spark.engine._read_again",)
+OF_PASSAGES = ("engine.spark.read._read_again",)
 OF_SIMILAR = ("engine.spark.engine._give_rows",)
 OF_SIMILAR_UNITS = (
     "engine.spark.read._sign_parts",
     "engine.spark.read._count_tokens",
-    "engine.spark.exchanged._send_texts",
+    "engine.spark.engine._send_texts",
 )
 
 # What is cut of ``few``, or of all, of each kind.

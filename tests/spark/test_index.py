@@ -184,7 +184,7 @@ def test_index_that_is_not_seen(in_process, data, tmp_path, monkeypatch):
 def test_killed(session, data, tmp_path, monkeypatch):
     index, mark = make_index(tmp_path / "index"), tmp_path / "was-killed"
     expected = added(run_threads, data, index, tmp_path, "threads")
-    replace_stage(monkeypatch, "engine.spark.engine._revisit", dies_once, str(mark), "executor")
+    replace_stage(monkeypatch, "engine.spark.read._revisit", dies_once, str(mark), "executor")
     on_spark = partial(run_spark, session)
 
     assert_same(added(on_spark, data, index, tmp_path, "spark"), expected)

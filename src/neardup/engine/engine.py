@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from neardup.files.streams import Destination
     from neardup.options.choices import OutputFormat
-    from neardup.runs.work import Workspace
 
 
 T = TypeVar("T")
@@ -69,19 +68,45 @@ class Means(NamedTuple):
     report: Callable[[float], None]
 
 
-class Partition(ABC):
-    """Rows of one partition, in any order."""
+# Shares of the memory: the work of all threads on partitions, and rows of a task.
+WORKING_SHARE, _TASK_SHARE = 0.3, 0.2
 
-    @abstractmethod
+
+@dataclass(frozen=True)
+class Partition:
+    """Rows of the partitions from ``start`` to ``stop``, in any order.
+
+    ``columns`` are added to them, each an array with an item per document.
+    """
+
+    shuffle: Shuffle
+    start: int
+    stop: int
+    workspace: Workspace
+    workers: int = 1
+    columns: Mapping[str, Int64s] = field(default_factory=dict)
+
     def rows(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows; each call is a new pass."""
+        import pyarrow as pa
 
-    @abstractmethod
+        for batch in self.shuffle.read(self.start, n_partitions=self.stop - self.start):
+            for name, values in self.columns.items():
+                values = values[numbers_of(batch, DOCUMENT)]
+                batch = batch.append_column(name, pa.array(values))
+            yield batch
+
     def count_passes(self, factor: int) -> int:
-        """Count the passes over the rows if they take ``factor`` times their bytes."""
+        """Count the passes over the rows if they take ``factor`` times their bytes.
+
+        Each worker processes its own partition.
+        """
+        n_bytes = sum(self.shuffle.nbytes(each) for each in range(self.start, self.stop))
+        return self.workspace.passes(n_bytes * factor * self.workers, WORKING_SHARE)
 
 
-class Group(ABC):
+@dataclass(frozen=True)
+class Group:
     """Some documents and their rows.
 
     Parameters
@@ -90,27 +115,49 @@ class Group(ABC):
         A row per document, as passed to ``Engine.group``.
     runner
         The threads that work on the group.
+    shuffle, partitions
+        The rows, and the partitions with rows of the documents; None is all.
     """
 
     known: pa.RecordBatch
     runner: Runner
+    shuffle: Shuffle
+    partitions: list[int] | None = None
 
-    @abstractmethod
     def rows(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the documents, and possibly rows of others.
 
         ``let_go`` frees rows once they are yielded; they cannot be read again.
         """
+        documents = numbers_of(self.known, DOCUMENT)
+        if not len(documents):
+            return
+        if self.partitions is None:
+            yield from self.shuffle.read_all(let_go=let_go)
+            return
+
+        def is_wanted(batch: pa.RecordBatch) -> bool:
+            own = batch.column(0).to_numpy()
+            return bool(own.max() >= documents[0] and own.min() <= documents[-1])
+
+        for partition in self.partitions:
+            yield from self.shuffle.read(partition, is_wanted)
 
 
-class Rows(ABC):
+def gather_rows(batches: Iterator[pa.RecordBatch], workspace: Workspace) -> Shuffle:
+    """Return the rows of a task, in memory or in files of the task."""
+    shuffle = Shuffle("rows", workspace, 1, in_memory=None, share=_TASK_SHARE)
+    with shuffle:
+        for batch in batches:
+            shuffle.add(batch, np.zeros(len(batch), np.int64))
+    return shuffle
+
+
+@dataclass(frozen=True)
+class Rows:
     """Rows by partition, or the output of ``Engine.work`` per partition."""
 
     n_rows: int
-
-    @abstractmethod
-    def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
-        """Return the rows with more columns, each an array with an item per document."""
 
 
 class Read(NamedTuple):
@@ -158,235 +205,6 @@ class Change:
     gather: Callable[[Iterator[pa.RecordBatch], Workspace], Any]
     send: Callable[[Any, slice], pa.RecordBatch]
     rows: Rows | None = None
-
-
-class Engine(ABC):
-    """Execute the verbs of a job on threads or executors.
-
-    Parameters
-    ----------
-    runner
-        The clock and the progress of the job.
-    workspace
-        Memory and folder for the data that this process collects.
-    """
-
-    name: str
-
-    def __init__(self, runner: Runner, workspace: Workspace) -> None:
-        self.runner, self.workspace = runner, workspace
-        runner.memory = workspace.memory or None
-
-    def errors(self) -> AbstractContextManager[None]:
-        """Turn errors of workers into one line, within the block."""
-        return nullcontext()
-
-    def stage(self, name: str) -> AbstractContextManager[Callable[..., None]]:
-        """Time a stage; see ``Runner.stage``."""
-        return self.runner.stage(name)
-
-    @property
-    @abstractmethod
-    def workers(self) -> int:
-        """Number of tasks that run at the same time."""
-
-    def describe(self) -> dict[str, Any]:
-        """Describe the engine for a summary."""
-        return {"engine": self.name, "workers": self.workers}
-
-    def describe_cluster(self) -> dict[str, Any]:
-        """Describe the executors for the summary of a search; empty for threads."""
-        return {}
-
-    def scan(
-        self, stage: str, sources: Sequence[Source], look: Callable[[Source, RowBlock], T]
-    ) -> Iterator[T]:
-        """Yield the result of ``look`` for each block of some sources, in their order.
-
-        Progress is reported under ``stage``. Raises as ``read``.
-        """
-        return self.stream(stage, sources, look, _each)
-
-    @abstractmethod
-    def stream(
-        self,
-        stage: str,
-        sources: Sequence[Source],
-        look: Callable[[Source, RowBlock], T],
-        work: Callable[[Iterator[T], Means], Iterator[U]],
-    ) -> Iterator[U]:
-        """Yield the results of ``work`` for consecutive blocks of some sources, in their order.
-
-        Parameters
-        ----------
-        stage
-            Name of the stage whose progress is reported.
-        sources
-            Files that are read once.
-        look
-            Parses a block.
-        work
-            Takes the parsed blocks of a task, in batches of the best size.
-
-        Raises
-        ------
-        InvalidInputError, ReadError
-            As ``read``.
-        """
-
-    @abstractmethod
-    def count(self, stage: str, collections: Counted) -> DocumentFrequencies:
-        """Count the documents of some collections that contain each token.
-
-        Each collection comes with the function that lists the tokens of a block's documents.
-        Progress is reported under ``stage``. Raises as ``read``.
-        """
-
-    @abstractmethod
-    def share(self, folder: Path) -> AbstractContextManager[SharedFolder]:
-        """Let tasks open a folder of this process within the block.
-
-        Its files must not change meanwhile.
-        """
-
-    @abstractmethod
-    def read(
-        self, name: str, collections: Collections, look: Look, route: Route | None = None
-    ) -> Read:
-        """Read all documents of some collections once, and send rows to partitions.
-
-        Parameters
-        ----------
-        name
-            Name of the rows, unique within a job.
-        collections
-            Sources, each with its reading plan.
-        look
-            Makes rows, in tasks.
-        route
-            Returns the partition of each row, in tasks; None keeps the order of the documents.
-
-        Raises
-        ------
-        InvalidInputError, ReadError
-            For a bad row or an unreadable file, the first in the order of the documents.
-        """
-
-    @abstractmethod
-    def sign(self, collections: Collections) -> Read:
-        """Read all documents of some collections once, and sign each by its collection's plan.
-
-        There is one row per document. Raises as ``read``.
-        """
-
-    @abstractmethod
-    def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
-        """Read the documents of the last collection again, and sign parts as documents.
-
-        ``reading`` names ``PART_COLUMNS``. The returned rows of other collections are empty.
-        """
-
-    @abstractmethod
-    def meet(
-        self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
-    ) -> Iterator[Any]:
-        """Group signed documents by equal keys, and yield the results of a function, in any order.
-
-        ``given`` are columns with an item per document. Progress is reported under ``stage``, if
-        one is given.
-        """
-
-    @abstractmethod
-    def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
-        """Send picked columns of signed documents to the partitions of the documents.
-
-        ``name`` is the name of the rows, unique within a job.
-        """
-
-    @property
-    @abstractmethod
-    def least_partitions(self) -> int:
-        """Least number of partitions that keeps all workers busy to the end."""
-
-    @property
-    @abstractmethod
-    def partition_bytes(self) -> int | None:
-        """Memory limit of a partition's work, in bytes; None is unlimited."""
-
-    @property
-    @abstractmethod
-    def groups_at_once(self) -> int:
-        """Number of groups that are worked on at the same time."""
-
-    @property
-    @abstractmethod
-    def group_bytes(self) -> int | None:
-        """Memory limit of a group's work, in bytes; None is unlimited."""
-
-    @abstractmethod
-    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
-        """Collect the rows of some documents, group by group.
-
-        Parameters
-        ----------
-        read
-            Rows, one per document, with the document number in the first column.
-        n_groups
-            Number of groups; a document may be in several.
-        known
-            Returns the documents of a group by its number: a row per document, with the column
-            ``DOCUMENT`` in ascending order, and all columns that the rows' route needs.
-        """
-
-    @abstractmethod
-    def work(self, rows: Rows, function: Callable[[Any], Iterator[Given]]) -> Rows:
-        """Return the results of a function per partition or group, evaluated by ``collect``."""
-
-    @abstractmethod
-    def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
-        """Yield the results of partitions in order, starting with ``first``.
-
-        Each comes with the number of the next partition. Progress is reported under ``stage``.
-        Unprocessed rows in the order of the documents are yielded once and then freed.
-        """
-
-    @abstractmethod
-    def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        """Read some documents again, and yield a function's results for their texts.
-
-        ``documents`` ascend, and results come in this order, for some documents at a time.
-        """
-
-    @abstractmethod
-    def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
-        """Read signed documents of the last collection again, and yield a function's results.
-
-        Results come in the order of the blocks, for each block with a ``wanted`` document.
-        """
-
-    @abstractmethod
-    def release(self, read: Read) -> None:
-        """Free rows that are not needed any more."""
-
-    @abstractmethod
-    def write(
-        self,
-        documents: Catalogue,
-        sides: Mapping[str, Bools],
-        folder: Destination,
-        output_format: OutputFormat,
-        runner: Runner,
-        write_others: Callable[[], None],
-        change: Change | None = None,
-    ) -> None:
-        """Write documents to folders, like ``write_documents`` of threads.
-
-        ``runner`` is the runner of the writing, which may start after the job.
-        """
-
-
-def _each(blocks: Iterator[T], _: Means) -> Iterator[T]:
-    return blocks
 
 
 Columns = Mapping[str, AnyArray]
@@ -568,3 +386,240 @@ def read_sets_of(
             batch, own = batch.filter(pa.array(is_wanted)), own[is_wanted]
         add_texts(collector, Texts.of_columns(batch), own, "an input")
     return collector.sets
+
+
+class Engine(ABC):
+    """Execute the verbs of a job on threads or executors.
+
+    Parameters
+    ----------
+    runner
+        The clock and the progress of the job.
+    workspace
+        Memory and folder for the data that this process collects.
+    """
+
+    name: str
+
+    def __init__(self, runner: Runner, workspace: Workspace) -> None:
+        self.runner, self.workspace = runner, workspace
+        runner.memory = workspace.memory or None
+
+    def errors(self) -> AbstractContextManager[None]:
+        """Turn errors of workers into one line, within the block."""
+        return nullcontext()
+
+    def stage(self, name: str) -> AbstractContextManager[Callable[..., None]]:
+        """Time a stage; see ``Runner.stage``."""
+        return self.runner.stage(name)
+
+    @property
+    @abstractmethod
+    def workers(self) -> int:
+        """Number of tasks that run at the same time."""
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the engine for a summary."""
+        return {"engine": self.name, "workers": self.workers}
+
+    def describe_cluster(self) -> dict[str, Any]:
+        """Describe the executors for the summary of a search; empty for threads."""
+        return {}
+
+    def scan(
+        self, stage: str, sources: Sequence[Source], look: Callable[[Source, RowBlock], T]
+    ) -> Iterator[T]:
+        """Yield the result of ``look`` for each block of some sources, in their order.
+
+        Progress is reported under ``stage``. Raises as ``read``.
+        """
+        return self.stream(stage, sources, look, _each)
+
+    @abstractmethod
+    def stream(
+        self,
+        stage: str,
+        sources: Sequence[Source],
+        look: Callable[[Source, RowBlock], T],
+        work: Callable[[Iterator[T], Means], Iterator[U]],
+    ) -> Iterator[U]:
+        """Yield the results of ``work`` for consecutive blocks of some sources, in their order.
+
+        Parameters
+        ----------
+        stage
+            Name of the stage whose progress is reported.
+        sources
+            Files that are read once.
+        look
+            Parses a block.
+        work
+            Takes the parsed blocks of a task, in batches of the best size.
+
+        Raises
+        ------
+        InvalidInputError, ReadError
+            As ``read``.
+        """
+
+    @abstractmethod
+    def count(self, stage: str, collections: Counted) -> DocumentFrequencies:
+        """Count the documents of some collections that contain each token.
+
+        Each collection comes with the function that lists the tokens of a block's documents.
+        Progress is reported under ``stage``. Raises as ``read``.
+        """
+
+    @abstractmethod
+    def share(self, folder: Path) -> AbstractContextManager[SharedFolder]:
+        """Let tasks open a folder of this process within the block.
+
+        Its files must not change meanwhile.
+        """
+
+    @abstractmethod
+    def read(
+        self, name: str, collections: Collections, look: Look, route: Route | None = None
+    ) -> Read:
+        """Read all documents of some collections once, and send rows to partitions.
+
+        Parameters
+        ----------
+        name
+            Name of the rows, unique within a job.
+        collections
+            Sources, each with its reading plan.
+        look
+            Makes rows, in tasks.
+        route
+            Returns the partition of each row, in tasks; None keeps the order of the documents.
+
+        Raises
+        ------
+        InvalidInputError, ReadError
+            For a bad row or an unreadable file, the first in the order of the documents.
+        """
+
+    @abstractmethod
+    def sign(self, collections: Collections) -> Read:
+        """Read all documents of some collections once, and sign each by its collection's plan.
+
+        There is one row per document. Raises as ``read``.
+        """
+
+    @abstractmethod
+    def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
+        """Read the documents of the last collection again, and sign parts as documents.
+
+        ``reading`` names ``PART_COLUMNS``. The returned rows of other collections are empty.
+        """
+
+    @abstractmethod
+    def meet(
+        self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
+    ) -> Iterator[Any]:
+        """Group signed documents by equal keys, and yield the results of a function, in any order.
+
+        ``given`` are columns with an item per document. Progress is reported under ``stage``, if
+        one is given.
+        """
+
+    @abstractmethod
+    def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
+        """Send picked columns of signed documents to the partitions of the documents.
+
+        ``name`` is the name of the rows, unique within a job.
+        """
+
+    @property
+    @abstractmethod
+    def least_partitions(self) -> int:
+        """Least number of partitions that keeps all workers busy to the end."""
+
+    @property
+    @abstractmethod
+    def partition_bytes(self) -> int | None:
+        """Memory limit of a partition's work, in bytes; None is unlimited."""
+
+    @property
+    @abstractmethod
+    def groups_at_once(self) -> int:
+        """Number of groups that are worked on at the same time."""
+
+    @property
+    @abstractmethod
+    def group_bytes(self) -> int | None:
+        """Memory limit of a group's work, in bytes; None is unlimited."""
+
+    @abstractmethod
+    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
+        """Collect the rows of some documents, group by group.
+
+        Parameters
+        ----------
+        read
+            Rows, one per document, with the document number in the first column.
+        n_groups
+            Number of groups; a document may be in several.
+        known
+            Returns the documents of a group by its number: a row per document, with the column
+            ``DOCUMENT`` in ascending order, and all columns that the rows' route needs.
+        """
+
+    @abstractmethod
+    def work(
+        self,
+        rows: Rows,
+        function: Callable[[Any], Iterator[Given]],
+        columns: Mapping[str, Int64s] | None = None,
+    ) -> Rows:
+        """Return the results of a function per partition or group, evaluated by ``collect``.
+
+        ``columns`` are added to the rows, each an array with an item per document.
+        """
+
+    @abstractmethod
+    def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
+        """Yield the results of partitions in order, starting with ``first``.
+
+        Each comes with the number of the next partition. Progress is reported under ``stage``.
+        Unprocessed rows in the order of the documents are yielded once and then freed.
+        """
+
+    @abstractmethod
+    def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
+        """Read some documents again, and yield a function's results for their texts.
+
+        ``documents`` ascend, and results come in this order, for some documents at a time.
+        """
+
+    @abstractmethod
+    def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
+        """Read signed documents of the last collection again, and yield a function's results.
+
+        Results come in the order of the blocks, for each block with a ``wanted`` document.
+        """
+
+    @abstractmethod
+    def release(self, read: Read) -> None:
+        """Free rows that are not needed any more."""
+
+    @abstractmethod
+    def write(
+        self,
+        documents: Catalogue,
+        sides: Mapping[str, Bools],
+        folder: Destination,
+        output_format: OutputFormat,
+        runner: Runner,
+        write_others: Callable[[], None],
+        change: Change | None = None,
+    ) -> None:
+        """Write documents to folders, like ``write_documents`` of threads.
+
+        ``runner`` is the runner of the writing, which may start after the job.
+        """
+
+
+def _each(blocks: Iterator[T], _: Means) -> Iterator[T]:
+    return blocks

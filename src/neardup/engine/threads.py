@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from neardup.engine.engine import (
-    DOCUMENT,
     PLACE,
+    WORKING_SHARE,
     Change,
     Columns,
     DocumentPartition,
@@ -71,7 +71,6 @@ from neardup.reading.sign import (
 from neardup.runs.arrays import kept_arrays
 from neardup.runs.exchange import Shuffle, SpilledBatches
 from neardup.runs.runner import Runner
-from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets
 from neardup.text.weighting import DocumentFrequencies
 
@@ -92,9 +91,8 @@ _N_PARTITIONS = 256
 # memory to these rows.
 _TOGETHER_BYTES, _ROOM = 1 << 23, 8
 
-# Shares of the memory: facts about documents, rows in memory or waiting to be written, and the work
-# of all threads on partitions.
-_LISTED_SHARE, _ROWS_SHARE, _WORKING_SHARE = 0.2, 0.2, 0.3
+# Shares of the memory: facts about documents, and rows in memory or waiting to be written.
+_LISTED_SHARE, _ROWS_SHARE = 0.2, 0.2
 
 # For signed documents: rows that are grouped at the same time, picked rows in memory, rows waiting
 # to be written, the compared sets of all documents, and the partitions in work.
@@ -188,12 +186,12 @@ class ThreadEngine(Engine):
                         with_lengths=plan.with_lengths,
                     )
                 )
-        rows = _ThreadRows(exchange.shuffle, exchange.n_rows, route)
+        rows = _ThreadRows(exchange.n_rows, exchange.shuffle, route)
         return Read(tuple(catalogues), collections[0][1], rows, known)
 
     def sign(self, collections: Collections) -> Read:
         signed = sign_collections(collections, self.workspace, self.runner)
-        rows = SignedRows(sum(map(len, signed.catalogues)))
+        rows = Rows(sum(map(len, signed.catalogues)))
         return Read(signed.catalogues, collections[0][1], rows, signed.batches)
 
     def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
@@ -261,31 +259,38 @@ class ThreadEngine(Engine):
 
     def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
         assert isinstance(read.rows, _ThreadRows)
-        return replace(read.rows, groups=_Groups(n_groups, known))
+        return replace(read.rows, n_groups=n_groups, known=known)
 
-    def work(self, rows: Rows, function: Callable[[Any], Iterator[Given]]) -> Rows:
+    def work(
+        self,
+        rows: Rows,
+        function: Callable[[Any], Iterator[Given]],
+        columns: Mapping[str, Int64s] | None = None,
+    ) -> Rows:
         assert isinstance(rows, _ThreadRows)
-        return replace(rows, function=function)
+        return replace(rows, function=function, columns=columns or {})
 
     def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
         assert isinstance(rows, _ThreadRows)
         if rows.function is None:
             yield from ((1, [(None, each)]) for each in rows.shuffle.read_all(let_go=True))
             return
-        if rows.groups is not None:
-            for number in range(first, rows.groups.n):
-                group = rows.groups.group(number, rows, self.runner)
-                yield number + 1, list(rows.function(group))
+        if rows.n_groups is not None:
+            for number in range(first, rows.n_groups):
+                yield number + 1, list(rows.function(rows.group(number, self.runner)))
             return
         sizes = np.array([rows.shuffle.nbytes(each) for each in range(first, _N_PARTITIONS)])
         room = _TOGETHER_BYTES
         if self.workspace.work is not None:
-            room = min(room, self.workspace.share(_WORKING_SHARE) // (_ROOM * self.workers))
+            room = min(room, self.workspace.share(WORKING_SHARE) // (_ROOM * self.workers))
 
         def work(run: tuple[int, int]) -> tuple[int, list[Given]]:
             assert rows.function is not None
             start, stop = first + run[0], first + run[1]
-            return stop, list(rows.function(_ThreadPartition(rows, start, stop, self)))
+            partition = Partition(
+                rows.shuffle, start, stop, self.workspace, self.workers, rows.columns
+            )
+            return stop, list(rows.function(partition))
 
         for stop, given in self.runner.map(work, cut_runs(sizes, room)):
             yield stop, given
@@ -349,28 +354,22 @@ def _look_at(
 
 @dataclass(frozen=True)
 class _ThreadRows(Rows):
-    """Rows in a shuffle, added columns per document, and the function that processes them."""
+    """Rows in a shuffle, in groups of documents if any, and the function that processes them."""
 
     shuffle: Shuffle
-    n_rows: int
     route: Route | None = None
     columns: Mapping[str, Int64s] = field(default_factory=dict)
-    groups: _Groups | None = None
+    n_groups: int | None = None
+    known: Callable[[int], pa.RecordBatch] | None = None
     function: Callable[[Any], Iterator[Given]] | None = None
 
-    def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
-        return replace(self, columns={**self.columns, **columns})
-
-
-@dataclass(frozen=True)
-class SignedRows(Rows):
-    """Rows of signed documents, held as their columns."""
-
-    n_rows: int
-
-    def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
-        """Raise, because columns of signed documents are passed to ``meet``."""
-        raise NotImplementedError
+    def group(self, number: int, runner: Runner) -> Group:
+        assert self.known is not None
+        assert self.n_groups is not None
+        known, partitions = self.known(number), None
+        if self.n_groups > 1 and self.route is not None:
+            partitions = np.unique(self.route(known, _N_PARTITIONS)).tolist()
+        return Group(known, runner.of_part(number, self.n_groups), self.shuffle, partitions)
 
 
 def _with_keys(
@@ -488,93 +487,3 @@ class _ThreadExchanged(Exchanged):
         assert self.sets is not None
         assert self.ranks is not None
         return self.sets.take(self.ranks[places])
-
-
-@dataclass(frozen=True)
-class _ThreadPartition(Partition):
-    """Rows of the partitions from ``start`` to ``stop``."""
-
-    found: _ThreadRows
-    start: int
-    stop: int
-    engine: ThreadEngine
-
-    def rows(self) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
-        n_partitions = self.stop - self.start
-        for batch in self.found.shuffle.read(self.start, n_partitions=n_partitions):
-            for name, values in self.found.columns.items():
-                values = values[numbers_of(batch, DOCUMENT)]
-                batch = batch.append_column(name, pa.array(values))
-            yield batch
-
-    def count_passes(self, factor: int) -> int:
-        """Count the passes; each thread processes its own partition."""
-        numbers = range(self.start, self.stop)
-        n_bytes = sum(self.found.shuffle.nbytes(each) for each in numbers)
-        n_bytes *= factor * self.engine.workers
-        return self.engine.workspace.passes(n_bytes, _WORKING_SHARE)
-
-
-class _Groups(NamedTuple):
-    """Groups of documents, and the function that returns each."""
-
-    n: int
-    known: Callable[[int], pa.RecordBatch]
-
-    def group(self, number: int, rows: _ThreadRows, runner: Runner) -> _ThreadGroup:
-        runner = runner.of_part(number, self.n)
-        return _ThreadGroup(self.known(number), runner, rows, has_all=self.n == 1)
-
-
-@dataclass(frozen=True)
-class _ThreadGroup(Group):
-    """Rows of some documents, or all rows."""
-
-    known: pa.RecordBatch
-    runner: Runner
-    found: _ThreadRows
-    has_all: bool
-
-    def rows(self, *, let_go: bool = False) -> Iterator[pa.RecordBatch]:
-        """Yield the batches whose document range overlaps the group."""
-        shuffle, route = self.found.shuffle, self.found.route
-        documents = numbers_of(self.known, DOCUMENT)
-        if not len(documents):
-            return
-        if self.has_all or route is None:
-            yield from shuffle.read_all(let_go=let_go)
-            return
-
-        def is_wanted(batch: pa.RecordBatch) -> bool:
-            found = batch.column(0).to_numpy()
-            return bool(found.max() >= documents[0] and found.min() <= documents[-1])
-
-        for partition in np.unique(route(self.known, _N_PARTITIONS)).tolist():
-            yield from shuffle.read(partition, is_wanted)
-
-
-def group_of(
-    batches: Iterator[pa.RecordBatch], known: pa.RecordBatch, runner: Runner, workspace: Workspace
-) -> Group:
-    """Wrap the rows of a task as a group, in memory or in files of the task."""
-    return _ThreadGroup(known, runner, _gathered(batches, workspace), has_all=True)
-
-
-def partition_of(
-    batches: Iterator[pa.RecordBatch], runner: Runner, workspace: Workspace
-) -> Partition:
-    """Wrap the rows of a task as a partition, in memory or in files of the task."""
-    rows = _gathered(batches, workspace)
-    return _ThreadPartition(rows, 0, 1, ThreadEngine(runner, workspace))
-
-
-def _gathered(batches: Iterator[pa.RecordBatch], workspace: Workspace) -> _ThreadRows:
-    shuffle = Shuffle("rows", workspace, 1, in_memory=None, share=_ROWS_SHARE)
-    n_rows = 0
-    with shuffle:
-        for batch in batches:
-            n_rows += len(batch)
-            shuffle.add(batch, np.zeros(len(batch), np.int64))
-    return _ThreadRows(shuffle, n_rows)

@@ -166,11 +166,16 @@ def count_documents(blocks: Iterable[TokenLists]) -> DocumentFrequencies:
     Memory: one block, and about three times the result. Lists of counts are merged like the digits
     of a binary counter, so that each is copied O(log blocks) times.
     """
+    return join_frequencies(_count_block(block) for block in blocks)
+
+
+def join_frequencies(parts: Iterable[DocumentFrequencies]) -> DocumentFrequencies:
+    """Add up the frequencies of different documents; memory as of ``count_documents``."""
     n_documents = 0
     runs: list[tuple[Uint64s, Int64s]] = []
-    for block in blocks:
-        n_documents += len(block)
-        runs.append(_count_block(block))
+    for part in parts:
+        n_documents += part.n_documents
+        runs.append((part.hashes, part.counts))
         while len(runs) > 1 and len(runs[-2][0]) <= 2 * len(runs[-1][0]):
             runs.append(_merge(runs.pop(), runs.pop()))
     while len(runs) > 1:
@@ -180,7 +185,7 @@ def count_documents(blocks: Iterable[TokenLists]) -> DocumentFrequencies:
     return DocumentFrequencies(*runs[0], n_documents)
 
 
-def _count_block(block: TokenLists) -> tuple[Uint64s, Int64s]:
+def _count_block(block: TokenLists) -> DocumentFrequencies:
     offsets = block.offsets - block.offsets[0]
     values = block.values[block.offsets[0] : block.offsets[-1]].copy()
     sizes: Int64s = np.empty(len(block), np.int64)
@@ -191,7 +196,8 @@ def _count_block(block: TokenLists) -> tuple[Uint64s, Int64s]:
     distinct.sort()
     starts = np.flatnonzero(np.concatenate([[True], distinct[1:] != distinct[:-1]]))
     starts = starts[: len(distinct)]
-    return distinct[starts], np.diff(starts, append=len(distinct)).astype(np.int64)
+    counts = np.diff(starts, append=len(distinct)).astype(np.int64)
+    return DocumentFrequencies(distinct[starts], counts, len(block))
 
 
 def _merge(run: tuple[Uint64s, Int64s], other: tuple[Uint64s, Int64s]) -> tuple[Uint64s, Int64s]:

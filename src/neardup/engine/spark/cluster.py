@@ -1,4 +1,4 @@
-"""Numbered partitions of data on executors, with attached items and returned results."""
+"""Executors of a Spark session: their tasks, numbered partitions of rows, and results."""
 
 from __future__ import annotations
 
@@ -60,28 +60,15 @@ class Failure:
     @classmethod
     def of(cls, task: int, piece: Piece | None, error: NeardupError) -> Failure:
         """Wrap an error of a task; a file in it gets the name that the user gave."""
-        number = 0
-        if piece is not None:
-            number = piece.number
-            error = _renamed(error, piece.source.origin or "", piece.location)
-        return cls((task, number), error)
-
-
-def raise_first(failures: Iterable[Failure]) -> None:
-    """Raise the first error in the order of the documents, if there is one."""
-    found = min(failures, key=lambda failure: failure.place, default=None)
-    if found is not None:
-        raise found.error
-
-
-def _renamed(error: NeardupError, path: str, given: str) -> NeardupError:
-    own = getattr(error, "path", None) or ""
-    if path == given or not f"{own}/".startswith(f"{path}/"):
-        return error
-    renamed = copy.copy(error)
-    renamed.args = (error.in_both.replace(path, given, 1),)
-    renamed.path = own.replace(path, given, 1)  # type: ignore[attr-defined]
-    return renamed
+        if piece is None:
+            return cls((task, 0), error)
+        path, own = piece.source.origin or "", getattr(error, "path", None) or ""
+        if path != piece.location and f"{own}/".startswith(f"{path}/"):
+            renamed = copy.copy(error)
+            renamed.args = (error.in_both.replace(path, piece.location, 1),)
+            renamed.path = own.replace(path, piece.location, 1)  # type: ignore[attr-defined]
+            error = renamed
+        return cls((task, piece.number), error)
 
 
 # Inputs of tasks: sources, or stretches of long ones, in the order of the documents.
@@ -132,9 +119,9 @@ def cut_tasks(
     Short consecutive sources share a task, and long ones are divided into stretches unless
     ``are_whole`` is set. A URL has no known size and gets its own task.
     """
-    sizes = [source.size or 0 for sources in collections for source in sources]
-    evenly = sum(sizes) // (_TASKS_A_SLOT * slots)
-    room = max(min(max(evenly, _LEAST_BYTES), _MOST_BYTES), sum(sizes) // _MOST_TASKS)
+    n_bytes = sum(source.size or 0 for sources in collections for source in sources)
+    evenly = n_bytes // (_TASKS_A_SLOT * slots)
+    room = max(min(max(evenly, _LEAST_BYTES), _MOST_BYTES), n_bytes // _MOST_TASKS)
     most = max(2, min(_MOST_PIECES, slots))
     tasks: list[Task] = []
     for collection, sources in enumerate(collections):
@@ -147,20 +134,16 @@ def cut_tasks(
                 waiting, size = [], 0
             piece = Piece(collection, number, _for_others(source), source.origin or source.name)
             if own > 2 * room and not are_whole:
-                tasks += [(part,) for part in _stretches(piece, own, room, most)]
+                n_pieces = min(-(-own // room), most)
+                ends = [own * i // n_pieces for i in range(1, n_pieces)]
+                for start, stop in zip([-1, *ends], [*ends, None], strict=True):
+                    tasks.append((replace(piece, start=start, stop=stop),))
             else:
                 waiting.append(piece)
                 size += own
         if waiting:
             tasks.append(tuple(waiting))
     return tasks
-
-
-def _stretches(piece: Piece, size: int, room: int, most: int) -> Iterator[Piece]:
-    n_pieces = min(-(-size // room), most)
-    ends = [size * i // n_pieces for i in range(1, n_pieces)]
-    for start, stop in zip([-1, *ends], [*ends, None], strict=True):
-        yield Piece(piece.collection, piece.number, piece.source, piece.location, start, stop)
 
 
 def check_reached(sources: Iterable[Source]) -> None:
@@ -209,6 +192,9 @@ _BYTES_AT_ONCE = 200_000_000
 # Bytes of items that one task sends to their partitions.
 _SENT_BYTES = 1_000_000
 
+# Makes rows of the rows of a partition, perhaps after other arguments.
+TaskFunction = Callable[..., Iterator[Any]]
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -235,42 +221,6 @@ class Cluster:
         n_sent = max(1, min(len(packed), n_bytes // _SENT_BYTES))
         return self.place(self.context.parallelize(packed, n_sent), len(packed))
 
-    def work(
-        self,
-        function: Callable[[Iterator[Any]], Iterator[Any]],
-        rows: RDD[Any],
-        *,
-        is_laid_out: bool = False,
-        keep: Sequence[object] = (),
-        lasts: bool = False,
-    ) -> RDD[Any]:
-        """Apply a function to the rows of each partition.
-
-        ``is_laid_out`` means that results may have items attached. Rows that still need placing
-        must not set it: Spark takes them for placed if the number of partitions happens to be
-        equal.
-
-        Results are stored for a resumed run if ``keep`` names the stage, followed by further inputs
-        besides the job, ``slots`` and earlier stages. ``lasts`` means that the function has lasting
-        side effects. Both require placed rows.
-        """
-        working = partial(_work, __version__, function)
-        if lasts:
-            working = partial(_work_on_all, working)
-            rows = self._marked(rows)
-        if self.kept is None or not keep:
-            working = partial(_unpacking, working)
-            return rows.mapPartitions(working, preservesPartitioning=is_laid_out)
-        name, *follows = keep
-        n_tasks = rows.getNumPartitions()
-        stage = self.kept.stage(str(name), n_tasks, follows)
-        keeping = partial(_unpacking, partial(stage.rows, working, _is_failure))
-        return self._marked(rows).mapPartitionsWithIndex(keeping, preservesPartitioning=is_laid_out)
-
-    def _marked(self, rows: RDD[Any]) -> RDD[Any]:
-        """Append an end mark, so that tasks can check that all rows arrived."""
-        return rows.union(self.lay_out([LAST] * rows.getNumPartitions()))
-
     def place(self, rows: RDD[Any], n_partitions: int) -> RDD[Any]:
         """Send pairs of a partition number and a value to these partitions."""
         placed = rows.partitionBy(max(1, n_partitions), _same)
@@ -289,12 +239,52 @@ class Cluster:
 
         return rows.persist(StorageLevel.DISK_ONLY)
 
+    def work(
+        self,
+        function: TaskFunction,
+        rows: RDD[Any],
+        *,
+        is_laid_out: bool = False,
+        keep: Sequence[object] = (),
+        lasts: bool = False,
+    ) -> RDD[Any]:
+        """Apply a function to the rows of each partition.
+
+        ``is_laid_out`` means that results may have items attached. Rows that still need placing
+        must not set it: Spark takes them for placed if the number of partitions happens to be
+        equal.
+
+        Results are stored for a resumed run if ``keep`` names the stage, followed by further inputs
+        besides the job, ``slots`` and earlier stages. ``lasts`` means that the function has lasting
+        side effects. Both require placed rows.
+        """
+        working: TaskFunction = partial(_work, __version__, function)
+        if lasts:
+            working, rows = partial(_work_on_all, working), self._marked(rows)
+        if self.kept is None or not keep:
+            working = partial(_unpacking, working)
+            return rows.mapPartitions(working, preservesPartitioning=is_laid_out)
+        name, *follows = keep
+        stage = self.kept.stage(str(name), rows.getNumPartitions(), follows)
+        keeping = partial(_unpacking, partial(stage.rows, working, _is_failure))
+        return self._marked(rows).mapPartitionsWithIndex(keeping, preservesPartitioning=is_laid_out)
+
+    def _marked(self, rows: RDD[Any]) -> RDD[Any]:
+        """Append an end mark, so that tasks can check that all rows arrived."""
+        return rows.union(self.lay_out([LAST] * rows.getNumPartitions()))
+
     def work_out(self, rows: RDD[Any]) -> list[Answer]:
-        """Compute all partitions, and return the facts about each."""
+        """Compute all partitions, and return the facts about each.
+
+        Raises the first error in the order of the documents, if there is one.
+        """
         most = _BYTES_AT_ONCE // max(1, rows.getNumPartitions())
         with spark_errors():
             answers: list[Answer] = rows.mapPartitions(partial(_answer, most)).collect()
-        raise_first(failure for answer in answers for failure in answer.failures)
+        failures = (failure for answer in answers for failure in answer.failures)
+        first = min(failures, key=lambda failure: failure.place, default=None)
+        if first is not None:
+            raise first.error
         return answers
 
     def bring(self, rows: RDD[Any]) -> Iterator[Any]:
@@ -319,8 +309,7 @@ class Cluster:
 
     def _rows_of(self, rows: RDD[Any], partitions: list[int]) -> list[Any]:
         with spark_errors():
-            found: list[Any] = self.context.runJob(rows, iter, partitions)
-        return found
+            return list(self.context.runJob(rows, iter, partitions))
 
     def bring_once(self, rows: RDD[Any]) -> Iterator[Any]:
         """Yield like ``bring``, but compute expensive rows only once."""
@@ -330,9 +319,15 @@ class Cluster:
         finally:
             stored.unpersist()
 
+    def results(
+        self, function: TaskFunction, rows: RDD[Any], *, keep: Sequence[object] = ()
+    ) -> Iterator[Any]:
+        """Yield what a function yields for the rows of each partition; ``keep`` as of ``work``."""
+        made = self.work(partial(_pickled, function), rows, keep=keep)
+        return (pickle.loads(data) for _, data in self.bring_once(made))
 
-@dataclass
-class Answer:
+
+class Answer(NamedTuple):
     """Facts about a partition: bytes, errors, and the rows themselves if they are few."""
 
     size: int
@@ -344,9 +339,7 @@ def _same(partition: int) -> int:
     return partition
 
 
-def _work(
-    version: str, function: Callable[[Iterator[Any]], Iterator[Any]], rows: Iterator[Any]
-) -> Iterator[Any]:
+def _work(version: str, function: TaskFunction, rows: Iterator[Any]) -> Iterator[Any]:
     """Execute a task, unless the driver has another version of neardup."""
     # Spark collects garbage after each task, which takes longer than many tasks: libraries have
     # some hundred thousand objects. Freezing exempts the present ones.
@@ -360,13 +353,16 @@ def _work(
     return function(rows)
 
 
-def _work_on_all(
-    function: Callable[[Iterator[Any]], Iterator[Any]], rows: Iterator[Any]
-) -> Iterator[Any]:
+def _work_on_all(function: TaskFunction, rows: Iterator[Any]) -> Iterator[Any]:
     """Pass all rows to a function, and raise if the rows end early."""
     given = WholeRows(rows)
     yield from function(given)
     given.take_rest()
+
+
+def _pickled(function: TaskFunction, rows: Iterator[Any]) -> Iterator[tuple[None, bytes] | Failure]:
+    for made in function(rows):
+        yield made if isinstance(made, Failure) else (None, pickle.dumps(made))
 
 
 def _is_failure(row: Any) -> bool:
@@ -379,7 +375,7 @@ class _Item(NamedTuple):
     data: bytes
 
 
-def _unpacking(function: Callable[..., Iterator[Any]], *given: Any) -> Iterator[Any]:
+def _unpacking(function: TaskFunction, *given: Any) -> Iterator[Any]:
     """Call a function with the unpickled items before the rows of a partition.
 
     Items are unpickled here and not in earlier tasks, because Spark starts a second Python process
@@ -395,17 +391,18 @@ def _unpacked(row: Any) -> Any:
 
 
 def _answer(most: int, rows: Iterator[Any]) -> Iterator[Answer]:
-    answer = Answer(0, [], [])
+    size, failures = 0, []
+    own: list[Any] | None = []
     for row in rows:
         if isinstance(row, Failure):
-            answer.failures.append(row)
+            failures.append(row)
             continue
-        answer.size += len(row[1])
-        if answer.rows is not None:
-            answer.rows.append(row)
-            if answer.size > most:
-                answer.rows = None
-    yield answer
+        size += len(row[1])
+        if own is not None:
+            own.append(row)
+            if size > most:
+                own = None
+    yield Answer(size, failures, own)
 
 
 def local_workspace(memory: int) -> Workspace:
@@ -441,36 +438,7 @@ def _reason(error: Any) -> str:
     return f"Spark could not finish: {said[:300]}; the executors' logs say more"
 
 
-# Documentation of the session argument in public functions.
-SESSION = "A ``SparkSession``; its executors need the same version of neardup."
-SHARED_FILES = (
-    "A path, glob or URL as a string, or a list of ``pathlib.Path``; files that all executors "
-    "reach under the same paths."
-)
-ON_DRIVER = {
-    "tokenizer": {
-        "python": "As for the job in threads; a function has to be one that Spark can send to its "
-        "executors."
-    },
-    "memory": {
-        "python": "Most memory that the driver uses for what it keeps of documents, in bytes or as "
-        "a size such as ``4GB``; None is 60 % of what is free. What does not fit goes to files."
-    },
-    "work": {
-        "python": "Folder for these files, on the driver; None is where the system has temporary "
-        "files."
-    },
-}
-
-
-def check_reads_text(options: ReadingOptions) -> None:
-    """Raise if documents are bytes instead of text."""
-    if options.reads_bytes:
-        message = (
-            "input_format bytes goes with engine threads; choose that, for executors exchange texts"
-        )
-        raise InvalidParameterError(message, "input_format", "engine")
-
+# The session: requirements, slots and memory.
 
 _PURPOSE = "engine spark"
 _LEAST_JAVA = 17
@@ -485,6 +453,15 @@ _SHARE = 0.5
 # Options of a Java process that starts here, before the user's options. Java only passes bytes on:
 # its second compiler would take half the time of a run of some GB, and save little.
 _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
+
+
+def check_reads_text(options: ReadingOptions) -> None:
+    """Raise if documents are bytes instead of text."""
+    if options.reads_bytes:
+        message = (
+            "input_format bytes goes with engine threads; choose that, for executors exchange texts"
+        )
+        raise InvalidParameterError(message, "input_format", "engine")
 
 
 def check_pyspark() -> None:

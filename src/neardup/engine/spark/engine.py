@@ -1,22 +1,28 @@
-"""The engine of Spark: executors keep and process rows, the driver collects."""
+"""The engine of Spark: executors keep and process rows, the driver collects.
+
+Results do not depend on the order in which Spark delivers rows.
+"""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from neardup.engine.engine import (
     DOCUMENT,
+    PLACE,
     Change,
     Columns,
+    DocumentPartition,
+    DocumentRows,
     Engine,
     Exchanged,
     Given,
@@ -32,38 +38,38 @@ from neardup.engine.engine import (
     Revisited,
     Route,
     Rows,
+    gather_rows,
+    pick_placed,
+    read_sets_of,
 )
 from neardup.engine.spark.cluster import (
     Cluster,
     Failure,
     Piece,
-    Task,
     cut_tasks,
     local_workspace,
     spark_errors,
 )
-from neardup.engine.spark.exchanged import SparkExchanged, exchange_rows, meet_on_executors
 from neardup.engine.spark.read import (
-    OpenChange,
-    Outbox,
     ReadTasks,
     TaskReading,
     Wanted,
     count_filtered,
-    count_on_executors,
     from_bytes,
-    no_change,
+    in_tasks,
+    lay_out_tasks,
+    read_again_on_executors,
     read_on_executors,
+    revisit_on_executors,
+    sending,
     sign_parts_on_executors,
     to_bytes,
     write_on_executors,
 )
-from neardup.engine.threads import group_of, partition_of
 from neardup.errors import NeardupError
-from neardup.files.streams import file_has_changed
 from neardup.index.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.passes import OfTexts, Parts
+from neardup.reading.passes import OfTexts, Parts, part_of
 from neardup.reading.sign import (
     Collections,
     Counted,
@@ -75,10 +81,11 @@ from neardup.reading.sign import (
     sign_block,
     to_batch,
 )
+from neardup.runs.exchange import Shuffle
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Int64s
-from neardup.text.weighting import DocumentFrequencies
+from neardup.tables import TEXT_COLUMNS, Bools, Int64s, TokenLists
+from neardup.text.weighting import DocumentFrequencies, count_documents, join_frequencies
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,18 +95,22 @@ if TYPE_CHECKING:
     from neardup.files.rows import ColumnNames, RowBlock, Source
     from neardup.files.streams import Destination
     from neardup.options.choices import OutputFormat
-    from neardup.reading.passes import Change as ChangeBlock
 
 T = TypeVar("T")
 U = TypeVar("U")
 
-# Least partitions per slot, so that slots finish together; and the ratio of a task's memory to a
-# partition's rows.
-_PARTITIONS_A_SLOT, _ROOM = 2, 8
+# Least partitions per slot, so that slots finish together; and the ratios of a task's memory to a
+# partition's rows, and to rows that are grouped by keys.
+_PARTITIONS_A_SLOT, _ROOM, _MEETING_ROOM = 2, 8, 2
 
 # For compared documents: partitions per slot, fewer than per thread because a task costs more, and
 # the partition's share of a task's memory.
 _COMPARED_A_SLOT, _PARTITION_SHARE = 4, 0.4
+
+# Share of a task's memory for texts that wait to be written to its local disk.
+_WAITING_SHARE = 0.2
+
+_KIND = "kind"
 
 
 class SparkEngine(Engine):
@@ -145,12 +156,9 @@ class SparkEngine(Engine):
     ) -> Iterator[U]:
         cluster = self.cluster
         count_filtered(cluster, sources)
-        laid_out = cluster.lay_out(list(enumerate(cut_tasks([sources], cluster.slots))))
-        working = partial(_stream, look, work, cluster.task_bytes)
-        keep = stage, cluster.task_bytes
-        made = cluster.work(working, laid_out, is_laid_out=True, keep=keep)
-        for _, data in cluster.bring_once(made):
-            yield pickle.loads(data)
+        laid_out = lay_out_tasks(cluster, cut_tasks([sources], cluster.slots))
+        working = partial(in_tasks, partial(_stream, look, work, cluster.task_bytes))
+        return cluster.results(working, laid_out, keep=(stage, cluster.task_bytes))
 
     @contextmanager
     def share(self, folder: Path) -> Iterator[SharedFolder]:
@@ -167,27 +175,29 @@ class SparkEngine(Engine):
                 data.destroy()
 
     def count(self, stage: str, collections: Counted) -> DocumentFrequencies:
-        return count_on_executors(stage, collections, self.cluster)
+        return join_frequencies(
+            counts
+            for sources, listing in collections
+            for counts in self.stream(stage, sources, listing, _count)
+        )
 
     def read(
         self, name: str, collections: Collections, look: Look, route: Route | None = None
     ) -> Read:
-        read = read_on_executors(
-            collections, partial(_look_at, look), self.cluster, self.workspace, tell=_tell
-        )
+        looking = partial(_look_at, look)
+        read = read_on_executors(collections, looking, self.cluster, self.workspace, _tell)
         known = [facts for batches in read.batches for _, facts in batches.known()]
         n_bytes = sum(facts["row_bytes"] for facts in known)
         n_partitions = max(
             _PARTITIONS_A_SLOT * self.cluster.slots, -(-n_bytes * _ROOM // self.cluster.task_bytes)
         )
-        n_rows = sum(facts["n_rows"] for facts in known)
         sent = _SentRows(self.cluster, read, route, n_partitions)
-        rows = _SparkRows(sent, n_rows)
+        rows = _SparkRows(sum(facts["n_rows"] for facts in known), sent)
         return Read(read.catalogues, collections[0][1], rows, SignedBatches(0, read.batches))
 
     def sign(self, collections: Collections) -> Read:
         read = read_on_executors(
-            collections, sign_block, self.cluster, self.workspace, tell=_tell_signed
+            collections, sign_block, self.cluster, self.workspace, _tell_signed
         )
         return self._read_of(read, collections[0][1])
 
@@ -196,18 +206,31 @@ class SparkEngine(Engine):
         return self._read_of(signed, reading)
 
     def _read_of(self, tasks: ReadTasks, reading: ReadingPlan) -> Read:
-        rows = _SparkRows(_SentRows(self.cluster, tasks, None, 0), int(tasks.starts[-1]))
+        rows = _SparkRows(int(tasks.starts[-1]), _SentRows(self.cluster, tasks, None, 0))
         return Read(tasks.catalogues, reading, rows, SignedBatches(0, tasks.batches))
 
     def meet(
         self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
     ) -> Iterator[Any]:
-        yield from meet_on_executors(self.cluster, _tasks_of(read), given, keys, function)
+        cluster, tasks = self.cluster, _tasks_of(read)
+        n_bytes = read.rows.n_rows * keys.n_kinds * keys.row_bytes
+        least = _PARTITIONS_A_SLOT * cluster.slots
+        n_partitions = max(least, -(-n_bytes * _MEETING_ROOM // cluster.task_bytes))
+        attached = cluster.attach(tasks.parts_of(given), tasks.rows)
+        sent = cluster.work(partial(_send_keys, keys, n_partitions), attached)
+        return cluster.results(partial(_meet, function), cluster.place(sent, n_partitions))
 
     def exchange(self, name: str, read: Read, pick: Pick, partitions: Partitions) -> Exchanged:
-        tasks = _tasks_of(read)
-        rows = exchange_rows(self.cluster, tasks, pick, partitions)
-        return SparkExchanged(self.cluster, tasks, read.reading, partitions, rows)
+        cluster, tasks = self.cluster, _tasks_of(read)
+        places = partitions.places_of_all(int(tasks.starts[-1]))
+        picked = []
+        for start, stop in tasks.ranges:
+            rows = np.flatnonzero(places[start:stop] >= 0)
+            picked.append((rows, places[start:stop][rows]))
+        attached = cluster.attach(picked, tasks.rows)
+        sent = cluster.work(partial(_send_picked, pick, partitions.bounds), attached)
+        placed = cluster.place(sent, len(partitions))
+        return _SparkExchanged(cluster, tasks, read.reading, partitions, placed)
 
     @property
     def least_partitions(self) -> int:
@@ -227,51 +250,48 @@ class SparkEngine(Engine):
 
     def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
         assert isinstance(read.rows, _SparkRows)
-        sent = read.rows.sent
-        groups = _SentGroups(sent.cluster, sent.read, [known(number) for number in range(n_groups)])
-        return replace(read.rows, groups=groups)
+        groups = [known(number) for number in range(n_groups)]
+        return replace(read.rows, sent=replace(read.rows.sent, groups=groups))
 
-    def work(self, rows: Rows, function: Callable[[Any], Iterator[Given]]) -> Rows:
+    def work(
+        self,
+        rows: Rows,
+        function: Callable[[Any], Iterator[Given]],
+        columns: Mapping[str, Int64s] | None = None,
+    ) -> Rows:
         assert isinstance(rows, _SparkRows)
-        return replace(rows, function=function)
+        sent = replace(rows.sent, columns=columns) if columns else rows.sent
+        return replace(rows, sent=sent, function=function)
 
     def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
         assert isinstance(rows, _SparkRows)
         assert not first
+        cluster, read, groups = self.cluster, rows.sent.read, rows.sent.groups
         if rows.function is None:
-            read = rows.sent.read
-            attached = self.cluster.attach(read.starts[:-1].tolist(), read.rows)
-            listed = self.cluster.work(_give_rows, attached)
-            yield from ((1, [(None, from_bytes(data))]) for _, data in self.cluster.bring(listed))
+            attached = cluster.attach(read.starts[:-1].tolist(), read.rows)
+            listed = cluster.bring(cluster.work(_give_rows, attached))
+            yield from ((1, [(None, from_bytes(data))]) for _, data in listed)
             return
-        if rows.groups is not None:
-            made_of = self.cluster.bring_once(rows.groups.work(rows.function, stage))
+        if groups is None:
+            made_of = cluster.bring(rows.made)
         else:
-            made_of = self.cluster.bring(rows.made)
+            working = partial(_work_on_group, rows.function, cluster.task_bytes)
+            placed = cluster.attach(list(enumerate(groups)), rows.sent.placed)
+            made_of = cluster.bring_once(
+                cluster.work(working, placed, keep=(stage, cluster.task_bytes))
+            )
         for (number, *known), data in made_of:
             made: Given = (known[0], from_bytes(data)) if known else (pickle.loads(data), None)
             yield number + 1, [made]
-            if rows.groups is not None:
-                self.runner.report(stage, number + 1, len(rows.groups.known))
+            if groups is not None:
+                self.runner.report(stage, number + 1, len(groups))
 
     def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        return read_again_on_executors(
-            _tasks_of(read), read.reading, self.cluster, documents, function
-        )
+        tasks, plan = _tasks_of(read), read.reading
+        return read_again_on_executors(tasks, plan, self.cluster, documents, function)
 
     def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
-        tasks, cluster = _tasks_of(read), self.cluster
-        are_wanted: Bools = np.zeros(read.rows.n_rows, np.bool_)
-        are_wanted[len(are_wanted) - len(wanted) :] = wanted
-        payloads = [
-            (number, task, np.packbits(are_wanted[start:stop]))
-            for number, (task, (start, stop)) in enumerate(
-                zip(tasks.tasks, tasks.ranges, strict=True)
-            )
-        ]
-        made = cluster.work(partial(_revisit, function), cluster.attach(payloads, tasks.rows))
-        for _, data in cluster.bring_once(made):
-            yield pickle.loads(data)
+        return revisit_on_executors(_tasks_of(read), self.cluster, wanted, function)
 
     def release(self, read: Read) -> None:
         _tasks_of(read).rows.unpersist()
@@ -287,15 +307,10 @@ class SparkEngine(Engine):
         change: Change | None = None,
     ) -> None:
         write_others()
-        send: Callable[[Int64s], RDD[Any]] | None = None
-        opened: OpenChange = no_change
-        if change is not None:
-            send = partial(_send_gathered, self.cluster, change, len(documents))
-            if isinstance(change.rows, _SparkRows):
-                send = partial(_send_made, self.cluster, change.rows.made)
-            opened = partial(_open_change, change.apply, change.gather, self.cluster.task_bytes)
-        write_on_executors(self.cluster, documents, sides, folder, output_format, send, opened)
-        runner.report("write", len(documents), len(documents))
+        n = len(documents)
+        send = partial(_send_change, self.cluster, n)
+        write_on_executors(self.cluster, documents, sides, folder, output_format, change, send)
+        runner.report("write", n, n)
 
 
 def _tasks_of(read: Read) -> ReadTasks:
@@ -325,26 +340,21 @@ class _SentFolder:
 
 def _stream(
     look: Callable[[Source, RowBlock], T],
-    work: Callable[[Iterator[T], Means], Iterator[Any]],
+    work: Callable[[Iterator[T], Means], Iterator[U]],
     memory: int,
-    tasks: Iterator[tuple[int, Task]],
-) -> Iterator[tuple[None, bytes] | Failure]:
+    reading: TaskReading,
+) -> Iterator[U]:
     def look_at(piece: Piece, block: RowBlock) -> T:
         return look(piece.source, block)
 
-    for number, task in tasks:
-        reading = TaskReading(number, task)
-        try:
-            with local_workspace(memory) as workspace, Runner(1) as runner:
-                blocks = (found for _, found in reading.map(look_at))
-                for made in work(blocks, Means(runner, workspace, _report_nothing)):
-                    yield None, pickle.dumps(made)
-        except NeardupError as error:
-            yield reading.failure(error)
+    with local_workspace(memory) as workspace, Runner(1) as runner:
+        blocks = (found for _, found in reading.map(look_at))
+        # Spark counts tasks, so nothing is reported within one.
+        yield from work(blocks, Means(runner, workspace, lambda _: None))
 
 
-def _report_nothing(_: float) -> None:
-    """Report no progress: Spark counts tasks."""
+def _count(lists: Iterator[TokenLists], _: Means) -> Iterator[DocumentFrequencies]:
+    yield count_documents(lists)
 
 
 def _look_at(look: Look, block: RowBlock, plan: ReadingPlan) -> ListedBlock:
@@ -366,55 +376,36 @@ def _tell_signed(found: SignedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class _SentRows:
-    """Rows of documents on executors, sent to the partitions of their route."""
+    """Rows of documents, sent to partitions by their route, or to groups of documents."""
 
     cluster: Cluster
     read: ReadTasks
     route: Route | None
     n_partitions: int
     columns: Mapping[str, Int64s] = field(default_factory=dict)
+    groups: list[pa.RecordBatch] | None = None
 
     @cached_property
     def placed(self) -> RDD[Any]:
-        """The rows by partition, sent only once."""
-        assert self.route is not None
-        attached = [
-            (start, {name: values[start:stop] for name, values in self.columns.items()})
-            for start, stop in self.read.ranges
-        ]
-        sending = partial(_send_rows, self.route, self.n_partitions)
-        sent = self.cluster.work(sending, self.cluster.attach(attached, self.read.rows))
-        return self.cluster.place(sent, self.n_partitions)
-
-
-@dataclass(frozen=True)
-class _SentGroups:
-    """Rows of documents on executors, sent to the tasks of document groups."""
-
-    cluster: Cluster
-    read: ReadTasks
-    known: list[pa.RecordBatch]
-
-    @cached_property
-    def placed(self) -> RDD[Any]:
-        """The rows by group, sent only once."""
-        documents = np.concatenate([numbers_of(each, DOCUMENT) for each in self.known])
-        groups = np.repeat(np.arange(len(self.known)), [len(each) for each in self.known])
-        order = np.argsort(documents, kind="stable")
-        documents, groups = documents[order], groups[order]
-        bounds = np.searchsorted(documents, self.read.starts).tolist()
-        attached = [
-            (start, documents[first:stop], groups[first:stop])
-            for (start, _), (first, stop) in zip(self.read.ranges, pairwise(bounds), strict=True)
-        ]
-        sent = self.cluster.work(_send_to_groups, self.cluster.attach(attached, self.read.rows))
-        return self.cluster.place(sent, len(self.known))
-
-    def work(self, function: Callable[[Group], Iterator[Given]], stage: str) -> RDD[Any]:
-        memory = self.cluster.task_bytes
-        working = partial(_work_on_group, function, memory)
-        rows = self.cluster.attach(list(enumerate(self.known)), self.placed)
-        return self.cluster.work(working, rows, keep=(stage, memory))
+        """The rows by partition or group, sent only once."""
+        cluster, read = self.cluster, self.read
+        if self.groups is None:
+            assert self.route is not None
+            n = self.n_partitions
+            sender: Callable[..., Iterator[Any]] = partial(_send_rows, self.route, n)
+            items: list[Any] = read.parts_of(self.columns)
+        else:
+            sender, n = _send_to_groups, len(self.groups)
+            documents = np.concatenate([numbers_of(each, DOCUMENT) for each in self.groups])
+            groups = np.repeat(np.arange(n), list(map(len, self.groups)))
+            order = np.argsort(documents, kind="stable")
+            documents, groups = documents[order], groups[order]
+            bounds = np.searchsorted(documents, read.starts).tolist()
+            items = [
+                (start, documents[first:stop], groups[first:stop])
+                for (start, _), (first, stop) in zip(read.ranges, pairwise(bounds), strict=True)
+            ]
+        return cluster.place(cluster.work(sender, cluster.attach(items, read.rows)), n)
 
 
 @dataclass(frozen=True)
@@ -422,13 +413,7 @@ class _SparkRows(Rows):
     """Rows, and a function's results by partition or by group."""
 
     sent: _SentRows
-    n_rows: int
-    groups: _SentGroups | None = None
     function: Callable[[Any], Iterator[Given]] | None = None
-
-    def with_columns(self, columns: Mapping[str, Int64s]) -> Rows:
-        sent = replace(self.sent, columns={**self.sent.columns, **columns})
-        return replace(self, sent=sent)
 
     @cached_property
     def made(self) -> RDD[Any]:
@@ -439,18 +424,17 @@ class _SparkRows(Rows):
         return cluster.stored(cluster.work(working, self.sent.placed))
 
 
-def _send_rows(route: Route, n_partitions: int, rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
+@sending
+def _send_rows(route: Route, n_partitions: int, rows: Iterator[Any]) -> Iterator[Any]:
     """Send rows with their document numbers and more columns to their partitions."""
     import pyarrow as pa
 
     first, columns = next(rows)
-    outbox = Outbox()
     for batch in _numbered(first, rows):
         documents = numbers_of(batch, DOCUMENT) - first
         for name, values in columns.items():
             batch = batch.append_column(name, pa.array(values[documents]))
-        yield from outbox.add(batch, route(batch, n_partitions))
-    yield from outbox.rest()
+        yield batch, route(batch, n_partitions)
 
 
 def _give_rows(rows: Iterator[Any]) -> Iterator[tuple[None, bytes]]:
@@ -472,12 +456,12 @@ def _numbered(first: int, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         first += len(row.found.numbers)
 
 
-def _send_to_groups(rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
+@sending
+def _send_to_groups(rows: Iterator[Any]) -> Iterator[Any]:
     """Send the rows of documents to all groups that contain the documents."""
     import pyarrow as pa
 
     first, documents, groups = next(rows)
-    outbox = Outbox()
     for batch in _numbered(first, rows):
         if not len(batch):
             continue
@@ -485,8 +469,7 @@ def _send_to_groups(rows: Iterator[Any]) -> Iterator[tuple[int, bytes]]:
         order = np.argsort(own)
         start, stop = np.searchsorted(documents, [own[order[0]], own[order[-1]] + 1])
         places = order[np.searchsorted(own, documents[start:stop], sorter=order)]
-        yield from outbox.add(batch.take(pa.array(places)), groups[start:stop])
-    yield from outbox.rest()
+        yield batch.take(pa.array(places)), groups[start:stop]
 
 
 def _work_on_group(
@@ -496,8 +479,20 @@ def _work_on_group(
     for number, known in islice(rows, 1):
         with local_workspace(memory) as workspace, Runner(1) as runner:
             batches = (from_bytes(data) for _, data in rows)
-            group = group_of(batches, known, runner, workspace)
+            group = Group(known, runner, gather_rows(batches, workspace))
             yield from _packed(number, function(group))
+
+
+def _work(
+    function: Callable[[Partition], Iterator[Given]],
+    memory: int,
+    rows: Iterator[tuple[int, bytes]],
+) -> Iterator[tuple[Any, bytes] | Failure]:
+    for number, data in islice(rows, 1):
+        with local_workspace(memory) as workspace:
+            batches = (from_bytes(each) for each in chain([data], (each for _, each in rows)))
+            partition = Partition(gather_rows(batches, workspace), 0, 1, workspace)
+            yield from _packed(number, function(partition))
 
 
 def _packed(number: int, made: Iterator[Given]) -> Iterator[tuple[Any, bytes] | Failure]:
@@ -511,43 +506,14 @@ def _packed(number: int, made: Iterator[Given]) -> Iterator[tuple[Any, bytes] | 
         yield Failure.of(number, None, error)
 
 
-def _work(
-    function: Callable[[Partition], Iterator[Given]],
-    memory: int,
-    rows: Iterator[tuple[int, bytes]],
-) -> Iterator[tuple[Any, bytes] | Failure]:
-    first = next(rows, None)
-    if first is None:
-        return
-    number = first[0]
-    with local_workspace(memory) as workspace, Runner(1) as runner:
-        batches = (from_bytes(data) for _, data in chain([first], rows))
-        partition = partition_of(batches, runner, workspace)
-        yield from _packed(number, function(partition))
-
-
-def _send_made(cluster: Cluster, made: RDD[Any], starts: Int64s) -> RDD[Any]:
-    """Send rows to the tasks that write their documents, which begin at ``starts``."""
-    return cluster.place(cluster.work(partial(_send_by_document, starts), made), len(starts))
-
-
-def _send_by_document(
-    starts: Int64s, rows: Iterator[tuple[Any, bytes]]
-) -> Iterator[tuple[int, bytes]]:
-    outbox = Outbox()
-    for _, data in rows:
-        batch = from_bytes(data)
-        documents = numbers_of(batch, DOCUMENT)
-        yield from outbox.add(batch, np.searchsorted(starts, documents, side="right") - 1)
-    yield from outbox.rest()
-
-
-def _send_gathered(cluster: Cluster, change: Change, n_documents: int, starts: Int64s) -> RDD[Any]:
-    """Send the driver's gathered rows to the tasks that write."""
-    stops = [*starts[1:].tolist(), n_documents]
+def _send_change(cluster: Cluster, n_documents: int, change: Change, starts: Int64s) -> RDD[Any]:
+    """Send the rows of a change to the tasks that write their documents from ``starts`` on."""
+    if isinstance(change.rows, _SparkRows):
+        sent = cluster.work(partial(_send_by_document, starts), change.rows.made)
+        return cluster.place(sent, len(starts))
     batches = [
         (task, to_bytes(batch))
-        for task, (start, stop) in enumerate(zip(starts.tolist(), stops, strict=True))
+        for task, (start, stop) in enumerate(pairwise([*starts.tolist(), n_documents]))
         for batch in [change.send(change.gathered, slice(start, stop))]
         if len(batch)
     ]
@@ -555,88 +521,170 @@ def _send_gathered(cluster: Cluster, change: Change, n_documents: int, starts: I
     return cluster.place(sent, len(starts))
 
 
-@contextmanager
-def _open_change(
-    apply: Callable[[Any, RowBlock, slice], RowBlock],
-    gather: Callable[[Iterator[pa.RecordBatch], Workspace], Any],
-    memory: int,
-    rows: Iterator[tuple[int, bytes]],
-) -> Iterator[ChangeBlock]:
-    """Gather the rows of a task's documents, in any order, and open the change of blocks."""
-    with local_workspace(memory) as workspace:
-        gathered = gather((from_bytes(data) for _, data in rows), workspace)
-        yield partial(apply, gathered)
+@sending
+def _send_by_document(starts: Int64s, rows: Iterator[tuple[Any, bytes]]) -> Iterator[Any]:
+    for _, data in rows:
+        batch = from_bytes(data)
+        documents = numbers_of(batch, DOCUMENT)
+        yield batch, np.searchsorted(starts, documents, side="right") - 1
 
 
-def read_again_on_executors(
-    read: ReadTasks,
-    plan: ReadingPlan,
-    cluster: Cluster,
-    documents: Int64s,
-    function: OfTexts[T],
-) -> Iterator[T]:
-    """Read some documents again, task by task, as ``Engine.read_again``."""
-    tasks = []
-    for number, (task, (start, stop)) in enumerate(zip(read.tasks, read.ranges, strict=True)):
-        first, behind = np.searchsorted(documents, [start, stop]).tolist()
-        if first < behind:
-            wanted = read.wanted(number, documents[first:behind])
-            tasks.append(_Again(number, task, wanted, function.part(first, behind)))
-    columns = [each.columns.only_text() for each in read.catalogues]
-    reading = partial(_read_again, columns, plan.skip_bad)
-    made = cluster.work(reading, cluster.lay_out(tasks))
-    for _, data in cluster.bring_once(made):
-        yield pickle.loads(data)
+# Signed documents, grouped by key, or sent to partitions with their rows and texts.
 
 
-def _revisit(
-    function: Callable[[Revisited], Any], rows: Iterator[Any]
-) -> Iterator[tuple[None, bytes] | Failure]:
-    number, task, packed = next(rows)
-    wanted = np.unpackbits(packed).astype(np.bool_)
-    if not wanted.any():
-        return
-    reading = TaskReading(number, task)
+@sending
+def _send_keys(keys: Keys, n_partitions: int, rows: Iterator[Any]) -> Iterator[Any]:
+    """Send the keys of documents, by ranges of keys."""
+    import pyarrow as pa
+
+    first, given = next(rows)
     done = 0
-
-    def look(piece: Piece, block: RowBlock) -> bytes | None:
-        nonlocal done
-        row = next(rows, None)
-        if row is None or len(row.found.numbers) != len(block):
-            raise file_has_changed(piece.location)
-        select = wanted[done : done + len(block)]
-        done += len(block)
-        if not select.any():
-            return None
-        return pickle.dumps(function(Revisited(piece.source, block, to_batch(row.found), select)))
-
-    try:
-        for _, data in reading.map(look):
-            if data is not None:
-                yield None, data
-    except NeardupError as error:
-        yield reading.failure(error)
+    for row in rows:
+        batch = to_batch(row.found)
+        own = {name: values[done : done + len(batch)] for name, values in given.items()}
+        documents = DocumentRows(first + done, batch, own)
+        done += len(batch)
+        for kind in range(keys.n_kinds):
+            columns = keys.list_keys(documents, kind)
+            partitions = part_of(columns["key"], n_partitions).astype(np.int64)
+            kinds = np.full(len(partitions), kind, np.uint16)
+            yield pa.RecordBatch.from_pydict({_KIND: kinds, **columns}), partitions
 
 
-class _Again(NamedTuple):
-    """A task with documents to read again, and the function for their texts."""
+def _meet(function: Meet, rows: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
+    """Process the rows of a range of keys, kind by kind, in the documents' order."""
+    import pyarrow as pa
 
-    number: int
-    task: Task
-    wanted: Wanted
-    function: OfTexts[Any]
+    batches = [from_bytes(data) for _, data in rows]
+    if not batches:
+        return
+    batch = pa.concat_batches(batches)
+    del batches
+    columns = {
+        name: column.to_numpy(zero_copy_only=False)
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    }
+    kinds = columns.pop(_KIND)
+    order = np.lexsort((columns["document"], kinds))
+    bounds = np.searchsorted(kinds[order], np.arange(int(kinds.max()) + 2))
+
+    def by_kind() -> Iterator[Iterable[Columns]]:
+        for start, stop in pairwise(bounds.tolist()):
+            own = order[start:stop]
+            yield [{name: values[own] for name, values in columns.items()}]
+
+    yield function(by_kind())
 
 
-def _read_again(
-    columns: Sequence[ColumnNames], skip_bad: bool, tasks: Iterator[_Again]
-) -> Iterator[tuple[None, bytes] | Failure]:
-    """Apply the function to the wanted documents, block by block."""
-    for number, task, wanted, function in tasks:
-        reading = TaskReading(number, task)
+@sending
+def _send_picked(pick: Pick, bounds: Int64s, rows: Iterator[Any]) -> Iterator[Any]:
+    """Send picked rows of documents to their partitions."""
+    wanted, places = next(rows)
+    done = 0
+    for row in rows:
+        batch = to_batch(row.found)
+        start, stop = np.searchsorted(wanted, [done, done + len(batch)])
+        own: Int64s = np.full(len(batch), -1, np.int64)
+        own[wanted[start:stop] - done] = places[start:stop]
+        done += len(batch)
+        picked = pick_placed(pick, batch, own)
+        yield picked, np.searchsorted(bounds, numbers_of(picked, PLACE), side="right") - 1
+
+
+@dataclass(frozen=True)
+class _SparkExchanged(Exchanged):
+    """Rows of documents, and texts of some, to be sent to one task per partition."""
+
+    cluster: Cluster
+    read: ReadTasks
+    reading: ReadingPlan
+    partitions: Partitions
+    rows: RDD[Any]
+
+    def with_sets(self, are_wanted: Bools) -> Exchanged:
+        """Have executors read documents again, and send their texts to the partitions."""
+        cluster, read = self.cluster, self.read
+        places = self.partitions.places_of_all(int(read.starts[-1]), are_wanted)
+        tasks = []
+        for number, (task, (start, stop)) in enumerate(zip(read.tasks, read.ranges, strict=True)):
+            documents = np.flatnonzero(places[start:stop] >= 0) + start
+            tasks.append((number, task, read.wanted(number, documents), places[documents]))
+        bounds, skip_bad = self.partitions.bounds, self.reading.skip_bad
+        sender = partial(_send_texts, bounds, read.columns, skip_bad)
+        sent = cluster.work(sender, cluster.lay_out(tasks))
+        texts = cluster.place(sent, len(self.partitions))
+        return replace(self, rows=self.rows.union(texts))
+
+    def work(
+        self,
+        stage: str,
+        function: Callable[[DocumentPartition], Columns],
+        facts: Callable[[int], Any],
+    ) -> Iterator[Columns]:
+        """Yield a function's result per partition, each from one task."""
+        if not len(self.partitions):
+            return iter(())
+        cluster = self.cluster
+        attached = [(number, facts(number)) for number in range(len(self.partitions))]
+        working = partial(_work_on_partition, function, self.reading, cluster.task_bytes)
+        rows = cluster.attach(attached, self.rows)
+        return cluster.results(working, rows, keep=(stage, cluster.task_bytes))
+
+
+@sending
+def _send_texts(
+    bounds: Int64s,
+    columns: Sequence[ColumnNames],
+    skip_bad: bool,
+    tasks: Iterator[Any],
+) -> Iterator[Any]:
+    """Send the texts of documents that are read again, with their positions."""
+    import pyarrow as pa
+
+    def read(reading: TaskReading, wanted: Wanted, places: Int64s) -> Iterator[Any]:
+        for _, rows, texts in reading.again(wanted, columns, skip_bad=skip_bad):
+            own = places[rows]
+            batch = pa.RecordBatch.from_pydict({PLACE: own, **texts.columns()})
+            yield batch, np.searchsorted(bounds, own, side="right") - 1
+
+    for row in in_tasks(read, (task for task in tasks if len(task[-1]))):
+        if isinstance(row, Failure):
+            # Every partition gets the failure, because each may lack texts of this task.
+            yield from ((partition, row) for partition in range(len(bounds) - 1))
+        else:
+            yield row
+
+
+def _work_on_partition(
+    function: Callable[[DocumentPartition], Columns],
+    plan: ReadingPlan,
+    memory: int,
+    rows: Iterator[Any],
+) -> Iterator[Any]:
+    """Process a partition, whose rows and texts come in any order after the facts."""
+    number, facts = next(rows)
+    with local_workspace(memory) as workspace, Runner(1) as runner:
+        texts = Shuffle("texts", workspace, 1, in_memory=False, share=_WAITING_SHARE)
+        batches: list[pa.RecordBatch] = []
+        failures: list[Failure] = []
+        with texts:
+            for _, data in rows:
+                if isinstance(data, Failure):
+                    failures.append(data)
+                    continue
+                batch = from_bytes(data)
+                if TEXT_COLUMNS[0] in batch.schema.names:
+                    texts.add(batch, np.zeros(len(batch), np.int64), weight=batch.nbytes)
+                else:
+                    batches.append(batch)
+        if failures:
+            yield from failures
+            return
+        read_sets = partial(read_sets_of, texts, 0, plan)
+        partition = DocumentPartition(
+            facts, lambda: iter(batches), read_sets, has_sets=False, runner=runner
+        )
         try:
-            again = reading.again(wanted, columns, skip_bad=skip_bad)
-            for piece, rows, texts in again:
-                made = function(texts, np.arange(rows.start, rows.stop), piece.location)
-                yield None, pickle.dumps(made)
+            yield dict(function(partition))
         except NeardupError as error:
-            yield reading.failure(error)
+            yield Failure.of(number, None, error)

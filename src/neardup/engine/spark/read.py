@@ -1,20 +1,24 @@
-"""Read documents on executors; return to the driver the columns that it keeps."""
+"""Read documents on executors, once or again, and write them.
+
+The driver keeps some columns of documents; executors keep the rest.
+"""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, wraps
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks, spark_errors
+from neardup.engine.engine import Change, Revisited
+from neardup.engine.spark.cluster import Cluster, Failure, Piece, Task, cut_tasks, local_workspace
 from neardup.errors import InvalidInputError, NeardupError, WriteError
 from neardup.files.ids import choose_id_column
 from neardup.files.passes import name_remedy
@@ -23,24 +27,21 @@ from neardup.files.streams import Destination, LocalDestination, file_has_change
 from neardup.options.choices import OutputFormat
 from neardup.outputs.row_files import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.passes import Parts, block_of_parts, numbered_blocks, part_of, parts_again
-from neardup.reading.sign import Counted, ListTokens, numbers_of, sign_block, to_batch, with_place
+from neardup.reading.passes import OfTexts, Parts, block_of_parts, numbered_blocks, parts_again
+from neardup.reading.sign import sign_block, to_batch, with_place
 from neardup.reading.where import Condition, FilteredSource
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int64s, Texts, offsets_of
-from neardup.text.weighting import DocumentFrequencies, count_documents
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.rdd import RDD
 
     from neardup.files.rows import ColumnNames, Place, RowBlock, Source
-    from neardup.reading.catalogue import Catalogue
-    from neardup.reading.passes import Change
     from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
     from neardup.runs.work import Workspace
-    from neardup.tables import TokenLists
 
+R = TypeVar("R")
 
 # Rows in blocks of Arrow, sent to partitions and to the driver.
 
@@ -48,40 +49,45 @@ if TYPE_CHECKING:
 _WAITING_BYTES = 48_000_000
 
 
-class Outbox:
-    """Rows of a task, buffered by partition.
+def sending(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+    """Send the rows that a function yields, each batch with the partition of each of its rows.
 
-    Both methods yield pairs of partition and block, as Spark sends them.
+    The decorated function yields pairs of a partition and a block of rows, as Spark sends them, and
+    the other pairs of the function as they are.
     """
 
-    def __init__(self) -> None:
-        self._batches: list[pa.RecordBatch] = []
-        self._partitions: list[Int64s] = []
-        self._bytes = 0
-
-    def add(self, batch: pa.RecordBatch, partitions: Int64s) -> Iterator[tuple[int, bytes]]:
-        """Add rows; ``partitions`` has the partition of each."""
-        if len(batch):
-            self._batches.append(batch)
-            self._partitions.append(partitions)
-            self._bytes += batch.nbytes
-        if self._bytes >= _WAITING_BYTES:
-            yield from self.rest()
-
-    def rest(self) -> Iterator[tuple[int, bytes]]:
-        """Send the buffered rows."""
+    @wraps(function)
+    def send(*given: Any) -> Iterator[tuple[int, Any]]:
         import pyarrow as pa
 
-        if not self._batches:
-            return
-        partitions = np.concatenate(self._partitions)
-        rows = pa.concat_batches(self._batches)
-        self._batches, self._partitions, self._bytes = [], [], 0
-        order = np.argsort(partitions, kind="stable")
-        rows, partitions = rows.take(pa.array(order)), partitions[order]
-        starts = np.flatnonzero(np.diff(partitions, prepend=-1))
-        for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(rows)], strict=True):
-            yield int(partitions[start]), to_bytes(rows.slice(start, stop - start))
+        waiting: list[tuple[pa.RecordBatch, Int64s]] = []
+        n_bytes = 0
+        for batch, partitions in function(*given):
+            if not isinstance(batch, pa.RecordBatch):
+                yield batch, partitions
+            elif len(batch):
+                waiting.append((batch, partitions))
+                n_bytes += batch.nbytes
+                if n_bytes >= _WAITING_BYTES:
+                    yield from _by_partition(waiting)
+                    waiting, n_bytes = [], 0
+        yield from _by_partition(waiting)
+
+    return send
+
+
+def _by_partition(waiting: list[tuple[pa.RecordBatch, Int64s]]) -> Iterator[tuple[int, bytes]]:
+    import pyarrow as pa
+
+    if not waiting:
+        return
+    rows = pa.concat_batches([batch for batch, _ in waiting])
+    partitions = np.concatenate([each for _, each in waiting])
+    order = np.argsort(partitions, kind="stable")
+    rows, partitions = rows.take(pa.array(order)), partitions[order]
+    starts = np.flatnonzero(np.diff(partitions, prepend=-1))
+    for start, stop in pairwise([*starts.tolist(), len(rows)]):
+        yield int(partitions[start]), to_bytes(rows.slice(start, stop - start))
 
 
 def to_bytes(batch: pa.RecordBatch) -> bytes:
@@ -103,21 +109,6 @@ def from_bytes(data: bytes) -> pa.RecordBatch:
         return stream.read_next_batch()
 
 
-# Share of the driver's memory for document columns, ids included, and text per file of documents.
-_SHARE = 0.3
-_FILE_BYTES = 4_000_000_000
-
-
-class ReadBlock(NamedTuple):
-    """The result ``found`` of a task for a block of a source, and the location of its rows."""
-
-    task: int
-    collection: int
-    source: int
-    found: Any
-    place: Place | None
-
-
 class Wanted(NamedTuple):
     """Documents of a task to read again, numbered from its first; it has ``n_documents``.
 
@@ -130,135 +121,11 @@ class Wanted(NamedTuple):
     parts: tuple[Int64s, Int64s] | None = None
 
 
-@dataclass(frozen=True)
-class ReadTasks:
-    """Documents that executors have read, a partition per task, with the driver's columns.
-
-    ``rows`` are ``ReadBlock``. Documents are numbered across collections; task k has the numbers
-    from ``starts[k]`` to ``starts[k + 1]``.
-    """
-
-    tasks: list[Task]
-    rows: RDD[Any]
-    starts: Int64s
-    catalogues: tuple[Catalogue, ...]
-    batches: tuple[SpilledBatches, ...] = ()
-
-    @property
-    def ranges(self) -> list[tuple[int, int]]:
-        """Range of document numbers per task."""
-        return list(pairwise(self.starts.tolist()))
-
-    def wanted(self, task: int, documents: Int64s) -> Wanted:
-        """Return the positions of ascending documents within a task's input."""
-        start, stop = self.ranges[task]
-        return Wanted(documents - start, stop - start)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadParts(ReadTasks):
-    """Parts of the ``whole`` documents of tasks, treated as documents."""
-
-    whole: ReadTasks
-    parts: Parts
-
-    def wanted(self, task: int, documents: Int64s) -> Wanted:
-        """Return the positions of parts within a task's input."""
-        return _wanted_parts(self.whole, task, self.parts.take(documents))
-
-
-def _wanted_parts(whole: ReadTasks, task: int, parts: Parts) -> Wanted:
-    """Return the positions of parts of documents within a task's input."""
-    found = whole.wanted(task, parts.documents)
-    return found._replace(parts=(parts.first_bytes, parts.last_bytes))
-
-
-# Makes a row per document from a block's result, and more facts as plain values.
-Tell = Callable[[Any], tuple["pa.RecordBatch", dict[str, Any]]]
-
-
-def _tell_documents(found: ListedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
-    """Return the columns of documents that any job keeps."""
-    return to_batch(found, with_sketches=False, with_digests=False), {}
-
-
-def read_on_executors(
-    collections: Collections,
-    look: Callable[[RowBlock, ReadingPlan], ListedBlock],
-    cluster: Cluster,
-    workspace: Workspace,
-    *,
-    tell: Tell = _tell_documents,
-) -> ReadTasks:
-    """Read all documents of some collections once.
-
-    Executors keep the full result of ``look`` per block; the driver keeps the ``batches`` that
-    ``tell`` derives from it. Raises as ``sign_collections``.
-    """
-    chosen = [
-        (sources, replace(plan, columns=choose_id_column(plan.columns, sources)))
-        for sources, plan in collections
-    ]
-    for sources, _ in collections:
-        count_filtered(cluster, sources)
-    tasks = cut_tasks([sources for sources, _ in chosen], cluster.slots)
-    reading = partial(_read, look, [plan for _, plan in chosen])
-    laid_out = cluster.lay_out(list(enumerate(tasks)))
-    rows = cluster.stored(cluster.work(reading, laid_out, is_laid_out=True, keep=("read",)))
-    counts = np.zeros(len(tasks), np.int64)
-    lists = [
-        SpilledBatches(f"sign-{k}", workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
-        for k in range(len(chosen))
-    ]
-    known = cluster.bring(cluster.work(partial(_for_driver, tell), rows))
-    waiting = next(known, None)
-    for collection, batches in enumerate(lists):
-        with batches:
-            while waiting is not None and waiting[0][1] == collection:
-                (task, _, facts), data = waiting
-                batch = from_bytes(data)
-                counts[task] += len(batch)
-                batches.append(batch, facts, facts["text_bytes"])
-                waiting = next(known, None)
-    catalogues = tuple(
-        make_catalogue(
-            sources,
-            plan.columns,
-            batches,
-            skips_bad=plan.skip_bad,
-            with_lengths=plan.with_lengths,
-        )
-        for (sources, plan), batches in zip(chosen, lists, strict=True)
-    )
-    starts = offsets_of(counts)
-    return ReadTasks(tasks, rows, starts, catalogues, tuple(lists))
-
-
-def _read(
-    look: Callable[[RowBlock, ReadingPlan], ListedBlock],
-    plans: Sequence[ReadingPlan],
-    tasks: Iterator[tuple[int, Task]],
-) -> Iterator[ReadBlock | Failure]:
-    def look_by_plan(piece: Piece, block: RowBlock) -> tuple[ListedBlock, Place | None]:
-        return look(block, plans[piece.collection]), block.place
-
-    for number, task in tasks:
-        reading = TaskReading(number, task)
-        try:
-            for piece, (found, place) in reading.map(look_by_plan):
-                yield ReadBlock(number, piece.collection, piece.number, found, place)
-        except NeardupError as error:
-            yield reading.failure(error)
-
-
-R = TypeVar("R")
-
-
 class TaskReading:
     """Reader of a task's pieces in order, which tracks its position."""
 
     def __init__(self, number: int, task: Task) -> None:
-        self._number, self._task = number, task
+        self.number, self._task = number, task
         self._piece: Piece | None = None
 
     def map(self, look: Callable[[Piece, RowBlock], R]) -> Iterator[tuple[Piece, R]]:
@@ -303,102 +170,164 @@ class TaskReading:
 
     def failure(self, error: NeardupError) -> Failure:
         """Return an error that ended the reading, for the driver."""
-        return Failure.of(self._number, self._piece, error)
+        return Failure.of(self.number, self._piece, error)
 
 
-def sign_parts_on_executors(
-    cluster: Cluster, whole: ReadTasks, parts: Parts, plan: ReadingPlan
-) -> ReadParts:
-    """Read the documents of tasks again, and sign parts of them, as ``Engine.sign_parts``."""
-    *others, own = whole.catalogues
-    parts = replace(parts, documents=parts.documents + sum(map(len, others)))
-    starts = np.searchsorted(parts.documents, whole.starts)
-    wanted = [
-        (
-            number,
-            task,
-            _wanted_parts(whole, number, parts.take(slice(*starts[number : number + 2]))),
-        )
-        for number, task in enumerate(whole.tasks)
-    ]
-    columns = [each.columns.only_text() for each in whole.catalogues]
-    signing = partial(_sign_parts, columns, plan)
-    made = cluster.work(signing, cluster.lay_out(wanted), is_laid_out=True, keep=("sign",))
-    rows = cluster.stored(made)
-    counted = cluster.bring(cluster.work(_count_tokens, rows))
-    n_tokens = [np.empty(0, np.int64), *(np.frombuffer(data, np.int64) for _, data in counted)]
-    catalogue = replace(
-        own,
-        sources=[],
-        source_starts=np.zeros(1, np.int64),
-        numbers=np.arange(len(parts), dtype=np.int64),
-        n_tokens=np.concatenate(n_tokens),
-        lengths=None,
-        ids=None,
-    )
-    none = tuple(Catalogue.of_none() for _ in others)
-    catalogues = (*none, catalogue)
-    return ReadParts(whole.tasks, rows, starts, catalogues, whole=whole, parts=parts)
+def in_tasks(function: Callable[..., Iterator[R]], tasks: Iterator[Any]) -> Iterator[R | Failure]:
+    """Yield what a function yields for the reading of each task, and its other items.
 
-
-def _sign_parts(
-    columns: Sequence[ColumnNames], plan: ReadingPlan, tasks: Iterator[tuple[int, Task, Wanted]]
-) -> Iterator[ReadBlock | Failure]:
-    for number, task, wanted in tasks:
+    Tasks are numbered. An error of the function becomes a row.
+    """
+    for number, task, *more in tasks:
         reading = TaskReading(number, task)
         try:
-            for piece, _, texts in reading.again(wanted, columns, skip_bad=plan.skip_bad):
-                signed = sign_block(block_of_parts(texts), plan)
-                yield ReadBlock(number, piece.collection, piece.number, signed, None)
+            yield from function(reading, *more)
         except NeardupError as error:
             yield reading.failure(error)
 
 
-def _count_tokens(rows: Iterator[ReadBlock | Failure]) -> Iterator[tuple[None, bytes] | Failure]:
-    """Return the token counts of a task's signed documents to the driver."""
-    for row in rows:
-        yield row if isinstance(row, Failure) else (None, row.found.n_tokens.tobytes())
+def lay_out_tasks(cluster: Cluster, tasks: Sequence[Task]) -> RDD[Any]:
+    """Return numbered tasks, each in its own partition, for ``in_tasks``."""
+    return cluster.lay_out(list(enumerate(tasks)))
 
 
-def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
-    """Count on executors the rows of sources that a condition leaves out.
+class ReadBlock(NamedTuple):
+    """The result ``found`` of a task for a block of a source, and the location of its rows."""
 
-    This is a separate pass over the columns of the condition, in stretches of long files.
+    task: int
+    collection: int
+    source: int
+    found: Any
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class ReadTasks:
+    """Documents that executors have read, a partition per task, with the driver's columns.
+
+    ``rows`` are ``ReadBlock``. Documents are numbered across collections; task k has the numbers
+    from ``starts[k]`` to ``starts[k + 1]``.
     """
-    filtered = [
-        source for source in sources if isinstance(source, FilteredSource) and not source.is_counted
+
+    tasks: list[Task]
+    rows: RDD[Any]
+    starts: Int64s
+    catalogues: tuple[Catalogue, ...]
+    batches: tuple[SpilledBatches, ...] = ()
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Range of document numbers per task."""
+        return list(pairwise(self.starts.tolist()))
+
+    @property
+    def columns(self) -> list[ColumnNames]:
+        """Columns of the texts of each collection."""
+        return [catalogue.columns.only_text() for catalogue in self.catalogues]
+
+    def parts_of(self, columns: Mapping[str, Any]) -> list[tuple[int, dict[str, Any]]]:
+        """Return each task's first document, and its part of columns of all documents."""
+        return [
+            (start, {name: values[start:stop] for name, values in columns.items()})
+            for start, stop in self.ranges
+        ]
+
+    def wanted(self, task: int, documents: Int64s) -> Wanted:
+        """Return the positions of ascending documents within a task's input."""
+        start, stop = self.ranges[task]
+        return Wanted(documents - start, stop - start)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadParts(ReadTasks):
+    """Parts of the ``whole`` documents of tasks, treated as documents."""
+
+    whole: ReadTasks
+    parts: Parts
+
+    def wanted(self, task: int, documents: Int64s) -> Wanted:
+        """Return the positions of parts within a task's input."""
+        return _wanted_parts(self.whole, task, self.parts.take(documents))
+
+
+def _wanted_parts(whole: ReadTasks, task: int, parts: Parts) -> Wanted:
+    """Return the positions of parts of documents within a task's input."""
+    found = whole.wanted(task, parts.documents)
+    return found._replace(parts=(parts.first_bytes, parts.last_bytes))
+
+
+# Share of the driver's memory for document columns, ids included, and text per file of documents.
+_SHARE = 0.3
+_FILE_BYTES = 4_000_000_000
+
+# Makes a row per document from a block's result, and more facts as plain values.
+Tell = Callable[[Any], tuple["pa.RecordBatch", dict[str, Any]]]
+
+
+def read_on_executors(
+    collections: Collections,
+    look: Callable[[RowBlock, ReadingPlan], ListedBlock],
+    cluster: Cluster,
+    workspace: Workspace,
+    tell: Tell,
+) -> ReadTasks:
+    """Read all documents of some collections once.
+
+    Executors keep the full result of ``look`` per block; the driver keeps the ``batches`` that
+    ``tell`` derives from it. Raises as ``sign_collections``.
+    """
+    chosen = [
+        (sources, replace(plan, columns=choose_id_column(plan.columns, sources)))
+        for sources, plan in collections
     ]
-    if not filtered:
-        return
-    tasks = cut_tasks([[source.inner for source in filtered]], cluster.slots)
-    counting = partial(_count_filtered, filtered[0].condition)
-    laid_out = cluster.lay_out(list(enumerate(tasks)))
-    counts = np.zeros(len(filtered), np.int64)
-    answers = cluster.work(counting, laid_out, is_laid_out=True, keep=("where",))
-    for (number, n_rows), _ in cluster.bring(answers):
-        counts[number] += n_rows
-    for source, n_rows in zip(filtered, counts.tolist(), strict=True):
-        source.count_filtered(n_rows)
+    for sources, _ in collections:
+        count_filtered(cluster, sources)
+    tasks = cut_tasks([sources for sources, _ in chosen], cluster.slots)
+    reading = partial(in_tasks, partial(_read, look, [plan for _, plan in chosen]))
+    laid_out = lay_out_tasks(cluster, tasks)
+    rows = cluster.stored(cluster.work(reading, laid_out, is_laid_out=True, keep=("read",)))
+    counts = np.zeros(len(tasks), np.int64)
+    lists = [
+        SpilledBatches(f"sign-{k}", workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
+        for k in range(len(chosen))
+    ]
+    known = cluster.bring(cluster.work(partial(_for_driver, tell), rows))
+    waiting = next(known, None)
+    for collection, batches in enumerate(lists):
+        with batches:
+            while waiting is not None and waiting[0][1] == collection:
+                (task, _, facts), data = waiting
+                batch = from_bytes(data)
+                counts[task] += len(batch)
+                batches.append(batch, facts, facts["text_bytes"])
+                waiting = next(known, None)
+    catalogues = tuple(
+        make_catalogue(
+            sources,
+            plan.columns,
+            batches,
+            skips_bad=plan.skip_bad,
+            with_lengths=plan.with_lengths,
+        )
+        for (sources, plan), batches in zip(chosen, lists, strict=True)
+    )
+    return ReadTasks(tasks, rows, offsets_of(counts), catalogues, tuple(lists))
 
 
-def _count_filtered(
-    condition: Condition, tasks: Iterator[tuple[int, Task]]
-) -> Iterator[tuple[tuple[int, int], bytes] | Failure]:
-    for number, task in tasks:
-        for piece in task:
-            try:
-                n_rows = sum(
-                    int((~condition.of(piece.source, block)).sum()) for block in piece.blocks()
-                )
-            except NeardupError as error:
-                yield Failure.of(number, piece, error)
-                break
-            yield (piece.number, n_rows), b""
+def _read(
+    look: Callable[[RowBlock, ReadingPlan], ListedBlock],
+    plans: Sequence[ReadingPlan],
+    reading: TaskReading,
+) -> Iterator[ReadBlock]:
+    def look_by_plan(piece: Piece, block: RowBlock) -> tuple[ListedBlock, Place | None]:
+        return look(block, plans[piece.collection]), block.place
+
+    for piece, (found, place) in reading.map(look_by_plan):
+        yield ReadBlock(reading.number, piece.collection, piece.number, found, place)
 
 
 def _for_driver(
-    tell: Tell,
-    rows: Iterator[ReadBlock | Failure],
+    tell: Tell, rows: Iterator[ReadBlock | Failure]
 ) -> Iterator[tuple[tuple[int, int, dict[str, Any]], bytes] | Failure]:
     """Return the driver's columns for the documents of each block, and the block's location."""
     for row in rows:
@@ -416,74 +345,140 @@ def _for_driver(
         yield (row.task, row.collection, facts), to_bytes(with_place(batch, place))
 
 
-def count_on_executors(
-    stage: str,
-    collections: Counted,
-    cluster: Cluster,
-) -> DocumentFrequencies:
-    """Count the documents of some collections, as ``Engine.count``.
+def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
+    """Count on executors the rows of sources that a condition leaves out.
 
-    The driver holds 16 bytes per distinct token, a task the tokens of its documents.
+    This is a separate pass over the columns of the condition, in stretches of long files.
     """
-    tasks = cut_tasks([sources for sources, _ in collections], cluster.slots)
-    counting = partial(_count, [look for _, look in collections], cluster.slots)
-    counts = cluster.work(counting, cluster.lay_out(list(enumerate(tasks))), keep=(stage,))
-    summed = cluster.work(_sum, cluster.place(counts, cluster.slots))
-    hashes, numbers = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
-    n_documents = 0
-    for n, data in cluster.bring_once(summed):
-        batch = from_bytes(data)
-        n_documents += n
-        hashes.append(numbers_of(batch, "hash"))
-        numbers.append(numbers_of(batch, "count"))
-    return DocumentFrequencies(np.concatenate(hashes), np.concatenate(numbers), n_documents)
-
-
-def _count(
-    looks: Sequence[ListTokens],
-    n_partitions: int,
-    tasks: Iterator[tuple[int, Task]],
-) -> Iterator[tuple[int, tuple[int, bytes] | Failure]]:
-    """Send the counts of a task's documents by ranges of tokens."""
-    import pyarrow as pa
-
-    def look_at(piece: Piece, block: RowBlock) -> TokenLists:
-        return looks[piece.collection](piece.source, block)
-
-    for number, task in tasks:
-        reading = TaskReading(number, task)
-        try:
-            found = count_documents(lists for _, lists in reading.map(look_at))
-        except NeardupError as error:
-            yield 0, reading.failure(error)
-            continue
-        batch = pa.RecordBatch.from_pydict({"hash": found.hashes, "count": found.counts})
-        partitions: Int64s = part_of(found.hashes, n_partitions).astype(np.int64)
-        outbox = Outbox()
-        # Count each document once, whatever its tokens are.
-        yield 0, (found.n_documents, to_bytes(batch.slice(0, 0)))
-        for sent in (outbox.add(batch, partitions), outbox.rest()):
-            yield from ((partition, (0, data)) for partition, data in sent)
-
-
-def _sum(rows: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, bytes] | Failure]:
-    import pyarrow as pa
-
-    n_documents, batches = 0, []
-    for _, row in rows:
-        if isinstance(row, Failure):
-            yield row
-            continue
-        n_documents += row[0]
-        batches.append(from_bytes(row[1]))
-    if not batches:
+    filtered = [
+        source for source in sources if isinstance(source, FilteredSource) and not source.is_counted
+    ]
+    if not filtered:
         return
-    batch = pa.concat_batches(batches)
-    hashes, places = np.unique(numbers_of(batch, "hash"), return_inverse=True)
-    counts: Int64s = np.zeros(len(hashes), np.int64)
-    np.add.at(counts, places, numbers_of(batch, "count"))
-    summed = pa.RecordBatch.from_pydict({"hash": hashes, "count": counts})
-    yield n_documents, to_bytes(summed)
+    tasks = cut_tasks([[source.inner for source in filtered]], cluster.slots)
+    counting = partial(in_tasks, partial(_count_filtered, filtered[0].condition))
+    counts = np.zeros(len(filtered), np.int64)
+    for number, n in cluster.results(counting, lay_out_tasks(cluster, tasks), keep=("where",)):
+        counts[number] += n
+    for source, n in zip(filtered, counts.tolist(), strict=True):
+        source.count_filtered(n)
+
+
+def _count_filtered(condition: Condition, reading: TaskReading) -> Iterator[tuple[int, int]]:
+    def count(piece: Piece, block: RowBlock) -> int:
+        return int((~condition.of(piece.source, block)).sum())
+
+    return ((piece.number, n) for piece, n in reading.map(count))
+
+
+def sign_parts_on_executors(
+    cluster: Cluster, whole: ReadTasks, parts: Parts, plan: ReadingPlan
+) -> ReadParts:
+    """Read the documents of tasks again, and sign parts of them, as ``Engine.sign_parts``."""
+    *others, own = whole.catalogues
+    parts = replace(parts, documents=parts.documents + sum(map(len, others)))
+    starts = np.searchsorted(parts.documents, whole.starts)
+    wanted = [
+        (number, task, _wanted_parts(whole, number, parts.take(slice(start, stop))))
+        for number, (task, (start, stop)) in enumerate(
+            zip(whole.tasks, pairwise(starts.tolist()), strict=True)
+        )
+    ]
+    signing = partial(in_tasks, partial(_sign_parts, whole.columns, plan))
+    made = cluster.work(signing, cluster.lay_out(wanted), is_laid_out=True, keep=("sign",))
+    rows = cluster.stored(made)
+    counted = cluster.bring(cluster.work(_count_tokens, rows))
+    n_tokens = [np.empty(0, np.int64), *(np.frombuffer(data, np.int64) for _, data in counted)]
+    catalogue = replace(
+        own,
+        sources=[],
+        source_starts=np.zeros(1, np.int64),
+        numbers=np.arange(len(parts), dtype=np.int64),
+        n_tokens=np.concatenate(n_tokens),
+        lengths=None,
+        ids=None,
+    )
+    catalogues = (*(Catalogue.of_none() for _ in others), catalogue)
+    return ReadParts(whole.tasks, rows, starts, catalogues, whole=whole, parts=parts)
+
+
+def _sign_parts(
+    columns: Sequence[ColumnNames], plan: ReadingPlan, reading: TaskReading, wanted: Wanted
+) -> Iterator[ReadBlock]:
+    for piece, _, texts in reading.again(wanted, columns, skip_bad=plan.skip_bad):
+        signed = sign_block(block_of_parts(texts), plan)
+        yield ReadBlock(reading.number, piece.collection, piece.number, signed, None)
+
+
+def _count_tokens(rows: Iterator[ReadBlock | Failure]) -> Iterator[tuple[None, bytes] | Failure]:
+    """Return the token counts of a task's signed documents to the driver."""
+    for row in rows:
+        yield row if isinstance(row, Failure) else (None, row.found.n_tokens.tobytes())
+
+
+def read_again_on_executors(
+    read: ReadTasks, plan: ReadingPlan, cluster: Cluster, documents: Int64s, function: OfTexts[R]
+) -> Iterator[R]:
+    """Read some documents again, task by task, as ``Engine.read_again``."""
+    tasks = []
+    for number, (task, (start, stop)) in enumerate(zip(read.tasks, read.ranges, strict=True)):
+        first, behind = np.searchsorted(documents, [start, stop]).tolist()
+        if first < behind:
+            wanted = read.wanted(number, documents[first:behind])
+            tasks.append((number, task, wanted, function.part(first, behind)))
+    reading = partial(in_tasks, partial(_read_again, read.columns, plan.skip_bad))
+    return cluster.results(reading, cluster.lay_out(tasks))
+
+
+def _read_again(
+    columns: Sequence[ColumnNames],
+    skip_bad: bool,
+    reading: TaskReading,
+    wanted: Wanted,
+    function: OfTexts[R],
+) -> Iterator[R]:
+    """Apply the function to the wanted documents, block by block."""
+    for piece, rows, texts in reading.again(wanted, columns, skip_bad=skip_bad):
+        yield function(texts, np.arange(rows.start, rows.stop), piece.location)
+
+
+def revisit_on_executors(
+    read: ReadTasks, cluster: Cluster, wanted: Bools, function: Callable[[Revisited], R]
+) -> Iterator[R]:
+    """Read signed documents of the last collection again, as ``Engine.revisit``."""
+    are_wanted: Bools = np.zeros(int(read.starts[-1]), np.bool_)
+    are_wanted[len(are_wanted) - len(wanted) :] = wanted
+    tasks = [
+        (number, task, np.packbits(are_wanted[start:stop]))
+        for number, (task, (start, stop)) in enumerate(zip(read.tasks, read.ranges, strict=True))
+    ]
+    return cluster.results(partial(_revisit, function), cluster.attach(tasks, read.rows))
+
+
+def _revisit(function: Callable[[Revisited], R], rows: Iterator[Any]) -> Iterator[R | Failure]:
+    number, task, packed = next(rows)
+    wanted = np.unpackbits(packed).astype(np.bool_)
+    if not wanted.any():
+        return
+    reading = TaskReading(number, task)
+    done = 0
+
+    def look(piece: Piece, block: RowBlock) -> list[R]:
+        nonlocal done
+        row = next(rows, None)
+        if row is None or len(row.found.numbers) != len(block):
+            raise file_has_changed(piece.location)
+        select = wanted[done : done + len(block)]
+        done += len(block)
+        if not select.any():
+            return []
+        return [function(Revisited(piece.source, block, to_batch(row.found), select))]
+
+    try:
+        for _, made in reading.map(look):
+            yield from made
+    except NeardupError as error:
+        yield reading.failure(error)
 
 
 # Folder in the output for incomplete files while the output is written.
@@ -499,37 +494,19 @@ class _Job(NamedTuple):
     packed: dict[str, bytes]
 
 
-# Opens the change of blocks at writing, from the rows that were sent to a task.
-OpenChange = Callable[[Iterator[Any]], AbstractContextManager["Change"]]
-
-
-def no_change(_: Iterator[Any]) -> AbstractContextManager[Change]:
-    """Leave blocks as they are."""
-    return nullcontext(lambda block, _: block)
-
-
 def write_on_executors(
     cluster: Cluster,
     documents: Catalogue,
     sides: Mapping[str, Bools],
     folder: Destination,
     output_format: OutputFormat,
-    send: Callable[[Int64s], RDD[Any]] | None = None,
-    open_change: OpenChange = no_change,
+    change: Change | None,
+    send: Callable[[Change, Int64s], RDD[Any]],
 ) -> None:
-    """Write rows to the folders of ``sides``, as ``write_documents`` does in threads.
+    """Write rows to the folders of ``sides``, as ``Engine.write``.
 
-    Parameters
-    ----------
-    cluster
-        Executors that write; all reach the folder under the same path or URL.
-    documents, sides, folder, output_format
-        As of ``write_documents``.
-    send
-        Returns rows at the tasks that write their documents, given each task's first document
-        number.
-    open_change
-        Makes the change of blocks from these rows, given the range of a block's documents.
+    All executors reach the folder under the same path or URL. ``send`` returns the rows of a change
+    at the tasks that write their documents, given each task's first document number.
     """
     bounds = [(start, stop) for _, start, stop in documents.ranges()]
     tasks: list[list[_Job]] = []
@@ -540,38 +517,47 @@ def write_on_executors(
             packed = {side: np.packbits(rows[start:stop]).tobytes() for side, rows in sides.items()}
             jobs.append(_Job(piece, start, stop, packed))
         tasks.append(jobs)
-    numbered = list(enumerate(tasks))
-    if send is None:
-        laid_out = cluster.lay_out(numbered)
-    else:
-        starts = np.array([jobs[0].start for jobs in tasks], np.int64)
-        laid_out = cluster.attach(numbered, send(starts))
+    rows = cluster.lay_out(list(enumerate(tasks)))
+    apply = gather = None
+    if change is not None:
+        apply, gather = change.apply, change.gather
+        rows = rows.union(send(change, np.array([jobs[0].start for jobs in tasks], np.int64)))
+    changing = partial(_gathered, apply, gather, cluster.task_bytes)
     if isinstance(folder, RemoteDestination):
-        write = partial(_write_remote, folder.for_other_process())
-        working = partial(_write, write, output_format, open_change)
-        with spark_errors():
-            answers = cluster.work_out(cluster.work(working, laid_out, lasts=True))
-        for answer in answers:
+        write = partial(_write, folder.for_other_process(), output_format, changing)
+        for answer in cluster.work_out(cluster.work(write, rows, lasts=True)):
             for sizes, _ in answer.rows or ():
                 folder.add_sizes(sizes)
     else:
         local = Path(str(folder)).absolute()
-        attempts = local / _ATTEMPTS
-        attempts.mkdir()
-        working = partial(_write, partial(_write_local, local), output_format, open_change)
-        with spark_errors():
-            cluster.work_out(cluster.work(working, laid_out, lasts=True))
-        shutil.rmtree(attempts)
+        (local / _ATTEMPTS).mkdir()
+        write = partial(_write, local, output_format, changing)
+        cluster.work_out(cluster.work(write, rows, lasts=True))
+        shutil.rmtree(local / _ATTEMPTS)
 
 
-# Writes the rows of a source: target folders, output format, and change of blocks.
-_WriteSource = Callable[[Piece, Mapping[str, Bools], OutputFormat, "Change"], dict[str, int]]
+ChangeBlock = Callable[["RowBlock", slice], "RowBlock"]
+
+
+@contextmanager
+def _gathered(
+    apply: Callable[[Any, RowBlock, slice], RowBlock] | None,
+    gather: Callable[[Iterator[pa.RecordBatch], Workspace], Any] | None,
+    memory: int,
+    rows: Iterator[tuple[int, bytes]],
+) -> Iterator[ChangeBlock]:
+    """Gather the rows of a task's documents, in any order, and yield the change of blocks."""
+    if apply is None or gather is None:
+        yield lambda block, _: block
+        return
+    with local_workspace(memory) as workspace:
+        yield partial(apply, gather((from_bytes(data) for _, data in rows), workspace))
 
 
 def _write(
-    write_source: _WriteSource,
+    folder: RemoteDestination | Path,
     output_format: OutputFormat,
-    open_change: OpenChange,
+    changing: Callable[[Iterator[Any]], AbstractContextManager[ChangeBlock]],
     rows: Iterator[Any],
 ) -> Iterator[tuple[dict[str, int], bytes] | Failure]:
     """Write the sources of a task, which is the first of the rows."""
@@ -580,43 +566,22 @@ def _write(
         number, jobs = task
         piece = None
         try:
-            with open_change(rows) as change:
-                for piece, start, stop, packed in jobs:
-                    sides = {side: _unpacked(bits, stop - start) for side, bits in packed.items()}
-                    own = partial(_change_own, change, start)
-                    yield write_source(piece, sides, output_format, own), b""
+            with changing(rows) as change:
+                for job in jobs:
+                    piece = job.piece
+                    if isinstance(folder, Path):
+                        _write_local(folder, job, output_format, change)
+                        yield {}, b""
+                    else:
+                        # Object stores show a file when it is complete.
+                        place = folder.for_other_process()
+                        _write_rows(place, job, output_format, change)
+                        yield place.sizes(), b""
         except NeardupError as error:
             yield Failure.of(number, piece, error)
 
 
-def _unpacked(bits: bytes, n_rows: int) -> Bools:
-    return np.unpackbits(np.frombuffer(bits, np.uint8), count=n_rows).astype(np.bool_)
-
-
-def _change_own(change: Change, start: int, block: Any, rows: slice) -> Any:
-    return change(block, slice(start + rows.start, start + rows.stop))
-
-
-def _write_remote(
-    folder: RemoteDestination,
-    piece: Piece,
-    sides: Mapping[str, Bools],
-    output_format: OutputFormat,
-    change: Change,
-) -> dict[str, int]:
-    """Write the rows of a source; object stores show a file when it is complete."""
-    place = folder.for_other_process()
-    _write_rows(piece, sides, place, output_format, change)
-    return place.sizes()
-
-
-def _write_local(
-    folder: Path,
-    piece: Piece,
-    sides: Mapping[str, Bools],
-    output_format: OutputFormat,
-    change: Change,
-) -> dict[str, int]:
+def _write_local(folder: Path, job: _Job, output_format: OutputFormat, change: ChangeBlock) -> None:
     """Write the rows of a source under temporary names, and rename complete files.
 
     Another attempt at the same task may be running, or may have left files.
@@ -630,7 +595,7 @@ def _write_local(
     with writing(LocalDestination(folder)):
         attempt = Path(tempfile.mkdtemp(dir=folder / _ATTEMPTS))
     try:
-        _write_rows(piece, sides, LocalDestination(attempt), output_format, change)
+        _write_rows(LocalDestination(attempt), job, output_format, change)
         with writing(LocalDestination(folder)):
             for path in sorted(attempt.rglob("*")):
                 place = folder / path.relative_to(attempt)
@@ -640,15 +605,20 @@ def _write_local(
                     path.replace(place)
     finally:
         shutil.rmtree(attempt, ignore_errors=True)
-    return {}
 
 
 def _write_rows(
-    piece: Piece,
-    sides: Mapping[str, Bools],
-    folder: Destination,
-    output_format: OutputFormat,
-    change: Change,
+    folder: Destination, job: _Job, output_format: OutputFormat, change: ChangeBlock
 ) -> None:
+    piece, start, stop, packed = job
+    n = stop - start
+    sides = {
+        side: np.unpackbits(np.frombuffer(bits, np.uint8), count=n).astype(np.bool_)
+        for side, bits in packed.items()
+    }
+
+    def changed(block: RowBlock, rows: slice) -> RowBlock:
+        return change(block, slice(start + rows.start, start + rows.stop))
+
     blocks = numbered_blocks(piece.source, 0, len(sides[SKIPPED]))
-    write_rows(piece.source, blocks, change, sides, folder, output_format, lambda _: None)
+    write_rows(piece.source, blocks, changed, sides, folder, output_format, lambda _: None)

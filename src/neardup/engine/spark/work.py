@@ -27,7 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, Any
 
 from neardup.errors import WriteError
 from neardup.files.destinations import Target
@@ -67,16 +67,8 @@ _TASK = re.compile(r"([a-z-]+)\.(\d+)\.\d+-of-(\d+)")
 class KeptStage:
     """A stage whose task results are stored; made by ``SharedWork.stage``, sent to executors.
 
-    Parameters
-    ----------
-    location
-        Folder or URL.
-    name
-        Name of the stage, unique within a run.
-    n_tasks
-        Number of tasks of the stage.
-    purpose
-        All inputs of the stored results, as a string.
+    ``location`` is a folder or URL, ``name`` is unique within a run, and ``purpose`` spells all
+    inputs of the stored results.
     """
 
     location: str
@@ -118,18 +110,27 @@ class KeptStage:
         self, name: str, made: Iterator[Any], is_failure: Callable[[Any], bool], given: WholeRows
     ) -> Iterator[Any]:
         """Yield rows, and store them under the name once all are taken."""
-        self._check_seen()
-        n_rows = 0
+        system, path = open_system(self.location)
+        with writing_to(self.location):
+            is_seen = system.exists(f"{path}/{KEY}")
+        if not is_seen:
+            message = (
+                f"the executors do not see {self.location}, where the driver has begun the work, "
+                "or it was removed; choose a folder that all of them share, or a URL"
+            )
+            raise WriteError(message)
+        n_rows, checksum = 0, self._start(name)
         with new_remote_file(Url(f"{self.location}/{name}")) as place, place.create() as file:
-            checked = _Checked(file, self._start(name))
             for row in made:
                 if is_failure(row):
                     raise _FailedError(row)
-                pickle.dump(row, cast("BinaryIO", checked), pickle.HIGHEST_PROTOCOL)
+                data = pickle.dumps(row, pickle.HIGHEST_PROTOCOL)
+                checksum = zlib.crc32(data, checksum)
+                file.write(data)
                 n_rows += 1
                 yield row
             given.take_rest()
-            file.write(_END.pack(n_rows, zlib.crc32(b"%d" % n_rows, checked.checksum)))
+            file.write(_END.pack(n_rows, zlib.crc32(b"%d" % n_rows, checksum)))
 
     def _copy(self, name: str, copy: IO[bytes]) -> int | None:
         """Copy the stored rows of a task, and return their number, or None if there are none.
@@ -164,32 +165,9 @@ class KeptStage:
     def _start(self, name: str) -> int:
         return zlib.crc32(f"{self.purpose} {name}".encode())
 
-    def _check_seen(self) -> None:
-        """Raise if the driver's folder is not visible here."""
-        system, path = open_system(self.location)
-        with writing_to(self.location):
-            is_seen = system.exists(f"{path}/{KEY}")
-        if not is_seen:
-            message = (
-                f"the executors do not see {self.location}, where the driver has begun the work, "
-                "or it was removed; choose a folder that all of them share, or a URL"
-            )
-            raise WriteError(message)
-
 
 class _FailedError(Exception):
     """A task has reported a failure."""
-
-
-class _Checked:
-    """A file writer that computes the checksum of its data."""
-
-    def __init__(self, file: BinaryIO, start: int) -> None:
-        self._file, self.checksum = file, start
-
-    def write(self, data: bytes | memoryview) -> int:
-        self.checksum = zlib.crc32(data, self.checksum)
-        return self._file.write(data)
 
 
 # Inputs of a task, including their end.
@@ -252,14 +230,7 @@ class SharedWork(LastingWork):
     def open(cls, parent: Target, name: str, key: Mapping[str, Any]) -> SharedWork:
         """Open the work for a key, with the results of earlier runs.
 
-        Parameters
-        ----------
-        parent
-            Parent folder or URL; executors reach it under the same name.
-        name
-            Name of the run, such as that of its output.
-        key
-            All inputs of the work, from ``opening.key_of``.
+        Executors reach the parent under the same name. Other arguments as of ``WorkFolder.open``.
         """
         if isinstance(parent, Path):
             with work_errors(parent, is_lasting=False):
@@ -323,14 +294,8 @@ class SharedWork(LastingWork):
     def stage(self, name: str, n_tasks: int, follows: Sequence[object]) -> KeptStage:
         """Return a stage whose task results are stored.
 
-        Parameters
-        ----------
-        name
-            Name of the stage for users; several stages of a run may share one.
-        n_tasks
-            Number of tasks.
-        follows
-            Inputs of its rows besides the key, the slots and earlier stages; as JSON.
+        Several stages may share a ``name`` for users. ``follows`` are inputs of its rows besides
+        the key, the slots and earlier stages; as JSON.
         """
         if isinstance(self._place, _UrlPlace):
             self._place.check_holder()

@@ -416,12 +416,12 @@ def cut_equal_units(
         other, own = read.catalogues
         note(documents=len(own), units=read.rows.n_rows)
     with engine.stage("cut") as note:
-        rows = read.rows
+        more = {}
         if plan.keep.rule != "first":
             # The other collection has no documents then.
-            rows = rows.with_columns({_RANK: keep_ranks(own, plan.keep)})
+            more[_RANK] = keep_ranks(own, plan.keep)
         rules = UnitRules(len(other), plan.options.min_documents, plan.keep.keeps_none)
-        gone = engine.work(rows, rules.settle)
+        gone = engine.work(read.rows, rules.settle, more)
         bounds = _part_documents(own, plan.min_tokens)
         spans = ExchangedSpans(engine.workspace, bounds)
         most = spans.collect(engine, gone)
