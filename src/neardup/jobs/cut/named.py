@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -22,20 +20,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class Keepers(ABC):
-    """Source of the kept copies of a run of spans, starting with number ``first``."""
+class ReadKeepers:
+    """Kept copies in documents of two collections, the other one numbered first.
 
-    @abstractmethod
-    def ids(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return the ids of the kept copies' documents."""
-
-    @abstractmethod
-    def places(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return the collection of each kept copy: ``input`` or ``against``."""
-
-
-class ReadKeepers(Keepers):
-    """Documents of two collections, the other one numbered first."""
+    Methods take a run of spans, and the number of the first.
+    """
 
     def __init__(self, own: Catalogue, other: Catalogue, keepers: Int64s) -> None:
         self._n_other, self._ids = len(other), KeeperIds(own, other, keepers)
@@ -51,8 +40,8 @@ class ReadKeepers(Keepers):
         return _places(pa.array(spans.kept_documents >= self._n_other))
 
 
-class NamedKeepers(Keepers):
-    """Documents named in a table; null if the table lacks them."""
+class NamedKeepers:
+    """Kept copies in documents named in a table, null if it lacks them; as ``ReadKeepers``."""
 
     def __init__(self, ids: pa.Array, are_own: pa.Array) -> None:
         self._ids, self._are_own = ids, are_own
@@ -64,6 +53,9 @@ class NamedKeepers(Keepers):
     def places(self, spans: CutSpans, first: int) -> pa.Array:
         """Return whether the input has documents with these ids."""
         return _places(self._are_own.slice(first, len(spans)))
+
+
+Keepers = ReadKeepers | NamedKeepers
 
 
 def _places(are_own: pa.Array) -> pa.Array:
@@ -82,39 +74,34 @@ _FORMS = {
 }
 
 
-@dataclass(frozen=True)
-class _Pairs:
-    """Rows of a table: a removable span and its kept copy, with documents by number.
-
-    Numbers are -1 for documents that the input does not have.
-    """
+class _Side(NamedTuple):
+    """Spans of one side of a table; documents are numbers, -1 for others than the input's."""
 
     ids: pa.Array
     documents: Int64s
     starts: Int64s
     stops: Int64s
-    kept_ids: pa.Array
-    kept_documents: Int64s
-    kept_starts: Int64s
-    kept_stops: Int64s
-    similarities: Floats
 
-    def turned(self, rows: Bools) -> _Pairs:
+    def mixed(self, other: _Side, rows: Bools) -> _Side:
+        """Return the spans, in some rows those of the other side."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        mask = pa.array(rows)
-        return _Pairs(
-            pc.if_else(mask, self.kept_ids, self.ids),
-            np.where(rows, self.kept_documents, self.documents),
-            np.where(rows, self.kept_starts, self.starts),
-            np.where(rows, self.kept_stops, self.stops),
-            pc.if_else(mask, self.ids, self.kept_ids),
-            np.where(rows, self.documents, self.kept_documents),
-            np.where(rows, self.starts, self.kept_starts),
-            np.where(rows, self.stops, self.kept_stops),
-            self.similarities,
-        )
+        ids = pc.if_else(pa.array(rows), other.ids, self.ids)
+        return _Side(ids, *(np.where(rows, b, a) for a, b in zip(self[1:], other[1:], strict=True)))
+
+
+class _Pairs(NamedTuple):
+    """Rows of a table: a removable span and its kept copy."""
+
+    cut: _Side
+    kept: _Side
+    similarities: Floats
+
+    def turned(self, rows: Bools) -> _Pairs:
+        """Exchange the sides in some rows."""
+        cut, kept = self.cut.mixed(self.kept, rows), self.kept.mixed(self.cut, rows)
+        return _Pairs(cut, kept, self.similarities)
 
 
 def read_named_spans(named_in: Any) -> pa.Table:
@@ -149,26 +136,18 @@ def cut_named(
     if form == "passages":
         side = side or _side_of(pairs)
     if side == "query":
-        pairs = pairs.turned(np.ones(len(pairs.documents), np.bool_))
+        pairs = _Pairs(pairs.kept, pairs.cut, pairs.similarities)
     if side is None and form == "passages":
         pairs = pairs.turned(_is_before(pairs, ranks))
         rows = _choose(pairs, ranks)
     else:
-        _check_ids(pairs.ids, pairs.documents)
-        rows = np.arange(len(pairs.documents))
-    spans = CutSpans(
-        pairs.documents,
-        pairs.starts,
-        pairs.stops,
-        pairs.kept_documents,
-        pairs.kept_starts,
-        pairs.kept_stops,
-        pairs.similarities,
-    ).take(rows)
+        _check_ids(pairs.cut)
+        rows = np.arange(len(table))
+    spans = CutSpans(*pairs.cut[1:], *pairs.kept[1:], pairs.similarities).take(rows)
     places = spans.order()
     chosen = rows[places]
-    is_own = pa.array((side is None) & (pairs.kept_documents[chosen] >= 0))
-    return spans.take(places), NamedKeepers(pairs.kept_ids.take(pa.array(chosen)), is_own)
+    is_own = pa.array((side is None) & (pairs.kept.documents[chosen] >= 0))
+    return spans.take(places), NamedKeepers(pairs.kept.ids.take(pa.array(chosen)), is_own)
 
 
 def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:
@@ -189,41 +168,30 @@ def _as_pairs(own: Catalogue, table: pa.Table) -> tuple[_Pairs, str]:
     if form == "passages":
         # As if documents of that side were cut.
         first, second = second, first
-
-    def numbers(name: str | None) -> Int64s:
-        if name is None:
-            return np.zeros(len(table), np.int64)
-        return _whole_numbers(table, name)
-
-    def ids(name: str | None) -> pa.Array:
-        if name is None:
-            return pa.nulls(len(table), pa.large_string())
-        return as_text(table[name].combine_chunks())
-
-    similarities = np.full(len(table), np.nan)
+    n = len(table)
+    ids = [
+        pa.nulls(n, pa.large_string()) if name is None else as_text(table[name].combine_chunks())
+        for name in (first[0], second[0])
+    ]
+    cut, kept = (
+        _Side(
+            own_ids,
+            documents,
+            *(
+                np.zeros(n, np.int64)
+                if name is None
+                else _cast(table, name, "int64", "whole numbers").to_numpy()
+                for name in names[1:]
+            ),
+        )
+        for own_ids, documents, names in zip(
+            ids, _documents(own, ids), (first, second), strict=True
+        )
+    )
+    similarities = np.full(n, np.nan)
     if "similarity" in names:
         similarities = _cast(table, "similarity", "float64", "numbers").to_numpy()
-    of_ids = {name: ids(name) for name in (first[0], second[0])}
-    places = _documents(own, list(of_ids.values()))
-    return (
-        _Pairs(
-            of_ids[first[0]],
-            places[0],
-            numbers(first[1]),
-            numbers(first[2]),
-            of_ids[second[0]],
-            places[-1],
-            numbers(second[1]),
-            numbers(second[2]),
-            similarities,
-        ),
-        form,
-    )
-
-
-def _whole_numbers(table: pa.Table, name: str) -> Int64s:
-    numbers: Int64s = _cast(table, name, "int64", "whole numbers").to_numpy()
-    return numbers
+    return _Pairs(cut, kept, similarities), form
 
 
 def _cast(table: pa.Table, name: str, kind: str, wanted: str) -> pa.ChunkedArray:
@@ -255,35 +223,30 @@ def _documents(own: Catalogue, columns: list[pa.Array]) -> list[Int64s]:
 
 def _side_of(pairs: _Pairs) -> Side | None:
     """Return the side of a table that the input is; None if it is both."""
-    n = len(pairs.documents)
-    is_doc, is_query = (pairs.documents >= 0).all(), (pairs.kept_documents >= 0).all()
+    is_doc, is_query = (bool((side.documents >= 0).all()) for side in pairs[:2])
     if is_doc and is_query:
         return None
     if is_doc or is_query:
         return "doc" if is_doc else "query"
-    lacking = pairs.ids if (pairs.documents >= 0).sum() >= n / 2 else pairs.kept_ids
-    places = pairs.documents if lacking is pairs.ids else pairs.kept_documents
-    _check_ids(lacking, places)
+    is_mostly_doc = (pairs.cut.documents >= 0).sum() >= len(pairs.similarities) / 2
+    _check_ids(pairs.cut if is_mostly_doc else pairs.kept)
     return None
 
 
-def _check_ids(ids: pa.Array, documents: Int64s) -> None:
-    missing = np.flatnonzero(documents < 0)
+def _check_ids(side: _Side) -> None:
+    missing = np.flatnonzero(side.documents < 0)
     if len(missing):
         message = (
             f"the table names documents that the input does not have, such as "
-            f"{ids[int(missing[0])].as_py()!r}; give the same input and {option_name('id_column')} "
-            "as when it was made"
+            f"{side.ids[int(missing[0])].as_py()!r}; give the same input and "
+            f"{option_name('id_column')} as when it was made"
         )
         raise InvalidInputError(message)
 
 
 def _check_places(own: Catalogue, pairs: _Pairs) -> None:
     assert own.lengths is not None
-    for ids, documents, starts, stops in (
-        (pairs.ids, pairs.documents, pairs.starts, pairs.stops),
-        (pairs.kept_ids, pairs.kept_documents, pairs.kept_starts, pairs.kept_stops),
-    ):
+    for ids, documents, starts, stops in pairs[:2]:
         known = documents >= 0
         lengths = np.where(known, own.lengths[np.maximum(documents, 0)], stops)
         wrong = np.flatnonzero(known & ((starts < 0) | (starts > stops) | (stops > lengths)))
@@ -299,29 +262,27 @@ def _check_places(own: Catalogue, pairs: _Pairs) -> None:
 
 
 def _is_before(pairs: _Pairs, ranks: Int64s) -> Bools:
-    own, kept = ranks[pairs.documents], ranks[pairs.kept_documents]
-    is_before: Bools = (own < kept) | ((own == kept) & (pairs.starts < pairs.kept_starts))
+    own, kept = ranks[pairs.cut.documents], ranks[pairs.kept.documents]
+    is_before: Bools = (own < kept) | ((own == kept) & (pairs.cut.starts < pairs.kept.starts))
     return is_before
 
 
 def _choose(pairs: _Pairs, ranks: Int64s) -> Int64s:
     """Return the rows whose passage is cut, document by document."""
-    order = np.lexsort(
-        (pairs.kept_starts, pairs.starts, -pairs.similarities, ranks[pairs.documents])
-    )
+    cut, kept = pairs.cut, pairs.kept
+    order = np.lexsort((kept.starts, cut.starts, -pairs.similarities, ranks[cut.documents]))
     gone: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    kept: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    stays: dict[int, list[tuple[int, int]]] = defaultdict(list)
     chosen = []
     for row in order.tolist():
-        document, other = int(pairs.documents[row]), int(pairs.kept_documents[row])
-        own = int(pairs.starts[row]), int(pairs.stops[row])
-        place = int(pairs.kept_starts[row]), int(pairs.kept_stops[row])
-        stays = not _meets(place, gone[other])
-        is_free = not _meets(own, kept[document])
-        if stays and is_free and not (document == other and _meets(own, [place])):
+        document, other = int(cut.documents[row]), int(kept.documents[row])
+        own = int(cut.starts[row]), int(cut.stops[row])
+        place = int(kept.starts[row]), int(kept.stops[row])
+        is_free = not _meets(place, gone[other]) and not _meets(own, stays[document])
+        if is_free and not (document == other and _meets(own, [place])):
             chosen.append(row)
             gone[document].append(own)
-            kept[other].append(place)
+            stays[other].append(place)
     return np.array(chosen, np.int64)
 
 

@@ -5,13 +5,15 @@ The most repeated ones are collected for the report.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.engine.engine import Change, Engine, Read
 from neardup.files.rows import RowBlock, Source
@@ -31,7 +33,7 @@ from neardup.passages.growing import LookUp
 from neardup.passages.matches import character_spans, group_overlapping
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import OfTexts, read_texts, text_has_changed
-from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, numbers_of
+from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed
 from neardup.runs.arrays import GrowingArray
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
@@ -316,11 +318,10 @@ def _excerpts(
     return found
 
 
-# Shares of the memory for the tokens of all documents, and for marks of tokens that begin a
-# character.
-_TOKENS_SHARE, _HEADS_SHARE = 0.5, 0.06
-
+# Tokens of all documents and marks of tokens that begin a character, with their shares of the
+# memory.
 _TOKEN, _HEAD = "token", "head"
+_COLUMNS = {_TOKEN: (np.uint64, 0.5), _HEAD: (np.bool_, 0.06)}
 
 
 def cut_passages(
@@ -330,7 +331,10 @@ def cut_passages(
     with engine.stage("read") as note:
         read = engine.read("rows", read_collections(sources, against, plan), _hash_block)
         other, own = read.catalogues
-        tokens = _collect_tokens(engine, read)
+        sizes = [np.maximum(catalogue.n_tokens, 0) for catalogue in read.catalogues]
+        columns = collect_columns(engine, read, "tokens", _COLUMNS)
+        offsets = offsets_of(np.concatenate(sizes))
+        tokens = TokenLists(columns[_TOKEN], offsets, columns[_HEAD])
         engine.release(read)
         note(documents=len(own), tokens=len(tokens.values))
     with engine.stage("cut") as note:
@@ -361,20 +365,26 @@ def _hash_block(block: RowBlock, reading: ReadingPlan) -> tuple[ListedBlock, pa.
     return listed(block, parsed, n_tokens, with_lengths=reading.with_lengths), rows
 
 
-def _collect_tokens(engine: Engine, read: Read) -> TokenLists:
-    """Return the tokens of all documents; 8 or 9 bytes of memory each, or mapped files."""
-    workspace = engine.workspace
-    with (
-        GrowingArray("tokens", np.uint64, workspace, share=_TOKENS_SHARE) as values,
-        GrowingArray("heads", np.bool_, workspace, share=_HEADS_SHARE) as heads,
-    ):
+def collect_columns(
+    engine: Engine, read: Read, name: str, columns: Mapping[str, tuple[npt.DTypeLike, float]]
+) -> dict[str, Any]:
+    """Return columns of all rows, in memory or as mapped files.
+
+    ``columns`` are their types, and their shares of the memory.
+    """
+    with ExitStack() as stack:
+        growing = {
+            column: stack.enter_context(
+                GrowingArray(f"{name}-{column}", dtype, engine.workspace, share=share)
+            )
+            for column, (dtype, share) in columns.items()
+        }
         for _, [(_, batch)] in engine.collect(read.rows, "read"):
             assert batch is not None
-            values.append(numbers_of(batch, _TOKEN))
-            if _HEAD in batch.schema.names:
-                heads.append(batch.column(_HEAD).to_numpy())
-    sizes = [np.maximum(catalogue.n_tokens, 0) for catalogue in read.catalogues]
-    return TokenLists(values.array, offsets_of(np.concatenate(sizes)), heads.array)
+            for column, values in growing.items():
+                if column in batch.schema.names:
+                    values.append(batch.column(column).to_numpy())
+    return {column: values.array for column, values in growing.items()}
 
 
 def _find_similar(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from neardup.engine.engine import DOCUMENT, Engine, Read
 from neardup.files.rows import RowBlock, Source
-from neardup.jobs.cut.passages import FoundSpans, change_of
+from neardup.jobs.cut.passages import FoundSpans, change_of, collect_columns
 from neardup.jobs.cut.plan import (
     CutJobPlan,
     CutSpans,
@@ -24,8 +23,6 @@ from neardup.kernels.text import tokens
 from neardup.matching.keep import KeepPolicy
 from neardup.reading.passes import PART_COLUMNS, Parts
 from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed
-from neardup.runs.arrays import GrowingArray
-from neardup.runs.work import Workspace
 from neardup.stages.decide import assign, choose_by_buckets, find_contents
 from neardup.tables import Assignment, Bools, Bytes, Int64s, Rows, Texts, TokenLists, Uint64s
 from neardup.text.shingles import take_ranges
@@ -122,40 +119,6 @@ _RANK = "rank"
 _COLUMNS = (DOCUMENT, *(each.name for each in fields(ListedUnits)[1:]))
 
 
-class UnitCollector:
-    """Collect units block by block, in memory or in mapped files.
-
-    Add units in a ``with`` block; ``units`` are available afterwards. Memory 48 bytes per unit.
-    """
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._stack = ExitStack()
-        names = [field.name for field in fields(ListedUnits)]
-        share = _LISTED_SHARE / len(names)
-        self._columns = {
-            name: GrowingArray(f"units-{name}", np.int64, workspace, share=share) for name in names
-        }
-
-    def __enter__(self) -> UnitCollector:
-        for values in self._columns.values():
-            self._stack.enter_context(values)
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.__exit__(*raised)
-
-    def add(self, units: ListedUnits, first: int) -> None:
-        """Add units of documents that are numbered from ``first`` on."""
-        units = replace(units, documents=units.documents + first)
-        for name, values in self._columns.items():
-            values.append(getattr(units, name))
-
-    @property
-    def units(self) -> ListedUnits:
-        """All units."""
-        return ListedUnits(**{name: values.array for name, values in self._columns.items()})
-
-
 def cut_units(
     engine: Engine, sources: Sequence[Source], against: Sequence[Source], plan: CutJobPlan
 ) -> FoundSpans:
@@ -167,11 +130,9 @@ def cut_units(
         collections = read_collections(sources, against, plan)
         read = engine.read("rows", collections, partial(_list_units, plan))
         other, own = read.catalogues
-        with UnitCollector(engine.workspace) as collector:
-            for _, [(_, batch)] in engine.collect(read.rows, "read"):
-                assert batch is not None
-                collector.add(ListedUnits.of_batches([batch]), 0)
-        units = collector.units
+        share = _LISTED_SHARE / len(_COLUMNS)
+        columns = dict.fromkeys(_COLUMNS, (np.int64, share))
+        units = ListedUnits(*collect_columns(engine, read, "units", columns).values())
         note(documents=len(own), units=len(units))
     with engine.stage("cut") as note:
         engine.release(read)

@@ -24,7 +24,6 @@ from neardup.matching.join import (
     Compared,
     Costs,
     FilterCounts,
-    Join,
     PartedJoin,
     check_limit,
     cut_runs,
@@ -35,7 +34,6 @@ from neardup.runs.arrays import kept_arrays
 from neardup.runs.runner import Runner
 from neardup.tables import (
     Bytes,
-    Floats,
     Int32s,
     Int64s,
     ScoredPairs,
@@ -270,12 +268,11 @@ class UnitJoin(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BlockedJoin(Join):
+class BlockedJoin:
     """A join with two blocks in memory at once, in this process or in a task.
 
-    ``whole`` is the join of all records with only their sizes; ``rows`` are grouped by the
-    ``n_units`` units. Steps with higher thresholds join the same units, because any two similar
-    records are in one.
+    ``whole`` is the join of all records with only their sizes, which defines similarities; ``rows``
+    are grouped by the ``n_units`` units.
     """
 
     engine: Engine
@@ -296,46 +293,19 @@ class BlockedJoin(Join):
         )
         return cls(engine, whole, UnitSets(scheme, is_only=len(units) == 1), rows, len(units))
 
-    # The whole join defines records and similarities.
-
-    @property
-    def score_name(self) -> str | None:  # type: ignore[override]
-        """The whole join's name."""
-        return self.whole.score_name
-
-    @property
-    def is_directed(self) -> bool:
-        """Whether the whole join is directed."""
-        return self.whole.is_directed
-
-    @property
-    def own_scores(self) -> Int64s:
-        """The whole join's scores."""
-        return self.whole.own_scores
-
-    @property
-    def twins(self) -> Int64s:
-        """The whole join's twins."""
-        return self.whole.twins
-
-    def similarities(self, pairs: ScoredPairs) -> Floats:
-        """Return the whole join's similarities."""
-        return self.whole.similarities(pairs)
-
-    def fractions(self, pairs: ScoredPairs) -> tuple[Int64s, Int64s]:
-        """Return the whole join's fractions."""
-        return self.whole.fractions(pairs)
-
     def steps(self) -> Iterator[Self]:
-        """Yield blocked joins for the steps of the whole join."""
+        """Yield the join with thresholds that fall, ending with its own.
+
+        All join the same units, because any two similar records are in one.
+        """
         for step in self.whole.steps():
             yield replace(self, whole=step)
 
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
     ) -> tuple[ScoredPairs, FilterCounts]:
-        """Join all units."""
-        found, counts = [], [self.counted.none()]
+        """Join all units, and return the pairs in ascending order."""
+        found, counts = [], [self.whole.counted.none()]
         for number, (pairs, own) in enumerate(self.run_units(0, sides, limit)):
             found.append(pairs)
             counts.append(own)
@@ -344,11 +314,6 @@ class BlockedJoin(Join):
         if self.n_units > 1:
             pairs = pairs.take(pairs.ascending())
         return pairs, FilterCounts.total(counts)
-
-    @property
-    def counted(self) -> type[FilterCounts]:
-        """Type of the counts per unit."""
-        return self.whole.counted
 
     def run_units(
         self, first: int, sides: Bytes | None, limit: int | None
@@ -360,7 +325,7 @@ class BlockedJoin(Join):
         for _, made in self.engine.collect(joined, "join", first):
             for counts, batch in made:
                 assert batch is not None
-                yield ScoredPairs(*map(_numbers, batch.columns)), self.counted(*counts)
+                yield ScoredPairs(*map(_numbers, batch.columns)), self.whole.counted(*counts)
 
 
 def _numbers(column: pa.Array) -> Int64s:

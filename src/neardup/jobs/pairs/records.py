@@ -178,80 +178,63 @@ class RecordJoin:
     limit: int | None
 
     def run(self, room: int | None, runner: Runner) -> JoinedRecords:
-        """Find all pairs within a memory limit for sets; None for no limit."""
-        everything = np.arange(len(self.costs))
-        if room is None or int(self.costs.sum()) <= room:
-            sets = self.read_sets(everything)
-            firsts, of_contents = find_equal(digest_compared(sets), sets.sizes)
-            sets = sets.take(firsts)
-            buckets, sides = self._meet(firsts, of_contents, runner)
-            pairs, counts = join_buckets(
-                buckets,
-                sets,
-                self.measure,
-                sides=sides,
-                limit=self.limit,
-                runner=runner,
-                report=_report_nothing,
-            )
-            return JoinedRecords(of_contents, _sizes_of(sets), pairs, counts.verified)
-        return self._run_in_blocks(room // 2, runner)
+        """Find all pairs within a memory limit for sets; None for no limit.
 
-    def _run_in_blocks(self, room: int, runner: Runner) -> JoinedRecords:
-        """Join each block with itself, and with each block before it."""
+        If all sets do not fit, each block of records is joined with itself and with each before it.
+        """
+        is_whole = room is None or int(self.costs.sum()) <= room
         digests, sizes = [], []
-        for start, stop in cut_runs(self.costs, room):
+        for start, stop in [(0, len(self.costs))] if is_whole else self._runs(self.costs, room):
             sets = self.read_sets(np.arange(start, stop))
             digests.append(digest_compared(sets))
             sizes.append(_sizes_of(sets))
         own_sizes = np.concatenate(sizes)
         firsts, of_contents = find_equal(np.concatenate(digests), own_sizes)
-        buckets, sides = self._meet(firsts, of_contents, runner)
-        found: list[ScoredPairs] = []
+        n_bands = self.keys.shape[1]
+        buckets = bucket_documents(
+            lambda band: self.keys[firsts, band], n_bands, len(firsts), runner
+        )
+        sides = self.find_sides(of_contents, len(firsts))
 
         def join(records: Int64s) -> tuple[ScoredPairs, int]:
             pairs, counts = join_buckets(
-                Buckets(buckets.numbers.take(records, axis=1), buckets.sizes),
-                self.read_sets(firsts[records]),
+                buckets
+                if is_whole
+                else Buckets(buckets.numbers.take(records, axis=1), buckets.sizes),
+                sets.take(firsts) if is_whole else self.read_sets(firsts[records]),
                 self.measure,
                 sides=None if sides is None else sides[records],
                 limit=self.limit,
                 runner=runner,
-                report=_report_nothing,
+                report=lambda _: None,
             )
-            return (
-                ScoredPairs(records[pairs.left], records[pairs.right], pairs.scores),
-                counts.verified,
-            )
+            left, right = records[pairs.left], records[pairs.right]
+            return ScoredPairs(left, right, pairs.scores), counts.verified
 
-        n_verified, within = 0, []
-        blocks = [np.arange(*run) for run in cut_runs(self.costs[firsts], room)]
+        every = np.arange(len(firsts))
+        if is_whole:
+            return JoinedRecords(of_contents, own_sizes[firsts], *join(every))
+        pairs_of, n_verified, within = list[ScoredPairs](), 0, list[int]()
+        blocks = [every[start:stop] for start, stop in self._runs(self.costs[firsts], room)]
         for block, own in enumerate(blocks):
             pairs, n_own = join(own)
-            found.append(pairs)
+            pairs_of.append(pairs)
             within.append(n_own)
             n_verified += n_own
             for earlier, n_earlier in zip(blocks[:block], within[:block], strict=True):
                 pairs, n_both = join(np.concatenate([earlier, own]))
                 # Pairs within either block were found before, which is the smaller part.
-                found.append(pairs.take((pairs.left < own[0]) != (pairs.right < own[0])))
+                pairs_of.append(pairs.take((pairs.left < own[0]) != (pairs.right < own[0])))
                 n_verified += n_both - n_own - n_earlier
-        joined = ScoredPairs.joined(found)
+        joined = ScoredPairs.joined(pairs_of)
         joined = joined.take(joined.ascending())
         return JoinedRecords(of_contents, own_sizes[firsts], joined, n_verified)
 
-    def _meet(
-        self, firsts: Int64s, of_contents: Int64s, runner: Runner
-    ) -> tuple[Buckets, Bytes | None]:
-        n_bands = self.keys.shape[1]
-        buckets = bucket_documents(
-            lambda band: self.keys[firsts, band], n_bands, len(firsts), runner
-        )
-        return buckets, self.find_sides(of_contents, len(firsts))
-
-
-def _report_nothing(_: int) -> None:
-    """Report no progress: partitions are counted."""
+    @staticmethod
+    def _runs(costs: Int64s, room: int | None) -> Iterator[tuple[int, int]]:
+        """Cut contents into blocks, any two of which fit."""
+        assert room is not None
+        return cut_runs(costs, room // 2)
 
 
 def _sizes_of(sets: ShingleSets | WeightedSets) -> Int64s:
@@ -284,7 +267,7 @@ class Records:
     algorithm: Algorithm | None
 
     def __len__(self) -> int:
-        return len(self.join.own_scores)
+        return len(self.join.whole.own_scores)
 
     def sides(self) -> Bytes | None:
         """Return per record whether the left collection has it, the right one, or both."""
@@ -296,7 +279,9 @@ class Records:
         for start in range(0, len(pairs), _AT_ONCE):
             own = slice(start, start + _AT_ONCE)
             left, right = (self.of_documents[side[own]] for side in (pairs.left, pairs.right))
-            similarities[own] = self.join.similarities(ScoredPairs(left, right, pairs.scores[own]))
+            similarities[own] = self.join.whole.similarities(
+                ScoredPairs(left, right, pairs.scores[own])
+            )
         return similarities
 
 
@@ -385,7 +370,7 @@ class _Part(NamedTuple):
 
     start: int
     n_tokens: Int64s
-    members: PartMembers
+    members: MembersOfPart
     blocking_keys: Uint64s | None
 
 
@@ -395,7 +380,7 @@ def join_partitions(engine: Engine, found: Bucketed, plan: PairPlan) -> Collecte
     The counts of a partition are its records, its verified pairs, and its pairs at the threshold.
     """
     partitions, keys = found.partitions, found.blocking_keys
-    members = Members.of(found.contents, partitions)
+    members = PartitionMembers.of(found.contents, partitions)
     n_tokens = found.contents.n_tokens_of(partitions.documents)
 
     def part_of(number: int) -> _Part:
@@ -439,7 +424,7 @@ def _join_partition(
     return join.run(None if partition.has_sets else room, partition.runner).as_arrays()
 
 
-class PartMembers(NamedTuple):
+class MembersOfPart(NamedTuple):
     """Documents of a partition, ascending, and the position of each one's content.
 
     With two collections, the first ``n_left`` are in the left one; None for a self-join.
@@ -466,7 +451,7 @@ class PartMembers(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Members:
+class PartitionMembers:
     """Documents of each partition, ascending, and the position of each one's content.
 
     Partition k has the documents from ``bounds[k]`` to ``bounds[k + 1]``.
@@ -479,7 +464,7 @@ class Members:
     bounds: Int64s
 
     @classmethod
-    def of(cls, contents: PairContents, partitions: Partitions) -> Members:
+    def of(cls, contents: PairContents, partitions: Partitions) -> PartitionMembers:
         """Find the documents of the contents that are in partitions."""
         places = contents.places_of(partitions.documents)[contents.firsts]
         # Documents without tokens have no content.
@@ -494,11 +479,11 @@ class Members:
             bounds = np.array([0, len(documents)])
         return cls(partitions, contents.n_left, documents, places, bounds)
 
-    def of_partition(self, partition: int) -> PartMembers:
+    def of_partition(self, partition: int) -> MembersOfPart:
         """Return the documents of one partition."""
         here = slice(int(self.bounds[partition]), int(self.bounds[partition + 1]))
         documents, n_left = self.documents[here], self.n_left
-        return PartMembers(
+        return MembersOfPart(
             documents,
             self.places[here] - self.partitions.places(partition).start,
             None if n_left is None else int(np.searchsorted(documents, n_left)),

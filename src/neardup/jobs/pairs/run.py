@@ -261,12 +261,13 @@ class Matches:
 def find_matches(engine: Engine, records: Records, options: PairOptions) -> Matches:
     """Join the records and spell out the pairs, in files if they do not fit."""
     join, sides = records.join, records.sides()
+    whole = join.whole
     speller = Speller.of(
         records.of_documents,
-        join.own_scores,
-        join.twins,
+        whole.own_scores,
+        whole.twins,
         n_left=records.n_left,
-        is_directed=join.is_directed,
+        is_directed=whole.is_directed,
     )
     runs: Iterable[pa.RecordBatch]
     if options.top is None:
@@ -277,11 +278,11 @@ def find_matches(engine: Engine, records: Records, options: PairOptions) -> Matc
             for number, (joined, counts) in enumerate(joined_units, first):
                 # Pairs within a record are spelled out once.
                 own = speller if number == 0 else alone
-                yield FoundPart.of_records(joined, own, join, list(vars(counts).values()))
+                yield FoundPart.of_records(joined, own, whole, list(vars(counts).values()))
 
         shares = [(number + 1) / join.n_units for number in range(join.n_units)]
         runs, n_pairs, found = collect_runs(join_parts, shares, options.limit, engine.workspace)
-        step_counts = [join.counted(*each) for each in found]
+        step_counts = [whole.counted(*each) for each in found]
         n_steps = 1
     else:
         best = most_similar_partners if options.per_document else most_similar_pairs
@@ -289,9 +290,9 @@ def find_matches(engine: Engine, records: Records, options: PairOptions) -> Matc
         check_limit(options.limit, len(pairs))
         runs, n_pairs = [to_run(pairs, records.similarities(pairs))], len(pairs)
         n_steps = len(step_counts)
-    total = FilterCounts.total([join.counted.none(), *step_counts])
+    total = FilterCounts.total([whole.counted.none(), *step_counts])
     algorithm = records.algorithm
-    return Matches(runs, n_pairs, len(records), join.score_name, total, n_steps, algorithm)
+    return Matches(runs, n_pairs, len(records), whole.score_name, total, n_steps, algorithm)
 
 
 def _matches_of(few: FewPairs, plan: PairPlan) -> Matches:

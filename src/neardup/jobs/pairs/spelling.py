@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neardup.matching.join import LEFT, RIGHT, FilterCounts, Join
+from neardup.jobs.pairs.blocked import BlockedJoin
+from neardup.matching.join import LEFT, RIGHT, FilterCounts, PartedJoin, Scored
 from neardup.matching.measures import rank_fractions
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Bytes, Int64s, ScoredPairs
@@ -70,6 +71,10 @@ class Members:
                 pairs.scores[pair],
             )
             yield spelled, pair
+
+    def cross_all(self, other: Members, pairs: ScoredPairs) -> tuple[ScoredPairs, Int64s]:
+        """Spell out all pairs at once, as ``cross`` does."""
+        return next(self.cross(other, pairs), (ScoredPairs.of_none(), np.empty(0, np.int64)))
 
 
 @dataclass(frozen=True)
@@ -183,12 +188,7 @@ class RankedPairs:
         return len(self.ranks)
 
     @classmethod
-    def none(cls) -> RankedPairs:
-        """Return no pairs."""
-        return cls(ScoredPairs.of_none(), np.empty(0, np.int64))
-
-    @classmethod
-    def of(cls, pairs: ScoredPairs, join: Join) -> RankedPairs:
+    def of(cls, pairs: ScoredPairs, join: PartedJoin) -> RankedPairs:
         """Rank pairs of records, exactly."""
         return cls(pairs, rank_fractions(*join.fractions(pairs)))
 
@@ -201,10 +201,6 @@ class RankedPairs:
         return RankedPairs(
             ScoredPairs.joined([self.pairs, other.pairs]), np.concatenate([self.ranks, other.ranks])
         )
-
-    def by_rank(self) -> RankedPairs:
-        """Return the pairs, the most similar first; ties stay in their order."""
-        return self.take(np.argsort(self.ranks, kind="stable"))
 
     def best(self, most: int) -> RankedPairs:
         """Return ``most`` pairs, the most similar first, ties ascending."""
@@ -240,18 +236,14 @@ class RankedPairs:
 # Pairs of documents spelled out at a time to keep only the best.
 _SPELLED_AT_ONCE = 1 << 22
 
-# Partners are sought for records of the left collection.
-_LOOKS = LEFT
-
-
 # Maximum pairs of records that are compared without steps of higher thresholds, because a step
 # costs more.
 _FEW_PAIRS = 1 << 17
 
 
-def _steps(join: Join, sides: Bytes | None) -> Sequence[Join]:
+def _steps(join: BlockedJoin, sides: Bytes | None) -> Sequence[BlockedJoin]:
     """Return the joins to try one after another, with falling thresholds."""
-    n = len(join.own_scores)
+    n = len(join.whole.own_scores)
     n_pairs = n * n // 2
     if sides is not None:
         n_pairs = int(((sides & LEFT) != 0).sum()) * int(((sides & RIGHT) != 0).sum())
@@ -260,7 +252,7 @@ def _steps(join: Join, sides: Bytes | None) -> Sequence[Join]:
 
 
 def most_similar_pairs(
-    join: Join, speller: Speller, sides: Bytes | None, most: int, runner: Runner
+    join: BlockedJoin, speller: Speller, sides: Bytes | None, most: int, runner: Runner
 ) -> tuple[ScoredPairs, list[FilterCounts]]:
     """Find the ``most`` most similar pairs of documents, the most similar first, ties ascending.
 
@@ -271,13 +263,14 @@ def most_similar_pairs(
     for step in _steps(join, sides):
         joined, counts = step.run(sides, None, runner)
         step_counts.append(counts)
-        speller = replace(speller, twins=step.twins)
+        speller = replace(speller, twins=step.whole.twins)
         if speller.count(joined) >= most:
             break
-    crossings = RankedPairs.of(speller.crossings(joined), step).by_rank()
+    crossings = RankedPairs.of(speller.crossings(joined), step.whole)
+    crossings = crossings.take(np.argsort(crossings.ranks, kind="stable"))
     # A record's later documents come only in pairs after this many others.
     few = speller.first(most + 1)
-    best = RankedPairs.none()
+    best = RankedPairs(ScoredPairs.of_none(), np.empty(0, np.int64))
     for pairs, crossing in few.spell_in_parts(crossings.pairs, _SPELLED_AT_ONCE):
         ranks = crossings.ranks[crossing]
         if len(best) == most and len(ranks) and ranks[0] > best.ranks[-1]:
@@ -287,24 +280,24 @@ def most_similar_pairs(
 
 
 def most_similar_partners(
-    join: Join, speller: Speller, sides: Bytes | None, most: int, runner: Runner
+    join: BlockedJoin, speller: Speller, sides: Bytes | None, most: int, runner: Runner
 ) -> tuple[ScoredPairs, list[FilterCounts]]:
     """Find the ``most`` most similar partners of each left document, the most similar first.
 
     Thresholds fall step by step; a record with enough partners stops. The list has the filter
     counts of each step.
     """
-    n_records = len(join.own_scores)
+    n_records = len(join.whole.own_scores)
     base: Bytes = np.full(n_records, LEFT | RIGHT, np.uint8) if sides is None else sides
-    looking = (base & _LOOKS) != 0
+    looking = (base & LEFT) != 0
     found: list[ScoredPairs] = []
     step_counts = []
     steps = _steps(join, sides)
     for step in steps:
-        sides_now = np.where(looking, base, base & ~np.uint8(_LOOKS))
+        sides_now = np.where(looking, base, base & ~np.uint8(LEFT))
         joined, counts = step.run(sides_now, None, runner)
         step_counts.append(counts)
-        rows = _partner_rows(joined, step, speller)
+        rows = _partner_rows(joined, step.whole, speller)
         n_documents = speller.right.counts[rows.right]
         if speller.is_self_join:
             n_documents = n_documents - (rows.left == rows.right)
@@ -315,11 +308,11 @@ def most_similar_partners(
         if not looking.any():
             break
     return _best_of_each(
-        RankedPairs.of(ScoredPairs.joined(found), join), speller, most
+        RankedPairs.of(ScoredPairs.joined(found), join.whole), speller, most
     ), step_counts
 
 
-def _partner_rows(joined: ScoredPairs, step: Join, speller: Speller) -> ScoredPairs:
+def _partner_rows(joined: ScoredPairs, step: Scored, speller: Speller) -> ScoredPairs:
     """Return each record with each of its partners, itself included."""
     twins = ScoredPairs(step.twins, step.twins, step.own_scores[step.twins])
     parts = [joined, twins] if step.is_directed else [joined, joined.turned(), twins]
@@ -333,31 +326,13 @@ def _best_of_each(rows: RankedPairs, speller: Speller, most: int) -> ScoredPairs
     enough = most + 1
     partners = speller.right.first(enough)
     rows = rows.by_left()
-    n_better = rows.weight_of_better(partners.counts[rows.pairs.right])
-    rows = rows.take(n_better < enough)
-    candidates = _spell_partners(rows, partners).best_of_each(enough)
-    return _spell_lookers(candidates, speller.left).best_of_each(most).pairs
-
-
-def _spell_partners(rows: RankedPairs, partners: Members) -> RankedPairs:
-    """Pair each record with the documents of its partners."""
-    records = Members.single(len(partners.counts))
-    pairs, row = _cross(records, partners, rows.pairs)
-    return RankedPairs(pairs, rows.ranks[row])
-
-
-def _spell_lookers(candidates: RankedPairs, lookers: Members) -> RankedPairs:
-    """Pair each document of a record with the record's candidates, itself excluded."""
-    records, documents = candidates.pairs.left, candidates.pairs.right
-    # The right side of the crossed pairs is a row of candidates.
-    numbered = ScoredPairs(records, np.arange(len(candidates)), candidates.pairs.scores)
-    crossed, row = _cross(lookers, Members.single(len(candidates)), numbered)
-    pairs = ScoredPairs(crossed.left, documents[row], crossed.scores)
-    found = RankedPairs(pairs, candidates.ranks[row])
-    return found.take(pairs.left != pairs.right)
-
-
-def _cross(left: Members, right: Members, pairs: ScoredPairs) -> tuple[ScoredPairs, Int64s]:
-    for spelled in left.cross(right, pairs):
-        return spelled
-    return ScoredPairs.of_none(), np.empty(0, np.int64)
+    rows = rows.take(rows.weight_of_better(partners.counts[rows.pairs.right]) < enough)
+    # Each record with the documents of its partners.
+    pairs, row = Members.single(len(partners.counts)).cross_all(partners, rows.pairs)
+    best = RankedPairs(pairs, rows.ranks[row]).best_of_each(enough)
+    # Each document of a record with these documents, by their rows, and without itself.
+    numbered = ScoredPairs(best.pairs.left, np.arange(len(best)), best.pairs.scores)
+    crossed, row = speller.left.cross_all(Members.single(len(best)), numbered)
+    pairs = ScoredPairs(crossed.left, best.pairs.right[row], crossed.scores)
+    spelled = RankedPairs(pairs, best.ranks[row])
+    return spelled.take(pairs.left != pairs.right).best_of_each(most).pairs
