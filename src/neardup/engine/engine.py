@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -388,6 +388,25 @@ def read_sets_of(
     return collector.sets
 
 
+class Limits(NamedTuple):
+    """Numbers and memory limits of parts of the work; None is unlimited.
+
+    Parameters
+    ----------
+    least_partitions
+        Least number of partitions that keeps all workers busy to the end.
+    partition_bytes, group_bytes
+        Memory for the work on a partition, and on a group.
+    groups_at_once
+        Number of groups that are worked on at the same time.
+    """
+
+    least_partitions: int
+    partition_bytes: int | None
+    groups_at_once: int
+    group_bytes: int | None
+
+
 class Engine(ABC):
     """Execute the verbs of a job on threads or executors.
 
@@ -404,10 +423,6 @@ class Engine(ABC):
     def __init__(self, runner: Runner, workspace: Workspace) -> None:
         self.runner, self.workspace = runner, workspace
         runner.memory = workspace.memory or None
-
-    def errors(self) -> AbstractContextManager[None]:
-        """Turn errors of workers into one line, within the block."""
-        return nullcontext()
 
     def stage(self, name: str) -> AbstractContextManager[Callable[..., None]]:
         """Time a stage; see ``Runner.stage``."""
@@ -533,23 +548,8 @@ class Engine(ABC):
 
     @property
     @abstractmethod
-    def least_partitions(self) -> int:
-        """Least number of partitions that keeps all workers busy to the end."""
-
-    @property
-    @abstractmethod
-    def partition_bytes(self) -> int | None:
-        """Memory limit of a partition's work, in bytes; None is unlimited."""
-
-    @property
-    @abstractmethod
-    def groups_at_once(self) -> int:
-        """Number of groups that are worked on at the same time."""
-
-    @property
-    @abstractmethod
-    def group_bytes(self) -> int | None:
-        """Memory limit of a group's work, in bytes; None is unlimited."""
+    def limits(self) -> Limits:
+        """Numbers and memory limits of partitions and groups."""
 
     @abstractmethod
     def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:

@@ -24,6 +24,7 @@ from neardup.engine.engine import (
     Given,
     Group,
     Keys,
+    Limits,
     Look,
     Means,
     Meet,
@@ -240,22 +241,12 @@ class ThreadEngine(Engine):
         return exchanged
 
     @property
-    def least_partitions(self) -> int:
-        return _PARTITIONS_A_WORKER * self.workers
-
-    @property
-    def partition_bytes(self) -> int | None:
-        if self.workspace.work is None:
-            return None
-        return self.workspace.share(_PARTITION_SHARE) // (self.workers + 1)
-
-    @property
-    def groups_at_once(self) -> int:
-        return 1
-
-    @property
-    def group_bytes(self) -> int | None:
-        return None if self.workspace.work is None else self.workspace.share(1)
+    def limits(self) -> Limits:
+        workspace, partition_bytes, group_bytes = self.workspace, None, None
+        if workspace.work is not None:
+            partition_bytes = workspace.share(_PARTITION_SHARE) // (self.workers + 1)
+            group_bytes = workspace.share(1)
+        return Limits(_PARTITIONS_A_WORKER * self.workers, partition_bytes, 1, group_bytes)
 
     def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
         assert isinstance(read.rows, _ThreadRows)
@@ -473,7 +464,7 @@ class _ThreadExchanged(Exchanged):
 
         bounds = self.partitions.bounds.tolist()
         # All threads work on a large partition while others wait.
-        even = _LARGE * bounds[-1] // self.engine.least_partitions
+        even = _LARGE * bounds[-1] // self.engine.limits.least_partitions
         made: Iterable[Columns] = runner.map(work_on, range(len(self.partitions)))
         for number, columns in enumerate(made, 1):
             yield columns

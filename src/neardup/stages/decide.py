@@ -478,7 +478,7 @@ def candidates_in(partition: DocumentPartition, n_bands: int) -> Candidates:
 
 def choose_by_buckets(engine: Engine, read: Read, contents: Contents, plan: DedupPlan) -> Removals:
     """Decide contents that share a bucket: stages components, exchange, sieve and decide."""
-    n_bands, room = plan.banding.bands, engine.partition_bytes
+    n_bands, room = plan.banding.bands, engine.limits.partition_bytes
     need_not_meet = contents.need_not_meet()
 
     def find_partitions() -> Partitions:
@@ -486,7 +486,7 @@ def choose_by_buckets(engine: Engine, read: Read, contents: Contents, plan: Dedu
         # other.
         are_ignored = None if plan.joins_components else need_not_meet
         roots = find_components(engine, read, contents, n_bands, are_ignored)
-        return pack_components(roots, contents, plan.reading, room, engine.least_partitions)
+        return pack_components(roots, contents, plan.reading, room, engine.limits.least_partitions)
 
     with engine.stage("bucket") as note:
         partitions = Partitions.kept(engine.workspace, find_partitions)

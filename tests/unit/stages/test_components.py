@@ -107,7 +107,7 @@ def test_components_and_partitions(drawn, cut, memory, workers, kind):
             engine = ThreadEngine(runner, each)
             roots = find_components(engine, read, contents, N_BANDS, are_ignored)
             assert first_of_each(roots) == first_of_each(expected)
-            room = engine.partition_bytes
+            room = engine.limits.partition_bytes
             partitions = pack_components(roots, contents, plan.reading, room)
             check_partitions(partitions, expected, contents, room)
             check_exchange(engine, read, keys, partitions)

@@ -219,7 +219,8 @@ class Cluster:
         packed = [(number, _Item(pickle.dumps(item, -1))) for number, item in enumerate(items)]
         n_bytes = sum(len(item.data) for _, item in packed)
         n_sent = max(1, min(len(packed), n_bytes // _SENT_BYTES))
-        return self.place(self.context.parallelize(packed, n_sent), len(packed))
+        with spark_errors():
+            return self.place(self.context.parallelize(packed, n_sent), len(packed))
 
     def place(self, rows: RDD[Any], n_partitions: int) -> RDD[Any]:
         """Send pairs of a partition number and a value to these partitions."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice, pairwise
@@ -28,6 +28,7 @@ from neardup.engine.engine import (
     Given,
     Group,
     Keys,
+    Limits,
     Look,
     Means,
     Meet,
@@ -140,9 +141,6 @@ class SparkEngine(Engine):
     def describe_cluster(self) -> dict[str, Any]:
         return self.describe()
 
-    def errors(self) -> AbstractContextManager[None]:
-        return spark_errors()
-
     @property
     def workers(self) -> int:
         return self.cluster.slots
@@ -164,10 +162,12 @@ class SparkEngine(Engine):
     def share(self, folder: Path) -> Iterator[SharedFolder]:
         """Send the files of the folder to executors, which keep them within the block."""
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
-        sent = {
-            str(path.relative_to(folder)): self.cluster.context.broadcast(path.read_bytes())
-            for path in paths
-        }
+        context = self.cluster.context
+        with spark_errors():
+            sent = {
+                str(path.relative_to(folder)): context.broadcast(path.read_bytes())
+                for path in paths
+            }
         try:
             yield _SentFolder(sent)
         finally:
@@ -233,20 +233,9 @@ class SparkEngine(Engine):
         return _SparkExchanged(cluster, tasks, read.reading, partitions, placed)
 
     @property
-    def least_partitions(self) -> int:
-        return _COMPARED_A_SLOT * self.cluster.slots
-
-    @property
-    def partition_bytes(self) -> int | None:
-        return int(self.cluster.task_bytes * _PARTITION_SHARE)
-
-    @property
-    def groups_at_once(self) -> int:
-        return self.cluster.slots
-
-    @property
-    def group_bytes(self) -> int | None:
-        return self.cluster.task_bytes
+    def limits(self) -> Limits:
+        slots, memory = self.cluster.slots, self.cluster.task_bytes
+        return Limits(_COMPARED_A_SLOT * slots, int(memory * _PARTITION_SHARE), slots, memory)
 
     def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
         assert isinstance(read.rows, _SparkRows)

@@ -190,7 +190,7 @@ def _count(
     """Count document frequencies for an index without any yet."""
     if not index.scheme.needs_frequencies:
         return None
-    with engine.stage("count"), engine.errors():
+    with engine.stage("count"):
         counted = counted_shingles([(sources, columns_of(plan.options))], plan.reading)
         return engine.count("count", counted)
 

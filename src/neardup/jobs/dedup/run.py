@@ -327,8 +327,7 @@ class DedupJob:
 
     def run(self, engine: Engine, other: Other) -> DeduplicationResult:
         """Run all stages before writing, against the opened references."""
-        with engine.errors():
-            result = deduplicate_sources(engine, self.sources, other)
+        result = deduplicate_sources(engine, self.sources, other)
         if other.state is not None:
             folder = other.state["path"]
             listed: list[File] = [{"name": Path(folder).name, "origin": folder}]

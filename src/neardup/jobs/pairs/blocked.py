@@ -113,8 +113,8 @@ class RecordBlocks:
         by_class = np.argsort(classes_of(records.extents).astype(np.int16), kind="stable")
         n_empty = int(np.count_nonzero(records.extents == 0))
         order: Int32s = by_class[n_empty:].astype(np.int32)
-        room = engine.group_bytes
-        least = 1 if engine.groups_at_once == 1 else blocks_for(engine.groups_at_once)
+        room, at_once = engine.limits.group_bytes, engine.limits.groups_at_once
+        least = 1 if at_once == 1 else blocks_for(at_once)
 
         def cut() -> dict[str, Int64s]:
             return {"bounds": _cut(sizes[order], costs, n_distinct, room, least)}

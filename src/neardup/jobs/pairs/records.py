@@ -354,8 +354,8 @@ def meet_in_buckets(engine: Engine, read: Read, contents: PairContents, plan: Pa
             roots,
             contents,
             plan.reading,
-            engine.partition_bytes,
-            engine.least_partitions,
+            engine.limits.partition_bytes,
+            engine.limits.least_partitions,
             are_packed=contents.are_shared,
         )
 
@@ -389,7 +389,7 @@ def join_partitions(engine: Engine, found: Bucketed, plan: PairPlan) -> Collecte
         return _Part(within.start, n_tokens[within], members.of_partition(number), own_keys)
 
     def spelled(first: int) -> Iterator[FoundPart]:
-        joining = partial(_join_partition, plan, engine.partition_bytes)
+        joining = partial(_join_partition, plan, engine.limits.partition_bytes)
         made = found.exchanged.work("join", joining, part_of)
         for number, arrays in enumerate(islice(made, first, None), first):
             joined = JoinedRecords.from_arrays(arrays)

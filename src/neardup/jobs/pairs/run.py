@@ -487,11 +487,9 @@ class PairJob:
             from neardup.jobs.pairs.against_index import find_pairs_in_index
 
             shared = SharedIndex(self.index.folder, self.index.view(engine.runner))
-            with engine.errors():
-                return find_pairs_in_index(engine, self.left, shared, self.options)
+            return find_pairs_in_index(engine, self.left, shared, self.options)
         assert self.plan is not None
-        with engine.errors():
-            return find_pairs_in_sources(self.left, self.right, self.plan, engine, self.counted)
+        return find_pairs_in_sources(self.left, self.right, self.plan, engine, self.counted)
 
 
 def find_pairs_in_sources(
