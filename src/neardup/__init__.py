@@ -38,12 +38,12 @@ from neardup.lazy import load_name
 from neardup.version import __version__
 
 if TYPE_CHECKING:
-    from neardup.jobs.align.align import align
+    from neardup.jobs.align import align
     from neardup.jobs.choose import choose
-    from neardup.jobs.compare.compare import compare
+    from neardup.jobs.compare import compare
     from neardup.jobs.cut.cut import cut
     from neardup.jobs.dedup.run import deduplicate
-    from neardup.jobs.estimate.estimate import cluster_sketches, estimate
+    from neardup.jobs.estimate import cluster_sketches, estimate
     from neardup.jobs.index.documents import DocumentIndex
     from neardup.jobs.index.open import open_index
     from neardup.jobs.index.passages import PassageIndex
@@ -104,15 +104,15 @@ _HOMES = {
     "ReadOptions": "neardup.options.groups",
     "RunOptions": "neardup.options.groups",
     "TextOptions": "neardup.options.groups",
-    "align": "neardup.jobs.align.align",
+    "align": "neardup.jobs.align",
     "choose": "neardup.jobs.choose",
     "choose_banding": "neardup.matching.bands",
-    "compare": "neardup.jobs.compare.compare",
+    "compare": "neardup.jobs.compare",
     "connect": "neardup.service.client",
     "cut": "neardup.jobs.cut.cut",
     "deduplicate": "neardup.jobs.dedup.run",
-    "cluster_sketches": "neardup.jobs.estimate.estimate",
-    "estimate": "neardup.jobs.estimate.estimate",
+    "cluster_sketches": "neardup.jobs.estimate",
+    "estimate": "neardup.jobs.estimate",
     "extract": "neardup.jobs.similarity",
     "find_pairs": "neardup.jobs.pairs.find_pairs",
     "iter_pairs": "neardup.jobs.pairs.find_pairs",

@@ -8,10 +8,10 @@ from neardup.lazy import load_name
 
 if TYPE_CHECKING:
     from neardup.index.changes import CompactionResult, RemovalResult
-    from neardup.jobs.compare.compare_result import CompareResult
+    from neardup.jobs.compare_result import CompareResult
     from neardup.jobs.cut.cut import CutResult
     from neardup.jobs.dedup.deduplication_result import DeduplicationResult
-    from neardup.jobs.estimate.estimate import ClusterResult, EstimateResult
+    from neardup.jobs.estimate import ClusterResult, EstimateResult
     from neardup.jobs.index.index import AdditionResult, Page
     from neardup.jobs.pairs.find_pairs import Pair
     from neardup.jobs.pairs.rows import PairResult
@@ -52,14 +52,14 @@ __all__ = [
 
 _HOMES = {
     "AdditionResult": "neardup.jobs.index.index",
-    "ClusterResult": "neardup.jobs.estimate.estimate",
+    "ClusterResult": "neardup.jobs.estimate",
     "CompactionResult": "neardup.index.changes",
-    "CompareResult": "neardup.jobs.compare.compare_result",
+    "CompareResult": "neardup.jobs.compare_result",
     "CutResult": "neardup.jobs.cut.cut",
     "Data": "neardup.options.choices",
     "DeduplicationResult": "neardup.jobs.dedup.deduplication_result",
     "DocumentSearchResult": "neardup.results",
-    "EstimateResult": "neardup.jobs.estimate.estimate",
+    "EstimateResult": "neardup.jobs.estimate",
     "Extracted": "neardup.jobs.similarity",
     "Match": "neardup.results",
     "MatchWithColumns": "neardup.results",

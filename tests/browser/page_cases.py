@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from neardup.jobs.compare.compare import compare
+from neardup.jobs.compare import compare
 from neardup.reports.compare import Link, compare_report
 from tests.browser.cut_pages import cut_cases
 from tests.browser.dedup_pages import dedup_cases

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from neardup.jobs.compare.compare import compare
+from neardup.jobs.compare import compare
 from neardup.reports.compare import Link, compare_report
 
 pytestmark = pytest.mark.browser

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.compare.compare_result import CompareResult, SharedPassage
+from neardup.jobs.compare_result import CompareResult, SharedPassage
 from tests.calls import grouped
 from tests.examples import examples
 from tests.oracles import comparison, edits

@@ -15,7 +15,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.estimate import estimate as job
+from neardup.jobs import estimate as job
 from neardup.matching import join
 from neardup.sketches import kind
 from neardup.stages import sketches as stored

@@ -101,7 +101,7 @@ def run(align: Any, texts: Path, names: tuple[str, ...], options: dict[str, Any]
 @pytest.fixture
 def few_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give several tasks, and every task several segments."""
-    from neardup.jobs.align import other
+    from neardup.jobs import align_other as other
 
     cut_small(monkeypatch, 2_000, 1_000)
     found = other.segment_tokens_within
@@ -169,7 +169,7 @@ def test_an_index_that_executors_do_not_see(in_process, texts, monkeypatch, tmp_
 
     for folder, said in ((tmp_path / "x", "executors do not see"), (tmp_path, "segment is miss")):
         monkeypatch.setattr(
-            "neardup.jobs.align.other.SeenFolder", lambda _, to=folder: SeenFolder(to)
+            "neardup.jobs.align_other.SeenFolder", lambda _, to=folder: SeenFolder(to)
         )
         with pytest.raises(NeardupError, match=said):
             on_session.align(in_process, str(texts / "own"), str(texts / "index"))

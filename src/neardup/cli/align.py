@@ -24,7 +24,7 @@ from neardup.options.passages import AlignSchemeOptions, IgnoreOptions
 from neardup.runs.progress import counted, plural
 
 if TYPE_CHECKING:
-    from neardup.jobs.align.other import Other
+    from neardup.jobs.align_other import Other
 
 # Options that find shorter passages. --min-tokens reports none below the least of an index.
 _SMALLER = "a smaller --min-tokens"
@@ -79,8 +79,8 @@ def command(call: Call, inputs: tuple[str, ...]) -> None:
     """
     from neardup.documents.other import resolve_other
     from neardup.files.inputs import origins_of, resolve_paths
-    from neardup.jobs.align.align import align_collections, key_of_alignment
-    from neardup.jobs.align.other import choose_options, choose_other, no_other
+    from neardup.jobs.align import align_collections, key_of_alignment
+    from neardup.jobs.align_other import choose_options, choose_other, no_other
     from neardup.passages.index import PassageHandle
     from neardup.reading.where import rows_where
 

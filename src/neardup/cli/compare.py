@@ -68,7 +68,7 @@ def command(call: Call, a: str, b: str) -> None:
     """
     from neardup.errors import InvalidInputError
     from neardup.files.destinations import check_apart
-    from neardup.jobs.compare.compare import compare_texts, plan_comparison
+    from neardup.jobs.compare import compare_texts, plan_comparison
     from neardup.options.option import no_effect
     from neardup.reports.page import check_page_file
 

@@ -55,7 +55,7 @@ def command(call: Call, sketches: Any, other: Any) -> None:
     The order of the documents decides; no pair is verified.
     """
     from neardup.engine.opening import memory_budget
-    from neardup.jobs.estimate.estimate import cluster_files, estimate_files
+    from neardup.jobs.estimate import cluster_files, estimate_files
 
     given: EstimateCommandOptions = call.options
     output, budget = TableOutput(call), memory_budget(given.memory)

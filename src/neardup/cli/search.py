@@ -157,7 +157,7 @@ def _search_documents(
     folder: Path, index: OpenDocuments, queries: Sequence[Source], options: Any, engine: Engine
 ) -> tuple[DocumentSearchResult, list[str]]:
     from neardup.documents.lookup import SharedIndex
-    from neardup.jobs.search.documents import search_documents
+    from neardup.jobs.search import search_documents
 
     result = search_documents(engine, SharedIndex(folder, index), queries, options)
     return result, _report_documents(result.summary, index.n_documents)
@@ -167,7 +167,7 @@ def _search_passages(
     folder: Path, index: OpenPassages, queries: Sequence[Source], options: Any, engine: Engine
 ) -> tuple[PassageResult, list[str]]:
     from neardup.index.handle import SeenFolder
-    from neardup.jobs.search.documents import search_passages
+    from neardup.jobs.search import search_passages
     from neardup.passages.shared import SharedPassages
 
     shared = SharedPassages(index, SeenFolder(folder))

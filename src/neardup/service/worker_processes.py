@@ -25,8 +25,8 @@ import pyarrow.ipc
 from anyio import BrokenWorkerProcess, to_process
 
 from neardup.errors import InvalidParameterError, NeardupError, NeardupHint
-from neardup.jobs.align.align import align
-from neardup.jobs.compare.compare import compare
+from neardup.jobs.align import align
+from neardup.jobs.compare import compare
 from neardup.jobs.index.passages import PassageIndex
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.service import messages as m

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 
 import neardup
-from neardup.jobs.compare import compare as compare_passages
+from neardup.jobs import compare as compare_passages
 from tests.oracles import comparison
 from tests.unit.jobs.compare.two_texts import NEW, OLD, words_of
 

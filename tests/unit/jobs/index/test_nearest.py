@@ -119,7 +119,7 @@ def test_search__by_sketches(index, options):
     def one_sketch(text):
         return neardup.sketch([text], num_perm=64, text=neardup.TextOptions(ngram=1, seed=SEED))
 
-    with patch("neardup.jobs.search.documents._SKETCHES_AT_ONCE", 4):
+    with patch("neardup.jobs.search._SKETCHES_AT_ONCE", 4):
         found = index.search(sketches, **options)
     expected = [
         (str(place), str(match.id), match.similarity)

@@ -9,7 +9,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError, ResultLimitError
-from neardup.jobs.estimate import estimate as pipeline
+from neardup.jobs import estimate as pipeline
 from neardup.sketches.registry import kind_of
 from tests.calls import grouped
 from tests.each import each_of

@@ -11,8 +11,8 @@ import pyarrow as pa
 from rapidfuzz.distance import LCSseq
 
 from neardup.engine.opening import open_runner
-from neardup.jobs.align.align import align
-from neardup.jobs.compare.compare_result import (
+from neardup.jobs.align import align
+from neardup.jobs.compare_result import (
     CompareResult,
     Differences,
     Elements,

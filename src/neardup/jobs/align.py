@@ -22,7 +22,7 @@ from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over, resolve_inputs
 from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.rows import Source
-from neardup.jobs.align.other import (
+from neardup.jobs.align_other import (
     NewDocuments,
     Other,
     choose_options,

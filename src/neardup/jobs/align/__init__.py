@@ -1,1 +1,0 @@
-"""Alignment: shared passages of two collections."""

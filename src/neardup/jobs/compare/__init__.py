@@ -1,1 +1,0 @@
-"""Detailed comparison of two texts."""

@@ -1,1 +1,0 @@
-"""Estimates of near-copies from sketches alone."""

@@ -1,1 +1,0 @@
-"""Searching in an index, of documents or of passages."""
