@@ -17,10 +17,9 @@ from collections import Counter
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
-
 from neardup.errors import InvalidInputError
-from neardup.files import jsonlines
+from neardup.files.jsonlines import parse_objects
+from neardup.files.jsonvalues import JsonValues
 from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames
 
@@ -228,7 +227,7 @@ def found(lines: list[bytes], columns: ColumnNames, *, skip_bad: bool) -> Any:
     cut = cut_lines(data, True)
     raw = RawRows(data, cut.starts, cut.ends, cut.numbers)
     try:
-        rows = jsonlines.parse_objects(raw, columns, path="a.jsonl", skip_bad=skip_bad)
+        rows = parse_objects(raw, columns, path="a.jsonl", skip_bad=skip_bad)
     except InvalidInputError as error:
         return str(error)
     arrays = (rows.text, rows.id, rows.order)
@@ -243,10 +242,12 @@ def found(lines: list[bytes], columns: ColumnNames, *, skip_bad: bool) -> Any:
 def found_one_by_one(lines: list[bytes], columns: ColumnNames, *, skip_bad: bool) -> Any:
     """Return the same without kernels."""
 
-    def nothing(raw: RawRows, columns: ColumnNames) -> Any:
-        return jsonlines.to_columns([], columns), np.zeros(len(raw), np.bool_)
+    find = JsonValues.find
 
-    with patch.object(jsonlines, "_read_sure", nothing):
+    def nothing(raw: RawRows, names: list[str]) -> Any:
+        return find(RawRows.joining([b"x"] * len(raw), raw.numbers), names)
+
+    with patch.object(JsonValues, "find", nothing):
         return found(lines, columns, skip_bad=skip_bad)
 
 

@@ -29,7 +29,7 @@ def spilling(memory: int = 3000, block: int = 1500, file: int = 4000) -> Iterato
     file
         Bytes of text after which a file of a work folder is complete.
     """
-    from neardup.files.rawsource import RawSource
+    from neardup.files.rawrows import RawSource
     from neardup.runs.work import Workspace
 
     begin = RawSource.__init__

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.conversion import converted_name
-from neardup.files.jsonlines import JsonArraySource
 from neardup.files.pages.warc import WarcSource
-from neardup.files.rawsource import Buffers, RawSource
+from neardup.files.rawrows import Buffers, RawSource
 from neardup.files.rows import ColumnNames, ParsedRows, Source
 from neardup.files.streams import LocalDestination, compression_of
 from tests.each import each_of
@@ -142,7 +141,6 @@ def test_block_at__file_has_changed(case, tmp_path):
     places = [(block.place, block.numbers) for block in source.blocks()]
     assert source.block_at(*places[0], Buffers().take) is not None
     path = Path(source.location)
-    first = source.block_at(*places[0], Buffers().take)
     # Of the same size, without its first row's end, or with less at the end.
     end = int(places[0][0].offset + places[0][0].ends[0])
     torn = content[: end - 1] + b"x" + content[end:]
@@ -152,9 +150,6 @@ def test_block_at__file_has_changed(case, tmp_path):
         with pytest.raises(ReadError, match="the file has changed since it was first read"):
             source.block_at(*places[0], Buffers().take)
     path.write_bytes(content)
-    if not isinstance(source, JsonArraySource):
-        again = source.block_at(*places[0], Buffers().take)
-        assert again.raw.joined() == first.raw.joined()
 
 
 def snapshot(source: Source, folder: Path) -> tuple[list[object], bytes]:

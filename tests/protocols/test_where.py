@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.files import rawsource
+from neardup.files import rawrows
 from neardup.files.conversion import converted_name
 from tests.protocols.format_cases import CASES
 from tests.protocols.format_reading import FILES
@@ -21,7 +21,7 @@ WITH_COLUMNS = [case for case in CASES if case.has_columns and not case.is_one_r
 @pytest.mark.parametrize("block_bytes", [50, 1 << 20])
 @pytest.mark.parametrize("case", WITH_COLUMNS, ids=str)
 def test_where__rows_are_as_they_came_in(case, block_bytes, tmp_path, monkeypatch):
-    monkeypatch.setitem(rawsource.RawSource.__init__.__kwdefaults__, "block_bytes", block_bytes)
+    monkeypatch.setitem(rawrows.RawSource.__init__.__kwdefaults__, "block_bytes", block_bytes)
     rows = [{**row, "text": f"{row['text']} one two three"} for row in case.some_rows(7)]
     if not all(row["id"] for row in rows):
         rows = [{**row, "id": f"row {n}"} for n, row in enumerate(rows)]

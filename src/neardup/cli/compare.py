@@ -160,8 +160,7 @@ def _read_document(known: FileFormat, location: str, encoding: str | None) -> st
 def _read_encoded(location: str, encoding: str | None) -> str:
     """Read text itself."""
     from neardup.errors import InvalidInputError
-    from neardup.files.binary import HEAD_BYTES, foreign_kind
-    from neardup.files.encodings import encoding_of
+    from neardup.files.encodings import HEAD_BYTES, encoding_of, foreign_kind
     from neardup.files.problems import not_decodable
     from neardup.files.streams import InputStream, compression_of, read_blocks, reading
 

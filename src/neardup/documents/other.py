@@ -18,7 +18,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.formats import is_readable
 from neardup.files.ids import as_text
 from neardup.files.inputs import Inputs
-from neardup.files.parquetwriter import TableWriter
+from neardup.files.parquet import TableWriter
 from neardup.files.rows import RowWriter
 from neardup.index.index import IndexSource
 from neardup.index.store import index_named, kind_of

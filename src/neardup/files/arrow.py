@@ -6,19 +6,18 @@ import contextlib
 import itertools
 import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import ipc
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import check_batch, without_views
+from neardup.files.arrowcolumns import TableBlock, check_batch, without_views
 from neardup.files.limits import check_unpacked
-from neardup.files.memory import TableBlock
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
 from neardup.files.streams import file_size, one_line, open_random, reading, writing
 
@@ -42,20 +41,13 @@ _BLOCK = np.dtype([("offset", "<i8"), ("metadata", "<i4"), ("pad", "<i4"), ("bod
 _SPAN = np.dtype([("offset", "<i8"), ("length", "<i8")])
 
 
-class _Message(NamedTuple):
-    kind: int
-    # The place of the next message, and the memory of this one.
-    stop: int
-    memory: int
-
-
 class Messages:
-    """The messages of a file that is open, each checked before Arrow is to read it.
+    """The messages of an open file, each checked before Arrow reads it.
 
     Parameters
     ----------
     file
-        The file; where it stands is where it stood before, after each call.
+        The file; its position is the same after each call.
     path
         Its name, for errors.
     """
@@ -65,47 +57,29 @@ class Messages:
         before = file.tell()
         self._size = file.seek(0, os.SEEK_END)
         file.seek(before)
-        # Dictionaries stay as long as the file is read.
+        # Dictionaries stay in memory as long as the file is read.
         self._dictionaries = 0
 
     def check_next(self) -> None:
         """Check the next batch of a stream and the dictionaries before it."""
-        start = at = self._file.tell()
-        try:
-            while True:
-                found = self._message(at)
-                if found is None or not self._take(found):
-                    break
-                at = found.stop
-        finally:
-            self._file.seek(start)
+        at: int | None = self._file.tell()
+        while at is not None:
+            at = self._check(at)
 
     def check_blocks(self) -> Iterator[None]:
         """Check the dictionaries of a file of batches, and then, a step each, its batches."""
         with self._errors():
-            footer = self._footer()
+            size = struct.unpack("<i", self._bytes(self._size - _TAIL, 4))[0]
+            footer = _Table.root(self._bytes(self._size - _TAIL - size, size))
             dictionaries, batches = (footer.vector(number, _BLOCK) for number in (2, 3))
         for block in dictionaries:
-            self._take_at(block)
+            self._check(int(block["offset"]))
         for block in batches:
-            self._take_at(block)
+            self._check(int(block["offset"]))
             yield
 
-    def _take_at(self, block: Any) -> None:
-        found = self._message(int(block["offset"]))
-        if found is not None:
-            self._take(found)
-
-    def _take(self, message: _Message) -> bool:
-        """Count a message in; return whether others follow before a batch is complete."""
-        memory = self._dictionaries + message.memory
-        check_unpacked(memory, self._size, "a batch", self._path)
-        if message.kind == _DICTIONARY:
-            self._dictionaries += message.memory
-        return message.kind != _BATCH
-
-    def _message(self, at: int) -> _Message | None:
-        """Read the part before the buffers of a message; None at the end."""
+    def _check(self, at: int) -> int | None:
+        """Check a message; return the place of the next one, None after a batch or at the end."""
         with self._errors():
             head = self._bytes(at, min(8, max(0, self._size - at)))
             if len(head) < 8:
@@ -116,40 +90,40 @@ class Messages:
             if not length:
                 return None
             message = _Table.root(self._bytes(start, length))
-            body, stop = start + length, start + length + message.integer(3, "<q")
+            body: int = start + length
+            stop: int = body + message.integer(3, "<q")
             if not body <= stop <= self._size:
                 raise ValueError
             kind = message.integer(1, "<B")
             if kind not in (_DICTIONARY, _BATCH):
-                return _Message(kind, stop, 0)
+                return stop
             batch = message.table(2)
-            batch = batch.table(1) if kind == _DICTIONARY else batch
-            spans = batch.vector(2, _SPAN)
-            ends = spans["offset"] + spans["length"]
-            if (spans["offset"] < 0).any() or (spans["length"] < 0).any():
-                raise ValueError
-            if len(spans) and not 0 <= ends.max() <= stop - body:
-                raise ValueError
-            # A column of nulls has rows and no buffers.
-            memory = batch.integer(0, "<q")
-            if batch.place(3) is None:
-                memory += int(spans["length"].sum())
-            else:
-                memory += sum(self._decompressed(body + int(o), int(n)) for o, n in spans)
-        return _Message(kind, stop, memory)
+            memory = self._memory(batch.table(1) if kind == _DICTIONARY else batch, body, stop)
+        check_unpacked(self._dictionaries + memory, self._size, "a batch", self._path)
+        if kind == _BATCH:
+            return None
+        self._dictionaries += memory
+        return stop
 
-    def _decompressed(self, at: int, length: int) -> int:
-        """Return the size that a compressed buffer begins with; -1 if it is not compressed."""
-        if length < 8:
-            return length
-        [size] = struct.unpack("<q", self._bytes(at, 8))
-        if size < -1:
+    def _memory(self, batch: _Table, body: int, stop: int) -> int:
+        """Return the memory of a batch with buffers between two bytes."""
+        spans = batch.vector(2, _SPAN)
+        ends = spans["offset"] + spans["length"]
+        if (spans["offset"] < 0).any() or (spans["length"] < 0).any():
             raise ValueError
-        return length if size == -1 else int(size)
-
-    def _footer(self) -> _Table:
-        size = struct.unpack("<i", self._bytes(self._size - _TAIL, 4))[0]
-        return _Table.root(self._bytes(self._size - _TAIL - size, size))
+        if len(spans) and not 0 <= ends.max() <= stop - body:
+            raise ValueError
+        # A column of nulls has rows and no buffers.
+        memory = batch.integer(0, "<q")
+        if batch.place(3) is None:
+            return memory + int(spans["length"].sum())
+        for offset, length in spans.tolist():
+            # A compressed buffer begins with its decompressed size, -1 if it is not compressed.
+            size = -1 if length < 8 else struct.unpack("<q", self._bytes(body + offset, 8))[0]
+            if size < -1:
+                raise ValueError
+            memory += length if size == -1 else size
+        return memory
 
     def _bytes(self, at: int, size: int) -> bytes:
         if not 0 <= at <= at + size <= self._size:
@@ -264,18 +238,9 @@ class ArrowSource(Source):
             # An empty table of a schema cannot have unions.
             return is_file, without_views(pa.Table.from_batches([], schema)).schema
 
-    def column_names(self) -> list[str]:
-        """Return the names of the columns."""
-        names: list[str] = self._layout[1].names
-        return names
-
-    def arrow_schema(self) -> pa.Schema:
-        """Return the types of the columns."""
+    def schema(self) -> pa.Schema:
+        """Return the columns of the file, with its metadata."""
         return self._layout[1]
-
-    def schema_metadata(self) -> Mapping[bytes, bytes]:
-        """Return the metadata of the schema."""
-        return self._layout[1].metadata or {}
 
     def blocks(self) -> Iterator[RowBlock]:
         """Read the batches one after the other."""

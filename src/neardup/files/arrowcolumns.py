@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, option_name
-from neardup.files.columnpaths import with_columns
-from neardup.files.cuts import join_texts, null_text
+from neardup.files.columnpaths import path_in, values_at, with_columns, with_values_at
+from neardup.files.cuts import Cuts, fill_holes, join_texts, null_text
+from neardup.files.languages import IN_MEMORY as LANGUAGE_IN_MEMORY
 from neardup.files.limits import check_unpacked
 from neardup.files.problems import (
     SAMPLED_ROWS,
@@ -26,11 +29,12 @@ from neardup.files.problems import (
     null_rows,
     string_values,
 )
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, order_of
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, order_of
 from neardup.files.streams import one_line
+from neardup.tables import Int64s
 
-Misread = Mapping[int, Sequence[tuple[str | None, str]]]
-"""Reasons why rows are bad, by their numbers: where a column is one of texts, or (None) always."""
+Misread = dict[int, list[tuple[str | None, str]]]
+"""Reasons why rows are bad, by their numbers: if a column is one of texts, or (None) always."""
 
 
 def parse_arrow(
@@ -68,31 +72,32 @@ def parse_arrow(
     table = with_columns(table, columns.names)
     for name in columns.names:
         _check_size(table.column(name), name, path)
-    problems = Problems(numbers, path, skip_bad)
+    reasons: dict[int, str] = {}
     for index, number in enumerate(numbers.tolist()) if misread else ():
         for column, reason in (misread or {}).get(number, ()):
             if column is None or column in columns.texts:
-                problems.add(index, reason)
+                reasons.setdefault(index, reason)
     texts = [_text(table, name, columns, path) for name in columns.texts]
     ids = None if columns.id is None else _ids(table, columns.id, columns, path)
     orders = [_order(table, name, path) for name in columns.orders]
     joined = join_texts(texts)
     for index in null_rows(joined):
-        problems.add(index, null_text(columns.texts))
-    for name, text in zip(columns.texts, texts, strict=True):
-        _check_unicode(text, name, problems, is_decoded=is_decoded)
+        reasons.setdefault(index, null_text(columns.texts))
+    strings = list(zip(columns.texts, texts, strict=True))
     if columns.id is not None:
+        strings.append((columns.id, ids))
         for index in null_rows(ids):
-            problems.add(index, f"column {columns.id!r} is null{id_advice(columns)}")
-        _check_unicode(ids, columns.id, problems, is_decoded=is_decoded)
-    for name, order in zip(columns.orders, orders, strict=True):
-        if _is_string(order.type):
-            _check_unicode(order, name, problems, is_decoded=is_decoded)
+            reasons.setdefault(index, f"column {columns.id!r} is null{id_advice(columns)}")
+    strings += zip(columns.orders, orders, strict=True)
     for place, field in enumerate(table.schema):
         if field.type in _BYTES and field.name not in columns.names:
-            _check_unicode(
-                plain_array(table.column(place)), field.name, problems, is_decoded=is_decoded
-            )
+            strings.append((field.name, plain_array(table.column(place))))
+    for name, array in strings:
+        for index, reason in _not_unicode(array, name, is_decoded=is_decoded):
+            reasons.setdefault(index, reason)
+    problems = Problems(numbers, path, skip_bad)
+    for index in sorted(reasons):
+        problems.add(index, reasons[index])
     return problems.without_bad_rows(ParsedRows(joined, ids, order_of(orders)))
 
 
@@ -148,7 +153,8 @@ def check_strings(table: pa.Table, numbers: npt.NDArray[np.int64], path: str | N
     problems = Problems(numbers, path, skip_bad=False)
     for field, column in zip(table.schema, table.columns, strict=True):
         if field.type in _BYTES:
-            _check_unicode(plain_array(column), field.name, problems, is_decoded=True)
+            for index, reason in _not_unicode(plain_array(column), field.name):
+                problems.add(index, reason)
 
 
 def is_string(kind: pa.DataType) -> bool:
@@ -246,8 +252,10 @@ def _is_string(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _check_unicode(array: pa.Array, name: str, problems: Problems, *, is_decoded: bool) -> None:
-    """Report the rows that are not UTF-8."""
+def _not_unicode(
+    array: pa.Array, name: str, *, is_decoded: bool = True
+) -> Iterator[tuple[int, str]]:
+    """Yield the rows that are not UTF-8, and why."""
     try:
         array.validate(full=True)
     except pa.ArrowInvalid:
@@ -256,7 +264,7 @@ def _check_unicode(array: pa.Array, name: str, problems: Problems, *, is_decoded
                 (value.as_py() or b"").decode()
             except UnicodeDecodeError as error:
                 advice = "" if is_decoded else encoding_advice(error.object)
-                problems.add(index, not_utf8(error, f"column {name!r}") + advice)
+                yield index, not_utf8(error, f"column {name!r}") + advice
 
 
 def as_numbers(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
@@ -337,9 +345,206 @@ def _without_views(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-# Values as text, where a column has no other type.
+# Rows of a table.
+
+
+class TableBlock(RowBlock):
+    """Consecutive rows of a table.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    first
+        The number of the first one.
+    path
+        Their file, None in memory.
+    misread
+        Rows with values that the table does not have as they were.
+    """
+
+    def __init__(
+        self, table: pa.Table, first: int, path: str | None = None, misread: Misread | None = None
+    ) -> None:
+        self._table, self._path = table, path
+        self._misread: Misread = misread or {}
+        self.language = LANGUAGE_IN_MEMORY if path is None else 0
+        self.numbers = np.arange(first, first + len(table))
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Check the named columns and return them."""
+        numbers = self.numbers if select is None else self.numbers[select]
+        check_columns(
+            columns,
+            self._table.schema,
+            path=self._path,
+            sample=lambda: string_values(self._table.slice(0, SAMPLED_ROWS)),
+        )
+        # Strings of other columns are checked too.
+        paths = [path_in(self._table.schema, name) for name in columns.names]
+        heads = {path[0] for path in paths if path is not None}
+        fields = enumerate(self._table.schema)
+        indexes = [i for i, field in fields if field.name in heads or is_string(field.type)]
+        table = filter_rows(self._table.select(indexes), select)
+        return parse_arrow(
+            table, numbers, columns, path=self._path, skip_bad=skip_bad, misread=self._misread
+        )
+
+    def select(self, rows: Mask | None) -> Self:
+        """Return some of the rows as a block."""
+        return (
+            self if rows is None or rows.all() else self._with(filter_rows(self._table, rows), rows)
+        )
+
+    def _with(self, table: pa.Table, rows: Mask | None = None) -> Self:
+        made = copy(self)
+        made._table = table  # noqa: SLF001 - of this class
+        made.numbers = self.numbers if rows is None else self.numbers[rows]
+        return made
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Return all columns."""
+        return filter_rows(self._table, select)
+
+    def largest_row(self) -> tuple[int, int]:
+        """Return the bytes of strings of the largest row, and its number."""
+        return largest_row_of(self._table, self.numbers)
+
+    def with_cuts(self, cuts: Cuts) -> Self:
+        """Cut spans out of the columns of the texts."""
+        return self._with(cut_columns(self._table, cuts, path=self._path))
+
+
+class StoredBlock(TableBlock):
+    """Consecutive documents of an index, whose texts and ids are in columns of these names."""
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Return texts, and ids if a column has them."""
+        own = replace(columns, text="text", id=columns.id and "id", order=None)
+        return super().parse(own, select=select, skip_bad=skip_bad)
+
+    def with_cuts(self, cuts: Cuts) -> Self:
+        """Cut spans out of the texts, which are in one column."""
+        return super().with_cuts(replace(cuts, columns=("text",)))
+
+
+def cut_columns(table: pa.Table, cuts: Cuts, *, path: str | None) -> pa.Table:
+    """Cut spans out of the text columns of a table, which keep their types."""
+    paths = [path_in(table.schema, name) for name in cuts.columns]
+    found = [(path, values_at(table, path)) for path in paths if path is not None]
+    texts = [_strings(column) for _, column in found]
+    rows = pa.array(cuts.changed)
+    holes_of = cuts.holes_of_texts([text.take(rows) for text in texts])
+    columns = zip(cuts.columns, found, texts, holes_of, strict=True)
+    for name, (place, column), text, holes in columns:
+        if not len(holes):
+            continue
+        in_all = replace(holes, strings=cuts.changed[holes.strings])
+        try:
+            values = _of_type(fill_holes(text, in_all, cuts.replacement), column.type)
+        except pa.ArrowInvalid as error:
+            message = f"the texts of column {name!r} do not fit {column.type} any more: {error}"
+            raise InvalidInputError(message, path=path) from None
+        table = with_values_at(table, place, values)
+    return table
+
+
+def _strings(column: pa.ChunkedArray) -> pa.Array:
+    texts = plain_array(column)
+    return texts.cast(pa.string()) if pa.types.is_null(texts.type) else texts
+
+
+def _of_type(texts: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Undo the changes of ``plain_array``."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(kind, _of_type(texts, kind.storage_type))
+    return texts.cast(kind)
+
+
+def largest_row_of(table: pa.Table, numbers: Int64s) -> tuple[int, int]:
+    """Return the bytes of the longest string of a table, and the number of its row."""
+    largest = 0, 0
+    for column in table.columns:
+        if len(table) and (is_string(column.type) or pa.types.is_large_binary(column.type)):
+            sizes = pc.fill_null(pc.binary_length(column), 0).to_numpy()
+            row = int(np.argmax(sizes))
+            largest = max(largest, (int(sizes[row]), int(numbers[row])))
+    return largest
+
+
+# Columns of Python values.
 
 _EXACT = 1 << 53
+
+MOST_LEVELS = 40
+"""How deep the values of a row may be nested to become columns: Arrow does not read deeper ones."""
+
+TOO_DEEP = (
+    f"its values are nested deeper than {MOST_LEVELS} levels, of which no columns are made; "
+    "write the rows as they are, or flatten them first"
+)
+
+
+def column_of(
+    name: str, values: Sequence[Any], misread: Misread, *, are_texts: bool = False
+) -> pa.Array:
+    """Return values as a column of the type that they have in common, else of text.
+
+    Rows, counted from 1, with a value that is not Unicode, or that is not text in a column of
+    text, are added to ``misread``.
+    """
+    types = set(map(type, values))
+    nested = tuple(kind for kind in types if issubclass(kind, list | tuple | Mapping))
+    for row, value in enumerate(values, 1) if nested else ():
+        if isinstance(value, nested) and is_too_deep({name: value}):
+            raise InvalidInputError(f"column {name!r}: {TOO_DEEP}", row=row)
+    if not are_texts or types <= {str, type(None)}:
+        for kind in (None, pa.uint64()) if types <= {int, type(None)} else (None,):
+            try:
+                column = pa.array(values, kind)
+            except (pa.ArrowException, ValueError, TypeError, OverflowError):
+                continue
+            if not (pa.types.is_binary(column.type) and str in types):
+                return column
+    texts = []
+    for row, value in enumerate(values, 1):
+        text = as_text(value)
+        if text is not None and not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError as error:
+                reason = f"column {name!r} is not Unicode at character {error.start + 1}"
+                misread.setdefault(row, []).append((None, reason))
+                text = None
+        if text is not None and not isinstance(value, str):
+            reason = f"column {name!r} holds {kind_of(value)}, not text"
+            misread.setdefault(row, []).append((name, reason))
+        texts.append(text)
+    return pa.array(texts, pa.large_string())
+
+
+def is_too_deep(row: Mapping[str, Any]) -> bool:
+    """Return whether the values of a row are nested deeper than ``MOST_LEVELS``."""
+    nested = (list, tuple, Mapping)
+    level = [value for value in row.values() if isinstance(value, nested)]
+    for _ in range(MOST_LEVELS):
+        children = (each.values() if isinstance(each, Mapping) else each for each in level)
+        level = [child for each in children for child in each if isinstance(child, nested)]
+    return bool(level)
+
+
+def kind_of(value: Any) -> str:
+    """Return the name of a kind of value, for errors."""
+    kinds = {str: "a string", bool: "true or false", dict: "an object", list: "an array"}
+    kinds |= {int: "a number", float: "a number", type(None): "null"}
+    return next(
+        (name for kind, name in kinds.items() if isinstance(value, kind)),
+        f"a value of {type(value).__name__}",
+    )
 
 
 def as_text(value: Any) -> str | None:

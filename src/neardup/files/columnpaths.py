@@ -14,10 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 Path = tuple[str | int, ...]
 """A column, then what is within it: names of fields, and numbers of elements from 0."""
@@ -109,8 +110,6 @@ def paths_in(fields: Any, name: str) -> Iterator[Path]:
 
     A name that several fields have leads nowhere, but that of several columns to these.
     """
-    import pyarrow as pa
-
     own = list(fields.names)
     for head, rest in splits(name):
         if own.count(head) == 1 or (not rest and head in own and isinstance(fields, pa.Schema)):
@@ -119,8 +118,6 @@ def paths_in(fields: Any, name: str) -> Iterator[Path]:
 
 
 def _paths_within(kind: pa.DataType, rest: str) -> Iterator[Path]:
-    import pyarrow as pa
-
     if not rest:
         yield ()
         return
@@ -140,8 +137,6 @@ def path_in(fields: Any, name: str) -> Path | None:
 
 def leaves_of_schema(fields: Any) -> list[str]:
     """Return the names of columns, nested ones as paths."""
-    import pyarrow as pa
-
     found = []
     for place, name in enumerate(fields.names):
         kind = fields.field(place).type
@@ -173,14 +168,11 @@ def columns_among(table: pa.Table, names: Sequence[str]) -> pa.Table:
 
 def values_at(table: pa.Table, path: Path) -> pa.ChunkedArray:
     """Return the value of a path in each row of a table."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     head, *steps = path
     column = table.column(table.column_names.index(head))
     for step in steps:
         if isinstance(step, str):
-            column = pc.struct_field(column, indices=[_place_of(column.type, step)])
+            column = pc.struct_field(column, indices=[column.type.get_field_index(step)])
             continue
         kind = column.type.value_type
         firsts = [
@@ -196,8 +188,6 @@ def with_values_at(table: pa.Table, path: Path, values: pa.Array) -> pa.Table:
 
     A null, and a list without the element, gives null.
     """
-    import pyarrow as pa
-
     place, start, chunks = table.column_names.index(path[0]), 0, []
     for chunk in table.column(place).chunks:
         chunks.append(_put(chunk, path[1:], values.slice(start, len(chunk))))
@@ -208,14 +198,11 @@ def with_values_at(table: pa.Table, path: Path, values: pa.Array) -> pa.Table:
 
 def _put(array: pa.Array, path: Path, values: pa.Array) -> pa.Array:
     """Return an array with other values where a path leads in each of its rows."""
-    import numpy as np
-    import pyarrow as pa
-
     if not path:
         return values
     step, rest = path[0], path[1:]
     if isinstance(step, str):
-        place = _place_of(array.type, step)
+        place = array.type.get_field_index(step)
         children = [array.field(number) for number in range(array.type.num_fields)]
         children[place] = _put(children[place], rest, values)
         return pa.StructArray.from_arrays(children, fields=list(array.type), mask=array.is_null())
@@ -236,21 +223,9 @@ def _put(array: pa.Array, path: Path, values: pa.Array) -> pa.Array:
     return lists.cast(array.type)
 
 
-def _place_of(kind: pa.DataType, name: str) -> int:
-    return [field.name for field in kind].index(name)
-
-
 def _is_list(kind: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    tests = (
-        pa.types.is_list,
-        pa.types.is_large_list,
-        pa.types.is_fixed_size_list,
-        pa.types.is_list_view,
-        pa.types.is_large_list_view,
-    )
-    return any(test(kind) for test in tests)
+    names = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
+    return any(getattr(pa.types, f"is_{name}")(kind) for name in names)
 
 
 # Names that a message lists.

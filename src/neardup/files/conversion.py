@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.arrowcolumns import as_text
-from neardup.files.parquetwriter import TableWriter
+from neardup.files.parquet import TableWriter
+from neardup.files.rawrows import RawWriter
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
-from neardup.files.streams import COMPRESSIONS, OutputStream, compression_of
+from neardup.files.streams import COMPRESSIONS, Buffer, OutputStream, compression_of
 
 if TYPE_CHECKING:
     from neardup.files.streams import Destination
@@ -38,19 +38,13 @@ _LARGEST_EXACT = 1 << 53
 
 def check_types(source: Source, output_format: OutputFormat) -> None:
     """Check that another format can hold the types of a table's columns, as far as known."""
-    schema = source.arrow_schema()
-    if schema is None or output_format == "same":
+    schema = source.schema() if source.has_fixed_columns and output_format != "same" else None
+    if schema is None:
         return
     if output_format == "parquet":
         _check_parquet(schema, source.origin, "choose format='same' (--format same)")
         return
-    names: list[str] = schema.names
-    if len(set(names)) < len(names):
-        message = (
-            "two columns have the same name, which a JSON object cannot; columns are "
-            f"{names}; rename one, or {PARQUET}"
-        )
-        raise InvalidInputError(message, path=source.origin)
+    _check_names(schema.names, source.origin)
     for field in schema:
         if _holds(field.type, _is_binary):
             message = (
@@ -60,12 +54,21 @@ def check_types(source: Source, output_format: OutputFormat) -> None:
             raise InvalidInputError(message, path=source.origin)
 
 
+def _check_names(names: Sequence[str], path: str | None) -> None:
+    if len(set(names)) < len(names):
+        message = (
+            "two columns have the same name, which a JSON object cannot; columns are "
+            f"{names}; rename one, or {PARQUET}"
+        )
+        raise InvalidInputError(message, path=path)
+
+
 def _check_parquet(schema: pa.Schema, path: str | None, remedy: str) -> None:
     for field in schema:
         try:
             pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])).close()
         except (pa.ArrowException, ValueError):
-            is_empty = _holds(field.type, _is_empty)
+            is_empty = _holds(field.type, lambda kind: kind == pa.struct([]))
             held = "nothing but empty objects" if is_empty else f"{field.type} values"
             message = f"column {field.name!r} holds {held}, which Parquet cannot; {remedy}"
             raise InvalidInputError(message, path=path) from None
@@ -80,12 +83,8 @@ def _holds(kind: pa.DataType, test: Callable[[pa.DataType], bool]) -> bool:
 
 
 def _is_binary(kind: pa.DataType) -> bool:
-    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
-    return any(test(kind) for test in (*tests, pa.types.is_binary_view))
-
-
-def _is_empty(kind: pa.DataType) -> bool:
-    return pa.types.is_struct(kind) and not kind.num_fields
+    is_fixed = pa.types.is_fixed_size_binary(kind)
+    return is_fixed or kind in (pa.binary(), pa.large_binary(), pa.binary_view())
 
 
 class ColumnTypes:
@@ -204,53 +203,35 @@ class Conversion:
 
     @cached_property
     def _schema(self) -> pa.Schema:
-        types = ColumnTypes()
-        schema = types.schema
-        for block, chosen in self._blocks():
-            if self._source.has_fixed_columns:
-                # No row need be read, which takes long where texts come out of pages.
-                schema = block.to_table(np.zeros(len(block), np.bool_)).schema
-                break
-            if chosen.any():
+        schema = self._source.schema() if self._source.has_fixed_columns else None
+        types, start = ColumnTypes(), 0
+        for block in self._source.blocks() if schema is None else ():
+            stop = start + len(block)
+            chosen = None if self._documents is None else self._documents[start:stop]
+            if chosen is None or chosen.any():
                 types.add(block.to_table(chosen))
-                schema = types.schema
+            start = stop
+        schema = types.schema if schema is None else schema
         _check_parquet(schema, self._source.origin or self._source.name, JSON_LINES)
         return schema
 
-    def _blocks(self) -> Iterator[tuple[RowBlock, Mask]]:
-        start = 0
-        for block in self._source.blocks():
-            stop, every = start + len(block), np.ones(len(block), np.bool_)
-            yield block, every if self._documents is None else self._documents[start:stop]
-            start = stop
 
-
-class _ParquetWriter(RowWriter):
+class _ParquetWriter(TableWriter):
     """Writes rows of any source as Parquet."""
 
     def __init__(self, destination: Destination, schema: pa.Schema, path: str) -> None:
+        super().__init__(destination, schema)
         self._schema, self._path = schema, path
-        self._writer = TableWriter(destination, schema)
 
     def prepare(self, block: RowBlock, select: Mask) -> pa.Table | None:
         """Return the selected rows as a table of the schema."""
-        if not select.any():
-            return None
         try:
-            return fitted(block.to_table(select), self._schema)
+            table = super().prepare(block, select)
+            return None if table is None else fitted(table, self._schema)
         except pa.ArrowException as error:
             reason = f"{str(error).partition(chr(10))[0]}; {JSON_LINES}"
             row = int(block.numbers[select][0])
             raise _late_misfit(f"from this row on, {reason}", self._path, row) from None
-
-    def append(self, prepared: pa.Table | None) -> None:
-        """Append rows."""
-        if prepared is not None:
-            self._writer.append(prepared)
-
-    def close(self) -> None:
-        """Complete the file."""
-        self._writer.close()
 
 
 def _late_misfit(reason: str, path: str, row: int) -> InvalidInputError:
@@ -263,51 +244,33 @@ def _late_misfit(reason: str, path: str, row: int) -> InvalidInputError:
 _NOT_IN_JSON = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
-class TableLinesWriter(RowWriter):
-    """Writes the rows of any source as JSON lines, by way of tables.
+class _LinesWriter(RawWriter):
+    """Writes rows as JSON lines: JSON byte for byte, other rows by way of tables."""
 
-    Parameters
-    ----------
-    output
-        Where to write; closed with the writer.
-    path
-        File of the rows, for errors.
-    """
+    def __init__(self, destination: Destination, path: str) -> None:
+        super().__init__(OutputStream(destination, compression_of(str(destination))))
+        self._path = path
 
-    def __init__(self, output: OutputStream, path: str) -> None:
-        self._output, self._path = output, path
-
-    def prepare(self, block: RowBlock, select: Mask) -> bytes:
+    def prepare(self, block: RowBlock, select: Mask) -> list[Buffer]:
         """Return the selected rows as lines, dates as text, NaN and infinities as null."""
-        if not select.any():
-            return b""
-        table = block.to_table(select)
-        names = table.column_names
-        if len(set(names)) < len(names):
-            message = (
-                "two columns have the same name, which a JSON object cannot; columns are "
-                f"{names}; rename one, or {PARQUET}"
-            )
-            raise InvalidInputError(message, path=self._path)
-        try:
-            lines = _lines(table)
-        except _NOT_IN_JSON:
-            lines = []
-            for row, number in enumerate(block.numbers[select].tolist()):
-                try:
-                    lines += _lines(table.slice(row, 1))
-                except _NOT_IN_JSON as error:
-                    reason = f"{str(error).partition(chr(10))[0]}; {PARQUET}"
-                    raise _late_misfit(reason, self._path, number) from None
-        return "".join(lines).encode()
+        lines = block.select(select).json_lines() if select.any() else []
+        return [_table_lines(block, select, self._path)] if lines is None else lines
 
-    def append(self, prepared: bytes) -> None:
-        """Append lines."""
-        self._output.write(prepared)
 
-    def close(self) -> None:
-        """Complete the file."""
-        self._output.close()
+def _table_lines(block: RowBlock, select: Mask, path: str) -> bytes:
+    table = block.to_table(select)
+    _check_names(table.column_names, path)
+    try:
+        return "".join(_lines(table)).encode()
+    except _NOT_IN_JSON:
+        lines = []
+        for row, number in enumerate(block.numbers[select].tolist()):
+            try:
+                lines += _lines(table.slice(row, 1))
+            except _NOT_IN_JSON as error:
+                reason = f"{str(error).partition(chr(10))[0]}; {PARQUET}"
+                raise _late_misfit(reason, path, number) from None
+    return "".join(lines).encode()
 
 
 def _lines(table: pa.Table) -> list[str]:
@@ -369,8 +332,6 @@ def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> 
     seen: dict[str, str] = {}
     for source in sources:
         check_types(source, output_format)
-        if output_format == "same":
-            source.check_writable()
         name = converted_name(source.written_name, output_format)
         if name in seen:
             message = (
@@ -381,9 +342,6 @@ def check_conversion(sources: Sequence[Source], output_format: OutputFormat) -> 
         seen[name] = source.name
 
 
-def lines_writer(source: Source, destination: Destination, *_: Any) -> RowWriter:
+def lines_writer(source: Source, destination: Destination) -> RowWriter:
     """Open a writer of the rows of any source as JSON lines."""
-    output = OutputStream(destination, compression_of(str(destination)))
-    return source.json_lines_writer(output) or TableLinesWriter(
-        output, source.origin or source.name
-    )
+    return _LinesWriter(destination, source.origin or source.name)

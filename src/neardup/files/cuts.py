@@ -1,7 +1,7 @@
 """Spans of characters that are removed from texts, and their replacement.
 
-Spans are counted in the parsed text, where several columns are joined. They are cut from each
-column by itself; the newline between two columns belongs to neither.
+Spans are counted in the parsed text, which joins several columns. Each column is cut by itself; the
+newline between two columns belongs to neither.
 """
 
 from __future__ import annotations
@@ -11,73 +11,51 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.tables import Bools, Int64s, Rows, Texts
 
-# Ranges of bytes replaced by other bytes, and the shifted offsets.
-
 
 @dataclass(frozen=True)
 class Splices:
-    """Ranges of bytes, ascending and disjoint, and the piece that comes in the place of each.
+    """Ranges of bytes, ascending and disjoint, and the bytes that replace each.
 
-    Parameters
-    ----------
-    starts, stops
-        Positions of the bytes, stops exclusive (n,).
-    pieces
-        The replacements.
-    which
-        The number of its replacement for each range (n,).
+    ``starts`` and ``stops`` are positions of bytes, stops exclusive.
     """
 
     starts: Int64s
     stops: Int64s
-    pieces: Texts
-    which: Int64s
+    pieces: Sequence[bytes]
 
-    def apply(self, data: bytes | memoryview | npt.NDArray[np.uint8]) -> memoryview:
-        """Return the bytes with the ranges exchanged."""
-        from neardup.kernels.file import rawrows
-
-        array = np.frombuffer(data, np.uint8)
-        spliced = np.empty(len(array) + int(self._growth.sum()), np.uint8)
-        rawrows.splice(
-            array,
-            self.starts,
-            self.stops,
-            self.pieces.data,
-            self.pieces.offsets,
-            self.which,
-            spliced,
-        )
-        return spliced.data
+    def apply(self, data: bytes | memoryview) -> bytes:
+        """Return the bytes with the ranges replaced."""
+        view, done = memoryview(data), 0
+        parts: list[bytes | memoryview] = []
+        ranges = zip(self.starts.tolist(), self.stops.tolist(), self.pieces, strict=True)
+        for start, stop, piece in ranges:
+            parts += [view[done:start], piece]
+            done = stop
+        return b"".join([*parts, view[done:]])
 
     def moved(self, positions: Int64s) -> Int64s:
-        """Return where positions are afterwards that lie within no range: at an edge, or outside.
+        """Return the new places of positions that are within no range: at an edge, or outside.
 
-        One at both the end of a range and the start of the next lies between the two.
+        A position at the end of a range and the start of the next one is between the two.
         """
-        shifts = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._growth)])
+        growth = np.array([len(piece) for piece in self.pieces], np.int64)
+        shifts = np.append(0, np.cumsum(growth - (self.stops - self.starts)))
         moved: Int64s = positions + shifts[np.searchsorted(self.stops, positions, side="right")]
         return moved
 
     @classmethod
     def merge(cls, parts: Sequence[Splices]) -> Splices:
-        """Combine disjoint ranges with the same pieces."""
+        """Combine disjoint ranges."""
         starts = np.concatenate([part.starts for part in parts])
         order = np.argsort(starts)
-        stops = np.concatenate([part.stops for part in parts])[order]
-        which = np.concatenate([part.which for part in parts])[order]
-        return cls(starts[order], stops, parts[0].pieces, which)
-
-    @property
-    def _growth(self) -> Int64s:
-        growth: Int64s = np.diff(self.pieces.offsets)[self.which] - (self.stops - self.starts)
-        return growth
+        pieces = [piece for part in parts for piece in part.pieces]
+        stops = np.concatenate([part.stops for part in parts])
+        return cls(starts[order], stops[order], [pieces[i] for i in order.tolist()])
 
 
 # A text in several columns: joined with newlines, in the order of the names.
@@ -180,8 +158,6 @@ class Cuts:
 
     def holes_of_texts(self, texts: Sequence[pa.Array]) -> list[Holes]:
         """Return the holes in each column of the text, given the strings of the changed rows."""
-        import pyarrow.compute as pc
-
         if len(self.columns) == 1:
             return [self.holes()]
         lengths = [pc.utf8_length(text).fill_null(0).to_numpy() for text in texts]
@@ -205,26 +181,27 @@ class Cuts:
 
 
 def fill_holes(texts: pa.Array, holes: Holes, replacement: str) -> pa.Array:
-    """Cut holes into strings, with the replacement where one belongs."""
-    import pyarrow as pa
-
-    from neardup.kernels.file import rawrows
-
+    """Cut holes into strings, with the replacement in holes that are filled."""
     if not len(holes):
         return texts
     wide = Texts.from_arrow(texts)
-    characters, offsets = holes.edges(len(texts))
-    edges = np.empty(len(characters), np.int64)
-    rawrows.find_characters(
-        wide.data, wide.offsets[:-1], wide.offsets[1:], characters, offsets, edges
-    )
     begin, end = int(wide.offsets[0]), int(wide.offsets[-1])
-    splices = splices_of(edges - begin, holes, replacement.encode())
-    data = splices.apply(wide.data[begin:end])
-    moved = pa.py_buffer(splices.moved(wide.offsets - begin))
-    buffers = [_validity(texts), moved, pa.py_buffer(data)]
-    strings = pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
-    return strings.cast(texts.type)
+    data = wide.data[begin:end]
+    characters = np.append(np.flatnonzero((data & 0xC0) != 0x80), len(data))
+    strings, offsets = np.repeat(holes.strings, 2), wide.offsets - begin
+    # Characters after the end of a string are its end.
+    edges = np.searchsorted(characters, offsets[strings]) + holes.edges(len(texts))[0]
+    edges = np.minimum(edges, len(characters) - 1)
+    edges = np.minimum(characters[edges], offsets[strings + 1])
+    splices = splices_of(edges, holes, replacement.encode())
+    moved = pa.py_buffer(splices.moved(offsets))
+    validity = None
+    if texts.null_count:
+        bits = np.packbits(texts.is_valid().to_numpy(zero_copy_only=False), bitorder="little")
+        validity = pa.py_buffer(bits)
+    buffers = [validity, moved, pa.py_buffer(splices.apply(data.data))]
+    made = pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
+    return made.cast(texts.type)
 
 
 def splices_of(edges: Int64s, holes: Holes, replacement: bytes) -> Splices:
@@ -232,18 +209,5 @@ def splices_of(edges: Int64s, holes: Holes, replacement: bytes) -> Splices:
     starts, stops = edges[0::2], edges[1::2]
     # A hole after the end of its string is ignored.
     there = starts < stops
-    # Nothing, and the replacement. Kernels take no empty array for read-only memory.
-    pieces = Texts(
-        np.frombuffer(replacement or b"\0", np.uint8), np.array([0, 0, len(replacement)])
-    )
-    return Splices(starts[there], stops[there], pieces, holes.is_filled[there].astype(np.int64))
-
-
-def _validity(texts: pa.Array) -> pa.Buffer | None:
-    """Return the validity bits of strings, from bit 0."""
-    import pyarrow as pa
-
-    if not texts.null_count:
-        return None
-    bits = np.packbits(texts.is_valid().to_numpy(zero_copy_only=False), bitorder="little")
-    return pa.py_buffer(bits)
+    pieces = [replacement if is_filled else b"" for is_filled in holes.is_filled[there].tolist()]
+    return Splices(starts[there], stops[there], pieces)

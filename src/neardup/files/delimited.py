@@ -17,9 +17,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,18 +25,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import filter_rows, is_utf8, one_array, parse_arrow
-from neardup.files.encodings import LOOKED_AT, MARK_BYTES, encoding_by_mark, encoding_of
-from neardup.files.memory import TableBlock, cut_columns
-from neardup.files.problems import (
-    SAMPLED_ROWS,
-    Problems,
-    check_columns,
-    encoding_advice,
-    not_decodable,
-    string_values,
-)
-from neardup.files.rawsource import MAX_ROW_BYTES
+from neardup.files.arrowcolumns import Misread, TableBlock, filter_rows, is_utf8, one_array
+from neardup.files.encodings import LOOKED_AT, check_mark, encoding_of
+from neardup.files.problems import Problems, encoding_advice, not_decodable
+from neardup.files.rawrows import MAX_ROW_BYTES
 from neardup.files.rows import (
     ColumnNames,
     Mask,
@@ -54,7 +44,6 @@ from neardup.runs.progress import counted, job_logger
 from neardup.tables import Int64s, Texts
 
 if TYPE_CHECKING:
-    from neardup.files.cuts import Cuts
     from neardup.files.streams import Destination
     from neardup.options.groups import InputOptions
 
@@ -106,6 +95,14 @@ def open_source(location: str, name: str, options: InputOptions) -> DelimitedSou
         is_delimiter_given=options.delimiter is not None,
         encoding=options.encoding,
     )
+
+
+def with_header_delimiter(source: Source) -> Source:
+    """Return a source with the separator of its header, since spreadsheets may save another."""
+    if isinstance(source, DelimitedSource):
+        found = _other_delimiter(source.column_names() or [])
+        return source if found is None else source.with_delimiter(found)
+    return source
 
 
 def _other_delimiter(names: Sequence[str]) -> str | None:
@@ -164,12 +161,7 @@ class DelimitedSource(Source):
     def _read_header(self, stream: InputStream) -> bytes:
         """Read a byte-order mark, ``sep=`` and the header row; return the bytes after them."""
         data = stream.read(LOOKED_AT)
-        if self._encoding is None and (found := encoding_by_mark(data[:MARK_BYTES])) is not None:
-            message = (
-                f"the file begins with the byte-order mark of {found.upper()}; read it with "
-                f"encoding {found} (--encoding {found})"
-            )
-            raise InvalidInputError(message, path=self.location)
+        check_mark(data, self._encoding, self.location)
         encoding = encoding_of(self._encoding, lambda: data)
         self._codec = encoding.codec
         mark = encoding.mark if data.startswith(encoding.mark) else b""
@@ -218,33 +210,22 @@ class DelimitedSource(Source):
         message = f"the header row cannot be read: {reason}; expected the names of the columns"
         return InvalidInputError(message, path=self.location)
 
-    def as_table(self) -> DelimitedSource:
-        """Return the source with the separator of its header.
-
-        Spreadsheets may write other separators.
-        """
-        found = _other_delimiter(self.column_names() or [])
-        if found is None:
-            return self
+    def with_delimiter(self, delimiter: str) -> DelimitedSource:
+        """Return the source with another separator."""
         return DelimitedSource(
             self.location,
             self.name,
-            delimiter=found,
+            delimiter=delimiter,
             is_delimiter_given=True,
             encoding=self._encoding,
-            block_bytes=self.block_bytes,
         )
 
-    def column_names(self) -> list[str] | None:
-        """Return the names in the header row, None if there is none."""
+    def schema(self) -> pa.Schema | None:
+        """Return the columns of the header row, None without one."""
         if self._header is None:
             with self.open() as stream:
                 self._read_header(stream)
-        return self._columns or None
-
-    def arrow_schema(self) -> pa.Schema:
-        """Return that all columns are text."""
-        return pa.schema([(name, pa.string()) for name in self.column_names() or []])
+        return pa.schema([(name, pa.string()) for name in self._columns]) if self._columns else None
 
     def blocks(self) -> Iterator[RowBlock]:
         """Read the file from its start; begin anew with larger blocks where a row is larger."""
@@ -317,7 +298,7 @@ class DelimitedSource(Source):
                 raise InvalidInputError(message, path=self.location, row=max(end, number))
             misfits = {n: misfit for n, misfit in misfits.items() if n > n_done}
             if misfits:
-                table = self.arrow_schema().empty_table()
+                table = pa.schema([(name, pa.string()) for name in self._columns]).empty_table()
                 yield self._block(table, np.empty(0, np.int64), misfits, utf8, n_blocks + 1)
             if n_empty and not self._has_counted_empty:
                 self._has_counted_empty = True
@@ -345,7 +326,7 @@ class DelimitedSource(Source):
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer that begins with the header row as it is."""
-        self.column_names()
+        self.schema()
         output = OutputStream(folder / self.name, compression_of(self.name))
         return _DelimitedWriter(self, output, self._header or b"", self._codec, self._line_end)
 
@@ -424,9 +405,20 @@ class _Utf8Stream(io.RawIOBase):
 
 
 class _DelimitedBlock(TableBlock):
-    """Rows of CSV or TSV; ``misfits`` are rows with too few or too many fields, by number.
+    """Rows of CSV or TSV.
 
-    ``codec`` is the encoding if there may be bytes in some rows that are not of it, else None.
+    Parameters
+    ----------
+    path
+        The file.
+    table, numbers
+        The rows with as many fields as the header, and their numbers.
+    misfits
+        Number of fields and text of the other rows, by number.
+    delimiter
+        Separator of fields.
+    codec
+        The encoding if some bytes may not be of it, else None.
     """
 
     def __init__(
@@ -438,65 +430,28 @@ class _DelimitedBlock(TableBlock):
         delimiter: str,
         codec: str | None,
     ) -> None:
-        super().__init__(table, 1, path)
-        self.misfits, self._delimiter, self._codec = misfits, delimiter, codec
-        self.numbers = np.sort(np.concatenate([numbers, np.array([*misfits], np.int64)]))
-        self._fit: Mask = (
-            ~np.isin(self.numbers, [*misfits]) if misfits else np.ones(len(numbers), np.bool_)
-        )
+        misread: Misread = {
+            number: [(None, f"expected {table.num_columns} fields as in the header, got {n}")]
+            for number, (n, _) in misfits.items()
+        }
+        if codec is not None:
+            for name, column in zip(table.column_names, table.columns, strict=True):
+                found = pc.match_substring_regex(column, _UNDECODABLE.pattern)
+                for index in np.flatnonzero(found.to_numpy()).tolist():
+                    reason = _why_undecodable(column[index].as_py(), name, codec)
+                    misread.setdefault(int(numbers[index]), [(None, reason)])
+        if misfits:
+            every = np.sort(np.concatenate([numbers, [*misfits]]))
+            rows = pa.array(np.searchsorted(numbers, every), mask=np.isin(every, [*misfits]))
+            table, numbers = table.take(rows), every
+        super().__init__(table, 1, path, misread)
+        self.numbers, self._delimiter = numbers, delimiter
+        self._misfits = {number: text for number, (_, text) in misfits.items()}
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Parse the named columns; a row with too few or too many fields is a bad row."""
-        self._check_delimiter(columns)
-        wanted = check_columns(
-            columns, self._table.schema, path=self._path, sample=self._first_values
-        )
-        table, numbers, problems = self._good_rows(select, skip_bad=skip_bad)
-        rows = parse_arrow(
-            table.select(wanted), numbers, columns, path=self._path, skip_bad=skip_bad
-        )
-        orders = columns_of_order(rows.order, len(columns.orders))
-        rows.order = order_of(list(map(_numbers_if_all_are, orders)))
-        return problems.with_bad_rows(rows)
-
-    def _good_rows(
-        self, select: Mask | None, *, skip_bad: bool
-    ) -> tuple[pa.Table, Int64s, Problems]:
-        """Return the rows that can be read, with their numbers, and note the others."""
-        chosen = np.ones(len(self), np.bool_) if select is None else select
-        problems = Problems(self.numbers[chosen], self._path, skip_bad)
-        reasons = {
-            number: f"expected {self._table.num_columns} fields as in the header, got {n_fields}"
-            for number, (n_fields, _) in self.misfits.items()
-        }
-        if self._codec is not None:
-            reasons |= self._undecodable(self._codec)
-        if reasons:
-            for index in np.flatnonzero(np.isin(problems.numbers, [*reasons])).tolist():
-                problems.add(index, reasons[int(problems.numbers[index])])
-            chosen = chosen & ~np.isin(self.numbers, [*reasons])
-        return filter_rows(self._table, chosen[self._fit]), self.numbers[chosen], problems
-
-    def _undecodable(self, codec: str) -> dict[int, str]:
-        """Return why rows are bad that have bytes which are not of the encoding."""
-        numbers = self.numbers[self._fit]
-        reasons: dict[int, str] = {}
-        for name, column in zip(self._table.column_names, self._table.columns, strict=True):
-            found = pc.match_substring_regex(column, _UNDECODABLE.pattern)
-            for index in np.flatnonzero(found.to_numpy()).tolist():
-                text = column[index].as_py()
-                good = text[: _UNDECODABLE.search(text).start()].encode(codec)  # type: ignore[union-attr]
-                reason = f"not valid {'UTF-8' if codec == 'utf-8' else codec} at byte "
-                reason += f"{len(good) + 1} of column {name!r}"
-                if codec == "utf-8":
-                    reason += encoding_advice(_encode(text.encode(), codec))
-                reasons.setdefault(int(numbers[index]), reason)
-        return reasons
-
-    def _check_delimiter(self, columns: ColumnNames) -> None:
-        """Raise if the header is one column that another separator would part."""
         names = self._table.column_names
         found = _other_delimiter(names)
         if found is not None and columns.texts[0] not in names:
@@ -506,49 +461,43 @@ class _DelimitedBlock(TableBlock):
                 f"{shown!r} separates columns, give delimiter {shown!r} (--delimiter {shown!r})"
             )
             raise InvalidInputError(message, path=self._path)
-
-    def _first_values(self) -> Mapping[str, Sequence[Any]]:
-        return string_values(self._table.slice(0, SAMPLED_ROWS))
+        rows = super().parse(columns, select=select, skip_bad=skip_bad)
+        orders = columns_of_order(rows.order, len(columns.orders))
+        rows.order = order_of(list(map(_numbers_if_all_are, orders)))
+        return rows
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give all columns as strings."""
-        return self._good_rows(select, skip_bad=False)[0]
+        """Return all columns as strings; raise InvalidInputError for a bad row."""
+        numbers = self.numbers if select is None else self.numbers[select]
+        bad = np.flatnonzero(np.isin(numbers, [*self._misread])).tolist() if self._misread else []
+        for index in bad:
+            _, reason = self._misread[int(numbers[index])][0]
+            Problems(numbers, self._path, skip_bad=False).add(index, reason)
+        return super().to_table(select)
 
     def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
         """Return columns of the rows that can be read, in parts; an empty field is null."""
         tables, are_bad = super().readable_columns(names)
-        return [_without_empty(table) for table in tables], are_bad
-
-    def with_cuts(self, cuts: Cuts) -> Self:
-        """Cut spans out of the texts."""
-        places = np.cumsum(self._fit) - 1
-        made = copy(self)
-        made._table = cut_columns(  # noqa: SLF001 - of this class
-            self._table, replace(cuts, rows=places[cuts.rows]), path=self._path
-        )
-        return made
+        null = pa.scalar(None, pa.large_string())
+        return [
+            pa.table(
+                [
+                    pc.if_else(pc.equal(column, ""), null, column.cast(pa.large_string()))
+                    for column in table.columns
+                ],
+                names=table.column_names,
+            )
+            for table in tables
+        ], are_bad
 
     def lines(self, select: Mask, line_end: str) -> bytes:
         """Return rows as they are written, in UTF-8."""
-        table = filter_rows(self._table, select[self._fit])
-        if not (select & ~self._fit).any():
-            return self._lines(table, line_end)
-        n_before = np.cumsum(select & self._fit)
-        parts, done = [], 0
-        for index in np.flatnonzero(select & ~self._fit).tolist():
-            n_rows = int(n_before[index])
-            parts.append(self._lines(table.slice(done, n_rows - done), line_end))
-            parts.append((self.misfits[int(self.numbers[index])][1] + line_end).encode())
-            done = n_rows
-        return b"".join([*parts, self._lines(table.slice(done), line_end)])
-
-    def _lines(self, table: pa.Table, line_end: str) -> bytes:
         parts: list[Any] = []
-        for column in table.columns:
+        for column in filter_rows(self._table, select).columns:
             # Together they may be too long for 32-bit offsets.
             values = one_array(column).cast(pa.large_string())
             special = pc.match_substring_regex(values, f'["\\r\\n{re.escape(self._delimiter)}]')
-            if table.num_columns == 1:
+            if self._table.num_columns == 1:
                 # A line without anything would be no row.
                 special = pc.or_(special, pc.equal(values, ""))
             quote = pc.if_else(special, *pa.array(['"', ""], pa.large_string()))
@@ -556,9 +505,25 @@ class _DelimitedBlock(TableBlock):
             parts += [quote, doubled, quote, pa.scalar(self._delimiter, pa.large_string())]
         parts[-1] = pa.scalar(line_end, pa.large_string())
         lines = pc.binary_join_element_wise(*parts, pa.scalar("", pa.large_string()))
-        texts = Texts.from_arrow(lines)
-        written: bytes = texts.data[texts.offsets[0] : texts.offsets[-1]].tobytes()
+        numbers = self.numbers[select]
+        are_misfits = np.isin(numbers, [*self._misfits]) if self._misfits else np.False_
+        if are_misfits.any():
+            texts = [self._misfits[number] + line_end for number in numbers[are_misfits].tolist()]
+            replaced = pa.array(texts, pa.large_string())
+            lines = pc.replace_with_mask(lines, pa.array(are_misfits), replaced)
+        texts_of = Texts.from_arrow(lines)
+        written: bytes = texts_of.data[texts_of.offsets[0] : texts_of.offsets[-1]].tobytes()
         return written
+
+
+def _why_undecodable(text: str, name: str, codec: str) -> str:
+    """Describe the first byte of a field that is not of an encoding."""
+    good = _UNDECODABLE.split(text, 1)[0].encode(codec)
+    kind = "UTF-8" if codec == "utf-8" else codec
+    reason = f"not valid {kind} at byte {len(good) + 1} of column {name!r}"
+    if codec == "utf-8":
+        reason += encoding_advice(_encode(text.encode(), codec))
+    return reason
 
 
 class _DelimitedWriter(RowWriter):
@@ -607,11 +572,3 @@ def _numbers_if_all_are(values: pa.Array) -> pa.Array:
         except pa.ArrowInvalid:
             continue
     return values
-
-
-def _without_empty(table: pa.Table) -> pa.Table:
-    """Return a table of strings with null in the place of empty ones."""
-    null = pa.scalar(None, pa.large_string())
-    texts = [column.cast(pa.large_string()) for column in table.columns]
-    columns = [pc.if_else(pc.equal(text, ""), null, text) for text in texts]
-    return pa.table(columns, names=table.column_names)

@@ -1,35 +1,24 @@
-"""Text that is not UTF-8: rows keep their bytes, and are decoded when they are parsed.
+"""Encodings of text files, and kinds of binary files, by their first bytes.
 
-Encodings in which ASCII characters are single bytes are cut into rows as UTF-8 is. UTF-16 and
-UTF-32 are cut by their code units.
+Encodings with ASCII characters as single bytes are cut into rows as UTF-8 is. UTF-16 and UTF-32
+are cut by their code units.
 """
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from neardup.errors import InvalidInputError
-from neardup.files.cuts import Splices
-from neardup.files.problems import Problems, not_decodable
-from neardup.files.rawrows import BYTE_ORDER_MARK, Cut, Cutter, RawBlock, RawRows
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
-from neardup.tables import Texts
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from neardup.files.cuts import Cuts
+BYTE_ORDER_MARK = codecs.BOM_UTF8
 
 MARK_BYTES = 4
-"""As much as a byte-order mark has at most."""
+"""The longest byte-order mark."""
 
 LOOKED_AT = 1 << 16
-"""As many bytes of a file say whether it is UTF-8 though another encoding is named."""
+"""How much of a file is checked for UTF-8 although another encoding is named."""
 
 # Byte-order marks and their encodings, longer marks before their prefixes.
 _MARKS = (
@@ -64,35 +53,9 @@ class TextEncoding:
     mark: bytes = b""
 
     @property
-    def is_utf8(self) -> bool:
-        """Whether there is nothing to decode."""
-        return self.codec == "utf-8"
-
-    @property
     def has_ascii_bytes(self) -> bool:
         """Whether bytes of other characters may look like ASCII letters and brackets."""
         return self.codec in _WITH_ASCII_BYTES
-
-    def in_units(self, cutter: Cutter) -> Cutter:
-        """Return a cutter of rows in this encoding, made of one that knows bytes.
-
-        The bytes that it sees are the code units, all beyond ASCII as one and the same byte.
-        """
-        if self.unit == 1:
-            return cutter
-        kind = np.dtype(f"{'<' if self.codec.endswith('le') else '>'}u{self.unit}")
-
-        def cut(data: bytes | memoryview, final: bool) -> Cut:
-            units = np.frombuffer(data, kind, len(data) // self.unit)
-            found = cutter(np.minimum(units, 0xFF).astype(np.uint8).tobytes(), final)
-            return replace(
-                found,
-                starts=found.starts * self.unit,
-                ends=found.ends * self.unit,
-                consumed=found.consumed * self.unit,
-            )
-
-        return cut
 
 
 def encoding_of(name: str | None, head: Callable[[], bytes]) -> TextEncoding:
@@ -129,122 +92,68 @@ def _is_utf8_beyond_ascii(head: bytes) -> bool:
 
 
 def encoding_by_mark(head: bytes) -> str | None:
-    """Return the encoding other than UTF-8 that a byte-order mark stands for, None without one."""
-    found = (name for name, mark in _MARKS if head.startswith(mark))
-    name = next(found, None)
-    return None if name is None else name[: len("utf-16")]
+    """Return the encoding other than UTF-8 of a byte-order mark, None without one."""
+    found = next((name for name, mark in _MARKS if head.startswith(mark)), None)
+    return None if found is None else found[: len("utf-16")]
 
 
-class EncodedBlock(RawBlock):
-    """Rows in another encoding, parsed as UTF-8.
-
-    Parameters
-    ----------
-    path, raw
-        As for RawBlock.
-    decoded
-        Makes the block of the rows in UTF-8.
-    codec
-        Their encoding.
-    """
-
-    def __init__(
-        self, path: str, raw: RawRows, decoded: Callable[[RawRows], RowBlock], codec: str
-    ) -> None:
-        super().__init__(path, raw)
-        self._make, self._codec = decoded, codec
-
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        """Parse the named columns; a row that cannot be decoded is a bad row."""
-        raw = self.raw.select(select)
-        problems = Problems(raw.numbers, self.path, skip_bad)
-        return problems.with_bad_rows(self._decode(raw, problems).parse(columns, skip_bad=skip_bad))
-
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give all columns."""
-        return self.decoded(select).to_table()
-
-    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Give some columns."""
-        return self.decoded(select).some_columns(names)
-
-    def objects(self) -> pa.Array | None:
-        """Return the rows as JSON, null where one cannot be decoded; None if they are not JSON."""
-        problems = Problems(self.raw.numbers, self.path, skip_bad=True)
-        objects = self._decode(self.raw, problems).objects()
-        if objects is None:
-            return None
-        return objects.take(pa.array(np.cumsum(~problems.bad) - 1, mask=problems.bad))
-
-    def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
-        """Return columns of the rows that can be read; a row that cannot be decoded cannot."""
-        problems = Problems(self.raw.numbers, self.path, skip_bad=True)
-        tables, are_bad = self._decode(self.raw, problems).readable_columns(names)
-        every = problems.bad.copy()
-        every[~problems.bad] = are_bad
-        return tables, every
-
-    def with_cuts(self, cuts: Cuts) -> EncodedBlock:
-        """Cut spans out of the texts; of a row that is cut, all characters are encoded anew."""
-        if not len(cuts):
-            return self
-        changed = np.zeros(len(self), np.bool_)
-        changed[cuts.changed] = True
-        block = self.decoded(changed).with_cuts(
-            replace(cuts, rows=np.searchsorted(cuts.changed, cuts.rows))
+def check_mark(head: bytes, encoding: str | None, path: str) -> None:
+    """Raise if a file without a chosen encoding begins with the mark of another than UTF-8."""
+    found = encoding_by_mark(head[:MARK_BYTES]) if encoding is None else None
+    if found is not None:
+        message = (
+            f"the file begins with the byte-order mark of {found.upper()}; read it with "
+            f"encoding {found} (--encoding {found})"
         )
-        assert isinstance(block, RawBlock)
-        try:
-            rows = [block.raw[index].decode().encode(self._codec) for index in range(len(block))]
-        except UnicodeEncodeError as error:
-            message = (
-                f"replacement {cuts.replacement!r} cannot be written in {self._codec}, which lacks "
-                f"{error.object[error.start]!r}; choose another with replacement (--replacement)"
-            )
-            raise InvalidInputError(message, path=self.path) from None
-        pieces = Texts(
-            np.frombuffer(b"".join(rows), np.uint8),
-            np.cumsum([0, *map(len, rows)], dtype=np.int64),
-        )
-        starts, ends = self.raw.starts[changed], self.raw.ends[changed]
-        raw = self.raw.spliced(Splices(starts, ends, pieces, np.arange(len(rows))))
-        return EncodedBlock(self.path, raw, self._make, self._codec)
-
-    def decoded(self, select: Mask | None = None) -> RowBlock:
-        """Return rows in UTF-8."""
-        raw = self.raw.select(select)
-        return self._decode(raw, Problems(raw.numbers, self.path, skip_bad=False))
-
-    def _decode(self, raw: RawRows, problems: Problems) -> RowBlock:
-        rows = []
-        for index in range(len(raw)):
-            try:
-                rows.append(raw[index].decode(self._codec).encode())
-            except UnicodeDecodeError as error:
-                problems.add(index, not_decodable(error, self._codec))
-        ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
-        starts = ends - np.array([len(row) for row in rows], np.int64)
-        return self._make(RawRows(b"".join(rows), starts, ends, raw.numbers[~problems.bad]))
+        raise InvalidInputError(message, path=path)
 
 
-class DecodingWriter(RowWriter):
-    """Hands rows that are not UTF-8 to a writer of such that are."""
+# Kinds of binary files by their first bytes.
 
-    def __init__(self, writer: RowWriter) -> None:
-        self._writer = writer
+HEAD_BYTES = 1 << 12
+"""How much of a file decides its kind."""
 
-    def prepare(self, block: RowBlock, select: Mask) -> Any:
-        """Return the encoded selected rows."""
-        assert isinstance(block, EncodedBlock)
-        decoded = block.decoded(select)
-        return self._writer.prepare(decoded, np.ones(len(decoded), np.bool_))
+_CONVERT = "not text; convert it to text first, for example with"
+_FORMAT = "not text; read it with input_format {0} (--input-format {0})"
+_ENCODED = "text in {0}; read it with encoding {0} (--encoding {0})"
 
-    def append(self, prepared: Any) -> None:
-        """Append encoded rows."""
-        self._writer.append(prepared)
+# First bytes of files, and the kind of file.
+_BEGINNINGS = (
+    (b"%PDF-", f"a PDF document, {_FORMAT.format('pdf')}"),
+    (
+        b"PK\x03\x04",
+        "a ZIP archive, as .docx, .xlsx, .odt and .epub files are, not text; let its name end in "
+        "what it is, such as .zip, or convert it to text first",
+    ),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"a Microsoft Office document, {_CONVERT} LibreOffice"),
+    (b"{\\rtf", f"an RTF document, {_CONVERT} pandoc"),
+    (b"\xff\xfe\0\0", _ENCODED.format("utf-32")),
+    (b"\0\0\xfe\xff", _ENCODED.format("utf-32")),
+    (b"\xff\xfe", _ENCODED.format("utf-16")),
+    (b"\xfe\xff", _ENCODED.format("utf-16")),
+    (b"WARC/", f"a crawl, {_FORMAT.format('warc')}"),
+    (b"PAR1", f"a Parquet file, {_FORMAT.format('parquet')}"),
+    (b"ARROW1", f"an Arrow file, {_FORMAT.format('arrow')}"),
+    (b"\x1f\x8b", "compressed with gzip; let its name end in .gz"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd; let its name end in .zst"),
+    (b"\xfd7zXZ\x00", "compressed with xz; let its name end in .xz"),
+    (b"BZh", "compressed with bzip2; let its name end in .bz2"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive, not text; unpack it first"),
+    (b"SQLite format 3\x00", "an SQLite database, not text; export its rows as CSV first"),
+    (b"\x89PNG", "an image, not text; leave it out"),
+    (b"\xff\xd8\xff", "an image, not text; leave it out"),
+    (b"GIF8", "an image, not text; leave it out"),
+)
+_TAR = slice(257, 262)
 
-    def close(self) -> None:
-        """Complete the file."""
-        self._writer.close()
+
+def foreign_kind(head: bytes) -> str | None:
+    """Describe a binary file by its first bytes, with a remedy; None for possible text."""
+    for beginning, kind in _BEGINNINGS:
+        if head.startswith(beginning):
+            return f"this is {kind}"
+    if head[_TAR] == b"ustar":
+        return "this is a tar archive, not text; let its name end in .tar, or unpack it first"
+    if b"\0" in head:
+        return "this is binary data, not text; leave it out, or convert it to text first"
+    return None

@@ -7,6 +7,7 @@ written back as the whole file, byte for byte.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from threading import Lock
@@ -15,21 +16,26 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.problems import Problems
-from neardup.files.rawrows import BLOCK_BYTES, Cut, Cutter, RawBlock, RawRows, cut_nothing
-from neardup.files.rawsource import MAX_ROW_BYTES, RawSource
-from neardup.files.rows import ColumnNames, KeptTexts, Mask, ParsedRows, RowBlock, RowWriter
-from neardup.files.streams import read_blocks
+from neardup.files.rawrows import (
+    BLOCK_BYTES,
+    MAX_ROW_BYTES,
+    Cut,
+    Cutter,
+    RawBlock,
+    RawRows,
+    RawSource,
+    cut_nothing,
+)
+from neardup.files.rows import ColumnNames, KeptTexts, ParsedRows, RowBlock
 from neardup.options.groups import InputOptions
 from neardup.runs.disk import write_all
 from neardup.runs.work import IN_MEMORY
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
-    from neardup.files.cuts import Cuts
-    from neardup.files.streams import Destination, InputStream
+    from neardup.files.streams import InputStream
     from neardup.runs.work import Workspace
 
 MAX_TEXT_BYTES = 1 << 30
@@ -45,15 +51,11 @@ _COLUMN = "text"
 
 # The share of a job's memory that texts may take.
 _SHARE = 0.1
-
-# Texts that are compressed together: so many bytes that little is lost, so few that a row whose
-# neighbours are not wanted is cheap.
-_PIECE_BYTES = 1 << 16
 _CODEC = "zstd"
 
 
 class _Piece(NamedTuple):
-    """Texts of some rows: numbers, and where each text ends; compressed, or where that stands."""
+    """Compressed texts of some rows, in memory or at a place in the file."""
 
     numbers: Int64s
     ends: Int64s
@@ -63,7 +65,7 @@ class _Piece(NamedTuple):
 
 
 class ExtractedTexts:
-    """Texts of rows of several sources, by the block that they are of; threads may use one.
+    """Texts of rows of several sources, by block; safe to use from several threads.
 
     Parameters
     ----------
@@ -77,65 +79,55 @@ class ExtractedTexts:
         self._pieces: dict[Hashable, list[_Piece]] = {}
         self._bytes_in_memory = self._bytes_in_file = 0
         self._file: BinaryIO | None = None
-        self._is_full = False
 
     def add(self, block: Hashable, numbers: Int64s, texts: Sequence[bytes]) -> None:
         """Keep the texts of some rows of a block; numbers ascend."""
         ends: Int64s = np.cumsum([len(text) for text in texts], dtype=np.int64)
-        for start, stop in _runs(ends):
-            data = b"".join(texts[start:stop])
-            packed = pa.compress(data, codec=_CODEC, asbytes=True)
-            with self._lock:
-                held, place = self._put(packed)
-                if held is None and place < 0:
+        packed: bytes = pa.compress(b"".join(texts), codec=_CODEC, asbytes=True)
+        with self._lock:
+            data: bytes | None = packed
+            place = 0
+            if self._file is None and self._workspace.fits(
+                self._bytes_in_memory + len(packed), _SHARE
+            ):
+                self._bytes_in_memory += len(packed)
+            else:
+                data, place = None, self._bytes_in_file
+                # If the disk is full or the run has ended, texts are extracted again.
+                with suppress(OSError, ValueError):
+                    if self._file is None:
+                        assert self._workspace.work is not None
+                        self._file = self._workspace.work.passing_file("texts")
+                    self._file.seek(place)
+                    write_all(self._file.fileno(), packed)
+                    self._bytes_in_file += len(packed)
+                if self._bytes_in_file == place:
                     return
-                own_ends = ends[start:stop] - (ends[stop - 1] - len(data))
-                piece = _Piece(numbers[start:stop], own_ends, len(packed), held, place)
-                self._pieces.setdefault(block, []).append(piece)
+            piece = _Piece(numbers, ends, len(packed), data, place)
+            self._pieces.setdefault(block, []).append(piece)
 
     def take(self, block: Hashable, numbers: Int64s) -> list[bytes | None]:
-        """Return the texts of some rows of a block; None for each that is not there."""
+        """Return the texts of some rows of a block; None for each missing text."""
         found: list[bytes | None] = [None] * len(numbers)
         with self._lock:
             pieces = tuple(self._pieces.get(block, ()))
         for piece in pieces:
+            if not len(piece.numbers):
+                continue
             places = np.minimum(np.searchsorted(piece.numbers, numbers), len(piece.numbers) - 1)
             rows = np.flatnonzero(piece.numbers[places] == numbers)
             data = self._unpacked(piece) if len(rows) else None
             if data is None:
                 continue
-            starts = np.concatenate([[0], piece.ends[:-1]])[places[rows]].tolist()
+            starts = np.append(0, piece.ends)[places[rows]].tolist()
             stops = piece.ends[places[rows]].tolist()
             for row, start, stop in zip(rows.tolist(), starts, stops, strict=True):
                 found[row] = data[start:stop]
         return found
 
-    def _put(self, packed: bytes) -> tuple[bytes | None, int]:
-        """Return the bytes to be held in memory, or where they now are in the file, or -1."""
-        n_bytes = self._bytes_in_memory + len(packed)
-        if self._file is None and self._workspace.fits(n_bytes, _SHARE):
-            self._bytes_in_memory = n_bytes
-            return packed, -1
-        if self._is_full:
-            return None, -1
-        try:
-            if self._file is None:
-                assert self._workspace.work is not None
-                self._file = self._workspace.work.passing_file("texts")
-            place = self._bytes_in_file
-            self._file.seek(place)
-            write_all(self._file.fileno(), packed)
-        except (OSError, ValueError):
-            # The disk is full, or the run has ended; the run does without.
-            self._is_full = True
-            return None, -1
-        self._bytes_in_file += len(packed)
-        return None, place
-
     def _unpacked(self, piece: _Piece) -> bytes | None:
-        """Return texts as they were added; None where they cannot be had any more."""
-        n_bytes = int(piece.ends[-1])
-        packed = piece.data
+        """Return the texts of a piece; None if the file no longer has them."""
+        n_bytes, packed = int(piece.ends[-1]), piece.data
         if packed is None:
             try:
                 with self._lock:
@@ -150,24 +142,14 @@ class ExtractedTexts:
         return data
 
 
-def _runs(ends: Int64s) -> Iterator[tuple[int, int]]:
-    """Yield ranges of texts that are compressed together."""
-    start = 0
-    while start < len(ends):
-        before = int(ends[start - 1]) if start else 0
-        stop = int(np.searchsorted(ends, before + _PIECE_BYTES)) + 1
-        yield start, min(stop, len(ends))
-        start = stop
-
-
 class SourceTexts:
-    """The texts of one source; another process does not have them."""
+    """The texts of one source; lost when pickled for another process."""
 
     def __init__(self, texts: ExtractedTexts, source: int) -> None:
         self._texts, self._source = texts, source
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        """Be copied as None."""
+        """Pickle as None."""
         return type(None), ()
 
     def add(self, block: Hashable, numbers: Int64s, texts: Sequence[bytes]) -> None:
@@ -251,15 +233,6 @@ def extract_texts(
     return pa.array(texts, pa.string())
 
 
-def uncuttable(kind: str, path: str | None) -> InvalidInputError:
-    """Return the error for a source of this kind that is to lose some of its text."""
-    message = (
-        f"text cannot be cut out of {kind}, which is written back byte for byte; cut it out of its "
-        "text, which dedup writes with format='jsonl' (--format jsonl)"
-    )
-    return InvalidInputError(message, path=path)
-
-
 class ExtractedFileSource(RawSource):
     """A file that is one document, its row 1, whose text is extracted; also if it is empty.
 
@@ -295,22 +268,18 @@ class ExtractedFileSource(RawSource):
         max_bytes: int = MAX_ROW_BYTES,
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
-        # The bytes are no text, so they are not decoded before they are extracted from.
+        # The bytes are not text, so they are not decoded before the extraction.
         super().__init__(location, name, encoding=None, block_bytes=block_bytes)
         self.input_options = used | {"input_format"}
-        self._extract, self._options, self._kind = extract, options, kind
+        self._extract, self._options, self.uncuttable = extract, options, kind
         self._max_bytes = min(max_bytes, MAX_ROW_BYTES)
 
-    def column_names(self) -> list[str]:
-        """Return the name of the column."""
-        return [_COLUMN]
-
-    def cut_refusal(self) -> InvalidInputError:
-        """Return an error: such files are written back as they are."""
-        return uncuttable(self._kind, self.location)
+    def schema(self) -> pa.Schema:
+        """Return the column of the text."""
+        return pa.schema([(_COLUMN, pa.string())])
 
     def blocks(self) -> Iterator[RowBlock]:
-        """Read the file, but no more of one that is too long than shows it."""
+        """Read the file, or so much of it that it is too long."""
         return islice(super().blocks(), 1)
 
     def _start(self, _: InputStream) -> bytes:
@@ -323,85 +292,40 @@ class ExtractedFileSource(RawSource):
         return cut
 
     def _block(self, raw: RawRows) -> RowBlock:
-        return ExtractedBlock(
-            self.location, raw, self._read_row, self._options, self._kind, self.kept_texts
-        )
+        return _ExtractedBlock(self.location, raw, self._text_of, self.kept_texts)
 
-    def _read_row(self, row: bytes, options: InputOptions) -> str:
+    def _text_of(self, row: bytes) -> str:
         if len(row) > self._max_bytes:
             message = f"the file is longer than {self._max_bytes >> 20} MB; leave it out"
             raise UnreadableFileError(message)
-        return self._extract(row, options)
-
-    def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer that copies the file if its row is selected."""
-        return _CopyingWriter(self, folder)
+        return self._extract(row, self._options)
 
 
-class _CopyingWriter(RowWriter):
-    """Copies a file of one document; a block may have only its beginning."""
-
-    def __init__(self, source: RawSource, folder: Destination) -> None:
-        self._source, self._folder = source, folder
-
-    def prepare(self, _: RowBlock, select: Mask) -> bool:
-        """Return whether the row is selected."""
-        return bool(select.any())
-
-    def append(self, prepared: bool) -> None:
-        """Write the file if its row is selected."""
-        if not prepared:
-            return
-        with self._source.open() as stream, self._source.output(self._folder) as output:
-            for piece in read_blocks(stream, BLOCK_BYTES):
-                output.write(piece)
-
-    def close(self) -> None:
-        """Do nothing; the file was complete when it was written."""
-
-
-class ExtractedBlock(RawBlock):
-    """Rows whose texts come out of their bytes by a function."""
+class _ExtractedBlock(RawBlock):
+    """The one row of a file, whose text a function extracts."""
 
     def __init__(
-        self,
-        path: str,
-        raw: RawRows,
-        extract: Extract,
-        options: InputOptions,
-        kind: str,
-        kept: KeptTexts | None,
+        self, path: str, raw: RawRows, extract: Callable[[bytes], str], kept: KeptTexts | None
     ) -> None:
         super().__init__(path, raw)
-        self._extract, self._options, self._kind, self._kept = extract, options, kind, kept
+        self._extract, self._kept = extract, kept
 
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        """Return the texts for any column name; there are no other columns."""
-        raw = self.raw.select(select)
+    def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
+        """Return the text for any column name; there are no other columns."""
         problems = Problems(raw.numbers, self.path, skip_bad)
         rows = (raw[index] for index in range(len(raw)))
-        texts = extract_texts(
-            rows, lambda row: self._extract(row, self._options), problems, kept=self._kept
-        )
-        good = ~problems.bad
+        texts = extract_texts(rows, self._extract, problems, kept=self._kept)
         parsed = parse_arrow(
             pa.table({_COLUMN: texts}),
-            raw.numbers[good],
+            raw.numbers[~problems.bad],
             replace(columns, text=_COLUMN),
             path=self.path,
             skip_bad=skip_bad,
         )
         return problems.with_bad_rows(parsed)
 
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give the texts as the column ``text``."""
-        text = self.parse(ColumnNames(), select=select).text
+    def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
+        if names is not None and _COLUMN not in names:
+            return pa.table({})
+        text = self._parse(raw, ColumnNames(), skip_bad=False).text
         return pa.table({_COLUMN: text.cast(pa.string())})
-
-    def with_cuts(self, cuts: Cuts) -> RawBlock:
-        """Return the block itself if nothing is to be cut, else raise."""
-        if len(cuts):
-            raise uncuttable(self._kind, self.path)
-        return self

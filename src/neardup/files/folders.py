@@ -17,7 +17,7 @@ from neardup.errors import InvalidInputError
 from neardup.files.formats import has_rows
 from neardup.files.languages import IN_MEMORY
 from neardup.files.problems import Problems
-from neardup.files.rawsource import MAX_ROW_BYTES
+from neardup.files.rawrows import MAX_ROW_BYTES
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
 from neardup.files.streams import parts_of, path_of
 from neardup.options.groups import InputOptions
@@ -165,18 +165,9 @@ class FolderSource(Source):
         found._files = tuple(files)  # noqa: SLF001 - of this class
         return found
 
-    def column_names(self) -> Sequence[str] | None:
-        """Return the name of the column."""
-        return self._files[0].column_names()
-
-    def cut_refusal(self) -> InvalidInputError | None:
-        """Return the error of the first file that is written back as it is."""
-        return next(filter(None, (file.cut_refusal() for file in self._files)), None)
-
-    def check_writable(self) -> None:
-        """Raise if a file cannot be written."""
-        for file in self._files:
-            file.check_writable()
+    def schema(self) -> pa.Schema:
+        """Return the column of the text."""
+        return pa.schema([("text", pa.large_string())])
 
     def blocks(self) -> Iterator[RowBlock]:
         """Read all files."""

@@ -6,7 +6,6 @@ columns of whole numbers have an integer type; in CSV all values are text.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,13 +18,10 @@ from neardup.errors import InvalidInputError, option_name
 from neardup.files.problems import id_advice
 from neardup.files.rows import DEFAULT_ID
 from neardup.kernels.common import strings
-from neardup.tables import Bools, Int64s, Texts, Uint64s
+from neardup.tables import Int64s, Texts, Uint64s
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from neardup.files.rows import ColumnNames, Source
-    from neardup.tables import Int64s
 
 
 def choose_id_column(columns: ColumnNames, sources: Iterable[Source]) -> ColumnNames:
@@ -46,18 +42,6 @@ def choose_id_column(columns: ColumnNames, sources: Iterable[Source]) -> ColumnN
     return replace(columns, id=DEFAULT_ID) if is_there else columns
 
 
-def repeated_id(
-    identifier: str | int, place: tuple[str, int], earlier: tuple[str, int], columns: ColumnNames
-) -> InvalidInputError:
-    """Return the error for a document at ``place`` (file, row) with the id of an earlier one."""
-    file, row = earlier
-    message = (
-        f"id {identifier!r} was used before, in {file}, row {row}; ids must differ"
-        f"{other_ids(columns)}"
-    )
-    return InvalidInputError(message, path=place[0], row=place[1])
-
-
 def other_ids(columns: ColumnNames) -> str:
     """Describe how documents get other ids, for errors; empty without a column."""
     if columns.id is None or columns.id_is_default:
@@ -71,8 +55,6 @@ def common_id_type(types: Iterable[pa.DataType]) -> pa.DataType:
     One type of whole numbers stays; several are int64, which holds all of them but uint64. All
     else, and nothing, is large strings.
     """
-    import pyarrow as pa
-
     different = set(types)
     if not different or not all(map(pa.types.is_integer, different)):
         return pa.large_string()
@@ -86,8 +68,6 @@ def join_ids(parts: Sequence[pa.Array]) -> pa.Array:
 
     Empty parts, and parts with bad rows alone, do not count.
     """
-    import pyarrow as pa
-
     kind = common_id_type(part.type for part in parts if part.null_count < len(part))
     cast = (
         pa.nulls(len(part), kind) if part.null_count == len(part) else part.cast(kind)
@@ -98,24 +78,18 @@ def join_ids(parts: Sequence[pa.Array]) -> pa.Array:
 
 def as_text(ids: pa.Array) -> pa.Array:
     """Return ids as large strings."""
-    import pyarrow as pa
-
     return ids.cast(pa.large_string())
-
-
-# Hashes of ids that are in memory at a time.
-_HASHED = 1 << 24
 
 
 def check_unique(
     ids: Iterable[pa.Array], place: Callable[[int], tuple[str, int]], columns: ColumnNames
 ) -> None:
-    """Raise if an id comes twice; nulls, of skipped rows, do not count.
+    """Raise if an id occurs twice; nulls, of skipped rows, do not count.
 
     Parameters
     ----------
     ids
-        The ids of all documents, in parts; read again for each 16 million.
+        The ids of all documents, in parts; read twice.
     place
         Returns a document's file and row.
     columns
@@ -123,38 +97,16 @@ def check_unique(
 
     Notes
     -----
-    Memory 8 bytes an id, of 16 million at most.
+    Memory 8 bytes per id.
     """
-    import numpy as np
-
-    from neardup.files.ids import hash_ids
-
-    n_ids = sum(map(len, ids))
-    n_parts = max(1, -(-n_ids // _HASHED))
-    found = [np.empty(0, np.uint64)]
-    for number in range(n_parts):
-        # A part of all hashes is nearly as large as another one.
-        hashes, n = np.empty(n_ids // n_parts * 9 // 8 + 1, np.uint64), 0
-        for part in ids:
-            some = hash_ids(as_text(part.drop_null()))
-            if n_parts > 1:
-                part_of = (some >> np.uint64(32)) * np.uint64(n_parts) >> np.uint64(32)
-                some = some[part_of == number]
-            if n + len(some) > len(hashes):
-                hashes = np.concatenate([hashes[:n], np.empty(len(some), np.uint64)])
-            hashes[n : n + len(some)] = some
-            n += len(some)
-        hashes = hashes[:n]
-        hashes.sort()
-        found.append(hashes[1:][hashes[1:] == hashes[:-1]])
-        del hashes
-    repeated = np.unique(np.concatenate(found))
-    if not len(repeated):
-        return
+    parts = [hash_ids(as_text(part.drop_null())) for part in ids]
+    hashes = np.concatenate([np.empty(0, np.uint64), *parts])
+    hashes.sort()
+    repeated = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
     # Ids of equal hashes are nearly always equal, but must be compared.
     seen: dict[str, int] = {}
     first = 0
-    for part in ids:
+    for part in ids if len(repeated) else ():
         is_null = part.is_null().to_numpy(zero_copy_only=False)
         suspects = np.isin(hash_ids(as_text(part)), repeated) & ~is_null
         for i in np.flatnonzero(suspects).tolist():
@@ -162,44 +114,49 @@ def check_unique(
             # A number is the same id in text.
             earlier = seen.setdefault(str(identifier), first + i)
             if earlier != first + i:
-                raise repeated_id(identifier, place(first + i), place(earlier), columns)
+                (path, row), (file, earlier_row) = place(first + i), place(earlier)
+                message = (
+                    f"id {identifier!r} was used before, in {file}, row {earlier_row}; ids must "
+                    f"differ{other_ids(columns)}"
+                )
+                raise InvalidInputError(message, path=path, row=row)
         first += len(part)
 
 
-# Ids are looked at when there are so many, and twice as many each time, up to a limit.
+# Ids are compared when there are so many, and twice as many each time, up to a limit.
 FIRST_LOOK, _LAST_LOOK = 1 << 10, 1 << 20
 
 
 class EarlyIds:
-    """Finds repeated ids while documents are read, before the work on all of them is done.
+    """Finds repeated ids among the first million while documents are read.
 
-    The first million ids are compared each time that their number has doubled. Longer inputs are
-    compared in full at the end. Memory: the ids, shared with their columns.
+    So an error comes before the work on all documents; a longer input is compared at the end.
     """
 
     def __init__(self, columns: ColumnNames) -> None:
         self._columns = columns
         self._parts: list[tuple[pa.Array, str, Int64s]] = []
-        self._stops = [0]
-        self._next_look = FIRST_LOOK
+        self._n_ids, self._next_look = 0, FIRST_LOOK
 
     def add(self, ids: pa.Array, file: str, numbers: Int64s) -> None:
         """Take the ids of the next rows of a file; raise for one that has come before."""
         if self._next_look > _LAST_LOOK:
             return
         self._parts.append((ids, file, numbers))
-        self._stops.append(self._stops[-1] + len(ids))
-        if self._stops[-1] < self._next_look:
+        self._n_ids += len(ids)
+        if self._n_ids < self._next_look:
             return
-        check_unique([part for part, _, _ in self._parts], self._place, self._columns)
-        self._next_look = 2 * self._stops[-1]
+        starts = np.cumsum([0, *(len(part) for part, _, _ in self._parts)])
+
+        def place(document: int) -> tuple[str, int]:
+            part = int(np.searchsorted(starts, document, side="right")) - 1
+            _, file, numbers = self._parts[part]
+            return file, int(numbers[document - starts[part]])
+
+        check_unique([part for part, _, _ in self._parts], place, self._columns)
+        self._next_look = 2 * self._n_ids
         if self._next_look > _LAST_LOOK:
             self._parts.clear()
-
-    def _place(self, document: int) -> tuple[str, int]:
-        part = bisect_right(self._stops, document) - 1
-        _, file, numbers = self._parts[part]
-        return file, int(numbers[document - self._stops[part]])
 
 
 # Finding documents by their ids.
@@ -229,7 +186,8 @@ class IdTable:
             may_be[may_be] = self._hashes[places[may_be]] == hashes[sought[may_be]]
             sought, places = sought[may_be], places[may_be]
             rows = self._rows[places]
-            is_same = _equal(self._ids.take(pa.array(rows)), wanted.take(pa.array(sought)))
+            is_same = pc.equal(self._ids.take(pa.array(rows)), wanted.take(pa.array(sought)))
+            is_same = is_same.to_numpy(zero_copy_only=False)
             found[sought[is_same]] = rows[is_same]
             sought, places = sought[~is_same], places[~is_same] + 1
         return found
@@ -258,12 +216,4 @@ def digest_ids(ids: pa.Array) -> tuple[Uint64s, Uint64s]:
 
 def hash_id(identifier: str) -> int:
     """Hash one id."""
-    data = np.frombuffer(identifier.encode(), np.uint8)
-    hashes: Uint64s = np.empty(1, np.uint64)
-    strings.hash_strings(data, np.array([0, len(data)], np.int64), hashes)
-    return int(hashes[0])
-
-
-def _equal(ids: pa.Array, others: pa.Array) -> Bools:
-    equal: Bools = pc.equal(ids, others).to_numpy(zero_copy_only=False)
-    return equal
+    return int(hash_ids(pa.array([identifier], pa.large_string()))[0])

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import is_archive, unpack
-from neardup.files.binary import HEAD_BYTES, foreign_kind
 from neardup.files.destinations import recover_above
+from neardup.files.encodings import HEAD_BYTES, foreign_kind
 from neardup.files.folders import (
     FolderSource,
     NamedFile,

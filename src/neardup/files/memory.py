@@ -10,40 +10,26 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import (
     Misread,
-    as_text,
+    TableBlock,
     check_batch,
-    filter_rows,
-    is_string,
-    parse_arrow,
-    plain_array,
+    column_of,
     without_views,
 )
-from neardup.files.columnpaths import path_in, values_at, with_values_at
-from neardup.files.cuts import Cuts, fill_holes
-from neardup.files.jsonvalues import TOO_DEEP, is_too_deep, kind_of
-from neardup.files.languages import IN_MEMORY as LANGUAGE_IN_MEMORY
-from neardup.files.problems import SAMPLED_ROWS, check_columns, string_values
 from neardup.files.rows import (
-    ColumnNames,
-    Mask,
-    ParsedRows,
     RowBlock,
     RowWriter,
     Source,
 )
-from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,122 +43,6 @@ IN_MEMORY = "data"
 
 WRITTEN_AS = "data.parquet"
 """The file in which they are written as they are."""
-
-
-class TableBlock(RowBlock):
-    """Consecutive rows of a table.
-
-    Parameters
-    ----------
-    table
-        The rows.
-    first
-        The number of the first one.
-    path
-        Their file, None in memory.
-    misread
-        Rows with values that the table does not have as they were.
-    """
-
-    def __init__(
-        self, table: pa.Table, first: int, path: str | None = None, misread: Misread | None = None
-    ) -> None:
-        self._table, self._path, self._misread = table, path, misread
-        self.language = LANGUAGE_IN_MEMORY if path is None else 0
-        self.numbers = np.arange(first, first + len(table))
-
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        """Check the named columns and return them."""
-        numbers = self.numbers if select is None else self.numbers[select]
-        check_columns(
-            columns,
-            self._table.schema,
-            path=self._path,
-            sample=lambda: string_values(self._table.slice(0, SAMPLED_ROWS)),
-        )
-        # Strings of other columns are checked too.
-        paths = [path_in(self._table.schema, name) for name in columns.names]
-        heads = {path[0] for path in paths if path is not None}
-        fields = enumerate(self._table.schema)
-        indexes = [i for i, field in fields if field.name in heads or is_string(field.type)]
-        table = filter_rows(self._table.select(indexes), select)
-        return parse_arrow(
-            table, numbers, columns, path=self._path, skip_bad=skip_bad, misread=self._misread
-        )
-
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Return all columns."""
-        return filter_rows(self._table, select)
-
-    def largest_row(self) -> tuple[int, int]:
-        """Return the bytes of strings of the largest row, and its number."""
-        return largest_row_of(self._table, self.numbers)
-
-    def with_cuts(self, cuts: Cuts) -> Self:
-        """Cut spans out of the columns of the texts."""
-        table = cut_columns(self._table, cuts, path=self._path)
-        return type(self)(table, int(self.numbers[0]), self._path)
-
-
-class StoredBlock(TableBlock):
-    """Consecutive documents of an index, whose texts and ids are in columns of these names."""
-
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        """Return texts, and ids if a column has them."""
-        own = replace(columns, text="text", id=columns.id and "id", order=None)
-        return super().parse(own, select=select, skip_bad=skip_bad)
-
-    def with_cuts(self, cuts: Cuts) -> Self:
-        """Cut spans out of the texts, which are in one column."""
-        return super().with_cuts(replace(cuts, columns=("text",)))
-
-
-def cut_columns(table: pa.Table, cuts: Cuts, *, path: str | None) -> pa.Table:
-    """Cut spans out of the text columns of a table, which keep their types."""
-    paths = [path_in(table.schema, name) for name in cuts.columns]
-    found = [(path, values_at(table, path)) for path in paths if path is not None]
-    texts = [_strings(column) for _, column in found]
-    rows = pa.array(cuts.changed)
-    holes_of = cuts.holes_of_texts([text.take(rows) for text in texts])
-    columns = zip(cuts.columns, found, texts, holes_of, strict=True)
-    for name, (place, column), text, holes in columns:
-        if not len(holes):
-            continue
-        in_all = replace(holes, strings=cuts.changed[holes.strings])
-        try:
-            values = _of_type(fill_holes(text, in_all, cuts.replacement), column.type)
-        except pa.ArrowInvalid as error:
-            message = f"the texts of column {name!r} do not fit {column.type} any more: {error}"
-            raise InvalidInputError(message, path=path) from None
-        table = with_values_at(table, place, values)
-    return table
-
-
-def _strings(column: pa.ChunkedArray) -> pa.Array:
-    texts = plain_array(column)
-    return texts.cast(pa.string()) if pa.types.is_null(texts.type) else texts
-
-
-def _of_type(texts: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Undo the changes of ``plain_array``."""
-    if isinstance(kind, pa.BaseExtensionType):
-        return pa.ExtensionArray.from_storage(kind, _of_type(texts, kind.storage_type))
-    return texts.cast(kind)
-
-
-def largest_row_of(table: pa.Table, numbers: Int64s) -> tuple[int, int]:
-    """Return the bytes of the longest string of a table, and the number of its row."""
-    largest = 0, 0
-    for column in table.columns:
-        if len(table) and (is_string(column.type) or pa.types.is_large_binary(column.type)):
-            sizes = pc.fill_null(pc.binary_length(column), 0).to_numpy()
-            row = int(np.argmax(sizes))
-            largest = max(largest, (int(sizes[row]), int(numbers[row])))
-    return largest
 
 
 class MemorySource(Source):
@@ -190,6 +60,8 @@ class MemorySource(Source):
     block_rows
         Most rows of a block.
     """
+
+    block_type: type[TableBlock] = TableBlock
 
     def __init__(
         self,
@@ -217,31 +89,22 @@ class MemorySource(Source):
         """Return the positions of rows in the table, in a list or in a column."""
         return pa.array(numbers - 1).cast(pa.large_string())
 
-    def column_names(self) -> list[str]:
-        """Return the names of the columns."""
-        names: list[str] = self._table.column_names
-        return names
-
-    def arrow_schema(self) -> pa.Schema:
-        """Return the types of the columns."""
+    def schema(self) -> pa.Schema:
+        """Return the columns of the table, with its metadata."""
         return self._table.schema
-
-    def schema_metadata(self) -> Mapping[bytes, bytes]:
-        """Return the metadata of the table."""
-        return self._table.schema.metadata or {}
 
     def blocks(self) -> Iterator[RowBlock]:
         """Slice the table; nothing is copied."""
         for start in range(0, len(self._table), self._block_rows):
             rows = self._table.slice(start, self._block_rows)
-            block = TableBlock(rows, start + 1, self.origin, self._misread)
+            block = self.block_type(rows, start + 1, self.origin, self._misread)
             block.end = self._table.nbytes * (start + len(block)) // len(self._table)
             yield block
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet with the schema of the table."""
         # The writer of Parquet takes long to import, and few runs write rows of memory.
-        from neardup.files.parquetwriter import TableWriter
+        from neardup.files.parquet import TableWriter
 
         return TableWriter(folder / WRITTEN_AS, self._table.schema)
 
@@ -395,12 +258,12 @@ def arrow_source(data: Any) -> MemorySource:
 
 def _frame_source(frame: Any) -> FrameSource:
     """Make a source of a frame of pandas, whose columns of objects are read value by value."""
-    misread: dict[int, list[tuple[str | None, str]]] = {}
+    misread: Misread = {}
     changed = frame
     for place, kind in enumerate(frame.dtypes):
         if str(kind) == "object" and len(frame):
             values = frame.iloc[:, place].tolist()
-            column = _column(str(frame.columns[place]), values, misread)
+            column = column_of(str(frame.columns[place]), values, misread)
             if pa.types.is_large_string(column.type):
                 changed = changed.copy(deep=False) if changed is frame else changed
                 texts = np.array(column.to_pylist(), object)
@@ -423,7 +286,7 @@ def rows_source(items: list[Any]) -> MemorySource:
     """Make a source of a list of texts or of dictionaries; the first item decides."""
     if not items:
         return MemorySource(pa.table({"text": pa.array([], pa.string())}))
-    misread: dict[int, list[tuple[str | None, str]]] = {}
+    misread: Misread = {}
     first = next((item for item in items if item is not None), "")
     are_texts = not isinstance(first, dict)
     # One look at all types is much faster than one at each item, which finds the row.
@@ -436,11 +299,11 @@ def rows_source(items: list[Any]) -> MemorySource:
             message = f"expected {expected} in the list, got {type(item).__name__} in row {row}"
             raise InvalidInputError(message + _item_advice(item))
     if are_texts:
-        column = _column("text", items, misread, are_texts=True)
+        column = column_of("text", items, misread, are_texts=True)
         texts = None if column.null_count or misread else items
         return MemorySource(pa.table({"text": column}), texts=texts, misread=misread)
     names = list(dict.fromkeys(name for row in items for name in row))
-    columns = [_column(name, [row.get(name) for row in items], misread) for name in names]
+    columns = [column_of(name, [row.get(name) for row in items], misread) for name in names]
     return MemorySource(pa.table(columns, names=list(map(str, names))), misread=misread)
 
 
@@ -456,46 +319,3 @@ def _item_advice(item: Any) -> str:
             "' '.join(tokens), with tokenizer='whitespace', and ngram=1 for sets of them"
         )
     return "; a row with an id is a dictionary, such as {'id': 7, 'text': 'as written'}"
-
-
-def _column(
-    name: str,
-    values: list[Any],
-    misread: dict[int, list[tuple[str | None, str]]],
-    *,
-    are_texts: bool = False,
-) -> pa.Array:
-    """Make a column of Python values; note rows that are bad where it is a column of texts."""
-    types = set(map(type, values))
-    nested = tuple(kind for kind in types if issubclass(kind, list | tuple | Mapping))
-    for row, value in enumerate(values, 1) if nested else ():
-        if isinstance(value, nested) and is_too_deep({name: value}):
-            raise InvalidInputError(f"column {name!r}: {TOO_DEEP}", row=row)
-    if not are_texts or types <= {str, type(None)}:
-        for kind in (None, pa.uint64()) if types <= {int, type(None)} else (None,):
-            try:
-                column = pa.array(values, kind)
-            except (pa.ArrowException, ValueError, TypeError, OverflowError):
-                continue
-            if not (pa.types.is_binary(column.type) and str in types):
-                return column
-    texts = []
-    for row, value in enumerate(values, 1):
-        text = as_text(value)
-        if text is not None and not text.isascii():
-            try:
-                text.encode()
-            except UnicodeEncodeError as error:
-                reason = f"column {name!r} is not Unicode at character {error.start + 1}"
-                misread.setdefault(row, []).append((None, reason))
-                text = None
-        if text is not None and not isinstance(value, str):
-            reason = f"column {name!r} holds {_kind_of(value)}, not text"
-            misread.setdefault(row, []).append((name, reason))
-        texts.append(text)
-    return pa.array(texts, pa.large_string())
-
-
-def _kind_of(value: Any) -> str:
-    known = (str, bool, int, float, list, dict)
-    return kind_of(value) if isinstance(value, known) else f"a value of {type(value).__name__}"

@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import threading
+from collections.abc import Iterator
+from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakValueDictionary, proxy
 
 import numpy as np
@@ -20,16 +22,16 @@ import pyarrow.parquet as pq
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError
 from neardup.files.arrowcolumns import (
+    TableBlock,
     check_batch,
     check_strings,
     filter_rows,
+    largest_row_of,
     parse_arrow,
     without_views,
 )
 from neardup.files.columnpaths import columns_among, path_in
 from neardup.files.limits import check_unpacked
-from neardup.files.memory import TableBlock, largest_row_of
-from neardup.files.parquetwriter import TableWriter
 from neardup.files.problems import check_columns, first_values
 from neardup.files.rawrows import BLOCK_BYTES
 from neardup.files.rows import (
@@ -40,14 +42,15 @@ from neardup.files.rows import (
     RowWriter,
     Source,
 )
-from neardup.files.streams import file_size, one_line, open_random, reading
+from neardup.files.streams import file_size, one_line, open_random, reading, writing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from neardup.files.cuts import Cuts
     from neardup.files.streams import Destination
     from neardup.options.groups import InputOptions
+
 
 _MIN_ROWS, _MAX_ROWS = 64, 8192
 _READ_AHEAD = 1 << 20
@@ -103,22 +106,12 @@ class ParquetSource(Source):
         return metadata
 
     @cached_property
-    def schema(self) -> pa.Schema:
-        """Columns with their Arrow types, and the metadata of the file."""
+    def _schema(self) -> pa.Schema:
         return without_views(self.metadata.schema.to_arrow_schema().empty_table()).schema
 
-    def column_names(self) -> list[str]:
-        """Return the names of the columns."""
-        names: list[str] = self.schema.names
-        return names
-
-    def arrow_schema(self) -> pa.Schema:
-        """Return the types of the columns."""
-        return self.schema
-
-    def schema_metadata(self) -> Mapping[bytes, bytes]:
-        """Return the metadata of the file."""
-        return self.schema.metadata or {}
+    def schema(self) -> pa.Schema:
+        """Return the columns with their Arrow types, and the metadata of the file."""
+        return self._schema
 
     def blocks(self) -> Iterator[RowBlock]:
         """Divide the row groups; nothing is read yet but the metadata."""
@@ -144,7 +137,7 @@ class ParquetSource(Source):
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of Parquet."""
-        return TableWriter(folder / self.name, self.schema)
+        return TableWriter(folder / self.name, self.schema())
 
 
 @contextlib.contextmanager
@@ -277,13 +270,34 @@ class _Reader:
 
 
 class _ParquetBlock(RowBlock):
-    """A range of rows of a row group, with the columns read so far."""
+    """A range of rows of a row group, or some of them, with the columns read so far."""
 
     def __init__(self, group: _RowGroup, start: int, numbers: Any) -> None:
         self._group = group
         self.start = start
         self.numbers = numbers
         self.tables: dict[Columns, pa.Table] = {}
+        # Of some rows, the block of the whole range and their places in it.
+        self._whole: _ParquetBlock | None = None
+        self._rows: Mask | None = None
+
+    def select(self, rows: Mask | None) -> Self:
+        """Return some of the rows as a block, which shares the columns read so far."""
+        if rows is None or rows.all():
+            return self
+        made = copy(self)
+        made.numbers = self.numbers[rows]
+        made._rows = self._of_whole(rows)  # noqa: SLF001 - of this class
+        made._whole = self if self._whole is None else self._whole  # noqa: SLF001
+        return made
+
+    def _of_whole(self, select: Mask | None) -> Mask | None:
+        """Return the selected rows among all of the range."""
+        if self._rows is None or select is None:
+            return self._rows if select is None else select
+        rows = self._rows.copy()
+        rows[self._rows] = select
+        return rows
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
@@ -291,7 +305,7 @@ class _ParquetBlock(RowBlock):
         """Read the named columns and check them."""
         source = self._group.source
         check_columns(
-            columns, source.schema, path=source.location, sample=lambda: first_values(self)
+            columns, source.schema(), path=source.location, sample=lambda: first_values(self)
         )
         table = self._read(self._leading_to(columns.names), select)
         numbers = self.numbers if select is None else self.numbers[select]
@@ -299,11 +313,13 @@ class _ParquetBlock(RowBlock):
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Give all columns, with the metadata of the file."""
-        return self._read(None, select).replace_schema_metadata(self._group.source.schema.metadata)
+        metadata = self._group.source.schema().metadata
+        return self._read(None, select).replace_schema_metadata(metadata)
 
     def largest_row(self) -> tuple[int, int]:
         """Return the bytes and the number of the largest row, as far as columns were read."""
-        found = (largest_row_of(table, self.numbers) for table in self.tables.values())
+        numbers = self.numbers if self._whole is None else self._whole.numbers
+        found = (largest_row_of(table, numbers) for table in self.tables.values())
         return max(found, default=(0, 0))
 
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
@@ -316,14 +332,15 @@ class _ParquetBlock(RowBlock):
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Read all columns, and cut spans out of the texts."""
-        path = self._group.source.location
-        return TableBlock(self.to_table(), int(self.numbers[0]), path).with_cuts(cuts)
+        block = TableBlock(self.to_table(), 1, self._group.source.location)
+        block.numbers = self.numbers
+        return block.with_cuts(cuts)
 
     def _leading_to(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the columns, and parts of structures, that some names need."""
         found: dict[str, None] = {}
         for name in names:
-            path = path_in(self._group.source.schema, name) or ()
+            path = path_in(self._group.source.schema(), name) or ()
             # Of a list all elements are read.
             fields = itertools.takewhile(lambda step: isinstance(step, str), path)
             if path:
@@ -331,5 +348,128 @@ class _ParquetBlock(RowBlock):
         return tuple(found)
 
     def _read(self, columns: Columns, select: Mask | None) -> pa.Table:
-        table = self._group.reader(columns).read(self)
-        return filter_rows(table, select)
+        table = self._group.reader(columns).read(self if self._whole is None else self._whole)
+        return filter_rows(table, self._of_whole(select))
+
+
+_GROUP_ROWS = 1 << 17
+_GROUP_BYTES = 64 << 20
+
+
+class TableWriter(RowWriter):
+    """Collect rows and write them in row groups of some tens of megabytes.
+
+    Columns are compressed with Zstandard, and pages have checksums.
+
+    Parameters
+    ----------
+    destination
+        The file; folders on the way are created, an existing file is replaced.
+    schema
+        Of all rows, with the metadata to keep.
+    digest
+        Gets the bytes of the file, if it is given.
+    """
+
+    def __init__(self, destination: Destination, schema: pa.Schema, digest: Any = None) -> None:
+        self._destination = destination
+        self._waiting: list[pa.Table] = []
+        self._rows = self._bytes = 0
+        self._is_closed = self._has_failed = False
+        with writing(destination), _fitting(destination):
+            # A schema that Parquet cannot hold is refused before there is a file.
+            pq.ParquetWriter(pa.BufferOutputStream(), schema).close()
+            self._file = destination.create()
+            sink = _Sink(self._file, digest)
+            self._writer: Any = pq.ParquetWriter(
+                sink, schema, compression="zstd", write_page_checksum=True
+            )
+
+    def prepare(self, block: RowBlock, select: Mask) -> pa.Table | None:
+        """Return the selected rows, all columns."""
+        return block.to_table(select) if select.any() else None
+
+    def append(self, prepared: pa.Table | None) -> None:
+        """Append a table of the writer's schema."""
+        if prepared is None:
+            return
+        self._waiting.append(prepared)
+        self._rows += len(prepared)
+        self._bytes += prepared.nbytes
+        if self._rows >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
+            self._flush()
+
+    def write_group(self, table: pa.Table) -> None:
+        """Append a table of the writer's schema as a row group of its own."""
+        self._flush()
+        self._put(table)
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._put(pa.concat_tables(self._waiting))
+        self._waiting, self._rows, self._bytes = [], 0, 0
+
+    def _put(self, group: pa.Table) -> None:
+        self._has_failed = True
+        with writing(self._destination), _fitting(self._destination):
+            # Arrow has no size for a group without rows.
+            self._writer.write_table(group, row_group_size=len(group) or None)
+        self._has_failed = False
+
+    def close(self) -> None:
+        """Complete the file; a second call does nothing, and neither does one after an error."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self._has_failed:
+            self._abandon()
+            return
+        try:
+            self._flush()
+            with writing(self._destination), _fitting(self._destination):
+                self._writer.close()
+                self._file.close()
+        except BaseException:
+            self._abandon()
+            raise
+
+    def _abandon(self) -> None:
+        """Close the file as it is."""
+        # Arrow's writer cannot be closed after an error, and would try later.
+        self._writer.is_open = False
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+
+class _Sink:
+    """A file as Arrow writes it, whose bytes a digest gets, too."""
+
+    closed = False
+
+    def __init__(self, file: Any, digest: Any) -> None:
+        self._file, self._digest = file, digest
+        self._place = 0
+
+    def write(self, data: Any) -> int:
+        if self._digest is not None:
+            self._digest.update(data)
+        self._file.write(data)
+        self._place += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self._place
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+
+@contextlib.contextmanager
+def _fitting(destination: Destination) -> Iterator[None]:
+    """Refuse values that Parquet has no place for: unions, runs, and too much in a column."""
+    try:
+        yield
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        message = f"Parquet cannot hold a column ({one_line(error)}); write the rows as they are, "
+        message += "or without that column"
+        raise InvalidInputError(message, path=str(destination)) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,28 +13,26 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, parse_arrow
-from neardup.files.binary import HEAD_BYTES, foreign_kind, is_binary
 from neardup.files.cuts import Splices, fill_holes
+from neardup.files.encodings import BYTE_ORDER_MARK, HEAD_BYTES, foreign_kind
 from neardup.files.problems import Problems, check_columns
 from neardup.files.rawrows import (
     BLOCK_BYTES,
-    BYTE_ORDER_MARK,
+    MAX_ROW_BYTES,
     Cutter,
-    Positions,
     RawBlock,
     RawRows,
-    RawWriter,
+    RawSource,
     cut_lines,
     cut_nothing,
     line_ends,
 )
-from neardup.files.rawsource import MAX_ROW_BYTES, RawSource, WholeFileWriter
-from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
+from neardup.files.rows import ColumnNames, ParsedRows, RowBlock
 from neardup.files.streams import InputStream, OutputStream, suffix_below
-from neardup.tables import Texts
+from neardup.tables import Int64s
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from neardup.files.cuts import Cuts
     from neardup.files.streams import Destination
@@ -81,16 +80,15 @@ class _TextSource(RawSource):
         super().__init__(location, name, encoding=encoding, block_bytes=block_bytes)
         self._is_text_by_name = is_text_by_name
 
-    def column_names(self) -> list[str]:
-        """Return the name of the column."""
-        return [_COLUMN]
+    def schema(self) -> pa.Schema:
+        """Return the column of the text."""
+        return pa.schema([(_COLUMN, pa.string())])
 
 
 class TextFileSource(_TextSource):
     """A text file that is one document, its row 1; also if it is empty.
 
-    A byte-order mark is no part of the text but is written again. A file that is no text is a bad
-    row.
+    A byte-order mark is not part of the text but is written again. A binary file is a bad row.
     """
 
     is_one_row = True
@@ -99,7 +97,8 @@ class TextFileSource(_TextSource):
     def is_binary(self) -> bool:
         """Whether the first bytes are binary in every encoding."""
         with self.open() as stream:
-            return self.encoding.unit == 1 and is_binary(stream.read(HEAD_BYTES))
+            found = foreign_kind(stream.read(HEAD_BYTES)) if self.encoding.unit == 1 else None
+        return found is not None and not found.startswith("this is text")
 
     def _start(self, _: InputStream) -> bytes:
         return b""
@@ -108,17 +107,9 @@ class TextFileSource(_TextSource):
         return cut_nothing
 
     def _block(self, raw: RawRows) -> RowBlock:
-        head = bytes(raw.data[:HEAD_BYTES])
-        skipped = len(BYTE_ORDER_MARK) if head.startswith(BYTE_ORDER_MARK) else 0
-        block = _TextBlock(self.location, raw, raw.starts + skipped, raw.ends)
-        foreign = foreign_kind(head)
-        if foreign and (not self._is_text_by_name or not is_utf8(raw.data)):
-            return _ForeignBlock(block, foreign)
+        block = _FileBlock(self.location, raw, self.encoding.codec)
+        block.is_text_by_name = self._is_text_by_name
         return block
-
-    def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer that copies the file if its row is selected."""
-        return WholeFileWriter(self, folder)
 
 
 class TextLinesSource(_TextSource):
@@ -126,7 +117,7 @@ class TextLinesSource(_TextSource):
 
     def _start(self, stream: InputStream) -> bytes:
         head = stream.read(HEAD_BYTES)
-        foreign = foreign_kind(head) if self.encoding.is_utf8 else None
+        foreign = foreign_kind(head) if self.encoding.codec == "utf-8" else None
         if foreign and (not self._is_text_by_name or not is_utf8(head)):
             raise InvalidInputError(foreign, path=self.location)
         return head.removeprefix(self.encoding.mark)
@@ -135,119 +126,91 @@ class TextLinesSource(_TextSource):
         return cut_lines
 
     def _block(self, raw: RawRows) -> RowBlock:
-        return _LineBlock(self.location, raw, raw.starts, line_ends(raw))
-
-    def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer of lines."""
-        return RawWriter(self.marked_output(folder), codec=self.encoding.codec)
+        return _LineBlock(self.location, raw, self.encoding.codec)
 
 
 class _TextBlock(RawBlock):
-    """Rows that are texts: bytes ``starts`` to ``ends`` of each raw row."""
+    """Rows that are texts."""
 
-    def __init__(
-        self,
-        path: str,
-        raw: RawRows,
-        starts: Positions,
-        ends: Positions,
-    ) -> None:
-        super().__init__(path, raw)
-        self._starts, self._ends = starts, ends
+    @abstractmethod
+    def _ranges(self, raw: RawRows) -> tuple[Int64s, Int64s]:
+        """Return the start and end of each text."""
 
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
+    def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         """Return the texts for any column name; there are no other columns."""
-        numbers = self.numbers if select is None else self.numbers[select]
-        table = pa.table({_COLUMN: self._texts(select)})
-        columns = replace(columns, text=_COLUMN)
         return parse_arrow(
-            table, numbers, columns, path=self.path, skip_bad=skip_bad, is_decoded=False
+            pa.table({_COLUMN: self._texts(raw)}),
+            raw.numbers,
+            replace(columns, text=_COLUMN),
+            path=self.path,
+            skip_bad=skip_bad,
+            is_decoded=False,
         )
 
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give the texts as the column ``text``."""
-        return pa.table({_COLUMN: self.parse(ColumnNames(), select=select).text})
+    def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
+        text = self._parse(raw, ColumnNames(), skip_bad=False).text
+        return pa.table({_COLUMN: text} if names is None or _COLUMN in names else {})
 
-    def with_cuts(self, cuts: Cuts) -> RawBlock:
-        """Cut spans out of the texts."""
-        if not len(cuts):
-            return self
-        changed = np.zeros(len(self), np.bool_)
-        changed[cuts.changed] = True
-        texts = fill_holes(self._texts(changed), cuts.holes(), cuts.replacement)
-        written, n_behind = self._written(texts, changed)
-        pieces = Texts.from_arrow(written)
-        which = np.arange(len(pieces))
-        splices = Splices(self._starts[changed], self._ends[changed], pieces, which)
-        ends = splices.moved(self._ends)
-        ends[changed] -= n_behind
-        raw = self.raw.spliced(splices)
-        return type(self)(self.path, raw, splices.moved(self._starts), ends)
+    def _cut(self, raw: RawRows, cuts: Cuts) -> RawRows:
+        changed = np.isin(np.arange(len(raw)), cuts.changed)
+        rows = raw.select(changed)
+        starts, ends = self._ranges(rows)
+        texts = fill_holes(self._texts(rows), cuts.holes(), cuts.replacement)
+        written = self._written(texts, rows.ends - ends).cast(pa.binary()).to_pylist()
+        return raw.spliced(Splices(starts, ends, written))
 
-    def _written(self, texts: pa.Array, changed: Mask) -> tuple[pa.Array, Positions]:
-        """Return the new texts of some rows for writing, and the bytes after each."""
-        return texts, np.zeros(len(texts), np.int64)
+    def _written(self, texts: pa.Array, _: Int64s) -> pa.Array:
+        """Return the new texts of rows for writing, given the bytes of their line ends."""
+        return texts
 
-    def _texts(self, select: Mask | None) -> pa.Array:
+    def _texts(self, raw: RawRows) -> pa.Array:
         """Copy the texts out of the block.
 
         The block is read as an Arrow array of texts and separators in turn, so that one Arrow call
         takes every other element.
         """
-        starts, ends = self._starts, self._ends
-        if select is not None:
-            starts, ends = starts[select], ends[select]
-        if not len(starts):
+        if not len(raw):
             return pa.array([], pa.string())
-        offsets = np.empty(2 * len(starts), np.int32)
-        offsets[0::2], offsets[1::2] = starts, ends
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.raw.data)]
+        offsets = np.empty(2 * len(raw), np.int32)
+        offsets[0::2], offsets[1::2] = self._ranges(raw)
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(raw.data)]
         both = pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
         return both.take(pa.array(np.arange(0, len(offsets), 2)))
+
+
+class _FileBlock(_TextBlock):
+    """The one row of a file; of a binary file it is a bad row."""
+
+    is_text_by_name = True
+
+    def _ranges(self, raw: RawRows) -> tuple[Int64s, Int64s]:
+        head = bytes(raw.data[: len(BYTE_ORDER_MARK)])
+        return raw.starts + len(head) * (head == BYTE_ORDER_MARK), raw.ends
+
+    def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
+        problems = Problems(raw.numbers, self.path, skip_bad)
+        foreign = foreign_kind(bytes(raw.data[:HEAD_BYTES])) if len(raw) else None
+        if foreign and (not self.is_text_by_name or not is_utf8(raw.data)):
+            problems.add(0, foreign)
+            raw = raw.select(~problems.bad)
+        return problems.with_bad_rows(super()._parse(raw, columns, skip_bad=skip_bad))
 
 
 class _LineBlock(_TextBlock):
     """Rows that are lines."""
 
-    def with_cuts(self, cuts: Cuts) -> RawBlock:
+    def _ranges(self, raw: RawRows) -> tuple[Int64s, Int64s]:
+        return raw.starts, line_ends(raw)
+
+    def _cut(self, raw: RawRows, cuts: Cuts) -> RawRows:
         """Cut spans out of the texts; in the replacement, spaces stand for line ends."""
-        return super().with_cuts(replace(cuts, replacement=_LINE_END.sub(" ", cuts.replacement)))
+        replacement = _LINE_END.sub(" ", cuts.replacement)
+        return super()._cut(raw, replace(cuts, replacement=replacement))
 
-    def _written(self, texts: pa.Array, changed: Mask) -> tuple[pa.Array, Positions]:
+    def _written(self, texts: pa.Array, line_ends: Int64s) -> pa.Array:
         r"""Add ``\r`` to a text that now ends in one before a newline: both would be a line end."""
-        has_newline = self.raw.ends[changed] == self._ends[changed] + 1
-        grows = pc.ends_with(texts, "\r").to_numpy(zero_copy_only=False) & has_newline
-        longer = pc.binary_join_element_wise(texts, "\r", "")
-        return pc.if_else(pa.array(grows), longer, texts), grows.astype(np.int64)
-
-
-class _ForeignBlock(RawBlock):
-    """The one row of a file that is not text, with the reason."""
-
-    def __init__(self, block: _TextBlock, reason: str) -> None:
-        super().__init__(block.path, block.raw)
-        self._block, self._reason = block, reason
-
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        """Refuse the row, or skip it."""
-        nothing = self._block.parse(columns, select=np.zeros(1, np.bool_))
-        problems = Problems(self.raw.select(select).numbers, self.path, skip_bad)
-        if len(problems.bad):
-            problems.add(0, self._reason)
-        return problems.with_bad_rows(nothing)
-
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Refuse the row."""
-        return pa.table({"text": self.parse(ColumnNames(), select=select).text})
-
-    def with_cuts(self, cuts: Cuts) -> RawBlock:
-        """Return the block itself: there is nothing to cut."""
-        assert not len(cuts)
-        return self
+        grows = pc.and_(pc.ends_with(texts, "\r"), pa.array(line_ends == 1))
+        return pc.if_else(grows, pc.binary_join_element_wise(texts, "\r", ""), texts)
 
 
 # Files as bytes: each is one document, read as it is stored.
@@ -262,12 +225,8 @@ class BytesSource(RawSource):
     input_options = frozenset({"input_format"})
     is_one_row = True
 
-    def column_names(self) -> list[str]:
-        """Return the name of the column."""
-        return [_BYTES_COLUMN]
-
-    def arrow_schema(self) -> pa.Schema:
-        """Return the type of the column."""
+    def schema(self) -> pa.Schema:
+        """Return the column of the bytes."""
         return pa.schema([(_BYTES_COLUMN, pa.large_binary())])
 
     def open(self) -> InputStream:
@@ -288,10 +247,6 @@ class BytesSource(RawSource):
             raise InvalidInputError(message, path=self.location)
         yield from super().blocks()
 
-    def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer that copies the file if its row is selected."""
-        return WholeFileWriter(self, folder)
-
     def _start(self, _: InputStream) -> bytes:
         return b""
 
@@ -305,28 +260,13 @@ class BytesSource(RawSource):
 class _BytesBlock(RawBlock):
     """The one row of a file."""
 
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
+    def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         """Return the bytes for any column name; there are no other columns."""
+        schema = pa.schema([(_BYTES_COLUMN, pa.binary())])
         columns = replace(columns, text=_BYTES_COLUMN)
-        check_columns(
-            columns, pa.schema([(_BYTES_COLUMN, pa.binary())]), path=self.path, sample=dict
-        )
-        return ParsedRows(self._bytes(select))
+        check_columns(columns, schema, path=self.path, sample=dict)
+        return ParsedRows(raw.to_arrow())
 
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give the bytes as the column ``bytes``."""
-        return pa.table({_BYTES_COLUMN: self._bytes(select)})
-
-    def with_cuts(self, cuts: Cuts) -> RawBlock:
-        """Return the block itself: nothing that cuts reads bytes."""
-        assert not len(cuts)
-        return self
-
-    def _bytes(self, select: Mask | None) -> pa.Array:
-        raw = self.raw.select(select)
-        # One row begins where the file does.
-        bounds = np.concatenate([raw.starts[:1], raw.ends]) if len(raw) else np.zeros(1, np.int64)
-        buffers = [None, pa.py_buffer(bounds), pa.py_buffer(raw.data)]
-        return pa.Array.from_buffers(pa.large_binary(), len(raw), buffers)
+    def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
+        is_named = names is None or _BYTES_COLUMN in names
+        return pa.table({_BYTES_COLUMN: raw.to_arrow()} if is_named else {})

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, in_python, option_name
-from neardup.files.binary import HEAD_BYTES, foreign_kind
 from neardup.files.columnpaths import leaves_of_schema, near_first, path_in, with_columns
+from neardup.files.encodings import HEAD_BYTES, foreign_kind
 from neardup.files.rows import DEFAULT_ID, ColumnNames, ParsedRows, RowBlock
 
 # Errors of columns: the existing ones, and the option that names another.

@@ -1,40 +1,76 @@
-"""Raw rows: the bytes of each row as they stand in a file, cut into blocks and written back.
+"""Files whose rows are ranges of their bytes: JSON lines and arrays, and plain text.
 
-JSON lines, the elements of a JSON array, the rows of CSV and the lines of a text are all ranges of
-bytes. ``rawsource.py`` reads files in pieces, and cuts each piece.
+A file is read in large pieces. Each piece is cut after its last complete row, and the rest is
+carried over to the next one. A row longer than a piece makes the piece grow, so rows never depend
+on the size of the pieces. Rows keep their bytes; rows in other encodings than UTF-8 are decoded
+when they are parsed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import contextlib
+import weakref
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 
+from neardup.errors import InvalidInputError
 from neardup.files.cuts import Splices
+from neardup.files.encodings import (
+    LOOKED_AT,
+    MARK_BYTES,
+    TextEncoding,
+    check_mark,
+    encoding_of,
+)
 from neardup.files.languages import language_of_file
-from neardup.files.rows import Mask, RowBlock, RowWriter
-from neardup.files.streams import Buffer, OutputStream
+from neardup.files.problems import Problems, not_decodable
+from neardup.files.rows import (
+    ColumnNames,
+    Mask,
+    ParsedRows,
+    Place,
+    RowBlock,
+    RowWriter,
+    Source,
+    TakeMemory,
+)
+from neardup.files.streams import (
+    Buffer,
+    InputStream,
+    OutputStream,
+    compression_of,
+    file_has_changed,
+    file_size,
+    read_blocks,
+)
+from neardup.tables import Int64s
+
+if TYPE_CHECKING:
+    from neardup.files.cuts import Cuts
+    from neardup.files.streams import Destination
 
 BLOCK_BYTES = 8 << 20
 """How much of a file is read at a time."""
 
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+MAX_ROW_BYTES = 1 << 30
+"""A longer row is an error: it is nearly always a file of another format."""
 
-Positions = npt.NDArray[np.int64]
 _NEWLINE, _RETURN = 10, 13
-
-# There is room at first for a line in so many bytes, and at least for so many lines.
-_SPARSE, _LEAST_PLACES = 64, 128
-
-# Bytes of a block that are processed at a time, so that they stay in the cache.
-_PIECE = 1 << 17
+_SPACES = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
 
 # Shorter slices on average are copied together before they are written.
 _LEAST_SLICE = 1 << 10
 
-_SPACES = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
+# If rows have less than this share of their range, they are read one by one.
+_LEAST_SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -46,9 +82,9 @@ class RawRows:
     """
 
     data: bytes | memoryview
-    starts: Positions
-    ends: Positions
-    numbers: Positions
+    starts: Int64s
+    ends: Int64s
+    numbers: Int64s
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -57,6 +93,12 @@ class RawRows:
         """Return the bytes of one row."""
         return bytes(self.data[self.starts[index] : self.ends[index]])
 
+    @classmethod
+    def joining(cls, rows: Sequence[bytes], numbers: Int64s) -> RawRows:
+        """Return rows put one after the other."""
+        ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
+        return cls(b"".join(rows), np.append(0, ends)[:-1], ends, numbers)
+
     def select(self, mask: Mask | None) -> RawRows:
         """Keep the rows where the mask is true; all of them without a mask."""
         if mask is None or mask.all():
@@ -64,7 +106,7 @@ class RawRows:
         return RawRows(self.data, self.starts[mask], self.ends[mask], self.numbers[mask])
 
     def spliced(self, splices: Splices) -> RawRows:
-        """Exchange ranges of bytes, each within a row, for others."""
+        """Replace ranges of bytes, each within a row."""
         starts, ends = splices.moved(self.starts), splices.moved(self.ends)
         return RawRows(splices.apply(self.data), starts, ends, self.numbers)
 
@@ -89,18 +131,24 @@ class RawRows:
         ranges = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
         return separator.join([view[start:end] for start, end in ranges])
 
+    def to_arrow(self) -> pa.Array:
+        """Return the rows as an array of bytes."""
+        offsets = np.append(0, np.cumsum(self.ends - self.starts)).astype(np.int64)
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(self.joined() or b"")]
+        return pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
+
 
 @dataclass(frozen=True)
 class Cut:
     """The rows that a cutter found in a piece of a file.
 
-    ``starts`` and ``ends`` of the rows; ``numbers``, counted from 0 in this piece; ``count`` by
-    which the numbers of the next piece are higher; ``consumed`` bytes, the rest is carried over.
+    ``starts`` and ``ends`` of the rows; ``numbers``, counted from 0 in this piece; ``count``, the
+    difference to the numbers of the next piece; ``consumed`` bytes, the rest is carried over.
     """
 
-    starts: Positions
-    ends: Positions
-    numbers: Positions
+    starts: Int64s
+    ends: Int64s
+    numbers: Int64s
     count: int
     consumed: int
 
@@ -108,95 +156,8 @@ class Cut:
 Cutter = Callable[[bytes | memoryview, bool], Cut]
 """Finds the complete rows of a piece that starts between two rows.
 
-The second argument tells whether the file ends with this piece.
+The second argument is true for the last piece of the file.
 """
-
-
-class RawBlock(RowBlock):
-    """The rows of one piece of a file, with their bytes."""
-
-    def __init__(self, path: str, raw: RawRows) -> None:
-        self.path, self.language = path, language_of_file(path)
-        self.raw = raw
-        self.numbers = raw.numbers
-
-    def largest_row(self) -> tuple[int, int]:
-        """Return the bytes and the number of the largest row."""
-        sizes = self.raw.ends - self.raw.starts
-        largest = int(np.argmax(sizes)) if len(sizes) else 0
-        return (int(sizes[largest]), int(self.numbers[largest])) if len(sizes) else (0, 0)
-
-
-class RawWriter(RowWriter):
-    """Writes raw rows one after the other, byte for byte.
-
-    Parameters
-    ----------
-    output
-        Where to write; closed with the writer.
-    header
-        Bytes before the first row.
-    codec
-        The encoding of the rows.
-    """
-
-    def __init__(self, output: OutputStream, header: bytes = b"", codec: str = "utf-8") -> None:
-        self._output = output
-        self._newline, self._return = "\n".encode(codec), "\r".encode(codec)
-        self._line_is_open = False
-        self._put([header] if header else [])
-
-    def prepare(self, block: RowBlock, select: Mask) -> Sequence[Buffer]:
-        """Return the bytes of the selected rows, without a copy if they are most of the block."""
-        assert isinstance(block, RawBlock)
-        slices = block.raw.select(select).slices()
-        n_bytes = sum(map(len, slices))
-        # A slice keeps the memory of the whole block.
-        if 2 * n_bytes < len(block.raw.data) or n_bytes < _LEAST_SLICE * len(slices):
-            return [b"".join(slices)] if slices else []
-        return slices
-
-    def append(self, prepared: Sequence[Buffer]) -> None:
-        """Append bytes of rows; a line that lacks its newline gets it if more follows."""
-        self._put(prepared)
-
-    def _put(self, parts: Sequence[Buffer]) -> None:
-        if not parts:
-            return
-        if self._line_is_open:
-            self._output.write(self._newline)
-        self._output.write(*parts)
-        end = bytes(parts[-1][-len(self._newline) :])
-        self._line_is_open = end not in (self._newline, self._return)
-
-    def close(self) -> None:
-        """Complete the file."""
-        self._output.close()
-
-
-def places_of(data: bytes | memoryview, byte: int) -> Positions:
-    """Return where a byte stands."""
-    # Compiled or loaded on import.
-    from neardup.kernels.file.rawrows import find_byte
-
-    array = np.frombuffer(data, np.uint8)
-    pieces = [np.empty(0, np.int64)]
-    done, wanted = 0, len(array) // _SPARSE
-    while done < len(array):
-        room = np.empty(wanted + _LEAST_PLACES, np.int64)
-        before = done
-        count, done = find_byte(array, byte, done, room)
-        pieces.append(room[:count])
-        # Estimates later rows by the earlier ones.
-        wanted = count * (len(array) - done) // max(1, done - before)
-    return np.concatenate(pieces)
-
-
-def count_bytes(data: bytes | memoryview, byte: int) -> int:
-    """Return how often a byte comes."""
-    array = np.frombuffer(data, np.uint8)
-    starts = range(0, len(array), _PIECE)
-    return sum(int(np.count_nonzero(array[i : i + _PIECE] == byte)) for i in starts)
 
 
 def cut_lines(data: bytes | memoryview, final: bool) -> Cut:
@@ -205,22 +166,18 @@ def cut_lines(data: bytes | memoryview, final: bool) -> Cut:
     Every line has a number. White space is that of ``bytes.isspace``.
     """
     array = np.frombuffer(data, np.uint8)
-    ends = places_of(data, _NEWLINE) + 1
+    ends = np.flatnonzero(array == _NEWLINE) + 1
     if final and len(data) and array[-1] != _NEWLINE:
         ends = np.append(ends, len(data))
     if not len(ends):
         return Cut(ends, ends, ends, 0, 0)
     starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
-    numbers = np.arange(len(ends))
+    keep = np.ones(len(ends), np.bool_)
     # Lines that begin with a space are rare, except where whole lines are empty.
-    doubtful = np.flatnonzero(_SPACES[array[starts]])
-    if len(doubtful):
-        ranges = zip(starts[doubtful].tolist(), ends[doubtful].tolist(), strict=True)
-        blank = [bytes(data[start:end]).isspace() for start, end in ranges]
-        keep = np.ones(len(ends), np.bool_)
-        keep[doubtful[blank]] = False
-        return Cut(starts[keep], ends[keep], numbers[keep], len(ends), int(ends[-1]))
-    return Cut(starts, ends, numbers, len(ends), int(ends[-1]))
+    for line in np.flatnonzero(_SPACES[array[starts]]).tolist():
+        keep[line] = not bytes(data[starts[line] : ends[line]]).isspace()
+    numbers = np.arange(len(ends))
+    return Cut(starts[keep], ends[keep], numbers[keep], len(ends), int(ends[-1]))
 
 
 def cut_nothing(data: bytes | memoryview, final: bool) -> Cut:
@@ -230,11 +187,373 @@ def cut_nothing(data: bytes | memoryview, final: bool) -> Cut:
     return Cut(np.zeros(n, np.int64), np.full(n, size, np.int64), np.zeros(n, np.int64), n, size)
 
 
-def line_ends(raw: RawRows) -> Positions:
-    r"""Give where each line ends without its ``\n`` or ``\r\n``."""
+def in_units(cutter: Cutter, encoding: TextEncoding) -> Cutter:
+    """Return a cutter of rows in an encoding, made of one that knows bytes.
+
+    The bytes that it sees are the code units, all beyond ASCII as one and the same byte.
+    """
+    unit = encoding.unit
+    if unit == 1:
+        return cutter
+    kind = np.dtype(f"{'<' if encoding.codec.endswith('le') else '>'}u{unit}")
+
+    def cut(data: bytes | memoryview, final: bool) -> Cut:
+        units = np.frombuffer(data, kind, len(data) // unit)
+        found = cutter(np.minimum(units, 0xFF).astype(np.uint8).tobytes(), final)
+        starts, ends = found.starts * unit, found.ends * unit
+        return replace(found, starts=starts, ends=ends, consumed=found.consumed * unit)
+
+    return cut
+
+
+def line_ends(raw: RawRows) -> Int64s:
+    r"""Return the end of each line without its ``\n`` or ``\r\n``."""
     array = np.frombuffer(raw.data, np.uint8)
-    ends = raw.ends - (array[raw.ends - 1] == _NEWLINE)
-    # A row is never blank, so there is a byte before the newline. A lone \r at the end of the
-    # file stays, as it does within a line.
-    shorter: Positions = ends - ((ends < raw.ends) & (array[ends - 1] == _RETURN))
+    ends: Int64s = raw.ends - (array[raw.ends - 1] == _NEWLINE)
+    # A lone \r at the end of the file stays, as it does within a line.
+    has_return = (raw.starts < ends) & (ends < raw.ends) & (array[ends - 1] == _RETURN)
+    shorter: Int64s = ends - has_return
     return shorter
+
+
+class Buffers:
+    """Allocates memory, and reuses it when neither it nor a view of it is used any more.
+
+    Reused memory causes no page faults, which take as long as reading from the system's cache. As
+    many buffers as were in use at a time are kept as long as this object.
+    """
+
+    def __init__(self) -> None:
+        self._free: list[pa.Buffer] = []
+
+    def take(self, size: int) -> memoryview:
+        """Return writable memory of ``size`` bytes, with any content."""
+        buffer = None
+        # Other threads may take the last one.
+        with contextlib.suppress(IndexError):
+            while buffer is None:
+                known = self._free.pop()
+                # A buffer that is too small is dropped: rows have become longer.
+                buffer = known if known.size >= size else None
+        if buffer is None:
+            buffer = pa.allocate_buffer(size)
+        # All views refer to this array, because its base is not an array.
+        array = np.frombuffer(buffer, np.uint8, size)
+        weakref.finalize(array, self._free.append, buffer).atexit = False
+        return array.data
+
+
+class RawBlock(RowBlock):
+    """The rows of one piece of a file, with their bytes.
+
+    A format is a subclass that reads rows in UTF-8.
+
+    Parameters
+    ----------
+    path
+        The file.
+    raw
+        The rows as they are stored.
+    codec
+        Their encoding.
+    """
+
+    def __init__(self, path: str, raw: RawRows, codec: str = "utf-8") -> None:
+        self.path, self.language, self.codec = path, language_of_file(path), codec
+        self.raw, self.numbers = raw, raw.numbers
+
+    @abstractmethod
+    def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
+        """Parse the named columns of rows in UTF-8."""
+
+    @abstractmethod
+    def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
+        """Return the named columns of rows in UTF-8, or all."""
+
+    def _cut(self, raw: RawRows, cuts: Cuts) -> RawRows:
+        """Cut spans out of the texts of rows in UTF-8."""
+        raise NotImplementedError
+
+    def select(self, rows: Mask | None) -> Self:
+        """Return some of the rows as a block."""
+        return self if rows is None or rows.all() else self._with(self.raw.select(rows), rows)
+
+    def _with(self, raw: RawRows, rows: Mask | None = None) -> Self:
+        made = copy(self)
+        made.raw, made.numbers = raw, raw.numbers
+        made.place = self.place.select(rows) if self.place and rows is not None else None
+        return made
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Parse the named columns; a row that cannot be decoded is a bad row."""
+        raw, problems = self._decoded(select, skip_bad=skip_bad)
+        return problems.with_bad_rows(self._parse(raw, columns, skip_bad=skip_bad))
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Return all columns of the rows as an Arrow table."""
+        return self._table(self._decoded(select)[0], None)
+
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Return the existing columns of some names, each once."""
+        return self._table(self._decoded(select)[0], names)
+
+    def largest_row(self) -> tuple[int, int]:
+        """Return the bytes and the number of the largest row."""
+        sizes = self.raw.ends - self.raw.starts
+        largest = int(np.argmax(sizes)) if len(sizes) else 0
+        return (int(sizes[largest]), int(self.numbers[largest])) if len(sizes) else (0, 0)
+
+    def with_cuts(self, cuts: Cuts) -> Self:
+        """Cut spans out of the texts; characters of a cut row are encoded anew."""
+        if not len(cuts):
+            return self
+        if self.codec == "utf-8":
+            return self._with(self._cut(self.raw, cuts))
+        changed = np.isin(np.arange(len(self)), cuts.changed)
+        own = replace(cuts, rows=np.searchsorted(cuts.changed, cuts.rows))
+        cut = self._cut(self._decoded(changed)[0], own)
+        try:
+            rows = [cut[index].decode().encode(self.codec) for index in range(len(cut))]
+        except UnicodeEncodeError as error:
+            message = (
+                f"replacement {cuts.replacement!r} cannot be written in {self.codec}, which lacks "
+                f"{error.object[error.start]!r}; choose another with replacement (--replacement)"
+            )
+            raise InvalidInputError(message, path=self.path) from None
+        starts, ends = self.raw.starts[changed], self.raw.ends[changed]
+        return self._with(self.raw.spliced(Splices(starts, ends, rows)))
+
+    def _decoded(
+        self, select: Mask | None = None, *, skip_bad: bool = False
+    ) -> tuple[RawRows, Problems]:
+        """Return the selected rows in UTF-8, and the problems of rows that cannot be decoded."""
+        raw = self.raw.select(select)
+        problems = Problems(raw.numbers, self.path, skip_bad)
+        if self.codec == "utf-8":
+            return raw, problems
+        rows = []
+        for index in range(len(raw)):
+            try:
+                rows.append(raw[index].decode(self.codec).encode())
+            except UnicodeDecodeError as error:
+                problems.add(index, not_decodable(error, self.codec))
+        return RawRows.joining(rows, raw.numbers[~problems.bad]), problems
+
+
+class RawSource(Source):
+    """A file whose rows are ranges of its bytes.
+
+    Parameters
+    ----------
+    location
+        Local path or URL.
+    name
+        Name in ids and outputs; its last suffix is the compression.
+    encoding
+        Of the text, by Python's name; None is UTF-8.
+    block_bytes
+        How much to read at a time.
+    """
+
+    input_options = frozenset({"input_format", "encoding"})
+
+    def __init__(
+        self,
+        location: str,
+        name: str,
+        *,
+        encoding: str | None = None,
+        block_bytes: int = BLOCK_BYTES,
+    ) -> None:
+        self.location = self.origin = location
+        self.name = name
+        self.size = file_size(location)
+        self._encoding = encoding
+        self.block_bytes = block_bytes
+        # Of the file, when it was first read to its end.
+        self._version: tuple[int, int] | None = None
+
+    @abstractmethod
+    def _cutter(self) -> Cutter:
+        """Return a cutter for one pass over the file."""
+
+    @abstractmethod
+    def _block(self, raw: RawRows) -> RowBlock:
+        """Make a block of rows as they are stored."""
+
+    @cached_property
+    def encoding(self) -> TextEncoding:
+        """The encoding, and the byte-order mark at the start of the file."""
+
+        def head() -> bytes:
+            with self.open() as stream:
+                return stream.read(LOOKED_AT)
+
+        return encoding_of(self._encoding, head)
+
+    def _start(self, stream: InputStream) -> bytes:
+        """Read the header before the first row, and return the bytes after it."""
+        head = stream.read(MARK_BYTES)
+        check_mark(head, self._encoding, self.location)
+        return head.removeprefix(self.encoding.mark)
+
+    def open(self) -> InputStream:
+        """Open the file at its start."""
+        return InputStream(self.location, compression_of(self.name))
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read the file from its start; blocks without rows are left out."""
+        with self.open() as stream:
+            cutter, buffers = in_units(self._cutter(), self.encoding), Buffers()
+            is_local = self.size is not None
+            has_places = is_local and not self.is_one_row and compression_of(self.name) is None
+            rest, number = self._start(stream), 1
+            final = False
+            while not final:
+                # Doubling the rest keeps the cost of a very long row linear.
+                wanted = max(self.block_bytes - len(rest), len(rest), 1)
+                room = buffers.take(len(rest) + wanted)
+                room[: len(rest)] = rest
+                n_read = stream.read_into(room[len(rest) :])
+                final = n_read < wanted
+                data = room[: len(rest) + n_read]
+                cut = cutter(data, final)
+                if len(cut.starts):
+                    block = self._block(RawRows(data, cut.starts, cut.ends, cut.numbers + number))
+                    block.end = stream.position
+                    # Places have 32 bits.
+                    if has_places and len(data) < 1 << 32:
+                        starts, ends = (each.astype(np.uint32) for each in (cut.starts, cut.ends))
+                        block.place = Place(stream.position - len(data), starts, ends)
+                    yield block
+                number += cut.count
+                rest = bytes(data[cut.consumed :])
+                if final and has_places and self._version is None:
+                    self._version = stream.version
+                if final and 0 < len(rest) < self.encoding.unit:
+                    message = f"the file ends within a character of {self.encoding.codec}"
+                    raise InvalidInputError(message, path=self.location)
+                self._check_length(len(rest), number)
+
+    def block_at(self, place: Place, numbers: Int64s, take: TakeMemory) -> RowBlock:
+        """Read rows again from their place, unless the file has changed since the first pass."""
+        starts, ends = place.starts.astype(np.int64), place.ends.astype(np.int64)
+        sizes = ends - starts
+        is_apart = np.concatenate([[True], starts[1:] != ends[:-1]])
+        if _LEAST_SHARE * (ends[-1] - starts[0]) < sizes.sum():
+            # Reading the bytes between rows takes less time than reading rows one by one.
+            is_apart[1:] = False
+        firsts = np.flatnonzero(is_apart)
+        lasts = np.append(firsts[1:], len(starts)) - 1
+        lengths = ends[lasts] - starts[firsts]
+        stops = np.cumsum(lengths)
+        data = take(int(stops[-1]))
+        rooms = [data[i:j] for i, j in pairwise([0, *stops.tolist()])]
+        begins = (starts[firsts] + place.offset).tolist()
+        with self.open() as stream:
+            is_same = self._version in (None, stream.version)
+            if not (is_same and stream.read_ranges(begins, rooms)):
+                raise file_has_changed(self.name)
+        moved = np.repeat(stops - lengths - starts[firsts], lasts - firsts + 1)
+        return self._block(RawRows(data, starts + moved, ends + moved, numbers))
+
+    def _check_length(self, n_bytes: int, number: int) -> None:
+        """Raise if so many bytes belong to one row."""
+        if n_bytes > MAX_ROW_BYTES:
+            message = (
+                f"a row longer than {MAX_ROW_BYTES >> 20} MB; is this file of the format that its "
+                "name tells?"
+            )
+            raise InvalidInputError(message, path=self.location, row=number)
+
+    def output(self, folder: Destination) -> OutputStream:
+        """Create the output of the same name, with the same compression."""
+        return OutputStream(folder / self.name, compression_of(self.name))
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Open a writer of rows one after the other, or of the file if it is one row."""
+        if self.is_one_row:
+            return _FileWriter(self, folder)
+        output = self.output(folder)
+        if self.encoding.unit > 1:
+            # Without the mark the order of bytes is unknown.
+            output.write(self.encoding.mark)
+        return RawWriter(output, self.encoding.codec)
+
+
+class RawWriter(RowWriter):
+    """Writes raw rows one after the other, byte for byte.
+
+    Parameters
+    ----------
+    output
+        The file; closed with the writer.
+    codec
+        The encoding of the rows.
+    """
+
+    def __init__(self, output: OutputStream, codec: str = "utf-8") -> None:
+        self._output = output
+        self._newline, self._return = "\n".encode(codec), "\r".encode(codec)
+        self._line_is_open = False
+
+    def prepare(self, block: RowBlock, select: Mask) -> list[Buffer]:
+        """Return the bytes of the selected rows, without a copy if they are most of the block."""
+        assert isinstance(block, RawBlock)
+        return written_slices(block.raw.select(select))
+
+    def append(self, prepared: Sequence[Buffer]) -> None:
+        """Append bytes of rows; a line that lacks its newline gets it if more follows."""
+        if not prepared:
+            return
+        if self._line_is_open:
+            self._output.write(self._newline)
+        self._output.write(*prepared)
+        end = bytes(prepared[-1][-len(self._newline) :])
+        self._line_is_open = end not in (self._newline, self._return)
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._output.close()
+
+
+def written_slices(raw: RawRows) -> list[Buffer]:
+    """Return the bytes of rows, without a copy if they are most of their block."""
+    slices: list[Any] = raw.slices()
+    n_bytes = sum(map(len, slices))
+    # A slice keeps the memory of the whole block.
+    if 2 * n_bytes < len(raw.data) or n_bytes < _LEAST_SLICE * len(slices):
+        return [b"".join(slices)] if slices else []
+    return slices
+
+
+class _FileWriter(RowWriter):
+    """Writes a file of one document if its row is selected; an empty file would be a document too.
+
+    A file that was read in part is copied.
+    """
+
+    def __init__(self, source: RawSource, folder: Destination) -> None:
+        self._source, self._folder = source, folder
+
+    def prepare(self, block: RowBlock, select: Mask) -> RawBlock | None:
+        """Return the block if its row is selected."""
+        assert isinstance(block, RawBlock)
+        return block if select.any() else None
+
+    def append(self, prepared: RawBlock | None) -> None:
+        """Write the file."""
+        if prepared is None:
+            return
+        with self._source.output(self._folder) as output:
+            if self._source.extracts_text:
+                with self._source.open() as stream:
+                    for piece in read_blocks(stream, BLOCK_BYTES):
+                        output.write(piece)
+            else:
+                output.write(*prepared.raw.slices())
+
+    def close(self) -> None:
+        """Do nothing; the file was complete when it was written."""

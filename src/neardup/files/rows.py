@@ -8,21 +8,24 @@ a row is kept or removed, it is written from its original form, so that nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from neardup.errors import InvalidInputError
+from neardup.tables import Bools, Int64s
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
-    from neardup.files.streams import Destination, OutputStream
+    from neardup.files.streams import Buffer, Destination
 
-Mask = npt.NDArray[np.bool_]
+Mask = Bools
 
 DEFAULT_ID = "id"
 """Column that has the ids if nobody names one and all sources have it."""
@@ -133,20 +136,29 @@ class Place:
 class RowBlock(ABC):
     """Consecutive rows of one source."""
 
-    numbers: npt.NDArray[np.int64]
+    numbers: Int64s
     """Number of each row in its source: line or row, counted from 1."""
 
     end: int = 0
     """Bytes of the source, as its ``size`` counts them, up to the end of this block."""
 
     place: Place | None = None
-    """Where the rows stand, of a source that reads them again from there with ``block_at``."""
+    """Position of the rows in a source that reads them again with ``block_at``."""
 
     language: int = 0
     """The language of programs by the ending of their file, a number of ``files.languages``."""
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    def select(self, rows: Mask | None) -> Self:
+        """Return some of the rows as a block; all of them without a mask."""
+        if rows is None or rows.all():
+            return self
+        # The one row is not selected.
+        made = copy(self)
+        made.numbers = self.numbers[rows]
+        return made
 
     @abstractmethod
     def parse(
@@ -161,7 +173,7 @@ class RowBlock(ABC):
 
     @abstractmethod
     def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give all columns of the rows as an Arrow table."""
+        """Return all columns of the rows as an Arrow table."""
 
     def largest_row(self) -> tuple[int, int]:
         """Return the bytes and the number of the largest row; zeros before they are known."""
@@ -170,8 +182,7 @@ class RowBlock(ABC):
     def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
         """Return the existing columns of some names, each once.
 
-        A format that need not read the others for it does not. Values that have no type in common
-        are text, as JSON writes them but for strings.
+        Values that have no type in common become text, as JSON writes them, strings as they are.
         """
         # Arrow is loaded with the rows.
         from neardup.files.columnpaths import columns_among
@@ -179,19 +190,21 @@ class RowBlock(ABC):
         return columns_among(self.to_table(select), names)
 
     def objects(self) -> pa.Array | None:
-        """Return the rows as JSON in bytes, null where one cannot be decoded; None for tables."""
+        """Return the rows as JSON in bytes, null if one cannot be decoded; None for tables."""
+        return None
+
+    def json_lines(self) -> list[Buffer] | None:
+        """Return the rows as JSON lines in UTF-8, values byte for byte; None for tables."""
         return None
 
     def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
-        """Return columns of the rows that can be read, in parts, and which rows cannot."""
+        """Return columns of the rows that can be read, in parts, and a mask of the other rows."""
         are_bad = np.zeros(len(self), np.bool_)
         tables = list(self._good_columns(names, ~are_bad, are_bad))
         return tables, are_bad
 
     def _good_columns(self, names: Sequence[str], rows: Mask, are_bad: Mask) -> Iterator[pa.Table]:
-        """Yield columns of the readable rows, in order, and record the others."""
-        from neardup.errors import InvalidInputError
-
+        """Yield columns of the readable rows, in order, and record the other rows."""
         try:
             yield self.some_columns(names, None if rows.all() else rows)
             return
@@ -210,57 +223,16 @@ class RowBlock(ABC):
     def with_cuts(self, cuts: Cuts) -> RowBlock:
         """Return a block of the same rows with spans cut out of their texts.
 
-        A row without such spans is the same, in the bytes of its original form too; of the others
-        nothing but the text is changed. Rows that cannot be used have none.
+        A row without a span keeps its bytes; in other rows only the text changes. A bad row has no
+        span.
         """
-
-
-class SomeRows(RowBlock):
-    """Some of the rows of a block, with the numbers and the place that they have in it."""
-
-    def __init__(self, block: RowBlock, rows: Mask) -> None:
-        self.block, self._rows = block, rows
-        self.numbers, self.end, self.language = block.numbers[rows], block.end, block.language
-        if block.place is not None and len(self.numbers):
-            self.place = block.place.select(rows)
-
-    def of_all(self, select: Mask | None) -> Mask:
-        """Return the selected ones among all rows of the block."""
-        if select is None:
-            return self._rows
-        wanted = np.zeros(len(self._rows), np.bool_)
-        wanted[self._rows] = select
-        return wanted
-
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        """Parse them."""
-        return self.block.parse(columns, select=self.of_all(select), skip_bad=skip_bad)
-
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give all their columns."""
-        return self.block.to_table(self.of_all(select))
-
-    def largest_row(self) -> tuple[int, int]:
-        """Return the table of the block, all of which is read."""
-        return self.block.largest_row()
-
-    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Give some of their columns."""
-        return self.block.some_columns(names, self.of_all(select))
-
-    def with_cuts(self, cuts: Cuts) -> RowBlock:
-        """Return them with spans cut out of their texts."""
-        rows = np.flatnonzero(self._rows)[cuts.rows]
-        return SomeRows(self.block.with_cuts(replace(cuts, rows=rows)), self._rows)
 
 
 class RowWriter(ABC):
     """Writes rows of one source to one file, in their original form.
 
-    ``prepare`` encodes rows, which threads may call for several blocks at a time; ``append`` writes
-    them to the file, block after block.
+    ``prepare`` encodes rows, and threads may call it for several blocks at a time; ``append``
+    writes the encoded rows to the file, block after block.
     """
 
     @abstractmethod
@@ -279,8 +251,7 @@ class RowWriter(ABC):
     def close(self) -> None:
         """Complete the file.
 
-        A writer that was given no row still leaves a valid, empty file, except where a file is one
-        document: that one is then elsewhere.
+        Without a row the file is valid and empty; a file that is one document is not written then.
         """
 
     def __enter__(self) -> Self:
@@ -291,22 +262,22 @@ class RowWriter(ABC):
 
 
 class KeptTexts(Protocol):
-    """Texts that have come out of rows, by the block and the numbers of these."""
+    """Texts extracted from rows, by block and row number."""
 
-    def add(self, block: Hashable, numbers: npt.NDArray[np.int64], texts: Sequence[bytes]) -> None:
+    def add(self, block: Hashable, numbers: Int64s, texts: Sequence[bytes]) -> None:
         """Keep the texts of some rows; numbers ascend."""
         ...
 
-    def take(self, block: Hashable, numbers: npt.NDArray[np.int64]) -> list[bytes | None]:
-        """Return the texts of some rows; None for each that is not there."""
+    def take(self, block: Hashable, numbers: Int64s) -> list[bytes | None]:
+        """Return the texts of some rows; None for each missing text."""
         ...
 
 
 class Source(ABC):
     """One input file, or one table in memory.
 
-    A format is a subclass: it reads rows in ``blocks`` and writes them back with ``writer``.
-    Conversion uses tables, unless ``json_lines_writer`` is defined.
+    A format is a subclass: ``schema`` returns its columns, ``blocks`` reads rows and ``writer``
+    writes them back.
     """
 
     name: str
@@ -316,13 +287,13 @@ class Source(ABC):
     """Path or URL; None for data in memory."""
 
     input_options: frozenset[str] = frozenset()
-    """Names of those of ``InputOptions`` that concern the source."""
+    """Names of the ``InputOptions`` that concern the source."""
 
     size: int | None = None
     """Bytes on disk or in memory as far as known before reading; for progress and disk checks."""
 
     has_fixed_columns: bool = True
-    """Whether all rows have the columns that the first ones have."""
+    """Whether ``schema`` has the columns and types of all rows, not those of the first row."""
 
     has_lasting_rows: bool = True
     """Whether the number of a row leads to it in later runs, too."""
@@ -330,39 +301,32 @@ class Source(ABC):
     is_one_row: bool = False
     """Whether the source is one row, whatever it holds."""
 
+    uncuttable: str | None = None
+    """The kind of file in words if text cannot be cut out of its rows."""
+
     extracts_text: bool = False
-    """Whether the text of a row comes out of it by work that is worth doing once."""
+    """Whether extracting the text of a row takes so long that it should be done once."""
 
     kept_texts: KeptTexts | None = None
-    """Where texts are kept that have come out of rows, for a job that reads them again."""
+    """Texts extracted by an earlier pass of the job."""
 
     @property
     def files(self) -> Sequence[Source]:
         """The sources of single files: itself, or the files that it joins."""
         return (self,)
 
-    def as_table(self) -> Source:
-        """Return the source as one of a table that a job has written and people may have saved.
-
-        Spreadsheets save CSV with other separators.
-        """
-        return self
-
     def label_column(self) -> str | None:
-        """Return the column of the labels of a data frame, which are its ids if none is named."""
+        """Return the column of a data frame's labels, which are its ids if none is named."""
         return None
 
     def default_id_type(self) -> pa.DataType:
-        """Return the type of ids that are in no column."""
+        """Return the type of ids without a column of ids."""
         import pyarrow as pa
 
         return pa.large_string()
 
-    def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
-        """Return the ids that rows of these numbers have without a column of ids.
-
-        The name of a source that is one row, and with the number where it may have several.
-        """
+    def default_ids(self, numbers: Int64s) -> pa.Array:
+        """Return the ids of rows without a column of ids: file name and number of the row."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -372,22 +336,11 @@ class Source(ABC):
         start_of_id, nothing = pa.array([f"{self.name}:", ""], pa.large_string())
         return pc.binary_join_element_wise(start_of_id, rows, nothing)
 
-    def column_names(self) -> Sequence[str] | None:
-        """Return the names of the columns; in JSON those of the first object.
+    def schema(self) -> pa.Schema | None:
+        """Return the columns with their types and metadata.
 
-        None where there is no row that would have any.
-        """
-        return None
-
-    def listed_names(self) -> Sequence[str]:
-        """Return the names of the columns, nested ones as paths, for messages."""
-        from neardup.files.columnpaths import leaves_of_schema
-
-        schema = self.arrow_schema()
-        return (self.column_names() or ()) if schema is None else leaves_of_schema(schema)
-
-    def arrow_schema(self) -> pa.Schema | None:
-        """Return the types of the columns of a table; None where rows are no table, or have them.
+        Without ``has_fixed_columns``, the names of the first row, nested ones in structures. None
+        without such a row.
 
         Raises
         ------
@@ -396,23 +349,24 @@ class Source(ABC):
         """
         return None
 
-    def cut_refusal(self) -> InvalidInputError | None:
-        """Return the error for a job that would cut text out of rows; None where that can be."""
-        return None
+    def column_names(self) -> Sequence[str] | None:
+        """Return the names of the columns, None if ``schema`` is."""
+        schema = self.schema()
+        return None if schema is None else list(schema.names)
 
-    def check_writable(self) -> None:  # noqa: B027 - most formats always are
-        """Raise MissingExtraError if rows cannot be written here in the source's own format."""
+    def listed_names(self) -> Sequence[str]:
+        """Return the names of the columns, nested ones as paths, for messages."""
+        from neardup.files.columnpaths import leaves_of_schema
 
-    def schema_metadata(self) -> Mapping[bytes, bytes]:
-        """Return the metadata of the schema, if the format has them."""
-        return {}
+        schema = self.schema()
+        return () if schema is None else leaves_of_schema(schema)
 
     @abstractmethod
     def blocks(self) -> Iterator[RowBlock]:
         """Read the source from its start, block by block; may be called again for another pass."""
 
-    def block_at(self, place: Place, numbers: npt.NDArray[np.int64], take: TakeMemory) -> RowBlock:
-        """Read rows again from a place that a block has named; any thread may.
+    def block_at(self, place: Place, numbers: Int64s, take: TakeMemory) -> RowBlock:
+        """Read rows again from the place of a block; any thread may.
 
         Parameters
         ----------
@@ -426,7 +380,7 @@ class Source(ABC):
         Raises
         ------
         ReadError
-            If the file ends before.
+            If the file has changed.
         """
         raise NotImplementedError
 
@@ -439,81 +393,39 @@ class Source(ABC):
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer for ``folder / self.written_name``: same format and compression."""
 
-    def json_lines_writer(self, output: OutputStream) -> RowWriter | None:
-        """Open a writer of the rows as JSON lines with their values byte for byte.
-
-        None where the rows are no JSON; they are then written by way of tables.
-        """
-        return None
-
 
 class WrappedSource(Source):
-    """A source around another one, with another name, columns or kinds of rows.
-
-    Parameters
-    ----------
-    inner
-        The other one.
-    """
+    """Rows of another source, some of them or with other texts."""
 
     def __init__(self, inner: Source) -> None:
         self.inner = inner
         self.name, self.origin, self.size = inner.name, inner.origin, inner.size
-        self.input_options = inner.input_options
+        self.input_options, self.uncuttable = inner.input_options, inner.uncuttable
         self.has_fixed_columns = inner.has_fixed_columns
         self.has_lasting_rows, self.is_one_row = inner.has_lasting_rows, inner.is_one_row
         self.extracts_text = inner.extracts_text
 
-    @property
-    def kept_texts(self) -> KeptTexts | None:
-        """Where the other one keeps texts."""
-        return self.inner.kept_texts
-
-    @kept_texts.setter
-    def kept_texts(self, texts: KeptTexts | None) -> None:
-        self.inner.kept_texts = texts
-
-    @property
-    def written_name(self) -> str:
-        """Return the name of the file of the other one's rows."""
-        return self.inner.written_name
+    def schema(self) -> pa.Schema | None:
+        """Return the columns of the other source."""
+        return self.inner.schema()
 
     def label_column(self) -> str | None:
-        """Return the column of the labels of a data frame."""
+        """Return the column of a data frame's labels."""
         return self.inner.label_column()
 
     def default_id_type(self) -> pa.DataType:
-        """Return the type of ids that are in no column."""
+        """Return the type of ids without a column of ids."""
         return self.inner.default_id_type()
 
-    def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
-        """Return the ids that rows have without a column of ids."""
+    def default_ids(self, numbers: Int64s) -> pa.Array:
+        """Return the ids of rows without a column of ids."""
         return self.inner.default_ids(numbers)
 
-    def column_names(self) -> Sequence[str] | None:
-        """Return the names of the columns."""
-        return self.inner.column_names()
-
-    def listed_names(self) -> Sequence[str]:
-        """Return the names that messages list."""
-        return self.inner.listed_names()
-
-    def arrow_schema(self) -> pa.Schema | None:
-        """Return the types of the columns of a table."""
-        return self.inner.arrow_schema()
-
-    def cut_refusal(self) -> InvalidInputError | None:
-        """Return the error for a job that would cut text out of rows."""
-        return self.inner.cut_refusal()
-
-    def check_writable(self) -> None:
-        """Raise if rows of the other one cannot be written in its format."""
-        self.inner.check_writable()
-
-    def schema_metadata(self) -> Mapping[bytes, bytes]:
-        """Return the metadata of the schema."""
-        return self.inner.schema_metadata()
+    @property
+    def written_name(self) -> str:
+        """Return the name of the file for unconverted rows."""
+        return self.inner.written_name
 
     def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer of rows of the other one."""
+        """Open a writer of rows of the other source."""
         return self.inner.writer(folder)

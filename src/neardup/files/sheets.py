@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import date, datetime, time, timedelta
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,9 @@ from neardup.errors import (
     NeardupError,
     ReadError,
 )
+from neardup.files.arrowcolumns import TableBlock
 from neardup.files.limits import most_bytes
-from neardup.files.memory import MemorySource, TableBlock
+from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
 from neardup.files.streams import one_line, open_seekable, reading, writing
 from neardup.runs.progress import counted, job_logger
@@ -61,7 +62,7 @@ _LARGEST_EXACT = 1 << 53
 
 def open_source(location: str, name: str, options: InputOptions) -> SheetSource:
     """Return the source of the first visible sheet that has rows."""
-    if find_spec("openpyxl") is None:
+    if find_spec("openpyxl") is None or find_spec("xlsxwriter") is None:
         raise MissingExtraError("xlsx", "a spreadsheet")
     import openpyxl
 
@@ -76,11 +77,10 @@ def open_source(location: str, name: str, options: InputOptions) -> SheetSource:
             # Files may state other dimensions than they have.
             sheet.reset_dimensions()
         number = _chosen(sheets, location)
-        columns = _Columns(_MOST_TEXT + _MOST_TIMES * size)
-        n_empty = _read_rows(sheets[number:], columns)
+        columns = _Columns(sheets[number:], _MOST_TEXT + _MOST_TIMES * size)
         table, kinds = columns.finish()
-        if n_empty:
-            _log.info("%s: left out %s", location, counted(n_empty, "empty row"))
+        if columns.n_empty:
+            _log.info("%s: left out %s", location, counted(columns.n_empty, "empty row"))
         return SheetSource(table, kinds, location, name, sheets[number].title)
 
 
@@ -190,67 +190,46 @@ def _value(cell: Any) -> Value:
     return str(value)
 
 
-def _read_rows(sheets: list[Any], columns: _Columns) -> int:
-    """Read a sheet, and the next ones where it is full; return its empty rows between others."""
-    header: list[Value] | None = None
-    n_empty = 0
-    for sheet in sheets:
-        n_rows, n_waiting = 1, 0
-        rows = _rows(sheet)
-        first = next(filter(None, rows), None)
-        if first is None or (header is not None and first != header):
-            break
-        if header is None:
-            header = first
-            columns.start(header)
-        for row in rows:
-            n_rows += 1
-            if row:
-                n_empty += n_waiting
-                columns.append(row)
-            n_waiting = 0 if row else n_waiting + 1
-        if n_rows < _FULL:
-            break
-    return n_empty
-
-
-# The kind of each cell, a byte, with which a text becomes the value that it was.
-_EMPTY, _TEXT, _WHOLE, _FLOAT, _BOOL, _DATE, _DATETIME, _TIME, _DURATION = range(9)
-_KINDS: dict[type, int] = {
-    type(None): _EMPTY,
-    str: _TEXT,
-    int: _WHOLE,
-    float: _FLOAT,
-    bool: _BOOL,
-    date: _DATE,
-    datetime: _DATETIME,
-    time: _TIME,
-    timedelta: _DURATION,
-}
+# The kind of each cell, a byte: with it a text becomes the original value.
+_KINDS: tuple[type, ...] = (type(None), str, int, float, bool, date, datetime, time, timedelta)
+_EMPTY, _TEXT, _WHOLE, _FLOAT, _BOOL, _DATE, _DATETIME, _TIME, _DURATION = range(len(_KINDS))
 
 
 class _Columns:
-    """Collects rows as columns of text, with the kind of each cell."""
+    """Rows of a sheet, collected as columns of text with the kind of each cell."""
 
-    def __init__(self, most_text: int) -> None:
+    def __init__(self, sheets: list[Any], most_text: int) -> None:
         self._most_text = most_text
         self._names: list[str] = []
-        self._waiting: list[list[Value]] = []
         self._columns: list[tuple[list[pa.Array], bytearray]] = []
         self._n_rows = self._n_bytes = 0
+        self.n_empty = 0
+        rows = self._rows_of(sheets)
+        while batch := list(islice(rows, _ROWS_TOGETHER)):
+            self._add(batch)
 
-    def start(self, header: list[Value]) -> None:
-        """Take the names of the columns."""
-        self._names = [text_of(value) for value in header]
+    def _rows_of(self, sheets: list[Any]) -> Iterator[list[Value]]:
+        """Yield the rows of a sheet, and of the next ones if it is full; count empty rows."""
+        header: list[Value] | None = None
+        for sheet in sheets:
+            n_rows, n_waiting = 1, 0
+            rows = _rows(sheet)
+            first = next(filter(None, rows), None)
+            if first is None or (header is not None and first != header):
+                return
+            header = first
+            self._names = [text_of(value) for value in header]
+            for row in rows:
+                n_rows += 1
+                if row:
+                    # Rows after the last one with a value do not count.
+                    self.n_empty += n_waiting
+                    yield row
+                n_waiting = 0 if row else n_waiting + 1
+            if n_rows < _FULL:
+                return
 
-    def append(self, row: list[Value]) -> None:
-        """Take a row, which may be wider than the header."""
-        self._waiting.append(row)
-        if len(self._waiting) == _ROWS_TOGETHER:
-            self._end_batch()
-
-    def _end_batch(self) -> None:
-        rows, self._waiting = self._waiting, []
+    def _add(self, rows: list[list[Value]]) -> None:
         n_columns = max(len(self._columns), len(self._names), *map(len, rows))
         if (self._n_rows + len(rows)) * n_columns > _MOST_CELLS:
             message = (
@@ -263,42 +242,34 @@ class _Columns:
             self._columns.append(([above], bytearray(self._n_rows)))
         for column, (texts, kinds) in enumerate(self._columns):
             values = [row[column] if column < len(row) else None for row in rows]
-            found = pa.array([text_of(value) or None for value in values], pa.string())
-            self._n_bytes += found.nbytes
+            texts.append(pa.array([text_of(value) or None for value in values], pa.string()))
+            kinds.extend(_KINDS.index(type(value)) for value in values)
+            self._n_bytes += texts[-1].nbytes
             if self._n_bytes > self._most_text:
                 message = (
                     f"its rows are more than {self._most_text >> 20:,} MB, as of files made to "
                     "fill the memory; save the sheet as CSV"
                 )
                 raise _RefusedError(message)
-            texts.append(found)
-            kinds.extend(_KINDS[type(value)] for value in values)
         self._n_rows += len(rows)
 
     def finish(self) -> tuple[pa.Table, list[bytes]]:
         """Return the table, and the kinds of each column's cells."""
-        if self._waiting:
-            self._end_batch()
-        empty = ([pa.array([], pa.string())], bytearray())
-        columns = self._columns or [empty] * len(self._names)
-        names = self._names + [""] * (len(columns) - len(self._names))
-        kinds = [bytes(codes) for _, codes in columns]
-        arrays = [pa.chunked_array(texts) for texts, _ in columns]
-        typed = [_typed(texts, codes) for texts, codes in zip(arrays, kinds, strict=True)]
-        named = [name or _letters(number) for number, name in enumerate(names)]
-        return pa.table(typed, names=named), kinds
+        columns = self._columns or [([pa.array([], pa.string())], bytearray())] * len(self._names)
+        names = [*self._names, *[""] * (len(columns) - len(self._names))]
+        names = [name or _letters(number) for number, name in enumerate(names)]
+        arrays = [_typed(pa.chunked_array(texts), set(kinds)) for texts, kinds in columns]
+        return pa.table(arrays, names=names), [bytes(kinds) for _, kinds in columns]
 
 
-def _typed(texts: pa.ChunkedArray, kinds: bytes) -> pa.ChunkedArray:
+def _typed(texts: pa.ChunkedArray, kinds: set[int]) -> pa.ChunkedArray:
     """Return the numbers of a column that has only numbers; the texts of another one."""
-    found = set(kinds) - {_EMPTY}
-    if not found or not found <= {_WHOLE, _FLOAT}:
-        return texts
-    try:
-        return texts.cast(pa.int64() if found == {_WHOLE} else pa.float64())
-    except pa.ArrowInvalid:
+    found = kinds - {_EMPTY}
+    if found and found <= {_WHOLE, _FLOAT}:
         # Beyond 64 bits the digits are kept as text.
-        return texts
+        with suppress(pa.ArrowInvalid):
+            return texts.cast(pa.int64() if found == {_WHOLE} else pa.float64())
+    return texts
 
 
 def _letters(column: int) -> str:
@@ -352,31 +323,28 @@ def _value_of(text: str, kind: int) -> Value:
         return text
 
 
-class SheetBlock(TableBlock):
+class _SheetBlock(TableBlock):
     """Rows of a sheet; empty cells are empty texts, and numbers are text in a column of texts."""
+
+    def _with_texts(self, names: Sequence[str], *, are_filled: bool) -> Self:
+        table = self._table
+        for place, name in enumerate(table.column_names):
+            if name in names:
+                texts = table.column(place).cast(pa.string())
+                texts = pc.fill_null(texts, "") if are_filled else texts
+                table = table.set_column(place, name, texts)
+        return self._with(table)
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Check the named columns and return them."""
-        table = self._table
-        for place, name in enumerate(table.column_names):
-            if name in columns.texts:
-                column = table.column(place)
-                texts = pc.fill_null(column.cast(pa.string()), "")
-                table = table.set_column(place, name, texts)
-        block = TableBlock(table, int(self.numbers[0]) if len(self) else 1, self._path)
-        return block.parse(columns, select=select, skip_bad=skip_bad)
+        block = self._with_texts(columns.texts, are_filled=True)
+        return TableBlock.parse(block, columns, select=select, skip_bad=skip_bad)
 
-    def with_cuts(self, cuts: Cuts) -> SheetBlock:
+    def with_cuts(self, cuts: Cuts) -> Self:
         """Cut spans out of the columns of the texts, which are columns of texts then."""
-        table = self._table
-        for place, name in enumerate(table.column_names):
-            if name in cuts.columns:
-                texts = table.column(place).cast(pa.string())
-                table = table.set_column(place, name, texts)
-        block = SheetBlock(table, int(self.numbers[0]), self._path)
-        return super(SheetBlock, block).with_cuts(cuts)
+        return TableBlock.with_cuts(self._with_texts(cuts.columns, are_filled=False), cuts)
 
 
 class SheetSource(MemorySource):
@@ -398,6 +366,7 @@ class SheetSource(MemorySource):
     """
 
     input_options = frozenset({"input_format", "sheet"})
+    block_type = _SheetBlock
 
     def __init__(
         self, table: pa.Table, kinds: list[bytes], location: str, name: str, sheet: str
@@ -410,18 +379,6 @@ class SheetSource(MemorySource):
         """Return the name of the file and the number of the row."""
         return Source.default_ids(self, numbers)
 
-    def blocks(self) -> Iterator[RowBlock]:
-        """Slice the table; nothing is copied."""
-        for block in super().blocks():
-            rows = SheetBlock(block.to_table(), int(block.numbers[0]), self.origin)
-            rows.end = block.end
-            yield rows
-
-    def check_writable(self) -> None:
-        """Raise where the library that writes spreadsheets is not installed."""
-        if find_spec("xlsxwriter") is None:
-            raise MissingExtraError("xlsx", "a spreadsheet of the rows")
-
     @property
     def written_name(self) -> str:
         """Return the name of the spreadsheet of rows, which has no macros."""
@@ -430,7 +387,6 @@ class SheetSource(MemorySource):
 
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of a spreadsheet."""
-        self.check_writable()
         return _SheetWriter(self, folder / self.written_name)
 
 
@@ -442,7 +398,7 @@ class _SheetWriter(RowWriter):
 
         self._location, self._destination, self._kinds = source.location, destination, source.kinds
         self._spreadsheet = Spreadsheet()
-        self._spreadsheet.add_sheet(source.column_names(), source.sheet)
+        self._spreadsheet.add_sheet(source.schema().names, source.sheet)
 
     def prepare(self, block: RowBlock, select: Mask) -> tuple[list[int], pa.Table | None]:
         """Return the numbers and values of the selected rows."""

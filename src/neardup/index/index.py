@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
+from neardup.files.arrowcolumns import StoredBlock
 from neardup.files.ids import as_text, common_id_type, hash_ids
 from neardup.files.languages import languages_of_ids
-from neardup.files.memory import StoredBlock
-from neardup.files.parquetwriter import TableWriter
+from neardup.files.parquet import TableWriter
 from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.index.store import Manifest
 from neardup.runs.runner import Runner
@@ -285,9 +285,9 @@ class IndexSource(Source):
         self.name, self.origin = f"{folder.name}.parquet", str(folder)
         self._index, self._block_rows = index, block_rows
 
-    def column_names(self) -> list[str]:
-        """Return the names of the columns."""
-        return ["id", "text", *self._index.columns]
+    def schema(self) -> pa.Schema:
+        """Return the columns of the documents."""
+        return self._index.read_rows(np.empty(0, np.int64)).schema
 
     def blocks(self) -> Iterator[RowBlock]:
         """Read the documents that are there."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, MissingExtraError, ReadError
+from neardup.files.delimited import with_header_delimiter
 from neardup.files.inputs import Inputs, resolve_inputs, resolve_paths
 from neardup.files.rows import Source
 from neardup.files.streams import Destination, InputStream, is_url, path_of, read_blocks, reading
@@ -99,7 +100,7 @@ def resolve_tables(data: Any, *, options: InputOptions | None = None) -> Inputs:
     for source in found:
         if source.extracts_text:
             raise InvalidInputError(_A_DOCUMENT, path=source.origin)
-    sources = found.changed(lambda each: each.as_table())
+    sources = found.changed(with_header_delimiter)
     for source in sources:
         names = source.column_names() or ()
         twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]

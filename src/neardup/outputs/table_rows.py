@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from neardup.files.memory import TableBlock
+from neardup.files.arrowcolumns import TableBlock
 from neardup.files.rows import RowBlock
 from neardup.tables import Int64s
 

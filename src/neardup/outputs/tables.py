@@ -211,7 +211,7 @@ def _write_groups(
     groups: Iterable[pa.Table], schema: pa.Schema, destination: Destination, digest: Any = None
 ) -> None:
     # Tables as text do not load the Parquet writer.
-    from neardup.files.parquetwriter import TableWriter
+    from neardup.files.parquet import TableWriter
 
     with TableWriter(destination, _without_dictionaries(schema), digest=digest) as writer:
         for group in groups:

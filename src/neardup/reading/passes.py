@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from neardup.errors import ReadError
+from neardup.files.arrowcolumns import TableBlock
 from neardup.files.ids import EarlyIds, choose_id_column
-from neardup.files.memory import TableBlock
 from neardup.files.passes import ReadingPass
-from neardup.files.rawsource import Buffers
+from neardup.files.rawrows import Buffers
 from neardup.files.rows import ColumnNames, Place, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination, file_has_changed
 from neardup.kernels.common import strings
@@ -758,7 +758,7 @@ def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
     stays = stays & documents.is_document
     tables = []
     for source, start, stop in documents.ranges():
-        schema = source.arrow_schema()
+        schema = source.schema() if source.has_fixed_columns else None
         if start == stop and schema is not None:
             # A table without rows still has columns.
             tables.append(schema.empty_table())

@@ -21,7 +21,7 @@ import numpy as np
 from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, option_name
 from neardup.files.inputs import Inputs
 from neardup.files.problems import listed_names
-from neardup.files.rows import Mask, Place, RowBlock, RowWriter, SomeRows, Source, WrappedSource
+from neardup.files.rows import Mask, Place, RowBlock, Source, WrappedSource
 from neardup.files.streams import one_line
 from neardup.reading.sign import columns_there, where_to_have
 from neardup.runs.progress import may_go_on
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.files.rows import TakeMemory
-    from neardup.files.streams import Destination, OutputStream
     from neardup.index.index import OpenIndex
     from neardup.outputs.summary_records import Filtered
 
@@ -455,25 +454,14 @@ def _cast(x: Any, template: str, y: Any = None) -> Any:
     return put(json.loads(_parsed(template)))
 
 
-# Sources of the rows that meet a condition.
-
-
 class FilteredSource(WrappedSource):
-    """The rows of a source that meet a condition, with their original numbers.
-
-    Parameters
-    ----------
-    inner
-        The source of all rows.
-    condition
-        Condition on the rows.
-    """
+    """The rows of a source that meet a condition, with their original numbers."""
 
     def __init__(self, inner: Source, condition: Condition) -> None:
         super().__init__(inner)
         self.condition = condition
-        # Known once all rows have been read.
-        self._n_others: int | None = None
+        # Known once all rows have been read, in this process or in another one.
+        self.n_others: int | None = None
 
     @property
     def files(self) -> Sequence[Source]:
@@ -483,20 +471,11 @@ class FilteredSource(WrappedSource):
     @property
     def n_filtered(self) -> int:
         """Number of rows left out, counted during reading."""
-        if self._n_others is None:
+        if self.n_others is None:
             for _ in self.blocks():
                 pass
-        assert self._n_others is not None
-        return self._n_others
-
-    @property
-    def is_counted(self) -> bool:
-        """Whether the number of rows left out is known."""
-        return self._n_others is not None
-
-    def count_filtered(self, number: int) -> None:
-        """Record the number of rows left out, as counted by another process."""
-        self._n_others = number
+        assert self.n_others is not None
+        return self.n_others
 
     def blocks(self) -> Iterator[RowBlock]:
         """Read the source from its start, without empty blocks.
@@ -504,47 +483,20 @@ class FilteredSource(WrappedSource):
         Idle threads of a map evaluate the condition.
         """
         n_others = 0
-        decided = map_ordered(lambda each: (each, self._chosen(each)), self.inner.blocks(), 1)
-        for block, found in decided:
-            n_others += len(block) - len(found)
-            if len(found):
-                yield found
-        self._n_others = n_others
 
-    def _chosen(self, block: RowBlock) -> RowBlock:
-        rows = self.condition.of(self.inner, block)
-        return block if rows.all() else SomeRows(block, rows)
+        def chosen(block: RowBlock) -> tuple[int, RowBlock]:
+            found = block.select(self.condition.of(self.inner, block))
+            return len(block) - len(found), found
+
+        for n_left_out, block in map_ordered(chosen, self.inner.blocks(), 1):
+            n_others += n_left_out
+            if len(block):
+                yield block
+        self.n_others = n_others
 
     def block_at(self, place: Place, numbers: Int64s, take: TakeMemory) -> RowBlock:
         """Read rows again from the position of a block."""
         return self.inner.block_at(place, numbers, take)
-
-    def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer of rows of the source."""
-        return _Writer(self.inner.writer(folder))
-
-    def json_lines_writer(self, output: OutputStream) -> RowWriter | None:
-        """Open a writer of rows as JSON lines, if the source is JSON."""
-        writer = self.inner.json_lines_writer(output)
-        return None if writer is None else _Writer(writer)
-
-
-class _Writer(RowWriter):
-    """Pass rows to a writer of their original source."""
-
-    def __init__(self, writer: RowWriter) -> None:
-        self._writer = writer
-
-    def prepare(self, block: RowBlock, select: Mask) -> Any:
-        if isinstance(block, SomeRows):
-            return self._writer.prepare(block.block, block.of_all(select))
-        return self._writer.prepare(block, select)
-
-    def append(self, prepared: Any) -> None:
-        self._writer.append(prepared)
-
-    def close(self) -> None:
-        self._writer.close()
 
 
 def rows_where(sources: Inputs, where: str | None) -> Inputs:

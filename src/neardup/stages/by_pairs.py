@@ -283,7 +283,8 @@ def open_pair_table(pairs: Any) -> PairTable:
     sources = resolve_tables(pairs)
     about = None
     if len(sources) == 1:
-        about = read_about(sources[0].schema_metadata())
+        schema = sources[0].schema()
+        about = read_about((schema and schema.metadata) or {})
     return PairTable(str(pairs) if is_named else "the table", sources, about)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from neardup.errors import NeardupError, NeardupHint, option_name
-from neardup.files.rawsource import RawSource
+from neardup.files.rawrows import RawSource
 from neardup.files.rows import ColumnNames, Source
 from neardup.runs.progress import job_logger
 from neardup.text.forms import UNSPACED_BLOCKS
@@ -92,7 +92,11 @@ _SOURCES, _BYTES, _DOCUMENTS, _CHARACTERS = 8, 1 << 17, 16, 1000
 
 def _beginnings(sources: Sequence[Source], columns: ColumnNames) -> list[str]:
     # Text extraction is slow, unless the job has cached the texts.
-    cheap = [each for each in sources if not each.extracts_text or each.kept_texts is not None]
+    cheap = [
+        each
+        for each in sources
+        if not each.extracts_text or all(file.kept_texts is not None for file in each.files)
+    ]
     n = min(_SOURCES, len(cheap))
     texts: list[str] = []
     for source in (cheap[i * len(cheap) // n] for i in range(n)):

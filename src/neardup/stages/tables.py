@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError, option_name
+from neardup.files.arrowcolumns import TableBlock
 from neardup.files.ids import IdTable, as_text, choose_id_column
-from neardup.files.memory import TableBlock
 from neardup.files.parquet import ParquetSource
 from neardup.files.passes import ReadingPass, TextBlock, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
@@ -146,7 +146,7 @@ def open_table(
     if (
         stored
         and len(stored) == len(sources)
-        and all(source.schema.equals(stored[0].schema) for source in stored)
+        and all(source.schema().equals(stored[0].schema()) for source in stored)
     ):
         rows = _rows_of(stored)
     else:
@@ -160,7 +160,8 @@ def open_table(
         return table
 
     schema = finish(rows.schema.empty_table(), 0).schema
-    metadata = sources[0].schema_metadata() if len(sources) == 1 else {}
+    stored_schema = sources[0].schema() if len(sources) == 1 else None
+    metadata = (stored_schema and stored_schema.metadata) or {}
     summary = None
     with suppress(KeyError, ValueError):
         summary = json.loads(metadata[METADATA_KEY])
@@ -176,7 +177,7 @@ def open_written(path: str) -> TableRows:
 
 def _rows_of(sources: Sequence[ParquetSource]) -> TableRows:
     return TableRows(
-        sources[0].schema.remove_metadata(),
+        sources[0].schema().remove_metadata(),
         sum(source.known_rows for source in sources),
         lambda: (block for source in sources for block in source.blocks()),
     )

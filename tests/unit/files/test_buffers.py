@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from neardup.files.rawsource import Buffers
+from neardup.files.rawrows import Buffers
 from tests.each import each_of
 
 

@@ -13,8 +13,7 @@ import pytest
 
 from neardup.errors import InvalidInputError, ReadError, WriteError
 from neardup.files import parquet
-from neardup.files.parquet import ParquetSource
-from neardup.files.parquetwriter import TableWriter
+from neardup.files.parquet import ParquetSource, TableWriter
 from neardup.files.rows import ColumnNames
 from neardup.files.streams import LocalDestination
 from tests.each import each_of
@@ -68,7 +67,7 @@ def test_writer__schema_and_metadata(source, write_rows):
     made = source(table(), compression="gzip")
     path = write_rows(made, lambda i: i % 3 == 0)
     assert pq.read_table(path).equals(table().filter(pa.array(np.arange(N) % 3 == 0)))
-    assert pq.read_schema(path).equals(made.schema, check_metadata=True)
+    assert pq.read_schema(path).equals(made.schema(), check_metadata=True)
     assert pq.ParquetFile(path).metadata.row_group(0).column(0).compression == "ZSTD"
 
 
@@ -99,7 +98,7 @@ def test_parse__kinds_of_strings(source, write_rows, column):
     assert rows.text.type in (pa.string(), pa.large_string())
     path = write_rows(made, lambda i: i in (0, 1, 3))
     assert pq.read_table(path).to_pylist() == [data.to_pylist()[i] for i in (0, 1, 3)]
-    assert pq.read_schema(path).equals(made.schema, check_metadata=True)
+    assert pq.read_schema(path).equals(made.schema(), check_metadata=True)
 
 
 def test_parse__null_and_not_utf8(source):
@@ -161,9 +160,7 @@ def test_parse__columns_of_nulls(source):
 
 
 def test_table_writer__flushes_and_fails(tmp_path, monkeypatch):
-    from neardup.files import parquetwriter
-
-    monkeypatch.setattr(parquetwriter, "_GROUP_ROWS", 10)
+    monkeypatch.setattr(parquet, "_GROUP_ROWS", 10)
     writer = TableWriter(LocalDestination(tmp_path / "x" / "a.parquet"), table().schema)
     for _ in range(3):
         writer.append(table(6))
@@ -215,7 +212,7 @@ def test_table_writer__groups_and_digest(tmp_path, sizes):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_table_writer__disk_full(monkeypatch):
     writer = TableWriter(LocalDestination(Path("/dev/full")), table().schema)
-    monkeypatch.setattr("neardup.files.parquetwriter._GROUP_ROWS", 10)
+    monkeypatch.setattr("neardup.files.parquet._GROUP_ROWS", 10)
     texts = np.random.default_rng(2).bytes(1 << 20).hex()
     large = table(40).set_column(0, "text", pa.array([texts] * 40))
     with pytest.raises(

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError
-from neardup.files import ids as files_ids
 from neardup.files import ids as ids_module
 from neardup.files.ids import check_unique
 from neardup.reading.texts import IdLookup
@@ -29,14 +28,12 @@ def expected_error(values):
 
 
 @pytest.mark.parametrize("mask", [0, 3, 2**64 - 1])
-@pytest.mark.parametrize("at_a_time", [1, 5, 1000])
 @given(parts)
-def test_check_unique__whatever_the_hashes(at_a_time, mask, parts):
+def test_check_unique__whatever_the_hashes(mask, parts):
     values = [value for part in parts for value in part]
     expected = expected_error(values)
     real = ids_module.hash_ids
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files_ids, "_HASHED", at_a_time)
         patch.setattr(ids_module, "hash_ids", lambda ids: real(ids) & np.uint64(mask))
         if expected is None:
             check_unique(Ids(parts, pa.int64()), lambda place: ("f", place), COLUMNS)

@@ -17,7 +17,7 @@ import neardup
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
-from neardup.files.rawsource import RawSource
+from neardup.files.rawrows import RawSource
 from neardup.outputs.table_rows import TableRows
 from neardup.outputs.tables import write_parquet_parts
 from neardup.stages.output import open_output

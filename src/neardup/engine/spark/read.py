@@ -351,7 +351,7 @@ def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
     This is a separate pass over the columns of the condition, in stretches of long files.
     """
     filtered = [
-        source for source in sources if isinstance(source, FilteredSource) and not source.is_counted
+        each for each in sources if isinstance(each, FilteredSource) and each.n_others is None
     ]
     if not filtered:
         return
@@ -361,7 +361,7 @@ def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
     for number, n in cluster.results(counting, lay_out_tasks(cluster, tasks), keep=("where",)):
         counts[number] += n
     for source, n in zip(filtered, counts.tolist(), strict=True):
-        source.count_filtered(n)
+        source.n_others = n
 
 
 def _count_filtered(condition: Condition, reading: TaskReading) -> Iterator[tuple[int, int]]:

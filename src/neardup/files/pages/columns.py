@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.files.extracted import extract_texts, uncuttable
+from neardup.files.extracted import extract_texts
 from neardup.files.pages.html import OPTIONS, html_text, need_parser
 from neardup.files.problems import Problems
 from neardup.files.rows import (
@@ -26,10 +26,9 @@ from neardup.files.rows import (
 )
 
 if TYPE_CHECKING:
-    from neardup.errors import InvalidInputError
     from neardup.files.cuts import Cuts
     from neardup.files.rows import KeptTexts
-    from neardup.files.streams import Destination, OutputStream
+    from neardup.files.streams import Buffer, Destination
     from neardup.options.groups import InputOptions
 
 _KIND = "HTML in a column"
@@ -49,13 +48,9 @@ class HtmlColumnSource(WrappedSource):
     def __init__(self, table: Source, options: InputOptions) -> None:
         need_parser(main_text=options.main_text)
         super().__init__(table)
-        self.extracts_text, self._options = True, options
+        self.extracts_text, self.uncuttable, self._options = True, _KIND, options
         # The characters of the table are decoded before there are pages.
         self.input_options = table.input_options | (OPTIONS - {"encoding"}) | {"input_format"}
-
-    def cut_refusal(self) -> InvalidInputError:
-        """Return an error: text is not cut out of HTML."""
-        return uncuttable(_KIND, self.origin)
 
     def blocks(self) -> Iterator[RowBlock]:
         """Read the table from its start."""
@@ -65,11 +60,6 @@ class HtmlColumnSource(WrappedSource):
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of rows of the table."""
         return _TableRowsWriter(self.inner.writer(folder))
-
-    def json_lines_writer(self, output: OutputStream) -> RowWriter | None:
-        """Open a writer of rows as JSON lines, if the table is of JSON."""
-        writer = self.inner.json_lines_writer(output)
-        return None if writer is None else _TableRowsWriter(writer)
 
 
 class _HtmlBlock(RowBlock):
@@ -125,10 +115,17 @@ class _HtmlBlock(RowBlock):
         """Return columns of the rows that can be read, as they are in the table."""
         return self.rows.readable_columns(names)
 
+    def json_lines(self) -> list[Buffer] | None:
+        """Return the rows as JSON lines, if the table is of JSON."""
+        return self.rows.json_lines()
+
+    def select(self, rows: Mask | None) -> _HtmlBlock:
+        """Return some of the rows as a block."""
+        return _HtmlBlock(self.rows.select(rows), self._options, self._path, self._kept)
+
     def with_cuts(self, cuts: Cuts) -> RowBlock:
-        """Return the block itself if nothing is to be cut, else raise."""
-        if len(cuts):
-            raise uncuttable(_KIND, self._path)
+        """Return the block itself: no text is cut."""
+        assert not len(cuts)
         return self
 
 

@@ -14,8 +14,7 @@ from functools import partial
 from importlib.util import find_spec
 
 from neardup.errors import MissingExtraError
-from neardup.files.binary import HEAD_BYTES, foreign_kind
-from neardup.files.encodings import encoding_by_mark
+from neardup.files.encodings import HEAD_BYTES, encoding_by_mark, foreign_kind
 from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
 from neardup.files.problems import not_utf8
 from neardup.files.streams import suffix_below

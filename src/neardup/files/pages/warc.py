@@ -19,11 +19,11 @@ import pyarrow as pa
 
 from neardup.errors import InvalidInputError, MissingExtraError, NeardupError
 from neardup.files.arrowcolumns import parse_arrow
-from neardup.files.extracted import UnreadableFileError, extract_texts, uncuttable
+from neardup.files.encodings import BYTE_ORDER_MARK
+from neardup.files.extracted import UnreadableFileError, extract_texts
 from neardup.files.pages.html import MAX_PAGE_BYTES, OPTIONS, decode_page, need_parser, page_text
 from neardup.files.problems import Problems, check_columns
-from neardup.files.rawrows import BLOCK_BYTES, BYTE_ORDER_MARK, RawBlock, RawRows
-from neardup.files.rawsource import RawSource
+from neardup.files.rawrows import BLOCK_BYTES, RawBlock, RawRows, RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
 from neardup.files.streams import OutputStream
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from fastwarc.warc import WarcRecord
 
-    from neardup.files.cuts import Cuts
     from neardup.files.rawrows import Cutter
     from neardup.files.rows import KeptTexts
     from neardup.files.streams import Destination, InputStream
@@ -87,7 +86,7 @@ class WarcSource(RawSource):
     """
 
     input_options = OPTIONS | {"input_format"}
-    extracts_text = True
+    extracts_text, uncuttable = True, _KIND
 
     def __init__(
         self, location: str, name: str, options: InputOptions, *, block_bytes: int = BLOCK_BYTES
@@ -96,14 +95,9 @@ class WarcSource(RawSource):
         super().__init__(location, name, encoding=None, block_bytes=block_bytes)
         self._options = options
 
-    def column_names(self) -> list[str]:
-        """Return the names of the columns; ``id`` is that of the record of a page."""
-        names: list[str] = _SCHEMA.names
-        return names
-
-    def cut_refusal(self) -> InvalidInputError:
-        """Return an error: text is not cut out of pages."""
-        return uncuttable(_KIND, self.location)
+    def schema(self) -> pa.Schema:
+        """Return the columns; ``id`` is that of the record of a page."""
+        return _SCHEMA
 
     def blocks(self) -> Iterator[RowBlock]:
         """Read the records of pages from the start of the file."""
@@ -288,14 +282,10 @@ class _WarcBlock(RawBlock):
         super().__init__(path, raw)
         self._options, self._kept = options, kept
 
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        """Give the named columns."""
+    def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         check_columns(columns, _SCHEMA, path=self.path, sample=dict)
-        raw = self.raw.select(select)
         problems = Problems(raw.numbers, self.path, skip_bad)
-        pages = self._pages(select)
+        pages = [_Page.of(raw[index]) for index in range(len(raw))]
         texts = extract_texts(
             pages,
             lambda page: page.text(self._options),
@@ -314,25 +304,12 @@ class _WarcBlock(RawBlock):
         )
         return problems.with_bad_rows(rows)
 
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give the text of the records, and the values of their headers."""
-        return self.some_columns(_SCHEMA.names, select)
-
-    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Give some columns; texts are taken out of the pages only if they are among them."""
-        there = [name for name in dict.fromkeys(names) if name in _SCHEMA.names]
-        texts = self.parse(ColumnNames(), select=select).text if "text" in there else None
-        return _table(self._pages(select), there, texts)
-
-    def _pages(self, select: Mask | None) -> list[_Page]:
-        raw = self.raw.select(select)
-        return [_Page.of(raw[index]) for index in range(len(raw))]
-
-    def with_cuts(self, cuts: Cuts) -> RawBlock:
-        """Return the block itself if nothing is to be cut, else raise."""
-        if len(cuts):
-            raise uncuttable(_KIND, self.path)
-        return self
+    def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
+        """Return some columns; texts are extracted only if they are among them."""
+        there = [name for name in dict.fromkeys(names or _SCHEMA.names) if name in _SCHEMA.names]
+        has_text = names is None or "text" in names
+        texts = self._parse(raw, ColumnNames(), skip_bad=False).text if has_text else None
+        return _table([_Page.of(raw[index]) for index in range(len(raw))], there, texts)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 from neardup.documents.other import resolve_against
 from neardup.engine.engine import Change, Engine
 from neardup.engine.opening import open_engine
+from neardup.errors import InvalidInputError
 from neardup.files.inputs import check_effect, passed_over, resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.equal_units import cut_equal_passages, cut_equal_units
@@ -177,10 +178,14 @@ def _check_sources(
 ) -> None:
     """Raise for options without effect, and for formats that cannot be cut."""
     check_effect(plan.options, sources, others)
-    for source in sources:
-        refusal = source.cut_refusal()
-        if refusal is not None:
-            raise refusal
+    for file in (file for source in sources for file in source.files):
+        if file.uncuttable is not None:
+            message = (
+                f"text cannot be cut out of {file.uncuttable}, which is written back byte for "
+                "byte; cut it out of its text, which dedup writes with format='jsonl' "
+                "(--format jsonl)"
+            )
+            raise InvalidInputError(message, path=file.origin)
 
 
 def cut_as_named(

@@ -1,4 +1,4 @@
-"""Check JSON objects, find the values of members, and write out strings.
+"""Find elements of JSON arrays, check objects, find values of members, and write out strings.
 
 ``place_values`` checks objects as parsers do, and accepts only objects that all parsers accept;
 ``find_members`` is for objects that a parser has accepted.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
-from neardup.kernels.file.rawrows import copy_bytes, is_space
 from neardup.kernels.text.folding import HIGH_BITS, decode, load_eight
 from neardup.kernels.types import Bools, Bytes, ConstBytes, ConstInt64s, Int, Int64s
 
@@ -24,6 +23,21 @@ _STRIDE, _LONG_STRIDE = 32, 64
 _ONES, _3 = np.uint64(0x0101010101010101), np.uint64(3)
 _QUOTES, _BACKSLASHES = _ONES * np.uint64(_QUOTE), _ONES * np.uint64(_BACKSLASH)
 _SPACES = _ONES * np.uint64(32)
+
+
+@inlined
+def copy_bytes(data: ConstBytes, start: Int, stop: Int, target: Bytes, to: Int) -> None:
+    """Copy a range of bytes, because slice assignment makes Numba compile an error text too."""
+    # Unsigned, since an index that may be negative keeps the compiler from copying many at a time.
+    source, place = np.uint64(start), np.uint64(to)
+    for k in range(np.uint64(stop - start)):
+        target[place + k] = data[source + k]
+
+
+@inlined
+def is_space(byte: int) -> bool:
+    """Return whether a byte is white space in JSON."""
+    return byte == 32 or byte == 10 or byte == 13 or byte == 9
 
 
 @inlined
@@ -619,7 +633,7 @@ def find_characters(
     offsets: ConstInt64s,
     places: Int64s,
 ) -> None:
-    """Find the bytes at which characters of strings start, as ``rawrows.find_characters`` does."""
+    """Find the bytes at which characters of strings start."""
     for s in range(starts.shape[0]):
         i, stop = starts[s], stops[s]
         passed = np.int64(0)
@@ -653,3 +667,101 @@ def find_characters(
                 i = _next_character(data, i, stop)
                 passed += 1
             places[c] = i
+
+
+# States of the JSON array kernel.
+OPENING, VALUE_OR_END, COMMA_OR_END, VALUE, NOTHING = 0, 1, 2, 3, 4
+
+
+@kernel
+def cut_array(
+    data: ConstBytes,
+    state: int,
+    is_final: int,
+    starts: Int64s,
+    ends: Int64s,
+) -> tuple[int, int, int, int]:
+    """Find the elements of a JSON array in a piece of its file.
+
+    Only brackets, strings and commas are checked; a parser must validate the elements. ``state`` is
+    the state at byte 0; ``is_final`` marks the last piece. ``starts`` and ``ends`` take one entry
+    per element: at most the number of commas plus one.
+
+    Returns the number of complete elements, the bytes consumed, the new state, and the position of
+    an invalid byte, or -1.
+    """
+    n = data.shape[0]
+    count = 0
+    i = 0
+    while i < n:
+        byte = data[i]
+        if is_space(byte):
+            i += 1
+            continue
+        if state == OPENING:
+            if byte != 91:
+                return count, i, state, i
+            state = VALUE_OR_END
+            i += 1
+            continue
+        if state == NOTHING:
+            return count, i, state, i
+        if state == COMMA_OR_END:
+            if byte == 44:
+                state = VALUE
+            elif byte == 93:
+                state = NOTHING
+            else:
+                return count, i, state, i
+            i += 1
+            continue
+        if byte == 93 and state == VALUE_OR_END:
+            state = NOTHING
+            i += 1
+            continue
+        if byte == 44 or byte == 93 or byte == 125:
+            return count, i, state, i
+        # An element: brackets and strings end by themselves, anything else before , ] or space.
+        depth = 0
+        in_string = False
+        is_complete = False
+        j = i
+        while j < n:
+            byte = data[j]
+            if in_string:
+                if byte == 92:
+                    j += 2
+                    continue
+                if byte == 34:
+                    in_string = False
+                    if depth == 0:
+                        j += 1
+                        is_complete = True
+                        break
+            elif byte == 34:
+                in_string = True
+            elif byte == 123 or byte == 91:
+                depth += 1
+            elif byte == 125 or byte == 93:
+                if depth == 0:
+                    is_complete = True
+                    break
+                depth -= 1
+                if depth == 0:
+                    j += 1
+                    is_complete = True
+                    break
+            elif depth == 0 and (byte == 44 or is_space(byte)):
+                is_complete = True
+                break
+            j += 1
+        if not is_complete:
+            if not (is_final != 0 and depth == 0 and not in_string):
+                break
+            j = n
+        starts[count] = i
+        ends[count] = j
+        count += 1
+        state = COMMA_OR_END
+        i = j
+    return count, i, state, -1
