@@ -1,14 +1,11 @@
-"""Pages of the reference that the site makes: one a command, one a function or class.
+"""Pages of the reference that the site makes: one per command, function and class.
 
-What a command's help does not say stands in its section of ``command-line.md``, which on the site
-becomes a page of its own, with the help. Links to ``command-line.md#...`` lead there, and old
-addresses go on working. What of Python is public stands in ``api.md``.
+A section of ``command-line.md`` becomes a page of its own, with the help of its command. Links to
+``command-line.md#...`` lead there. Public names of Python are described by their docstrings.
 """
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import re
 import sys
 from pathlib import Path
@@ -18,6 +15,9 @@ import click
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
+import neardup  # noqa: E402
+import neardup.errors  # noqa: E402
+import neardup.types  # noqa: E402
 from native.manual import all_commands  # noqa: E402 - from the repository, wherever Sphinx runs
 from neardup.cli import cli  # noqa: E402
 
@@ -25,7 +25,6 @@ FOLDER = "reference"
 # As wide as a page of the site is.
 COLUMNS = 88
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
-_DIRECTIVE = re.compile(r"(?m)^\.\. auto(?:function|class):: (neardup\.([\w.]+))$(?:\n   :.*$)*")
 
 
 def slug(heading: str) -> str:
@@ -119,36 +118,54 @@ class CommandLine:
         return section.replace(block, block + context.command.get_help(context).rstrip() + "\n")
 
 
-def python_pages(text: str) -> dict[str, str]:
-    """Return the page of each function and class that ``api.md`` describes."""
-    return {
-        f"{found[1]}.md": f"# {found[2]}\n\n```{{eval-rst}}\n{found[0]}\n```\n"
-        for found in _DIRECTIVE.finditer(text)
+def python_pages() -> dict[str, str]:
+    """Return the page of each public function and class, and one of all errors."""
+    names = [name for name in neardup.__all__ if name not in ("__version__", "types")]
+    places = {name: f"neardup.{name}" for name in names if not hasattr(neardup.errors, name)} | {
+        name: f"neardup.types.{name}"
+        for name, each in vars(neardup.types).items()
+        if isinstance(each, type)
     }
+    pages = {
+        f"{place}.md": f"# {name}\n\n```{{eval-rst}}\n{_directive(name, place)}```\n"
+        for name, place in places.items()
+    }
+    errors = ".. automodule:: neardup.errors\n   :members:\n   :show-inheritance:\n"
+    return pages | {"neardup.errors.md": f"# Errors\n\n```{{eval-rst}}\n{errors}```\n"}
+
+
+def _directive(name: str, place: str) -> str:
+    each = getattr(neardup.types if ".types." in place else neardup, name)
+    if not isinstance(each, type):
+        return f".. autofunction:: {place}\n"
+    # Members of a named tuple are in its docstring.
+    members = "" if issubclass(each, tuple) else "   :members:\n   :inherited-members:\n"
+    special = "   :special-members: __getitem__, __contains__, __len__\n"
+    return f".. autoclass:: {place}\n{members}{special if 'Index' in name else ''}"
 
 
 def python_front(text: str) -> str:
-    """Return ``api.md`` with a line for each function and class, which leads to its page."""
-
-    def line(found: re.Match[str]) -> str:
-        module, _, name = found[1].rpartition(".")
-        [short, *_] = (inspect.getdoc(getattr(importlib.import_module(module), name)) or "").split(
-            "\n"
-        )
-        return f"- [`{name}`]({FOLDER}/{found[1]}.md): {short.replace('``', '`')}"
-
-    def block(found: re.Match[str]) -> str:
-        inner = re.sub(r"(?m)^\.\. currentmodule::.*\n", "", found[1])
-        return _DIRECTIVE.sub(line, inner) if _DIRECTIVE.search(inner) else found[0]
-
-    names = [f"{FOLDER}/{name}" for name in python_pages(text)]
-    return re.sub(r"(?s)```\{eval-rst\}\n(.*?)```\n", block, text) + "\n" + _hidden_toctree(names)
+    """Return ``api.md`` with links to the pages of its names, and of types and errors."""
+    pages = python_pages()
+    text = re.sub(
+        r"(?m)^\| `(\w+)` \|",
+        lambda row: (
+            f"| [`{row[1]}`]({FOLDER}/neardup.{row[1]}.md) |"
+            if f"neardup.{row[1]}.md" in pages
+            else row[0]
+        ),
+        text,
+    )
+    others = [name for name in pages if ".types." in name or "errors" in name]
+    lines = "\n".join(f"- [`{name[:-3]}`]({FOLDER}/{name})" for name in others)
+    names = [f"{FOLDER}/{name}" for name in pages]
+    return f"{text}\n## Types and errors\n\n{lines}\n\n{_hidden_toctree(names)}"
 
 
 def write_pages(folder: Path) -> None:
     """Write all pages into a folder, those anew that have changed."""
     command_line = CommandLine((HERE / "command-line.md").read_text(encoding="utf-8"))
-    pages = {**command_line.pages(), **python_pages((HERE / "api.md").read_text(encoding="utf-8"))}
+    pages = {**command_line.pages(), **python_pages()}
     folder.mkdir(exist_ok=True)
     for path in folder.iterdir():
         if path.name not in pages:

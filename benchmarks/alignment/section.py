@@ -1,6 +1,6 @@
 """Section ``alignment``: quality of shared passages in texts with known alignments.
 
-Its tables are in docs/alignment.md.
+Its tables are in docs/editions.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Section ``linkage``: precision and recall of thresholds on labelled records.
 
-Its tables are in docs/linkage.md.
+Its tables are in docs/records.md.
 """
 
 from __future__ import annotations

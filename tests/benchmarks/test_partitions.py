@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+
 from benchmarks.papers.monoactive.allalign import allalign_windows
 from benchmarks.papers.monoactive.monoall import (
     count_active_keys,
@@ -15,7 +16,6 @@ from benchmarks.papers.monoactive.monoall import (
     seeds_of,
     visit_keys,
 )
-
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import count_windows
 from tests.oracles import windows as oracle

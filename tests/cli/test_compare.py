@@ -34,8 +34,8 @@ MORE = ["", "--all shows every measure, and what sketches would have estimated"]
 
 
 def shown_in_docs() -> list[str]:
-    """Return what docs/compare.md shows of a run."""
-    page = Path(__file__).parents[2] / "docs/compare.md"
+    """Return what docs/reports.md shows of a run."""
+    page = Path(__file__).parents[2] / "docs/reports.md"
     [block] = re.findall(r"(?s)```text\n\$ neardup compare .*?\n(.*?)```", page.read_text("utf-8"))
     return block.splitlines()
 

@@ -31,7 +31,7 @@ def without_times(text: str) -> list[str]:
         ("docs/sketches.md", "Two parties, no texts shown", "neardup"),
         ("docs/training-data.md", None, "neardup"),
         ("docs/recipes.md", None, "neardup"),
-        ("docs/explain.md", None, "neardup"),
+        ("docs/reports.md", "Why a document was removed or kept", "neardup"),
         ("docs/growing.md", "A weekly crawl", "neardup"),
         ("docs/editions.md", None, "neardup"),
         ("docs/repeated-passages.md", None, "neardup"),

@@ -13,57 +13,92 @@ import pytest
 import neardup
 from neardup.cli import run
 from tests.calls import grouped
-from tests.docs.pages import ROOT, first_names, section, tables
+from tests.commands import COMMANDS
+from tests.docs.pages import ROOT, first_names, page, section, tables
 from tests.each import each_of
 
+IDS = ("--id-column", "id")
+PAGES, QUESTIONS = ROOT / "examples/pages.jsonl", ROOT / "examples/questions.jsonl"
+# Keys of results that the runs below do not have.
+SOMETIMES = {"configuration", "skipped", "against_skipped", "notes", "filtered_rows", "preset"}
 
-def test_command_line__summary_keys(readme_run):
+
+def documented() -> dict[str, set[str]]:
+    """Give the keys in the table of summaries, by job."""
+    keys: dict[str, set[str]] = {}
+    for names, jobs, _ in tables("docs/command-line.md", "Keys of summaries")[0]:
+        for job in jobs.split(", "):
+            keys.setdefault(job, set()).update(re.findall(r"`(\w+)`", names))
+    return keys
+
+
+KEYS = documented()
+
+
+def options_of(command: str) -> set[str]:
+    """Give the names of a command's options, as keys of a summary spell them."""
+    spelled = {option.spelling[-1].lstrip("-").replace("-", "_") for option in COMMANDS[command]}
+    # "Of one or more" where the option names one, and options of two words that are one idea.
+    return spelled | {"against", "least_jaccard"} | {option.name for option in COMMANDS[command]}
+
+
+def check(job: str, command: str, summaries: list[dict], *, without: set[str] = frozenset()):
+    """Hold the keys of a job's summaries to the table: none is missing, and none is made up."""
+    keys = set().union(*summaries)
+    assert keys - KEYS[job] - options_of(command) == set()
+    assert KEYS[job] - keys - SOMETIMES - without == set()
+
+
+def json_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict:
+    capsys.readouterr()
+    assert run([*map(str, arguments), "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def nested(part: str) -> set[str]:
+    """Give the names in code spans after the keys table, of the sentence that begins with one."""
+    text = section("docs/command-line.md", "Keys of summaries")
+    [found] = re.findall(rf"(?s)`{part}`(?: of `dedup`)? (?:has|counts|are)\b(.*?)\.(?:\s|$)", text)
+    return set(re.findall(r"`([\w ]+)`", found))
+
+
+def test_keys__of_dedup(readme_run, capsys):
     _, out = readme_run
     summary = json.loads((out / "summary.json").read_text())
-    of_run, of_scheme, of_counts, of_reading, of_seconds = (
-        {name for row in table for name in first_names(row)}
-        for table in tables("docs/command-line.md", "summary.json")
-    )
-    sometimes = {"skipped", "removed_beyond_survivors", "method_choice", "audit", "configuration"}
-    sometimes |= {
-        "notes",
-        "where",
-        "filtered_rows",
-        "documents_added",
-        "documents_known",
-        "documents_denied",
-        "removed_for_index",
-        "against_skipped",
-        "preset",
-    }
-    assert of_run - sometimes == set(summary) - sometimes
-    assert of_scheme - {"tf", "idf", "frequencies"} == set(summary["scheme"])
-    assert of_counts == set(summary["by_file"])
-    assert of_reading == set(summary["reading"])
-    assert of_seconds - {"choose method", "audit", "count", "add"} == set(summary["seconds"])
-
-
-def test_command_line__audit_keys():
+    parts = [
+        json_of(capsys, "dedup", PAGES, "--against", "idx", "--add", "-o", "a"),
+        json_of(capsys, "dedup", PAGES, "--against", "idx", "--against", QUESTIONS, "-o", "b"),
+        json_of(capsys, "dedup", PAGES, "--clusters", "components", "-o", "c"),
+    ]
     texts = [f"{i} one two three four five six" for i in range(3)]
     options = {"ngram": 1, "threshold": "0.7", "method": "auto", "bands": (64, 1)}
-    summary = neardup.deduplicate(texts, **grouped(audit=9, **options)).summary
-    [table] = tables("docs/command-line.md", "How documents are found, and an audit")
-    assert {name for row in table for name in first_names(row)} == set(summary["audit"])
-    assert {"choose method", "audit"} <= set(summary["seconds"])
-    assert summary["audit"]["recall"] is not None
+    audited = neardup.deduplicate(texts, **grouped(audit=9, **options)).summary
+    check("dedup", "dedup", [summary, *parts, audited])
+    scheme = next(row for row in tables("docs/command-line.md", "Keys of summaries")[0]
+                  if "`scheme`" in row[0])[2]  # fmt: skip
+    assert set(summary["scheme"]) <= set(re.findall(r"`(\w+)`", scheme))
+    assert nested("audit") == set(audited["audit"])
+    assert audited["audit"]["recall"] is not None
+    seconds = {*summary["seconds"], *audited["seconds"], *parts[0]["seconds"]}
+    assert seconds <= set(re.findall(r"`([a-z ]+)`", page("docs/command-line.md")))
+    row = next(each for each in tables("docs/command-line.md", "Keys of summaries")[0]
+               if "`by_file`" in each[0])[2]  # fmt: skip
+    assert set(summary["by_file"]) == set(re.findall(r"`(\w+)`", row))
 
 
-def test_command_line__keys_of_dedup_by_pairs(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    pages = ROOT / "examples/pages.jsonl"
-    json_of(capsys, "pairs", pages, "--threshold", "0.1", "-o", "pairs.parquet")
+def test_keys__of_choose(capsys):
+    json_of(capsys, "pairs", PAGES, "--threshold", "0.1", "-o", "pairs.parquet")
     by_pairs = ("--pairs", "pairs.parquet", "--clusters", "components")
-    summary = json_of(capsys, "dedup", pages, *by_pairs, "-o", "out")
-    assert set(summary) | {"skipped", "configuration", "notes"} == keys_of("Deciding again")
-    assert set(summary["seconds"]) == {"read", "pairs", "choose", "write"}
+    summary = json_of(capsys, "dedup", PAGES, *by_pairs, "-o", "out")
+    check("choose", "dedup", [summary])
 
 
-def test_command_line__keys_of_pairs():
+def test_keys__of_pairs():
     texts = ["one two three four five six", "one two three four five seven", "", None]
     ways = (
         {"ngram": 1, "threshold": "0.7", "on_error": "skip"},
@@ -79,47 +114,31 @@ def test_command_line__keys_of_pairs():
         neardup.find_pairs(rows[: 4 if "on_error" in options else 3], **grouped(**options)).summary
         for options in ways
     ]
-    of_run, of_filters = (
-        {name for row in table for name in first_names(row)}
-        for table in tables("docs/command-line.md", "JSON of pairs")
-    )
-    assert of_run == set().union(*summaries)
-    assert of_filters == set().union(*(summary["filters"] for summary in summaries))
-    for summary in summaries:
-        assert set(summary["seconds"]) - {"also", "match", "columns"} == {"read", "join"}
-    _, of_scheme, *_ = tables("docs/command-line.md", "summary.json")
-    described = {name for row in of_scheme for name in first_names(row)}
-    assert described - {"tf", "idf", "frequencies"} == set(summaries[1]["scheme"])
+    check("pairs", "pairs", summaries)
+    assert nested("filters") == set().union(*(summary["filters"] for summary in summaries))
 
 
-def json_of(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict:
-    capsys.readouterr()
-    assert run([*map(str, arguments), "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
-
-
-def keys_of(heading: str, *, table: int = 0) -> set[str]:
-    return {
-        name for row in tables("docs/command-line.md", heading)[table] for name in first_names(row)
-    }
-
-
-def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    pages, questions = ROOT / "examples/pages.jsonl", ROOT / "examples/questions.jsonl"
-    ids = ("--id-column", "id")
+def test_keys_and_columns__of_passages(capsys):
     preset = ("--preset", "quotations")
-    build = json_of(capsys, "index", "build", "idx", pages, *ids, "--min-tokens", 20, *preset)
-    assert set(build) | {"skipped", "denied"} == keys_of("neardup index build")
-    assert set(json_of(capsys, "index", "info", "idx")) == keys_of("neardup index info")
-    search = json_of(capsys, "search", "idx", questions, *ids, "-o", "hits.csv", *preset)
-    assert set(search) | {"skipped", "marked_places"} == keys_of("JSON of search")
+    build = json_of(capsys, "index", "build", "idx", PAGES, *IDS, "--min-tokens", 20, *preset)
+    documents = json_of(capsys, "index", "build", "kept", PAGES, *IDS, "--kind", "documents")
+    check("index", "index build", [build, documents], without={"denied"})
+    infos = [json_of(capsys, "index", "info", name) for name in ("idx", "kept")]
+    text = section("docs/command-line.md", "neardup index info")
+    assert [key for info in infos for key in info if f"`{key}`" not in text] == []
+    search = json_of(capsys, "search", "idx", QUESTIONS, *IDS, "-o", "hits.csv", *preset)
+    nearest = json_of(capsys, "search", "kept", QUESTIONS, *IDS, "--top", 1, "-o", "near.csv")
+    check("search", "search", [search, nearest], without={"marked_places"})
     others = ("--against", "idx")
-    align = json_of(capsys, "align", questions, *ids, *others, *preset, "-o", "shared.parquet")
-    assert set(align) | {"skipped", "marked_places"} == keys_of("JSON of align")
-    drop = json_of(capsys, "drop", pages, *ids, "--named-in", "hits.csv", "-o", "out")
-    assert set(drop) | {"skipped", "notes"} == keys_of("JSON of drop")
-    columns = re.findall(r"`(\w+)`", " ".join(row[0] for row in passage_tables()[0]))
+    align = json_of(capsys, "align", QUESTIONS, *IDS, *others, *preset, "-o", "shared.parquet")
+    check("align", "align", [align], without={"marked_places", "matches"})
+    drop = json_of(capsys, "drop", PAGES, *IDS, "--named-in", "hits.csv", "-o", "out")
+    check("drop", "drop", [drop])
+    cut = json_of(capsys, "cut", PAGES, *IDS, "-o", "shorter")
+    check("cut", "cut", [cut], without={"documents_kept", "documents_removed"})
+    columns = re.findall(
+        r"`(\w+)`", " ".join(row[0] for row in tables("docs/command-line.md", "neardup search")[0])
+    )
     assert pq.read_schema("shared.parquet").names == columns
     assert header_of("hits.csv") == columns
     removed = json_of(capsys, "index", "remove", "idx", "news")
@@ -129,12 +148,15 @@ def test_command_line__keys_and_columns_of_passages(tmp_path, capsys, monkeypatc
         assert [key for key in found if f"`{key}`" not in text] == []
 
 
-def test_command_line__keys_of_explain(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    pages, ids = ROOT / "examples/pages.jsonl", ("--id-column", "id")
-    json_of(capsys, "dedup", pages, *ids, "-o", "clean")
-    found = json_of(capsys, "explain", "clean", "news")
-    assert set(found) == keys_of("JSON of explain")
+def test_keys__of_explain_and_plan(capsys):
+    json_of(capsys, "dedup", PAGES, *IDS, "-o", "clean")
+    explained = json_of(capsys, "explain", "clean", "news")
+    text = section("docs/command-line.md", "neardup explain")
+    assert [key for key in explained if f"`{key}`" not in text] == []
+    plan = json_of(capsys, "plan")
+    text = section("docs/command-line.md", "neardup plan")
+    inner = {*plan["num_perms"][0], *plan["curve"][0]}
+    assert [key for key in {*plan, *inner} if f"`{key}`" not in text] == []
 
 
 SKETCH_KINDS = {
@@ -147,65 +169,50 @@ SKETCH_KINDS = {
 
 
 @each_of("kind", SKETCH_KINDS)
-def test_command_line__keys_and_columns_of_sketches(kind, tmp_path, capsys, monkeypatch):
+def test_keys_and_columns__of_sketches(kind, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    pages = ROOT / "examples/pages.jsonl"
-    made = json_of(capsys, "sketch", pages, "--kind", kind, *SKETCH_KINDS[kind], "-o", "a.parquet")
-    told = " ".join(row[0] for row in tables("docs/command-line.md", "JSON of sketch")[0])
-    keys = set(re.findall(r"`(\w+)`", told))
-    assert set(made) == keys - {"skipped"}
+    made = json_of(capsys, "sketch", PAGES, "--kind", kind, *SKETCH_KINDS[kind], "-o", "a.parquet")
+    check("sketch", "sketch", [made], without={"short_documents"})
     described = dict(tables("docs/command-line.md", "neardup sketch")[0])
     assert set(described) == set(SKETCH_KINDS)
     names = set(re.findall(r"`(\w+)`", described[kind])) | {"id", "digest"}
     assert set(pq.read_schema("a.parquet").names) == names
-    summary = json_of(capsys, "estimate", "a.parquet", "-o", "pairs.parquet")
-    told = " ".join(row[0] for row in tables("docs/command-line.md", "JSON of estimate")[0])
-    assert set(summary) == set(re.findall(r"`(\w+)`", told))
+    pairs = json_of(capsys, "estimate", "a.parquet", "-o", "pairs.parquet")
+    sketches = neardup.sketch(["a b c d e f"], kind="smallest")
+    clusters = neardup.cluster_sketches(sketches, "0.8").summary
+    check("estimate", "estimate", [pairs, clusters], without={"empty_documents"})
     rows = tables("docs/command-line.md", "neardup estimate")[0]
     [columns] = [row[1] for row in rows if kind in row[0].split(", ")]
     expected = ["id_a", "id_b", *re.findall(r"`(\w+)`", columns)]
     assert pq.read_schema("pairs.parquet").names == expected
 
 
-def test_command_line__keys_of_compare(tmp_path, capsys):
+def test_keys__of_compare(tmp_path, capsys):
     for name in ("a", "b"):
         (tmp_path / name).write_text(f"{name} one two three four five six")
-    told = json_of(capsys, "compare", tmp_path / "a", tmp_path / "b")
-    assert set(told) == keys_of("JSON of compare")
-    [passage], measures = told["passages"], told["measures"]
-    rows = dict(tables("docs/command-line.md", "JSON of compare")[0])
-    described = {name: set(re.findall(r"`(\w+)`", cell)) for name, cell in rows.items()}
-    assert described["`passages`"] == set(passage)
-    assert described["`measures`"] == set(measures[0])
-    assert described["`sizes`"] == {"a", "b", *told["sizes"]["a"]}
-    assert set(measures[0]["estimates"][0]) == keys_of("JSON of compare", table=1)
-    assert set(told["differences"]) == keys_of("JSON of compare", table=2)
+    result = json_of(capsys, "compare", tmp_path / "a", tmp_path / "b")
+    rows = dict(tables("docs/command-line.md", "neardup compare")[0])
+    described = {name.strip("`"): set(re.findall(r"`(\w+)`", cell)) for name, cell in rows.items()}
+    assert set(result) == set(described) - {"estimates"}
+    [passage], measures = result["passages"], result["measures"]
+    assert described["passages"] == set(passage)
     elements = {measure["elements"] for measure in measures}
-    text = section("docs/command-line.md", "JSON of compare")
-    assert all(f"`{name}`" in text for name in elements)
-
-
-def passage_tables() -> list[list[list[str]]]:
-    return tables("docs/command-line.md", "neardup search")
+    assert described["measures"] == {*measures[0], *elements}
+    assert described["sizes"] == {"a", "b", *result["sizes"]["a"]}
+    assert described["estimates"] == set(measures[0]["estimates"][0])
+    assert described["differences"] == set(result["differences"])
 
 
 def header_of(name: str) -> list[str]:
     return shlex.split(Path(name).read_text().splitlines()[0].replace(",", " "))
 
 
-def test_command_line__keys_of_plan(capsys):
-    found = json_of(capsys, "plan")
-    text = section("docs/command-line.md", "neardup plan")
-    inner = {*found["num_perms"][0], *found["curve"][0]}
-    assert [key for key in {*found, *inner} if f"`{key}`" not in text] == []
-
-
-def test_command_line__keys_of_review(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_keys__of_review(tmp_path, capsys):
     rows = "id_a,id_b,similarity,label\na,b,0.5,yes\n"
     (tmp_path / "pairs.csv").write_text(rows)
-    page = json_of(capsys, "review", "pairs.csv", "-o", "page.html")
-    [of_file, of_json] = tables("docs/command-line.md", "neardup review")
-    assert {*page} == {name for row in of_json for name in first_names(row)}
+    made = json_of(capsys, "review", "pairs.csv", "-o", "page.html")
+    text = section("docs/command-line.md", "neardup review")
+    assert [key for key in made if f"`{key}`" not in text] == []
+    [of_file] = tables("docs/command-line.md", "neardup review")
     columns = {name for row in of_file for name in first_names(row)}
     assert {"id_a", "id_b", "label", "similarity", "note"} == columns

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import gzip
+import json
+import random
 import re
 import shlex
 
+import click
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.cli import run
+import neardup
+from neardup.cli import cli, run
 from tests.docs.pages import ROOT, first_names, page, section, tables
 
 README = page("README.md")
@@ -43,24 +48,52 @@ def test_readme__files_and_columns(readme_run):
         assert f"| `{name}.parquet` | `{', '.join(expected)}`" in README
 
 
+def test_readme__opens_with_four_jobs():
+    """Each job has a command that the program understands."""
+    [rows] = re.findall(r"(?m)^\| You want to \|.*\n\| ---.*\n((?:\|.*\n)+)", README)
+    commands = re.findall(r"`neardup (\w+) (.*?)`", rows)
+    assert [name for name, _ in commands] == ["dedup", "pairs", "align", "align"]
+    for name, rest in commands:
+        context = click.Context(cli, info_name="neardup")
+        cli.get_command(context, name).make_context(name, shlex.split(rest), parent=context)
+
+
 @pytest.mark.slow
-def test_readme__five_jobs(tmp_path, monkeypatch, capsys):
-    """Each row of the table is a job, and each command writes what it names."""
+def test_readme__five_jobs(tmp_path, monkeypatch):
+    """Each command writes the output that it names."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    text = section("README.md", "Five jobs")
-    [block] = re.findall(r"(?s)```sh\n(.*?)```", text)
-    used = []
+    [block] = re.findall(r"(?s)```sh\n(.*?)```", section("README.md", "Five jobs"))
+    used = set()
     for line in block.replace("\\\n", " ").splitlines():
         _, *words = shlex.split(line)
-        used.append(words[0])
+        used.add(words[0])
         assert run(words) == 0
         # An index is named by its place.
         output = words[words.index("-o") + 1] if "-o" in words else words[2]
         assert (tmp_path / output).exists(), line
-    [rows] = tables("README.md", "Five jobs")
-    assert len(rows) == 5
-    assert set(used) == set(re.findall(r"`(?:neardup )?(\w+)`", " ".join(row[1] for row in rows)))
+    assert used == {"dedup", "pairs", "align", "cut", "index", "search", "drop"}
+
+
+@pytest.mark.slow
+def test_readme__share_of_copies():
+    """About as many changed copies of the example texts are similar by the default options."""
+    [head, row] = re.findall(r"(?m)^\| (?:words changed|copies found) \| (.*) \|$", README)
+    shares, stated = (
+        [float(cell.strip(" %")) / 100 for cell in line.split("|")] for line in (head, row)
+    )
+    with gzip.open(ROOT / "examples/licences.jsonl.gz", "rt", encoding="utf-8") as lines:
+        texts = [json.loads(line)["text"].split() for line in lines][::3]
+    generator = random.Random(3)
+    for share, expected in zip(shares, stated, strict=True):
+        copies = [
+            [f"x{i}" if generator.random() < share else word for i, word in enumerate(text)]
+            for text in texts
+        ]
+        changed = [each for each in zip(texts, copies, strict=True) if each[0] != each[1]]
+        five = neardup.TextOptions(ngram=5)
+        found = [neardup.similarity(*map(" ".join, each), text=five) >= 0.8 for each in changed]
+        assert abs(sum(found) / len(found) - expected) < 0.15, share
 
 
 @pytest.mark.slow
