@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.files import jsonlines
 from neardup.kernels.file import jsonstrings
 from neardup.runs.arrays import AnyArray
 from neardup.tables import Texts
@@ -323,23 +324,11 @@ def test_place_values__bytes_that_are_no_characters():
 
 
 @examples(80)
-@given(strings=st.lists(literals(TEXT), min_size=1, max_size=3), data=st.data())
-def test_characters__however_they_are_written(strings, data):
-    texts = make_texts(["".join(ways) for _, ways in strings], lead="x", trail="\\")
-    starts, stops = texts.offsets[:-1], texts.offsets[1:]
-    counts = np.full(len(strings), -7, np.int64)
-    jsonstrings.count_characters(texts.data, starts, stops, counts)
-    assert counts.tolist() == [len(value) for value, _ in strings]
-    wanted = [
-        sorted(data.draw(st.lists(st.integers(0, len(value) + 2), max_size=4)))
-        for value, _ in strings
-    ]
-    characters = np.array([c for numbers in wanted for c in numbers], np.int64)
-    places = np.full(len(characters), -7, np.int64)
-    offsets = np.cumsum([0, *map(len, wanted)], dtype=np.int64)
-    jsonstrings.find_characters(texts.data, starts, stops, characters, offsets, places)
-    assert places.tolist() == [
-        start + len("".join(ways[:c]).encode())
-        for start, (_, ways), numbers in zip(starts.tolist(), strings, wanted, strict=True)
-        for c in numbers
-    ]
+@given(string=literals(TEXT))
+def test_characters__however_they_are_written(string):
+    value, ways = string
+    written = "".join(ways)
+    characters = np.arange(len(value) + 2)
+    expected = [len("".join(ways[:c])) for c in characters.tolist()]
+    assert jsonlines._places(written, characters).tolist() == expected
+    assert jsonlines._parts_of(written)[0][-1] == len(value)

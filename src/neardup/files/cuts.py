@@ -6,15 +6,16 @@ newline between two columns belongs to neither.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.tables import Bools, Int64s, Rows, Texts
+from neardup.tables import Bools, Int64s, Rows
 
 
 @dataclass(frozen=True)
@@ -47,15 +48,6 @@ class Splices:
         shifts = np.append(0, np.cumsum(growth - (self.stops - self.starts)))
         moved: Int64s = positions + shifts[np.searchsorted(self.stops, positions, side="right")]
         return moved
-
-    @classmethod
-    def merge(cls, parts: Sequence[Splices]) -> Splices:
-        """Combine disjoint ranges."""
-        starts = np.concatenate([part.starts for part in parts])
-        order = np.argsort(starts)
-        pieces = [piece for part in parts for piece in part.pieces]
-        stops = np.concatenate([part.stops for part in parts])
-        return cls(starts[order], stops[order], [pieces[i] for i in order.tolist()])
 
 
 # A text in several columns: joined with newlines, in the order of the names.
@@ -108,11 +100,22 @@ class Holes(Rows):
     stops: Int64s
     is_filled: Bools
 
-    def edges(self, n_strings: int) -> tuple[Int64s, Int64s]:
-        """Return where holes start and stop by turns, and the range of each string's there."""
-        characters = np.stack([self.starts, self.stops], axis=1).reshape(-1)
-        offsets = 2 * np.searchsorted(self.strings, np.arange(n_strings + 1))
-        return characters, offsets.astype(np.int64)
+    def by_string(self) -> Iterator[tuple[int, Holes]]:
+        """Yield each string with its holes."""
+        bounds = [*np.flatnonzero(np.diff(self.strings, prepend=-1)).tolist(), len(self)]
+        for start, stop in pairwise(bounds):
+            yield int(self.strings[start]), self.take(slice(start, stop))
+
+    def cut(self, text: str, replacement: str) -> str:
+        """Return a text without the holes, which are all in it."""
+        parts, done = [], 0
+        spans = zip(self.starts.tolist(), self.stops.tolist(), self.is_filled.tolist(), strict=True)
+        for start, stop, is_filled in spans:
+            # A hole after the end of the text is ignored.
+            if start < len(text):
+                parts += [text[done:start], replacement if is_filled else ""]
+                done = stop
+        return "".join([*parts, text[done:]])
 
 
 @dataclass(frozen=True)
@@ -184,30 +187,7 @@ def fill_holes(texts: pa.Array, holes: Holes, replacement: str) -> pa.Array:
     """Cut holes into strings, with the replacement in holes that are filled."""
     if not len(holes):
         return texts
-    wide = Texts.from_arrow(texts)
-    begin, end = int(wide.offsets[0]), int(wide.offsets[-1])
-    data = wide.data[begin:end]
-    characters = np.append(np.flatnonzero((data & 0xC0) != 0x80), len(data))
-    strings, offsets = np.repeat(holes.strings, 2), wide.offsets - begin
-    # Characters after the end of a string are its end.
-    edges = np.searchsorted(characters, offsets[strings]) + holes.edges(len(texts))[0]
-    edges = np.minimum(edges, len(characters) - 1)
-    edges = np.minimum(characters[edges], offsets[strings + 1])
-    splices = splices_of(edges, holes, replacement.encode())
-    moved = pa.py_buffer(splices.moved(offsets))
-    validity = None
-    if texts.null_count:
-        bits = np.packbits(texts.is_valid().to_numpy(zero_copy_only=False), bitorder="little")
-        validity = pa.py_buffer(bits)
-    buffers = [validity, moved, pa.py_buffer(splices.apply(data.data))]
-    made = pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
-    return made.cast(texts.type)
-
-
-def splices_of(edges: Int64s, holes: Holes, replacement: bytes) -> Splices:
-    """Return the replaced bytes at the edges of holes, starts and stops in turn."""
-    starts, stops = edges[0::2], edges[1::2]
-    # A hole after the end of its string is ignored.
-    there = starts < stops
-    pieces = [replacement if is_filled else b"" for is_filled in holes.is_filled[there].tolist()]
-    return Splices(starts[there], stops[there], pieces)
+    is_cut = np.zeros(len(texts), np.bool_)
+    is_cut[holes.strings] = True
+    cut = [own.cut(texts[string].as_py(), replacement) for string, own in holes.by_string()]
+    return pc.replace_with_mask(texts, pa.array(is_cut), pa.array(cut, texts.type))

@@ -6,13 +6,14 @@ written back as the whole file, byte for byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
@@ -28,7 +29,7 @@ from neardup.files.rawrows import (
     RawSource,
     cut_nothing,
 )
-from neardup.files.rows import ColumnNames, KeptTexts, ParsedRows, RowBlock
+from neardup.files.rows import ColumnNames, ParsedRows, RowBlock
 from neardup.options.groups import InputOptions
 from neardup.runs.disk import write_all
 from neardup.runs.work import IN_MEMORY
@@ -57,15 +58,15 @@ _CODEC = "zstd"
 class _Piece(NamedTuple):
     """Compressed texts of some rows, in memory or at a place in the file."""
 
-    numbers: Int64s
-    ends: Int64s
+    numbers: frozenset[int]
+    n_bytes: int
     size: int
     data: bytes | None
     place: int
 
 
 class ExtractedTexts:
-    """Texts of rows of several sources, by block; safe to use from several threads.
+    """Texts of rows, by block; safe to use from several threads, lost when pickled.
 
     Parameters
     ----------
@@ -80,17 +81,19 @@ class ExtractedTexts:
         self._bytes_in_memory = self._bytes_in_file = 0
         self._file: BinaryIO | None = None
 
-    def add(self, block: Hashable, numbers: Int64s, texts: Sequence[bytes]) -> None:
-        """Keep the texts of some rows of a block; numbers ascend."""
-        ends: Int64s = np.cumsum([len(text) for text in texts], dtype=np.int64)
-        packed: bytes = pa.compress(b"".join(texts), codec=_CODEC, asbytes=True)
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        """Pickle as None."""
+        return type(None), ()
+
+    def add(self, block: Hashable, texts: Mapping[int, bytes]) -> None:
+        """Keep the texts of some rows of a block, by row number."""
+        unpacked = msgspec.msgpack.encode(texts)
+        packed: bytes = pa.compress(unpacked, codec=_CODEC, asbytes=True)
         with self._lock:
             data: bytes | None = packed
-            place = 0
-            if self._file is None and self._workspace.fits(
-                self._bytes_in_memory + len(packed), _SHARE
-            ):
-                self._bytes_in_memory += len(packed)
+            n_bytes, place = self._bytes_in_memory + len(packed), 0
+            if self._file is None and self._workspace.fits(n_bytes, _SHARE):
+                self._bytes_in_memory = n_bytes
             else:
                 data, place = None, self._bytes_in_file
                 # If the disk is full or the run has ended, texts are extracted again.
@@ -103,31 +106,22 @@ class ExtractedTexts:
                     self._bytes_in_file += len(packed)
                 if self._bytes_in_file == place:
                     return
-            piece = _Piece(numbers, ends, len(packed), data, place)
+            piece = _Piece(frozenset(texts), len(unpacked), len(packed), data, place)
             self._pieces.setdefault(block, []).append(piece)
 
-    def take(self, block: Hashable, numbers: Int64s) -> list[bytes | None]:
-        """Return the texts of some rows of a block; None for each missing text."""
-        found: list[bytes | None] = [None] * len(numbers)
+    def take(self, block: Hashable, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Return the texts of some rows of a block, without missing texts."""
         with self._lock:
             pieces = tuple(self._pieces.get(block, ()))
+        found: dict[int, bytes] = {}
         for piece in pieces:
-            if not len(piece.numbers):
-                continue
-            places = np.minimum(np.searchsorted(piece.numbers, numbers), len(piece.numbers) - 1)
-            rows = np.flatnonzero(piece.numbers[places] == numbers)
-            data = self._unpacked(piece) if len(rows) else None
-            if data is None:
-                continue
-            starts = np.append(0, piece.ends)[places[rows]].tolist()
-            stops = piece.ends[places[rows]].tolist()
-            for row, start, stop in zip(rows.tolist(), starts, stops, strict=True):
-                found[row] = data[start:stop]
+            if not piece.numbers.isdisjoint(numbers):
+                found |= self._texts_of(piece)
         return found
 
-    def _unpacked(self, piece: _Piece) -> bytes | None:
-        """Return the texts of a piece; None if the file no longer has them."""
-        n_bytes, packed = int(piece.ends[-1]), piece.data
+    def _texts_of(self, piece: _Piece) -> dict[int, bytes]:
+        """Return the texts of a piece; none if the file no longer has them."""
+        packed = piece.data
         if packed is None:
             try:
                 with self._lock:
@@ -135,30 +129,11 @@ class ExtractedTexts:
                     self._file.seek(piece.place)
                     packed = self._file.read(piece.size)
             except (OSError, ValueError):
-                return None
+                return {}
         if len(packed) < piece.size:
-            return None
-        data: bytes = pa.decompress(packed, n_bytes, codec=_CODEC, asbytes=True) if n_bytes else b""
-        return data
-
-
-class SourceTexts:
-    """The texts of one source; lost when pickled for another process."""
-
-    def __init__(self, texts: ExtractedTexts, source: int) -> None:
-        self._texts, self._source = texts, source
-
-    def __reduce__(self) -> tuple[type[None], tuple[()]]:
-        """Pickle as None."""
-        return type(None), ()
-
-    def add(self, block: Hashable, numbers: Int64s, texts: Sequence[bytes]) -> None:
-        """Keep the texts of some rows of a block; numbers ascend."""
-        self._texts.add((self._source, block), numbers, texts)
-
-    def take(self, block: Hashable, numbers: Int64s) -> list[bytes | None]:
-        """Return the texts of some rows of a block; None for each that is not there."""
-        return self._texts.take((self._source, block), numbers)
+            return {}
+        data = pa.decompress(packed, piece.n_bytes, codec=_CODEC, asbytes=True)
+        return msgspec.msgpack.decode(data, type=dict[int, bytes])
 
 
 class UnreadableFileError(Exception):
@@ -181,7 +156,7 @@ def extract_texts(
     problems: Problems,
     indexes: Int64s | None = None,
     *,
-    kept: KeptTexts | None = None,
+    kept: ExtractedTexts | None = None,
     block: Hashable = None,
 ) -> pa.StringArray:
     """Return the texts of rows without bad ones.
@@ -197,21 +172,19 @@ def extract_texts(
     kept
         Texts that an earlier pass has read; new ones are added.
     block
-        Key of the block within its source.
+        Key of the block among all sources.
     """
     indexes = np.arange(len(problems.numbers)) if indexes is None else indexes
-    numbers = problems.numbers[indexes]
-    known = kept.take(block, numbers) if kept is not None else [None] * len(numbers)
+    numbers = problems.numbers[indexes].tolist()
+    known = {} if kept is None else kept.take(block, numbers)
     texts: list[bytes] = []
-    new: list[bytes] = []
-    are_new = np.zeros(len(numbers), np.bool_)
+    new: dict[int, bytes] = {}
     n_bytes = 0
-    for place, (index, row) in enumerate(zip(indexes.tolist(), rows, strict=True)):
-        text = known[place]
-        is_new = text is None
+    for index, number, row in zip(indexes.tolist(), numbers, rows, strict=True):
+        text = known.get(number)
         if text is None:
             try:
-                text = extract(row).encode()
+                text = new[number] = extract(row).encode()
             except UnreadableFileError as error:
                 problems.add(index, str(error))
                 continue
@@ -223,13 +196,11 @@ def extract_texts(
         if n_bytes > MAX_TEXT_BYTES:
             limit = f"longer than {MAX_TEXT_BYTES >> 20} MB"
             problems.add(index, f"its text, or with those of the rows before it, is {limit}")
+            new.pop(number, None)
             continue
         texts.append(text)
-        if is_new:
-            new.append(text)
-            are_new[place] = True
     if kept is not None and new:
-        kept.add(block, numbers[are_new], new)
+        kept.add(block, new)
     return pa.array(texts, pa.string())
 
 
@@ -305,7 +276,7 @@ class _ExtractedBlock(RawBlock):
     """The one row of a file, whose text a function extracts."""
 
     def __init__(
-        self, path: str, raw: RawRows, extract: Callable[[bytes], str], kept: KeptTexts | None
+        self, path: str, raw: RawRows, extract: Callable[[bytes], str], kept: ExtractedTexts | None
     ) -> None:
         super().__init__(path, raw)
         self._extract, self._kept = extract, kept
@@ -314,7 +285,7 @@ class _ExtractedBlock(RawBlock):
         """Return the text for any column name; there are no other columns."""
         problems = Problems(raw.numbers, self.path, skip_bad)
         rows = (raw[index] for index in range(len(raw)))
-        texts = extract_texts(rows, self._extract, problems, kept=self._kept)
+        texts = extract_texts(rows, self._extract, problems, kept=self._kept, block=self.path)
         parsed = parse_arrow(
             pa.table({_COLUMN: texts}),
             raw.numbers[~problems.bad],

@@ -10,6 +10,7 @@ import contextlib
 import json
 import re
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, kind_of
 from neardup.files.columnpaths import MISSING, leaves_of_row, value_in
-from neardup.files.cuts import Cuts, Splices, join_texts, null_text, splices_of
+from neardup.files.cuts import Cuts, Splices, join_texts, null_text
 from neardup.files.jsonvalues import (
     JSON_SPACE,
     JsonValues,
@@ -39,7 +40,6 @@ from neardup.files.rawrows import (
 )
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, order_of
 from neardup.files.streams import suffix_below
-from neardup.kernels.file import jsonstrings
 from neardup.kernels.file.jsonstrings import NOTHING, cut_array
 from neardup.tables import Int64s
 
@@ -192,25 +192,52 @@ def _checked_values(row: dict[str, Any], columns: ColumnNames) -> dict[str, Any]
     return values
 
 
-def cut_strings(raw: RawRows, cuts: Cuts) -> RawRows:
+# What a string of JSON consists of: characters that stand for themselves, and escapes of one.
+_PARTS = re.compile(r"[^\\]+|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.DOTALL)
+
+
+def _cut_strings(raw: RawRows, cuts: Cuts) -> RawRows:
     """Cut spans out of the strings of the text columns of objects; the rest keeps its bytes."""
-    data, names = np.frombuffer(raw.data, np.uint8), cuts.columns
     changed = raw.select(np.isin(np.arange(len(raw)), cuts.changed))
-    starts, stops = find_strings(changed, names)
-    replacement = json.dumps(cuts.replacement, ensure_ascii=False)[1:-1].encode()
+    starts, stops = (each.tolist() for each in find_strings(changed, cuts.columns))
+    strings = [
+        [bytes(raw.data[start:stop]).decode() for start, stop in zip(*column, strict=True)]
+        for column in zip(starts, stops, strict=True)
+    ]
     parts = [cuts.holes()]
-    if len(names) > 1:
-        lengths = np.empty(starts.shape, np.int64)
-        flat = (each.reshape(-1) for each in (starts, stops, lengths))
-        jsonstrings.count_characters(data, *flat)
-        parts = cuts.holes_of_columns(list(lengths))
-    splices = []
+    if len(strings) > 1:
+        lengths = [np.array([_parts_of(string)[0][-1] for string in column]) for column in strings]
+        parts = cuts.holes_of_columns(lengths)
+    replacement = json.dumps(cuts.replacement, ensure_ascii=False)[1:-1]
+    pieces: dict[tuple[int, int], bytes] = {}
     for n, holes in enumerate(parts):
-        characters, offsets = holes.edges(len(cuts.changed))
-        edges = np.empty(len(characters), np.int64)
-        jsonstrings.find_characters(data, starts[n], stops[n], characters, offsets, edges)
-        splices.append(splices_of(edges, holes, replacement))
-    return raw.spliced(Splices.merge(splices))
+        for row, own in holes.by_string():
+            string = strings[n][row]
+            places = [_places(string, each) for each in (own.starts, own.stops)]
+            cut = replace(own, starts=places[0], stops=places[1]).cut(string, replacement)
+            pieces[starts[n][row], stops[n][row]] = cut.encode()
+    ranges = sorted(pieces)
+    bounds = np.array(ranges, np.int64).reshape(-1, 2)
+    return raw.spliced(Splices(bounds[:, 0], bounds[:, 1], [pieces[each] for each in ranges]))
+
+
+def _places(string: str, characters: Int64s) -> Int64s:
+    """Return the places of characters in a string with escapes."""
+    firsts, starts = _parts_of(string)
+    parts = np.searchsorted(firsts, characters, "right") - 1
+    places: Int64s = np.minimum(starts[parts] + characters - firsts[parts], len(string))
+    return places
+
+
+def _parts_of(string: str) -> tuple[Int64s, Int64s]:
+    """Return the number of the first character of each part of a string, and its place.
+
+    A part is an escape of one character, or a run of characters. The last one is the end.
+    """
+    parts = _PARTS.findall(string) if "\\" in string else [string]
+    sizes = np.array([0, *map(len, parts)])
+    characters = np.where([False, *(part[:1] == "\\" for part in parts)], 1, sizes)
+    return np.cumsum(characters), np.cumsum(sizes)
 
 
 # Remedies by the first byte of the first row; any other byte begins text.
@@ -244,7 +271,7 @@ class JsonBlock(RawBlock):
         return objects_to_table(raw, path=self.path, names=names)
 
     def _cut(self, raw: RawRows, cuts: Cuts) -> RawRows:
-        return cut_strings(raw, cuts)
+        return _cut_strings(raw, cuts)
 
     def objects(self) -> pa.Array:
         """Return the rows as JSON, null if one cannot be decoded."""

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from neardup.errors import InvalidInputError, option_name
-from neardup.files.extracted import ExtractedTexts, SourceTexts
+from neardup.files.extracted import ExtractedTexts
 from neardup.files.ids import join_ids
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.runs.progress import job_logger, size
@@ -27,10 +27,9 @@ def keep_extracted(workspace: Workspace, *collections: Sequence[Source]) -> None
     Texts are there as long as the sources and the workspace are.
     """
     texts = ExtractedTexts(workspace)
-    files = (file for sources in collections for source in sources for file in source.files)
-    for number, file in enumerate(files):
+    for file in (file for sources in collections for source in sources for file in source.files):
         if file.extracts_text:
-            file.kept_texts = SourceTexts(texts, number)
+            file.kept_texts = texts
 
 
 # Texts and ids of the rows of a block, bad ones left out.

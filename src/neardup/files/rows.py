@@ -8,10 +8,10 @@ a row is kept or removed, it is written from its original form, so that nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -261,18 +261,6 @@ class RowWriter(ABC):
         self.close()
 
 
-class KeptTexts(Protocol):
-    """Texts extracted from rows, by block and row number."""
-
-    def add(self, block: Hashable, numbers: Int64s, texts: Sequence[bytes]) -> None:
-        """Keep the texts of some rows; numbers ascend."""
-        ...
-
-    def take(self, block: Hashable, numbers: Int64s) -> list[bytes | None]:
-        """Return the texts of some rows; None for each missing text."""
-        ...
-
-
 class Source(ABC):
     """One input file, or one table in memory.
 
@@ -307,8 +295,8 @@ class Source(ABC):
     extracts_text: bool = False
     """Whether extracting the text of a row takes so long that it should be done once."""
 
-    kept_texts: KeptTexts | None = None
-    """Texts extracted by an earlier pass of the job."""
+    kept_texts: Any = None
+    """Texts extracted by an earlier pass of the job (``files.extracted.ExtractedTexts``)."""
 
     @property
     def files(self) -> Sequence[Source]:

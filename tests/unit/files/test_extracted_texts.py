@@ -15,8 +15,7 @@ from neardup.files import extracted as extracted_texts
 from neardup.files.extracted import ExtractedTexts
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
-NUMBERS = np.array([3, 4, 9], np.int64)
-TEXTS = [b"three", b"", b"nine" * 50]
+TEXTS = {3: b"three", 4: b"", 9: b"nine" * 50}
 
 
 def spilling(tmp_path, memory: int = 1) -> Workspace:
@@ -37,30 +36,32 @@ def test_kept__what_comes_back(tmp_path_factory, is_in_file, texts, wanted, data
     extracted = ExtractedTexts(workspace)
     for start, stop in pairwise(sorted({0, len(numbers), *cuts})):
         part = numbers[start:stop]
-        extracted.add("block", np.array(part, np.int64), [texts[each] for each in part])
+        extracted.add("block", {each: texts[each] for each in part})
     asked = sorted(wanted)
-    expected = [texts.get(number) for number in asked]
-    assert extracted.take("block", np.array(asked, np.int64)) == expected
-    assert extracted.take("other", np.array(asked, np.int64)) == [None] * len(asked)
+    found = extracted.take("block", asked)
+    assert {number: found[number] for number in asked if number in found} == {
+        number: texts[number] for number in asked if number in texts
+    }
+    assert extracted.take("other", asked) == {}
 
 
 def test_kept__file_goes_with_the_workspace_and_texts_with_it(tmp_path):
     workspace = spilling(tmp_path, memory=2000)
     extracted = ExtractedTexts(workspace)
-    extracted.add(1, NUMBERS, TEXTS)
+    extracted.add(1, TEXTS)
     assert extracted._file is None
     noise = np.random.default_rng(1).bytes(1000)
-    extracted.add(2, NUMBERS[:1], [noise])
+    extracted.add(2, {3: noise})
     assert not extracted._file.closed
-    assert extracted.take(2, NUMBERS) == [noise, None, None]
+    assert extracted.take(2, TEXTS) == {3: noise}
     workspace.work.remove()
     assert extracted._file.closed
     assert list(tmp_path.iterdir()) == []
     # Those in memory are still there; the others are taken out of the rows again.
-    assert extracted.take(1, NUMBERS) == TEXTS
-    assert extracted.take(2, NUMBERS) == [None, None, None]
-    extracted.add(3, NUMBERS, TEXTS)
-    assert extracted.take(3, NUMBERS) == [None, None, None]
+    assert extracted.take(1, TEXTS) == TEXTS
+    assert extracted.take(2, TEXTS) == {}
+    extracted.add(3, TEXTS)
+    assert extracted.take(3, TEXTS) == {}
 
 
 def test_kept__full_disk_ends_no_run(tmp_path, monkeypatch):
@@ -68,18 +69,18 @@ def test_kept__full_disk_ends_no_run(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     extracted = ExtractedTexts(spilling(tmp_path))
-    extracted.add(1, NUMBERS, TEXTS)
+    extracted.add(1, TEXTS)
     monkeypatch.setattr(extracted_texts, "write_all", write)
-    extracted.add(2, NUMBERS, TEXTS)
+    extracted.add(2, TEXTS)
     monkeypatch.undo()
-    extracted.add(3, NUMBERS, TEXTS)
-    found = [extracted.take(block, NUMBERS) for block in (1, 2, 3)]
-    assert found == [TEXTS, [None] * 3, TEXTS]
+    extracted.add(3, TEXTS)
+    found = [extracted.take(block, TEXTS) for block in (1, 2, 3)]
+    assert found == [TEXTS, {}, TEXTS]
 
 
 def test_kept__shortened_file(tmp_path):
     workspace = spilling(tmp_path)
     extracted = ExtractedTexts(workspace)
-    extracted.add(1, NUMBERS, TEXTS)
+    extracted.add(1, TEXTS)
     os.truncate(extracted._file.fileno(), 3)
-    assert extracted.take(1, NUMBERS) == [None, None, None]
+    assert extracted.take(1, TEXTS) == {}

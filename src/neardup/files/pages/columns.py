@@ -27,7 +27,7 @@ from neardup.files.rows import (
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
-    from neardup.files.rows import KeptTexts
+    from neardup.files.extracted import ExtractedTexts
     from neardup.files.streams import Buffer, Destination
     from neardup.options.groups import InputOptions
 
@@ -66,7 +66,7 @@ class _HtmlBlock(RowBlock):
     """Rows of a table whose texts are HTML."""
 
     def __init__(
-        self, rows: RowBlock, options: InputOptions, path: str | None, kept: KeptTexts | None
+        self, rows: RowBlock, options: InputOptions, path: str | None, kept: ExtractedTexts | None
     ) -> None:
         self.rows, self.numbers, self.end = rows, rows.numbers, rows.end
         self._options, self._path, self._kept = options, path, kept
@@ -90,7 +90,7 @@ class _HtmlBlock(RowBlock):
             problems,
             np.flatnonzero(is_page),
             kept=self._kept,
-            block=(columns.texts, *self.numbers[:1].tolist()),
+            block=(self._path, columns.texts, *self.numbers[:1].tolist()),
         )
         is_text = is_page & ~problems.bad
         places = pa.array(np.cumsum(is_text) - 1, mask=~is_text)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from fastwarc.warc import WarcRecord
 
+    from neardup.files.extracted import ExtractedTexts
     from neardup.files.rawrows import Cutter
-    from neardup.files.rows import KeptTexts
     from neardup.files.streams import Destination, InputStream
     from neardup.options.groups import InputOptions
 
@@ -277,7 +277,7 @@ class _WarcBlock(RawBlock):
     """Records that are pages."""
 
     def __init__(
-        self, path: str, raw: RawRows, options: InputOptions, kept: KeptTexts | None
+        self, path: str, raw: RawRows, options: InputOptions, kept: ExtractedTexts | None
     ) -> None:
         super().__init__(path, raw)
         self._options, self._kept = options, kept
@@ -291,7 +291,7 @@ class _WarcBlock(RawBlock):
             lambda page: page.text(self._options),
             problems,
             kept=self._kept,
-            block=tuple(self.numbers[:1].tolist()),
+            block=(self.path, *self.numbers[:1].tolist()),
         )
         good = ~problems.bad
         others = [page for page, is_good in zip(pages, good, strict=True) if is_good]
