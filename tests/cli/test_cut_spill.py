@@ -12,8 +12,7 @@ import pytest
 
 from neardup.jobs.cut import equal_units
 from neardup.passages import cutting, growing
-from neardup.runs.arrays import GrowingArray
-from neardup.runs.exchange import Shuffle
+from neardup.runs.exchange import GrowingArray, Shuffle
 from neardup.runs.work import WorkFolder
 from tests.spilling import files_of, spilling, work_folders, write_lines
 

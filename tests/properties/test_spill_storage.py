@@ -12,8 +12,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.runs.arrays import GrowingArray, kept_arrays
-from neardup.runs.exchange import Shuffle, SpilledBatches
+from neardup.runs.exchange import GrowingArray, Shuffle, SpilledBatches, kept_arrays
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
 KEY = {"options": {"threshold": "0.8"}}

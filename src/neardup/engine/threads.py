@@ -69,8 +69,7 @@ from neardup.reading.sign import (
     count_tokens,
     numbers_of,
 )
-from neardup.runs.arrays import kept_arrays
-from neardup.runs.exchange import Shuffle, SpilledBatches
+from neardup.runs.exchange import Shuffle, SpilledBatches, kept_arrays
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets
 from neardup.text.weighting import DocumentFrequencies

@@ -1,7 +1,4 @@
-"""Arrays in files: NumPy's .npy format with a header of 128 bytes, memory-mapped for reading.
-
-Arrays of a stage are stored in the work folder, so that a resumed run does not repeat it.
-"""
+"""Arrays in files: NumPy's .npy format with a header of 128 bytes, memory-mapped for reading."""
 
 from __future__ import annotations
 
@@ -11,11 +8,10 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +25,6 @@ from neardup.tables import Bools, Int64s, Uint32s
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from neardup.runs.work import Workspace
 
 AnyArray = npt.NDArray[Any]
 
@@ -298,123 +293,3 @@ class CheckedPages:
                 message = f"the file is damaged (page {page:,}: checksum {found:08x}); {RESTORE}"
                 raise IndexFormatError(message, path=str(self._path))
         self.is_checked[pages] = True
-
-
-def kept_arrays(
-    workspace: Workspace, task: str, compute: Callable[[], dict[str, AnyArray]]
-) -> dict[str, AnyArray]:
-    """Return the stored arrays of a task, or compute and store them.
-
-    They are stored only if the work folder is in use; arrays that fit in memory are recomputed.
-    """
-    work = workspace.work
-    if work is not None and work.is_done(task):
-        names: list[str] = work.result(task)
-        return {name: _load(work.path(task, name)) for name in names}
-    arrays = compute()
-    if work is not None and work.n_done:
-        keep_arrays(workspace, task, arrays)
-    return arrays
-
-
-def keep_arrays(workspace: Workspace, task: str, arrays: Mapping[str, AnyArray]) -> None:
-    """Store the arrays of a task in the work folder, unless they are stored."""
-    work = workspace.work
-    if work is None or work.is_done(task):
-        return
-    with work.task(task) as files:
-        for name, array in arrays.items():
-            values = stored(array)
-            # NumPy's errors do not distinguish a full disk from other failures.
-            with files.new(name).open("wb") as file:
-                file.write(header(values.dtype, len(values), values.ndim))
-                file.write(values.data)
-        files.result = list(arrays)
-
-
-def _load(path: Path) -> Any:
-    try:
-        return np.load(path, allow_pickle=False)
-    except (OSError, ValueError) as error:
-        message = f"a file of a run under way cannot be read: {error}"
-        raise ReadError(message, path=str(path)) from error
-
-
-# A growing array: in memory while it is short, then in a mapped file.
-
-_FILE = "values"
-_FIRST_ROOM = 1 << 16
-
-
-class GrowingArray:
-    """Append values to one array in memory or in a file.
-
-    Parameters
-    ----------
-    name
-        Name of the work folder's task for the file.
-    dtype
-        Type of the values.
-    workspace
-        Memory and work folder.
-    share
-        Share of the memory that the array may take.
-
-    Notes
-    -----
-    Append within a ``with`` block; ``array`` is available afterwards. The array is never in memory
-    twice, because the system moves it as it grows; up to an eighth of its memory is unused.
-    """
-
-    def __init__(
-        self, name: str, dtype: npt.DTypeLike, workspace: Workspace, *, share: float
-    ) -> None:
-        self._name, self._workspace, self._share = name, workspace, share
-        self._values: AnyArray = np.empty(_FIRST_ROOM, dtype)
-        self._size = 0
-        self._file: BinaryIO | None = None
-        self._stack = ExitStack()
-
-    def append(self, values: AnyArray) -> None:
-        """Add values at the end."""
-        needed = (self._size + len(values)) * self._values.itemsize
-        if self._file is None and not self._workspace.fits(needed, self._share):
-            self._spill()
-        if self._file is not None:
-            self._file.write(np.ascontiguousarray(values, self._values.dtype).data)
-            self._size += len(values)
-            return
-        stop = self._size + len(values)
-        if stop > len(self._values):
-            # In place, because no other object refers to the array yet.
-            self._values.resize(max(stop, len(self._values) * 9 // 8), refcheck=False)
-        self._values[self._size : stop] = values
-        self._size = stop
-
-    @property
-    def is_there(self) -> bool:
-        """Whether an earlier run has written all values."""
-        work = self._workspace.work
-        return self._file is None and work is not None and work.is_done(self._name)
-
-    @property
-    def array(self) -> Any:
-        """All values; memory-mapped if they are in a file."""
-        if self._file is None and not self.is_there:
-            return self._values[: self._size]
-        assert self._workspace.work is not None
-        path = self._workspace.work.path(self._name, _FILE)
-        return np.memmap(path, self._values.dtype, "r")
-
-    def __enter__(self) -> GrowingArray:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.__exit__(*raised)
-
-    def _spill(self) -> None:
-        assert self._workspace.work is not None
-        files = self._stack.enter_context(self._workspace.work.task(self._name))
-        self._file = self._stack.enter_context(files.new(_FILE).open("wb"))
-        self._file.write(self._values[: self._size].data)
-        self._values = np.empty(0, self._values.dtype)

@@ -1,22 +1,25 @@
-"""Rows on their way from where they were read to the partitions that they belong to.
+"""Data that go to the work folder if they do not fit into memory: lists, partitions, and arrays.
 
-In memory if they fit there. Else rows wait in memory until they are many, and are then written
-partition by partition: few and long pieces, whatever the number of partitions, in files that are
-written once and read in order. Each file is a task of the work folder.
+Rows on their way to their partitions stay in memory if they fit there. Else rows wait in memory
+until they are many, and are then written partition by partition: few and long pieces, whatever the
+number of partitions, in files that are written once and read in order. Each file is a task of the
+work folder.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.errors import ReadError
+from neardup.runs.arrays import AnyArray
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -442,3 +445,126 @@ def _slice_of(
     batch: pa.RecordBatch, bounds: list[int], partition: int, behind: int
 ) -> pa.RecordBatch:
     return batch.slice(bounds[partition], bounds[behind] - bounds[partition])
+
+
+# Arrays of a stage in the work folder, so that a resumed run does not repeat it.
+
+
+def kept_arrays(
+    workspace: Workspace, task: str, compute: Callable[[], dict[str, AnyArray]]
+) -> dict[str, AnyArray]:
+    """Return the stored arrays of a task, or compute and store them.
+
+    They are stored only if the work folder is in use; arrays that fit in memory are recomputed.
+    """
+    work = workspace.work
+    if work is not None and work.is_done(task):
+        names: list[str] = work.result(task)
+        return {name: _load(work.path(task, name)) for name in names}
+    arrays = compute()
+    if work is not None and work.n_done:
+        keep_arrays(workspace, task, arrays)
+    return arrays
+
+
+def keep_arrays(workspace: Workspace, task: str, arrays: Mapping[str, AnyArray]) -> None:
+    """Store the arrays of a task in the work folder, unless they are stored."""
+    work = workspace.work
+    if work is None or work.is_done(task):
+        return
+    with work.task(task) as files:
+        for name, array in arrays.items():
+            values = np.ascontiguousarray(array)
+            with files.new(name).open("wb") as file:
+                # NumPy's own writer does not distinguish a full disk from other failures.
+                head = np.lib.format.header_data_from_array_1_0(values)
+                np.lib.format.write_array_header_1_0(file, head)
+                file.write(values.data)
+        files.result = list(arrays)
+
+
+def _load(path: Path) -> Any:
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise _cannot_be_read(path, error) from error
+
+
+# A growing array: in memory while it is short, then in a mapped file.
+
+_VALUES = "values"
+_FIRST_ROOM = 1 << 16
+
+
+class GrowingArray:
+    """Append values to one array in memory or in a file.
+
+    Parameters
+    ----------
+    name
+        Name of the work folder's task for the file.
+    dtype
+        Type of the values.
+    workspace
+        Memory and work folder.
+    share
+        Share of the memory that the array may take.
+
+    Notes
+    -----
+    Append within a ``with`` block; ``array`` is available afterwards. The array is never in memory
+    twice, because the system moves it as it grows; up to an eighth of its memory is unused.
+    """
+
+    def __init__(
+        self, name: str, dtype: npt.DTypeLike, workspace: Workspace, *, share: float
+    ) -> None:
+        self._name, self._workspace, self._share = name, workspace, share
+        self._values: AnyArray = np.empty(_FIRST_ROOM, dtype)
+        self._size = 0
+        self._file: BinaryIO | None = None
+        self._stack = ExitStack()
+
+    def append(self, values: AnyArray) -> None:
+        """Add values at the end."""
+        needed = (self._size + len(values)) * self._values.itemsize
+        if self._file is None and not self._workspace.fits(needed, self._share):
+            self._spill()
+        if self._file is not None:
+            self._file.write(np.ascontiguousarray(values, self._values.dtype).data)
+            self._size += len(values)
+            return
+        stop = self._size + len(values)
+        if stop > len(self._values):
+            # In place, because no other object refers to the array yet.
+            self._values.resize(max(stop, len(self._values) * 9 // 8), refcheck=False)
+        self._values[self._size : stop] = values
+        self._size = stop
+
+    @property
+    def is_there(self) -> bool:
+        """Whether an earlier run has written all values."""
+        work = self._workspace.work
+        return self._file is None and work is not None and work.is_done(self._name)
+
+    @property
+    def array(self) -> Any:
+        """All values; memory-mapped if they are in a file."""
+        if self._file is None and not self.is_there:
+            return self._values[: self._size]
+        assert self._workspace.work is not None
+        path = self._workspace.work.path(self._name, _VALUES)
+        return np.memmap(path, self._values.dtype, "r")
+
+    def __enter__(self) -> GrowingArray:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._stack.__exit__(*raised)
+
+    def _spill(self) -> None:
+        assert self._workspace.work is not None
+        files = self._stack.enter_context(self._workspace.work.task(self._name))
+        self._file = self._stack.enter_context(files.new(_VALUES).open("wb"))
+        self._file.write(self._values[: self._size].data)
+        self._values = np.empty(0, self._values.dtype)

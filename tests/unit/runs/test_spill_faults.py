@@ -10,8 +10,7 @@ import pyarrow as pa
 import pytest
 
 from neardup.errors import ReadError, WriteError
-from neardup.runs.arrays import kept_arrays
-from neardup.runs.exchange import Shuffle, SpilledBatches, read_batches
+from neardup.runs.exchange import Shuffle, SpilledBatches, kept_arrays, read_batches
 from neardup.runs.work import WorkFolder, Workspace
 
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

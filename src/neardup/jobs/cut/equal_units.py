@@ -35,8 +35,7 @@ from neardup.passages.repeats import Samples, find_repeats, sample_windows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import ContentTable, part_of, text_has_changed
 from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, numbers_of
-from neardup.runs.arrays import GrowingArray
-from neardup.runs.exchange import Shuffle
+from neardup.runs.exchange import GrowingArray, Shuffle
 from neardup.tables import Bools, Digests, Int64s, Texts, TokenLists, offsets_of
 from neardup.text.shingles import digest_token_lists
 from neardup.text.tokenizers import Tokenizer

@@ -34,7 +34,7 @@ from neardup.passages.matches import character_spans, group_overlapping
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import OfTexts, read_texts, text_has_changed
 from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed
-from neardup.runs.arrays import GrowingArray
+from neardup.runs.exchange import GrowingArray
 from neardup.runs.runner import Runner
 from neardup.runs.work import WorkFolder, Workspace
 from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, offsets_of

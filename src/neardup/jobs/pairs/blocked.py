@@ -30,7 +30,7 @@ from neardup.matching.join import (
     salt_sets,
 )
 from neardup.reading.sign import SignedBatches, SignedBlock, numbers_of, sign_block
-from neardup.runs.arrays import kept_arrays
+from neardup.runs.exchange import kept_arrays
 from neardup.runs.runner import Runner
 from neardup.tables import (
     Bytes,
