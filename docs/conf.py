@@ -29,7 +29,6 @@ include_patterns = [
     "docs/**",
     "examples/README.md",
     "benchmarks/README.md",
-    "benchmarks/*/README.md",
 ]
 exclude_patterns = ["docs/site/**"]
 nitpicky = False
@@ -75,12 +74,6 @@ def stay_on_the_site(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] = re.sub(rf"({repository}/blob|{pictures})/main/", "", source[0])
 
 
-def list_rooms(app: Sphinx, page: str, source: list[str]) -> None:
-    """Put the pages of the benchmarks' rooms below that of all, where they are found by a link."""
-    if page == "benchmarks/README":
-        source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n*/README\n```\n"
-
-
 def show_folders(app: Sphinx, page: str, source: list[str]) -> None:
     """Show a link to a folder of the repository as text: the site has pages only."""
     folder = app.env.doc2path(page).parent
@@ -114,4 +107,3 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", stay_on_the_site)
     app.connect("source-read", show_reference)
     app.connect("source-read", show_folders)
-    app.connect("source-read", list_rooms)

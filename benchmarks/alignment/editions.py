@@ -7,10 +7,6 @@ for each set; without it nothing is measured. Texts are ``jsonl.xz`` files:
   collation, start, end]; ``chapter-pairs.tsv`` with doc_a, doc_b, a_start, a_end, b_start, b_end.
 - ``shakespeare-editions``: ``plays`` with work, edition (modern or folio1623) and text.
 - ``bible-en-ot``: ``verses.tsv.xz`` with id, book and a column for each translation.
-- ``civil-codes-ocr``: ``codes`` with id and text; ``published-jaccard.tsv`` with a, b and
-  shingle7_jaccard.
-- ``rfc-revisions``: ``docs`` with id, family and text; ``relations.tsv`` with newer, older,
-  relation and w5_containment_of_smaller.
 """
 
 from __future__ import annotations
@@ -38,14 +34,10 @@ HALVES = ("chosen on", "reported")
 Text = dict[str, str]
 # Middle of a word, verse or unit of a query; document and middle of its counterpart.
 Anchor = tuple[int, str, int]
-Pair = tuple[str, str]
 
 TRANSLATIONS = (("asv", "kjv"), ("web", "asv"), ("web", "kjv"), ("ylt", "kjv"))
 # Long texts are looked up for minutes, so of these sets a sample is read.
 PLAYS, BOOKS = 4, 5
-RFC_FAMILIES_OF = 8
-LONGEST_RFC = 40_000
-LONGEST_CODE = 200_000
 
 
 @dataclass
@@ -61,15 +53,6 @@ class Aligned:
     documents: list[Text]
     cases: list[Passage] = field(default_factory=list)
     anchors: dict[str, list[Anchor]] = field(default_factory=dict)
-
-
-@dataclass
-class Graded:
-    """A collection of whose pairs it is known how much text they share."""
-
-    documents: list[Text]
-    grades: dict[Pair, float]
-    related: set[Pair]
 
 
 def folder() -> Path | None:
@@ -189,50 +172,8 @@ def bible(root: Path, half: str) -> Iterator[Aligned]:
         )
 
 
-def civil_codes(root: Path, half: str) -> Graded:
-    """Read short codes with the published similarities of their pairs.
-
-    All are in the half reported, because nothing is chosen on them.
-    """
-    rows = read_rows(root / "civil-codes-ocr" / "codes.jsonl.xz")
-    documents = [
-        {"id": row["id"], "text": row["text"]}
-        for row in rows
-        if half == HALVES[1] and len(row["text"]) <= LONGEST_CODE
-    ]
-    grades = {
-        _pair(row["a"], row["b"]): float(row["shingle7_jaccard"])
-        for row in read_table(root / "civil-codes-ocr" / "published-jaccard.tsv")
-    }
-    return Graded(documents, grades, set())
-
-
-def rfcs(root: Path, half: str) -> Graded:
-    """Read RFCs and what revises what; halves are by the family."""
-    documents = [
-        {"id": row["id"], "text": row["text"]}
-        for row in read_rows(root / "rfc-revisions" / "docs.jsonl.xz")
-        if half_of(row["family"]) == half
-        and _digest(row["family"])[1] % RFC_FAMILIES_OF == 0
-        and len(row["text"]) <= LONGEST_RFC
-    ]
-    relations = read_table(root / "rfc-revisions" / "relations.tsv")
-    grades = {
-        _pair(row["newer"], row["older"]): float(row["w5_containment_of_smaller"])
-        for row in relations
-    }
-    related = {
-        _pair(row["newer"], row["older"]) for row in relations if row["relation"] == "obsoletes"
-    }
-    return Graded(documents, grades, related)
-
-
 def _digest(identity: str) -> bytes:
     return hashlib.sha256(identity.encode()).digest()
-
-
-def _pair(first: str, second: str) -> Pair:
-    return min(first, second), max(first, second)
 
 
 def _turned(case: Passage) -> Passage:

@@ -21,9 +21,7 @@ from benchmarks.alignment.editions import (
     Aligned,
     Text,
     bible,
-    civil_codes,
     frankenstein,
-    rfcs,
     sample_of,
     shakespeare,
 )
@@ -238,7 +236,6 @@ ALIGNED = {
     "rewording": rewording,
     "summaries": summaries,
 }
-GRADED = {"civil codes": civil_codes, "rfcs": rfcs}
 
 # Options for the texts that are made; the other sets are editions.
 _OTHERS = {

@@ -1,15 +1,12 @@
-"""Builds one corpus and prints its facts as JSON: ``python -m benchmarks.corpora.build mixed``."""
+"""Builder of one corpus: ``python -m benchmarks.corpora.build mixed`` prints its path."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.corpora.documents import facts, first_part, prepare
+from benchmarks.corpora.documents import first_part, prepare
 from benchmarks.corpora.packaged import CORPORA
 from benchmarks.corpora.records import RECORDS, given_files
 
@@ -33,7 +30,7 @@ def main() -> None:
     path = prepare(options.name, corpora[options.name], options.folder)
     if options.first is not None:
         path = first_part(path, options.first)
-    sys.stdout.write(json.dumps({"path": str(path), **asdict(facts(path))}, indent=2) + "\n")
+    print(path)
 
 
 if __name__ == "__main__":

@@ -37,18 +37,6 @@ class Corpus:
     most: int | None = None
 
 
-@dataclass(frozen=True)
-class Facts:
-    """Size of a corpus; ``repeats`` counts the documents whose text an earlier one has."""
-
-    documents: int
-    bytes: int
-    text_bytes: int
-    mean_characters: float
-    repeats: int
-    sha256: str
-
-
 def prepare(name: str, corpus: Corpus, folder: Path | None = None) -> Path:
     """Build a corpus unless it is there already."""
     target = (folder or cache_folder()) / f"{name}.jsonl"
@@ -89,27 +77,3 @@ def first_part(source: Path, megabytes: float) -> Path:
                 part.write(line)
         unfinished.replace(target)
     return target
-
-
-def facts(path: Path) -> Facts:
-    """Measure a corpus: documents, sizes, exact repeats, and the digest of its bytes."""
-    digest = hashlib.sha256()
-    texts: set[bytes] = set()
-    documents = text_bytes = characters = 0
-    with path.open("rb") as lines:
-        for line in lines:
-            digest.update(line)
-            text = json.loads(line)["text"]
-            encoded = text.encode()
-            documents += 1
-            characters += len(text)
-            text_bytes += len(encoded)
-            texts.add(hashlib.blake2b(encoded, digest_size=16).digest())
-    return Facts(
-        documents=documents,
-        bytes=path.stat().st_size,
-        text_bytes=text_bytes,
-        mean_characters=round(characters / max(1, documents), 1),
-        repeats=documents - len(texts),
-        sha256=digest.hexdigest(),
-    )

@@ -6,7 +6,6 @@ measures is never to hold much.
 
 from __future__ import annotations
 
-import json
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from benchmarks.measuring.jobs import run_script
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchmarks.measuring.jobs import Report, Settings
+    from benchmarks.measuring.jobs import Settings
 
 BUILD, COPY = "corpora/build.py", "corpora/near_copies.py"
 GENERATE = "scale/generate.py"
@@ -73,20 +72,3 @@ def first_lines(source: Path, count: int) -> Path:
         with source.open("rb") as lines:
             path.write_bytes(b"".join(islice(lines, count)))
     return path
-
-
-def corpus_facts(name: str, *options: str) -> Report:
-    """Return the facts of a corpus, built if need be."""
-    return _facts(BUILD, name, *options)
-
-
-def copies_facts(count: int) -> Report:
-    """Return the facts of a file of near-copies, built if need be."""
-    return _facts(COPY, str(count))
-
-
-def _facts(script: str, *arguments: str) -> Report:
-    """Return what a script reports of a file, without the file's path."""
-    facts: Report = json.loads(run_script(script, *arguments))
-    del facts["path"]
-    return facts

@@ -1,6 +1,6 @@
 """Near-copies of one text, all similar to each other: the hard case of deduplication.
 
-``python -m benchmarks.corpora.near_copies 10000`` writes them and prints their facts.
+``python -m benchmarks.corpora.near_copies 10000`` writes them.
 """
 
 from __future__ import annotations
@@ -9,11 +9,9 @@ import argparse
 import json
 import random
 import re
-import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from benchmarks.corpora.documents import Document, facts, prepare, write_lines
+from benchmarks.corpora.documents import Document, prepare, write_lines
 from benchmarks.corpora.packaged import CORPORA
 from benchmarks.measuring.environments import cache_folder
 
@@ -83,14 +81,14 @@ def default_template() -> str:
 
 
 def main() -> None:
-    """Write near-copies unless they exist, and print their facts as JSON."""
+    """Write near-copies unless they exist, and print their path."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("count", type=int)
     count = parser.parse_args().count
     path = cache_folder() / f"templates-{count}.jsonl"
     if not path.exists():
         write_lines(path, near_copies(default_template(), count))
-    sys.stdout.write(json.dumps({"path": str(path), **asdict(facts(path))}) + "\n")
+    print(path)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.corpora.files import made_up_collection, near_copies, small_collection, ten_lines
 from benchmarks.measuring.environments import cache_folder
@@ -15,8 +15,11 @@ from benchmarks.measuring.jobs import (
     script_command,
     script_environment,
 )
-from benchmarks.measuring.markdown import megabytes, table
+from benchmarks.measuring.markdown import megabytes
 from benchmarks.measuring.processes import Measurement, measure
+
+if TYPE_CHECKING:
+    from benchmarks.measuring.results import Tables
 
 REPEATS = 3
 
@@ -27,16 +30,15 @@ print(json.dumps(neardup.deduplicate(sys.argv[1], **options).summary))
 """
 
 
-def run(settings: Settings) -> dict[str, Any]:
+def run(settings: Settings) -> Tables:
     """Measure all cases."""
-    return {
-        "cases": [
-            _tiny_input(settings),
-            *_beside_rensa(settings),
-            *_just_below(settings),
-            _python_function(settings),
-        ]
-    }
+    cases = [
+        _tiny_input(settings),
+        *_beside_rensa(settings),
+        *_just_below(settings),
+        _python_function(settings),
+    ]
+    return {"Where neardup loses": cases}
 
 
 def _tiny_input(settings: Settings) -> dict[str, Any]:
@@ -89,26 +91,11 @@ def _python_function(settings: Settings) -> dict[str, Any]:
 def _case(name: str, own: Measurement, other_name: str, other: Measurement) -> dict[str, Any]:
     return {
         "case": name,
-        **own.as_dict(),
-        "compared": report_of(own)["candidates"],
+        "wall s": own.wall,
+        "peak MB": megabytes(own.peak_process),
+        "pairs compared": report_of(own)["candidates"],
         "against": other_name,
-        "other": other.as_dict(),
+        "its wall s": other.wall,
+        "its peak MB": megabytes(other.peak_process),
+        "times as long": own.wall / other.wall,
     }
-
-
-def format_table(figures: dict[str, Any]) -> str:
-    """Lay out the cases."""
-    rows = [
-        (
-            case["case"],
-            case["wall"],
-            megabytes(case["peak_process"]),
-            case["compared"],
-            case["against"],
-            case["other"]["wall"],
-            case["wall"] / case["other"]["wall"],
-        )
-        for case in figures["cases"]
-    ]
-    header = ("case", "wall s", "peak MB", "pairs compared", "against", "wall s", "times as long")
-    return table(header, rows)

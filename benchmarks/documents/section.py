@@ -7,18 +7,18 @@ import random
 import shutil
 import statistics
 from fractions import Fraction
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.measuring.environments import cache_folder
 from benchmarks.measuring.jobs import Job, Settings, own_report, report_of_script, run_script
-from benchmarks.measuring.markdown import MB, megabytes, table
+from benchmarks.measuring.markdown import MB, megabytes
 from benchmarks.measuring.processes import run as run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.measuring.jobs import Report
+    from benchmarks.measuring.results import Tables
 
 DOCUMENTS, DOCUMENT_BYTES, QUERIES, INSERTIONS, REPEATS = 1_000_000, 1000, 2000, 40_000, 3
 QUICK_SHRINK, EXCHANGED_OF, OTHER_SEED = 100, 100, 2
@@ -26,7 +26,7 @@ KINDS = ("like a document", "unlike all")
 SCRIPT = "documents/trials.py"
 
 
-def run(settings: Settings) -> dict[str, Any]:
+def run(settings: Settings) -> Tables:
     """Build an index, look up texts in it and in datasketch, and insert documents."""
     count = DOCUMENTS // QUICK_SHRINK if settings.quick else DOCUMENTS
     n_queries = QUERIES // 10 if settings.quick else QUERIES
@@ -57,9 +57,36 @@ def run(settings: Settings) -> dict[str, Any]:
         runs = {name: _insert(settings, index, new, name) for name in ("insert", "insert_if_new")}
     finally:
         shutil.rmtree(folder)
-    agreement = _compare(found.pop("matches")[0], other.pop("matches")[0])
-    tools = {"neardup": found, "datasketch": other, "agreement": agreement}
-    return {"documents": count, "build": built, **tools, "insertions": runs}
+    own_pairs, other_pairs = (_pairs(each.pop("matches")[0]) for each in (found, other))
+    size = built["input_bytes"]
+    build = {"documents": count, "MB": megabytes(size), "wall s": built["wall"]}
+    build |= {"CPU s": built["cpu"], "MB/s": size / MB / built["wall"]}
+    build |= {"peak MB": megabytes(built["peak_tree"])}
+    build["MB on disk"] = megabytes(built["index_bytes"])
+    lookups = []
+    for number, kind in enumerate(KINDS):
+        for tool, each in (("neardup", found), ("datasketch", other)):
+            queries = each["queries"][number]
+            row = {"texts": kind, "tool": tool, "matches": queries["found"]}
+            for name in ("again", "again_cpu", "first"):
+                row[f"median ms, {name}"] = queries[name]["median_ms"]
+                row[f"99 % within ms, {name}"] = queries[name]["slow_ms"]
+            lookups.append(row | {"peak MB": megabytes(each["memory"]["peak"])})
+    alone = {"neardup": len(own_pairs - other_pairs), "datasketch": len(other_pairs - own_pairs)}
+    agreement = {"both": len(own_pairs & other_pairs)} | {f"{t} alone": n for t, n in alone.items()}
+    insertions = []
+    for name, reports in runs.items():
+        row = {"call": f"`{name}`", "inserted": reports[0]["inserted"]}
+        for clock in ("seconds", "cpu"):
+            rate = statistics.median(each["offered"] / each[clock] for each in reports)
+            row[f"per second, {clock}"] = round(rate)
+        insertions.append(row)
+    return {
+        "An index built": [build],
+        "Texts looked up": lookups,
+        "Agreement": [agreement],
+        "Documents inserted": insertions,
+    }
 
 
 def _generate(path: Path, count: int, *options: str) -> None:
@@ -115,47 +142,5 @@ def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def _compare(own: list[Any], others: list[Any]) -> dict[str, int]:
-    """Count the pairs of query and document that both tools return, or one alone."""
-    first, second = ({(query, document) for query, document, _ in found} for found in (own, others))
-    return {
-        "both": len(first & second),
-        "neardup alone": len(first - second),
-        "datasketch alone": len(second - first),
-    }
-
-
-def format_table(figures: dict[str, Any]) -> str:
-    """Lay out building, look-ups and insertions."""
-    build, count = figures["build"], figures["documents"]
-    sizes = (megabytes(build["peak_tree"]), megabytes(build["index_bytes"]))
-    rate = build["input_bytes"] / MB / build["wall"]
-    header = ("documents", "MB", "wall s", "CPU s", "MB/s", "peak MB", "MB on disk")
-    amount = (count, megabytes(build["input_bytes"]))
-    built = table(header, [(*amount, build["wall"], build["cpu"], rate, *sizes)])
-    rows: list[tuple[object, ...]] = []
-    for number, kind in enumerate(KINDS):
-        for tool in ("neardup", "datasketch"):
-            each = figures[tool]["queries"][number]
-            clocks = (each["again"], each["again_cpu"])
-            times = [clock[key] for clock in clocks for key in ("median_ms", "slow_ms")]
-            first = each["first"]["median_ms"]
-            rows.append((kind, tool, each["queries"], each["found"], *times, first))
-    header = ("texts", "tool", "look-ups", "matches", "median ms", "99 % within ms")
-    lookups = table((*header, "median CPU ms", "99 % within CPU ms", "first time, ms"), rows)
-    counts = ", ".join(f"{name} {number:,}" for name, number in figures["agreement"].items())
-    own, other = (megabytes(figures[tool]["memory"]["peak"]) for tool in ("neardup", "datasketch"))
-    memory = f"Peak memory: neardup {own:,} MB, datasketch {other:,} MB."
-    rows = [
-        (
-            *(f"`{name}`", runs[0]["offered"], runs[0]["inserted"]),
-            *(round(statistics.median(r["offered"] / r[key] for r in runs)) for key in CLOCKS),
-        )
-        for name, runs in figures["insertions"].items()
-    ]
-    header = ("call", "documents", "inserted", "per second", "per second of CPU")
-    text = fill(f"Matches: {counts}. {memory}", 100)
-    return f"{built}\n\n{lookups}\n\n{text}\n\n{table(header, rows)}"
-
-
-CLOCKS = ("seconds", "cpu")
+def _pairs(matches: list[Any]) -> set[tuple[str, str]]:
+    return {(query, document) for query, document, _ in matches}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import statistics
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.joins.shapes import (
     DESCRIPTIONS,
@@ -18,28 +18,28 @@ from benchmarks.joins.shapes import (
     thresholds,
 )
 from benchmarks.measuring.jobs import Report, Settings, own_report, report_of_script
-from benchmarks.measuring.markdown import beside, megabytes, table
+from benchmarks.measuring.markdown import megabytes
 from benchmarks.measuring.processes import TimeLimitError
-from benchmarks.peers.environments import STRINGSIMJOIN, prepare_stringsimjoin
+from benchmarks.peers.environments import prepare_stringsimjoin
+
+if TYPE_CHECKING:
+    from benchmarks.measuring.results import Tables
 
 SHAPES = (TITLES, *DESCRIPTIONS, LICENCES)
 
 # A peer's run may take so many seconds; what takes more than the second figure runs once.
 LIMIT, LONG = 20.0, 5.0
-WHAT_HEADER = ("corpus", "sets of", "threshold", "records")
 FIRST_RECORDS, MOST_GROWTH, MARGIN = 1_000, 4, 0.75
 PASSES, REPEATS = 5, 3
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A library, and how many times its time and its memory are to be neardup's."""
+    """A library, and the script of its join."""
 
     name: str
     python: Path
     script: str
-    times: int
-    memory: int | None = None
 
     def join(self, sets: Path, threshold: str, records: int) -> Report:
         """Join the first records, in a process of its own."""
@@ -47,30 +47,40 @@ class Peer:
         return report_of_script(self.python, f"peers/{self.script}", *arguments, limit=LIMIT)
 
 
-def run(settings: Settings) -> dict[str, Any]:
+def run(settings: Settings) -> Tables:
     """Measure all collections at all thresholds."""
-    shapes, remarks = at_hand(*SHAPES)
-    main = Peer("SetSimilaritySearch", settings.peers, "setsimilaritysearch_join.py", 50, 10)
-    others = []
-    versions: dict[str, str] = {}
+    peers = [Peer("SetSimilaritySearch", settings.peers, "setsimilaritysearch_join.py")]
     other_python = prepare_stringsimjoin()
     if other_python is None:
-        remarks.append("py_stringsimjoin is left out: it did not install.")
+        sys.stderr.write("py_stringsimjoin is left out: it did not install\n")
     else:
-        others.append(Peer("py_stringsimjoin", other_python, "stringsimjoin_join.py", 5))
-        versions, _ = STRINGSIMJOIN.versions(other_python)
-    cases = []
-    for shape in shapes:
+        peers.append(Peer("py_stringsimjoin", other_python, "stringsimjoin_join.py"))
+    rows = []
+    for shape in at_hand(*SHAPES):
         sets, records = prepare_sets(settings, shape)
         for threshold in thresholds(settings):
-            case = {**shape.facts(), "threshold": threshold, "of": records}
             # What the slowest can join in time is what all join.
-            report = _largest(main, sets, threshold, records)
+            report = _largest(peers[0], sets, threshold, records)
             ours = _join(settings, sets, threshold, report["records"])
-            compared = [_compare(settings, main, sets, threshold, ours, report)]
-            compared += [_compare(settings, peer, sets, threshold, ours) for peer in others]
-            cases.append({**case, "neardup": ours, "peers": compared})
-    return {"cases": cases, "remarks": remarks, "versions": versions}
+            for number, peer in enumerate(peers):
+                theirs = _compare(settings, peer, sets, threshold, ours, None if number else report)
+                facts = {"corpus": shape.corpus, "sets of": shape.elements, "threshold": threshold}
+                rows.append({**facts, **_row(peer, ours, theirs)})
+    return {"All pairs, one thread, in memory": rows}
+
+
+def _row(peer: Peer, ours: Report, theirs: Report | None) -> dict[str, Any]:
+    seconds = statistics.median(ours["seconds"])
+    row = {"records": ours["records"], "pairs": ours["pairs"], "neardup, s": seconds}
+    row |= {"peer": peer.name, "its s": f"over {LIMIT:g}", "times as long": None}
+    row |= {"same pairs": None, "neardup, MB added": megabytes(ours["memory"]["added"])}
+    row["its MB added"] = None
+    if theirs is not None:
+        row["its s"] = statistics.median(theirs["seconds"])
+        row["times as long"] = row["its s"] / seconds
+        row["same pairs"] = theirs["digest"] == ours["digest"]
+        row["its MB added"] = megabytes(theirs["memory"]["added"])
+    return row
 
 
 def _largest(peer: Peer, sets: Path, threshold: str, records: int) -> Report:
@@ -97,80 +107,13 @@ def _join(settings: Settings, sets: Path, threshold: str, records: int) -> Repor
 
 
 def _compare(
-    settings: Settings,
-    peer: Peer,
-    sets: Path,
-    threshold: str,
-    ours: Report,
-    report: Report | None = None,
-) -> Report:
-    """Join with a peer, unless that is done, and compare the pairs with ours."""
-    facts = {"tool": peer.name, "times": peer.times, "memory_times": peer.memory}
+    settings: Settings, peer: Peer, sets: Path, threshold: str, ours: Report, report: Report | None
+) -> Report | None:
+    """Join with a peer, unless that is done; None if it takes too long."""
     try:
         report = report or peer.join(sets, threshold, ours["records"])
     except TimeLimitError:
-        return {**facts, "seconds": None}
+        return None
     while len(report["seconds"]) < settings.repeats(REPEATS) and report["seconds"][0] < LONG:
         report["seconds"] += peer.join(sets, threshold, ours["records"])["seconds"]
-    return {**facts, **report}
-
-
-def format_table(figures: dict[str, Any]) -> str:
-    """Lay out times, then memory, each beside its target."""
-    parts = [_format_times(figures["cases"]), _format_memory(figures["cases"])]
-    remarks = list(figures["remarks"])
-    if figures["versions"]:
-        listed = ", ".join(f"{name} {number}" for name, number in figures["versions"].items())
-        remarks.append(f"In an environment of their own: {listed}.")
-    return "\n\n".join(parts + [fill(remark, 100) for remark in remarks])
-
-
-def _format_times(cases: list[Report]) -> str:
-    rows = []
-    for case in cases:
-        ours = case["neardup"]
-        seconds = statistics.median(ours["seconds"])
-        for peer in case["peers"]:
-            done = peer["seconds"] is not None
-            theirs = statistics.median(peer["seconds"]) if done else None
-            rows.append(
-                (
-                    *_what(case),
-                    ours["pairs"],
-                    seconds,
-                    peer["tool"],
-                    theirs if done else f"over {LIMIT:g}",
-                    *beside(theirs, seconds, peer["times"]),
-                    peer["digest"] == ours["digest"] if done else None,
-                )
-            )
-    header = (*WHAT_HEADER, "pairs", "neardup, s", "beside", "s", "times as long")
-    return table((*header, "to reach", "reached", "same pairs"), rows)
-
-
-def _format_memory(cases: list[Report]) -> str:
-    rows = []
-    for case in cases:
-        own = case["neardup"]["memory"]
-        for peer in case["peers"]:
-            if peer["memory_times"] is not None and peer["seconds"] is not None:
-                other, times = peer["memory"], peer["memory_times"]
-                rows.append(
-                    (
-                        *_what(case),
-                        megabytes(own["added"]),
-                        megabytes(other["added"]),
-                        *beside(other["added"], own["added"], times),
-                        megabytes(own["peak"]),
-                        megabytes(other["peak"]),
-                    )
-                )
-    added = ("neardup, MB added", "SetSimilaritySearch, MB added", "times as much")
-    whole = ("neardup, MB in all", "SetSimilaritySearch, MB in all")
-    return table((*WHAT_HEADER, *added, "to reach", "reached", *whole), rows)
-
-
-def _what(case: Report) -> tuple[object, ...]:
-    records = case["neardup"]["records"]
-    part = f"{records:,}" if records == case["of"] else f"{records:,} of {case['of']:,}"
-    return case["corpus"], case["elements"], case["threshold"], part
+    return report

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.corpora.files import corpus, first_lines
-from benchmarks.corpora.records import FILES_VARIABLE, given_files
+from benchmarks.corpora.records import given_files
 from benchmarks.measuring.environments import cache_folder
 from benchmarks.measuring.jobs import Job, Report, Settings, neardup_job, own_report
 
@@ -36,26 +36,15 @@ class Shape:
         """Name the elements of a set."""
         return f"{self.ngram}-grams of {self.tokenizer}"
 
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The same as options of neardup."""
-        return ("--tokenizer", self.tokenizer, "--ngram", str(self.ngram), "--casefold")
-
-    def facts(self) -> Report:
-        """Name the shape in the results."""
-        return {"corpus": self.corpus, "elements": self.elements}
-
 
 TITLES = Shape("titles", "characters", 3, most=20_000)
 DESCRIPTIONS = (Shape(GIVEN, "words", 3), Shape(GIVEN, "characters", 3))
 LICENCES = Shape("licences", "words", 5)
 
 
-def at_hand(*shapes: Shape) -> tuple[list[Shape], list[str]]:
-    """Return the shapes whose corpora there are, and a remark if there is one that is not."""
-    found = [shape for shape in shapes if shape.corpus != GIVEN or GIVEN in given_files()]
-    remark = f"`{GIVEN}` are left out: {FILES_VARIABLE} names no such file."
-    return found, [remark] if len(found) < len(shapes) else []
+def at_hand(*shapes: Shape) -> list[Shape]:
+    """Return the shapes with a corpus; one must be given by NEARDUP_REAL_TEXTS."""
+    return [shape for shape in shapes if shape.corpus != GIVEN or GIVEN in given_files()]
 
 
 def thresholds(settings: Settings) -> tuple[str, ...]:

@@ -1,123 +1,66 @@
 """Section ``linkage``: precision and recall of thresholds on labelled records.
 
-Its tables are in docs/records.md.
+docs/records.md has the important figures.
 """
 
 from __future__ import annotations
 
-import textwrap
-from functools import partial
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.linkage.labelled import FOLDER_VARIABLE, KINDS, available
 from benchmarks.measuring.jobs import Settings, own_report
-from benchmarks.measuring.markdown import decimals, table
 
-Set = dict[str, Any]
-Case = dict[str, Any]
-Outcome = dict[str, Any]
+if TYPE_CHECKING:
+    from benchmarks.measuring.results import Row, Tables
 
-QUALITY = ("threshold", "precision", "recall", "F1")
+HEADINGS = {
+    "best": "The best threshold",
+    "one_to_one": "The best threshold, one to one",
+    "wide": "Candidates for a second step",
+}
 
-_decimals = partial(decimals, places=2)
 
-
-def run(settings: Settings) -> dict[str, Any]:
+def run(settings: Settings) -> Tables:
     """Join each set in a process of its own."""
     names = available(quick=settings.quick)
+    if len(names) < len(KINDS):
+        sys.stderr.write(f"other sets are read from the folder that {FOLDER_VARIABLE} names\n")
     sets = {name: own_report(settings, "linkage/thresholds.py", name) for name in names}
-    return {"sets": sets, "skipped": [name for name in KINDS if name not in names]}
-
-
-def format_table(figures: dict[str, Any]) -> str:
-    """Lay out all tables, each under its heading."""
-    sets = figures["sets"]
-    parts = {
-        "The records": _records(sets),
-        "The best threshold": _best(sets, "best"),
-        "The best threshold, one to one": _best(sets, "one_to_one"),
-        "Every threshold": _curves(sets),
-        "Candidates for a second step": _candidates(sets),
-        "With the defaults": _defaults(sets),
-    }
-    text = "\n\n".join(f"### {heading}\n\n{part}" for heading, part in parts.items())
-    if figures["skipped"]:
-        left_out = ", ".join(figures["skipped"])
-        note = f"Left out: {left_out}. They are read from the folder that {FOLDER_VARIABLE} names."
-        text += "\n\n" + textwrap.fill(note, 100)
-    return text
-
-
-def _quality(outcome: Outcome, matches: int) -> tuple[float, float | None, float, float]:
-    """Return threshold, precision, recall and F1."""
-    pairs, correct = outcome["pairs"], outcome["correct"]
-    precision = correct / pairs if pairs else None
-    return outcome["threshold"], precision, correct / matches, _f1(outcome, matches)
-
-
-def _f1(outcome: Outcome, matches: int) -> float:
-    """Return the harmonic mean of precision and recall."""
-    return 2 * outcome["correct"] / (outcome["pairs"] + matches)
-
-
-def _records(sets: dict[str, Set]) -> str:
-    rows = [
-        (name, facts["about"], facts["left"], facts["right"], facts["matches"])
+    tables: Tables = {heading: _best(sets, which) for which, heading in HEADINGS.items()}
+    tables["Jaccard over words"] = [
+        {"set": name, "text": facts["main"], **_quality(outcome, facts["matches"])}
+        for name, facts in sets.items()
+        for outcome in facts["curve"]
+    ]
+    tables["With the defaults"] = [
+        {"set": name, "text": facts["main"], **_quality(facts["defaults"], facts["matches"])}
         for name, facts in sets.items()
     ]
-    return table(("set", "what", "records", "of the other side", "pairs that are the same"), rows)
+    return tables
 
 
-def _best(sets: dict[str, Set], which: str) -> str:
+def _quality(outcome: dict[str, Any], matches: int) -> Row:
+    """Return threshold, precision, recall and F1, the harmonic mean of the last two."""
+    pairs, correct = outcome["pairs"], outcome["correct"]
+    quality = (correct / max(1, pairs), correct / matches, 2 * correct / (pairs + matches))
+    names = zip(("precision", "recall", "F1"), quality, strict=True)
+    row: Row = {"threshold": f"{outcome['threshold']:.2f}", "pairs": pairs}
+    return row | {name: f"{value:.2f}" for name, value in names}
+
+
+def _best(sets: dict[str, dict[str, Any]], which: str) -> list[Row]:
     """Lay out the best tokens, measure and threshold for each text."""
     rows = []
     for name, facts in sets.items():
-        matches = facts["matches"]
         for text in KINDS[name].texts:
-            cases = [case for case in facts["cases"] if case["text"] == text and which in case]
+            cases = [case for case in facts["cases"] if case["text"] == text and case.get(which)]
             if cases:
-                top = max(cases, key=lambda case: _f1(case[which], matches))
-                quality = map(_decimals, _quality(top[which], matches))
-                rows.append((name, text, top["tokens"], top["measure"], *quality))
-    return table(("set", "text", "tokens", "measure", *QUALITY), rows)
-
-
-def _curves(sets: dict[str, Set]) -> str:
-    """Lay out precision and recall of jaccard over words at each tenth."""
-    rows = []
-    for outcomes in zip(*(facts["curve"] for facts in sets.values()), strict=True):
-        cells = []
-        for outcome, facts in zip(outcomes, sets.values(), strict=True):
-            _, precision, recall, _ = _quality(outcome, facts["matches"])
-            cells.append(f"{_decimals(precision)} / {_decimals(recall)}")
-        rows.append((_decimals(outcomes[0]["threshold"]), *cells))
-    return table(("threshold", *sets), rows)
-
-
-def _candidates(sets: dict[str, Set]) -> str:
-    """Lay out for each set the fewest pairs with nearly all matches among them."""
-    rows = []
-    for name, facts in sets.items():
-        cases = [case for case in facts["cases"] if case["wide"] is not None]
-        if not cases:
-            rows.append((name, *[None] * 7))
-            continue
-        case = min(cases, key=lambda case: case["wide"]["pairs"])
-        outcome = case["wide"]
-        right = (facts["left"] - 1) / 2 if facts["right"] is None else facts["right"]
-        share = outcome["pairs"] / (facts["left"] * right)
-        recall = outcome["correct"] / facts["matches"]
-        threshold, pairs = _decimals(outcome["threshold"]), outcome["pairs"]
-        options = (case["text"], case["tokens"], case["measure"], threshold)
-        rows.append((name, *options, _decimals(recall), pairs, f"{share:.2%}"))
-    header = ("set", "text", "tokens", "measure", "threshold", "recall", "pairs", "of all pairs")
-    return table(header, rows)
-
-
-def _defaults(sets: dict[str, Set]) -> str:
-    """Lay out what words, 5-grams and 0.8 give, which are meant for documents."""
-    rows = []
-    for name, facts in sets.items():
-        _, *quality = _quality(facts["defaults"], facts["matches"])
-        rows.append((name, facts["main"], *map(_decimals, quality)))
-    return table(("set", "text", *QUALITY[1:]), rows)
+                found = [({"set": name, "text": text}, case) for case in cases]
+                quality = [_quality(case[which], facts["matches"]) for case in cases]
+                key = (lambda q: -q["pairs"]) if which == "wide" else (lambda q: q["F1"])
+                number = max(range(len(cases)), key=lambda i: key(quality[i]))
+                row, case = found[number]
+                row |= {"tokens": case["tokens"], "measure": case["measure"]}
+                rows.append(row | quality[number])
+    return rows

@@ -1,13 +1,11 @@
-"""Tables in Markdown, and their places on a page."""
+"""Tables in Markdown."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
 NOTHING = "–"
 MB = 1e6
@@ -22,6 +20,11 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
         ruler.append("---:" if values and all(map(_is_number, values)) else "---")
     lines = [list(header), ruler, *([cell(value) for value in row] for row in listed)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def row_table(rows: Sequence[dict[str, object]]) -> str:
+    """Lay out rows with the same names; the names of the first one are the header."""
+    return table(tuple(rows[0]), [tuple(row.values()) for row in rows]) if rows else "(no rows)"
 
 
 def _is_number(value: object) -> bool:
@@ -45,26 +48,3 @@ def cell(value: object) -> str:
 def megabytes(size: float | None) -> int | None:
     """Return whole megabytes; None stays."""
     return None if size is None else round(size / MB)
-
-
-def decimals(value: float | None, places: int) -> str:
-    """Write a number with so many decimals, and None as a table does."""
-    return cell(None) if value is None else f"{value:.{places}f}"
-
-
-def beside(other: float | None, own: float | None, target: int) -> tuple[object, ...]:
-    """Lay out how many times ours another's figure is, what is to be reached, and whether it is."""
-    if other is None or own is None:
-        return None, target, None
-    return other / own, target, other / own >= target
-
-
-def replace_between(path: Path, name: str, text: str) -> None:
-    """Put text between a file's lines ``<!-- begin NAME -->`` and ``<!-- end NAME -->``."""
-    begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
-    pattern = re.compile(f"{re.escape(begin)}\n.*?{re.escape(end)}", re.DOTALL)
-    new, count = pattern.subn(lambda _: f"{begin}\n\n{text}\n\n{end}", path.read_text("utf-8"))
-    if count != 1:
-        message = f"{path.name} needs the lines {begin} and {end} once each"
-        raise LookupError(message)
-    path.write_text(new, encoding="utf-8", newline="\n")

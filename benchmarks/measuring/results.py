@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import datetime
 import json
-import lzma
 import os
 import platform
-import sys
-import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.measuring.markdown import row_table
+
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
 CPU_FACTS = Path("/proc/cpuinfo")
 
-# A section or part of an experiment with its ``figures``, and the facts of ``new_entry``.
+# A section with its ``tables``, lists of rows by heading, and the facts of ``new_entry``.
 Entry = dict[str, Any]
 Results = dict[str, Entry]
+Row = dict[str, Any]
+Tables = dict[str, list[Row]]
 
 
 def new_entry(machine: dict[str, object], *, quick: bool) -> Entry:
@@ -32,20 +32,20 @@ def new_entry(machine: dict[str, object], *, quick: bool) -> Entry:
 
 
 def read_results(path: Path) -> Results:
-    """Read a results file, compressed if it ends in ``.xz``; nothing if there is none."""
-    if not path.exists():
-        return {}
-    stored = path.read_bytes()
-    results: Results = json.loads(lzma.decompress(stored) if path.suffix == ".xz" else stored)
+    """Read a results file; nothing if there is none."""
+    results: Results = json.loads(path.read_text()) if path.exists() else {}
     return results
 
 
 def write_results(path: Path, results: Results) -> None:
-    """Write a results file, compressed if it ends in ``.xz``."""
-    text = (json.dumps(results) + "\n").encode()
-    if path.suffix == ".xz":
-        text = lzma.compress(text, preset=9 | lzma.PRESET_EXTREME)
-    path.write_bytes(text)
+    """Write a results file."""
+    path.write_text(json.dumps(results, indent=1) + "\n")
+
+
+def format_entry(name: str, entry: Entry) -> str:
+    """Lay out the tables of a section, and the facts of its measurement."""
+    parts = [f"### {heading}\n\n{row_table(rows)}" for heading, rows in entry["tables"].items()]
+    return "\n\n".join([f"## {name}", *parts, caption(entry)])
 
 
 def caption(entry: Entry) -> str:
@@ -56,10 +56,8 @@ def caption(entry: Entry) -> str:
         f"Measured {entry['date']} on {machine['cpu']}, {machine['cores']} cores, "
         f"{machine['memory_bytes'] / 1e9:.0f} GB, Python {machine['python']}; {packages}."
     )
-    if "seconds" in entry:
-        text += f" It took {max(1, round(entry['seconds'] / 60))} min."
-    if "peers" in entry:
-        text += f" Peers: {_list_versions(entry['peers'])}."
+    if "peers" in machine:
+        text += f" Peers: {_list_versions(machine['peers'])}."
     if entry["quick"]:
         text = f"**Smoke run (`--quick`), not a measurement.** {text}"
     return fill(text, 100)
@@ -102,27 +100,3 @@ def _cpu_model() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
-
-
-def add_options(
-    parser: argparse.ArgumentParser, parts: Sequence[str], *, quick: str, report: str
-) -> None:
-    """Let a command line name parts, ask for a quick run, or for the report alone."""
-    parser.add_argument("--only", nargs="+", metavar="PART", choices=parts, default=parts)
-    parser.add_argument("--quick", action="store_true", help=quick)
-    parser.add_argument("--report", action="store_true", help=report)
-
-
-def measure_parts(
-    parts: Sequence[str], names: Sequence[str], path: Path, measure: Callable[[str], Entry]
-) -> Iterator[tuple[str, Entry]]:
-    """Measure parts one after another; each is in the results file as soon as it is done."""
-    for name in (part for part in parts if part in names):
-        sys.stderr.write(f"{name} ...\n")
-        start = time.perf_counter()
-        entry = measure(name)
-        entry["seconds"] = round(time.perf_counter() - start)
-        merged = {**read_results(path), name: entry}
-        in_order = {part: merged[part] for part in parts if part in merged}
-        write_results(path, in_order)
-        yield name, entry

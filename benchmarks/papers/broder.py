@@ -61,7 +61,7 @@ STEM, NULLS, SAMPLE = b"https://example.org/page/", 8, 100
 # Of pages: words of a shingle, threshold, and sketches as Broder and others had them for the Web.
 PAGE_WORDS, PAGE_THRESHOLD = 10, "0.5"
 PAGE_SKETCHES: dict[str, dict[str, Any]] = {
-    "modulo 25": {"kind": "modulo", "modulus": 25, "fingerprint": "rabin", "fingerprint_bits": 40},
+    "modulo 25": {"kind": "modulo", "modulus": 25, "fingerprint": "rabin"},
     "smallest 200": {"kind": "smallest", "size": 200},
 }
 

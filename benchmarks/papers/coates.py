@@ -6,7 +6,6 @@ paper's hash, with windows of 4 characters and symbols of one bit, ``mixed`` is 
 
 from __future__ import annotations
 
-import statistics
 import string
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,24 +57,6 @@ def make_scheme(kind: str, compression: int) -> EditScheme:
     if kind == "sum":
         return EditScheme(compression, PAPER_NEIGHBOURHOOD, hash="sum", letters=2)
     return EditScheme(compression)
-
-
-def run_rates(options: argparse.Namespace) -> list[Row]:
-    """Count symbols for each residue of the sum, and for as many seeds of the mixed hash."""
-    text = read_text(options)
-    texts, rows = make_texts([text]), []
-    for c in RATES:
-        for n in (PAPER_NEIGHBOURHOOD, EditScheme().neighbourhood):
-            schemes = {
-                "sum": [EditScheme(c, n, hash="sum", residue=each) for each in range(c)],
-                "mixed": [EditScheme(c, n, seed=seed) for seed in range(c)],
-            }
-            for kind, each in schemes.items():
-                counts = [len(edit_signatures(texts, scheme).symbols) for scheme in each]
-                row: Row = {"c": c, "n": n, "hash": kind}
-                row |= {"symbols expected": round((len(text) - n + 1) / c), "least": min(counts)}
-                rows.append(row | {"median": statistics.median(counts), "most": max(counts)})
-    return rows
 
 
 def run_speed(options: argparse.Namespace) -> list[Row]:
@@ -211,7 +192,6 @@ if __name__ == "__main__":
     run_parts(
         parser,
         {
-            "rates": run_rates,
             "speed": run_speed,
             "scattered": run_scattered,
             "blocks": run_blocks,

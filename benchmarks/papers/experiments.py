@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measuring.markdown import table
+from benchmarks.measuring.markdown import row_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,5 +35,5 @@ def run_parts(
         if rows is None:
             sys.stderr.write(f"{name}: left out, as its texts are not given (--help)\n")
             continue
-        print(f"## {name}\n\n{table(tuple(rows[0]), [tuple(row.values()) for row in rows])}\n")
+        print(f"## {name}\n\n{row_table(rows)}\n")
         sys.stdout.flush()

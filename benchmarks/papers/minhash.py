@@ -155,8 +155,6 @@ def run_bands(options: argparse.Namespace) -> list[Row]:
                 "bands x rows": f"{bands} x {width}",
                 "p*": f"{banding.steepest:.3f}",
                 "f(p*)": banding.candidate_probability(banding.steepest),
-                "(1/b)^(1/r)": f"{(1 / bands) ** (1 / width):.3f}",
-                "f = 1/2 at": f"{banding.midpoint:.3f}",
                 "f(0.8)": f"{banding.candidate_probability(0.8):.3f}",
                 "largest error, in standard errors": f"{max(scores, key=abs):+.1f}",
             }

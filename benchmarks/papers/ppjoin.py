@@ -113,19 +113,6 @@ def measure_joins(
     return counts, seconds
 
 
-def run_collections(options: argparse.Namespace) -> list[Row]:
-    """Describe the collections: records, mean size, different tokens (Figure 2)."""
-    rows = []
-    for name in collections():
-        sets = read_sets(name, quick=options.quick)
-        filled = zip(sets.starts.tolist(), sets.sizes.tolist(), strict=True)
-        values = np.concatenate([sets.values[start : start + n] for start, n in filled])
-        row: Row = {"collection": name, "records": len(sets)}
-        row |= {"mean size": float(sets.sizes.mean()), "tokens": len(np.unique(values))}
-        rows.append(row)
-    return rows
-
-
 def run_joins(options: argparse.Namespace, measure: str) -> list[Row]:
     """Join every collection over the thresholds (Table 1, Figures 3a to 3j)."""
     rows = []
@@ -226,7 +213,6 @@ if __name__ == "__main__":
     run_parts(
         make_parser("benchmarks.papers.ppjoin", __doc__),
         {
-            "collections": run_collections,
             "jaccard": partial(run_joins, measure="jaccard"),
             "cosine": partial(run_joins, measure="cosine"),
             "growth": run_growth,

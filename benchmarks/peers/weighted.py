@@ -15,10 +15,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.measuring.jobs import Settings, own_report, report_of_script
-from benchmarks.measuring.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from benchmarks.measuring.results import Tables
 
 VECTORS, QUICK_VECTORS, VOCABULARY, TOKENS, LARGEST = 500, 50, 5_000, 200, 50
 SAMPLES, BLOCK, PASSES = 128, 5, 3
@@ -26,27 +27,26 @@ UNIT = 1 << 20  # a weight of 1 in neardup's tables
 SCRIPT = "peers/weighted.py"
 
 
-def run(settings: Settings) -> dict[str, Any]:
+def run(settings: Settings) -> Tables:
     """Time neardup between two runs of datasketch."""
     count = str(QUICK_VECTORS if settings.quick else VECTORS)
     arguments = ("datasketch", "--vectors", count)
     before = report_of_script(settings.peers, SCRIPT, *arguments)
     own = own_report(settings, SCRIPT, "neardup", "--vectors", count)
     after = report_of_script(settings.peers, SCRIPT, *arguments)
-    seconds = {name: before["seconds"][name] + after["seconds"][name] for name in before["seconds"]}
-    return {"neardup": own, "datasketch": {**before, "seconds": seconds}}
-
-
-def format_table(figures: dict[str, Any]) -> str:
-    """Lay out signatures per second."""
+    theirs = {name: before["seconds"][name] + after["seconds"][name] for name in before["seconds"]}
+    calls = [("neardup", own["seconds"]), ("datasketch", theirs)]
     rates = {
-        f"{tool}, `{name}`": figures[tool]["vectors"] / statistics.median(seconds)
-        for tool in ("neardup", "datasketch")
-        for name, seconds in figures[tool]["seconds"].items()
+        f"{tool}, `{name}`": int(count) / statistics.median(seconds)
+        for tool, each in calls
+        for name, seconds in each.items()
     }
-    own = next(iter(rates.values()))
-    rows = [(name, round(rate), own / rate) for name, rate in rates.items()]
-    return table(("tool", "signatures per second", "neardup is faster by"), rows)
+    fastest = next(iter(rates.values()))
+    rows = [
+        {"tool": name, "signatures per second": round(rate), "neardup is faster by": fastest / rate}
+        for name, rate in rates.items()
+    ]
+    return {f"Weighted signatures of {SAMPLES}": rows}
 
 
 def neardup_calls(elements: Any, counts: Any) -> dict[str, Callable[[], object]]:

@@ -17,7 +17,6 @@ import neardup
 from benchmarks.presets.noise import with_errors
 from benchmarks.presets.renaming import rename_python
 from benchmarks.presets.texts import HALVES, read_programs, read_statutes, read_titles
-from neardup.options.presets import PRESETS
 from tests.calls import grouped
 
 SHARES = (0.01, 0.03, 0.05, 0.1)
@@ -135,36 +134,13 @@ def measure(preset: str, half: str) -> dict[str, Any]:
     return found
 
 
-def list_options() -> list[dict[str, Any]]:
-    """List the rows of the table, each with what it is for and its options."""
-    rows = []
-    for name, preset in PRESETS.items():
-        found, of_passages = preset.passages, None
-        if found is not None:
-            of_passages = {"threshold": found.threshold, "recall": found.recall}
-            of_passages |= {"min_tokens": found.min_tokens, **found.scheme}
-        kinds = {
-            "documents": preset.documents,
-            "passages": of_passages,
-            "lines, paragraphs": preset.units,
-        }
-        rows += [
-            {"name": name, "purpose": preset.purpose, "of": kind, "options": dict(options)}
-            for kind, options in kinds.items()
-            if options is not None
-        ]
-    return rows
-
-
 def main() -> None:
-    """Print the figures of a preset, or the table of all presets."""
+    """Print the figures of a preset."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("preset", choices=("options", "ocr", "titles", "code"))
+    parser.add_argument("preset", choices=("ocr", "titles", "code"))
     parser.add_argument("half", choices=HALVES, nargs="?", default=HALVES[1])
     options = parser.parse_args()
-    is_table = options.preset == "options"
-    found = list_options() if is_table else measure(options.preset, options.half)
-    sys.stdout.write(json.dumps(found) + "\n")
+    sys.stdout.write(json.dumps(measure(options.preset, options.half)) + "\n")
 
 
 if __name__ == "__main__":

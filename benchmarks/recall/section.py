@@ -6,7 +6,6 @@ Runs last: it takes much memory, which the system would count towards commands m
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.corpora.files import small_collection
 from benchmarks.measuring.environments import REPOSITORY, cache_folder
 from benchmarks.measuring.jobs import PEERS, Job, Settings, peer_job, report_of
-from benchmarks.measuring.markdown import table
 
 if TYPE_CHECKING:
+    from benchmarks.measuring.results import Row, Tables
     from benchmarks.recall.truth import Truth
 
 THRESHOLDS = ("0.5", "0.7", "0.8", "0.9")
@@ -31,23 +30,39 @@ LEAST_CHANCE = 0.01
 Removals = dict[str, str]
 
 
-def run(settings: Settings) -> dict[str, Any]:
+def run(settings: Settings) -> Tables:
     """Judge neardup at several thresholds and the peers at one, on two collections."""
     sources = {
         "mixed, 20 MB": small_collection(),
         "licences": REPOSITORY / "examples" / "licences.jsonl.gz",
     }
-    return {name: _judge_collection(settings, source) for name, source in sources.items()}
+    rows = []
+    for name, source in sources.items():
+        rows += [{"collection": name, **_row(each)} for each in _judge_collection(settings, source)]
+    return {"Recall and wrong removals": rows}
 
 
-def _judge_collection(settings: Settings, source: Path) -> dict[str, Any]:
+def _row(judged: dict[str, Any]) -> Row:
+    recall = judged["pairs_found"] / max(1, judged["true_pairs"])
+    lone = judged.get("lone_pairs")
+    found, exact = judged["exact_removals_found"], judged["exact_removals"]
+    row: Row = {"tool": judged["tool"], "threshold": judged["threshold"]}
+    row["bands × rows"] = f"{judged['bands']} × {judged['rows']}"
+    row |= {"true pairs": judged["true_pairs"], "recall": f"{recall:.5f}"}
+    row["predicted"] = judged.get("predicted_recall")
+    row["lone pairs missed"] = f"{lone['missed']:,} of {lone['trials']:,}" if lone else None
+    row["expected"] = lone["expected"] if lone else None
+    row["as predicted"] = lone["chance"] >= LEAST_CHANCE if lone else None
+    row["exact removals made"] = f"{found:,} of {exact:,}"
+    return row | {"removed": judged["removed"], "wrongly": judged["wrong"]}
+
+
+def _judge_collection(settings: Settings, source: Path) -> list[dict[str, Any]]:
     from benchmarks.recall.truth import find_truth, write_latin_part
 
     part = cache_folder() / f"{source.name.partition('.')[0]}-latin.jsonl"
-    documents, left_out = write_latin_part(source, part)
-    started = time.perf_counter()
+    write_latin_part(source, part)
     truth = find_truth(part)
-    seconds = round(time.perf_counter() - started, 1)
     judged = []
     banding = (0, 0)
     for threshold in THRESHOLDS:
@@ -69,13 +84,7 @@ def _judge_collection(settings: Settings, source: Path) -> dict[str, Any]:
             if way == "verified":
                 lone_pairs = _judge_lone_pairs(truth, [removals], PEER_THRESHOLD, report)
                 judged[-1]["lone_pairs"] = lone_pairs
-    return {
-        "documents": documents,
-        "left_out": left_out,
-        "pairs_from_half": len(truth.later),
-        "truth_seconds": seconds,
-        "judged": judged,
-    }
+    return judged
 
 
 # The command line has no seed.
@@ -172,45 +181,3 @@ def _poisson_tail(count: int, mean: float) -> float:
     """Return the probability of at least ``count`` rare events, ``mean`` of them expected."""
     fewer = sum(math.exp(-mean) * mean**k / math.factorial(k) for k in range(count))
     return max(0.0, 1 - fewer)
-
-
-def format_table(figures: dict[str, Any]) -> str:
-    """Lay out recall beside its prediction, and wrong removals."""
-    rows = []
-    for name, collection in figures.items():
-        for entry in collection["judged"]:
-            recall = entry["pairs_found"] / max(1, entry["true_pairs"])
-            found, exact = entry["exact_removals_found"], entry["exact_removals"]
-            rows.append(
-                (
-                    name,
-                    entry["tool"],
-                    entry["threshold"],
-                    f"{entry['bands']} × {entry['rows']}",
-                    entry["true_pairs"],
-                    f"{recall:.5f}",
-                    *_prediction_cells(entry),
-                    f"{found:,} of {exact:,}",
-                    entry["removed"],
-                    entry["wrong"],
-                )
-            )
-    header = ("collection", "tool", "threshold", "bands × rows", "true pairs", "recall")
-    predicted = ("predicted", "lone pairs missed", "expected", "chance", "as predicted")
-    judged = ("exact removals made", "removed", "wrongly")
-    left_out = ", ".join(
-        f"{name}: {collection['documents']:,} documents, {collection['left_out']:,} left out"
-        for name, collection in figures.items()
-    )
-    return f"{table((*header, *predicted, *judged), rows)}\n\nRead: {left_out}."
-
-
-def _prediction_cells(entry: dict[str, Any]) -> tuple[object, ...]:
-    """Return predicted recall, misses among lone pairs, and whether they go together."""
-    predicted, lone = entry.get("predicted_recall"), entry.get("lone_pairs")
-    text = None if predicted is None else f"{predicted:.4f}"
-    if lone is None:
-        return text, None, None, None, None
-    missed = f"{lone['missed']:,} of {lone['trials']:,}"
-    expected, chance = f"{lone['expected']:.1f}", f"{lone['chance']:.2f}"
-    return text, missed, expected, chance, lone["chance"] >= LEAST_CHANCE

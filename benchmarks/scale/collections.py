@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,15 +45,3 @@ class Made:
             yield path
         finally:
             path.unlink(missing_ok=True)
-
-
-@contextmanager
-def scratch() -> Iterator[Path]:
-    """Return an empty folder for outputs and work folders."""
-    folder = cache_folder() / "scale" / "scratch"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

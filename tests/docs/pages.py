@@ -13,7 +13,7 @@ from tests.oracles import hashing as oracle
 
 ROOT = Path(__file__).parents[2]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-BENCHMARKS = [ROOT / "benchmarks/README.md", *sorted((ROOT / "benchmarks").glob("*/README.md"))]
+BENCHMARKS = [ROOT / "benchmarks/README.md"]
 
 # README.md is also the page of the package, so that its links name where the repository is.
 HOME = "https://github.com/neardup/neardup"

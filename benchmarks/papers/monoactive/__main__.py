@@ -48,7 +48,6 @@ LENGTHS = {1_000: 64, 10_000: 64, 100_000: 16, 1_000_000: 4}
 QUICK_LENGTHS = {1_000: 8, 10_000: 4}
 # Visiting every key takes time that is quadratic in a word's frequency.
 MOST_MONOALL = 100_000
-FUNCTION_COUNTS, FUNCTIONS_WORDS = (16, 32, 64, 128), 10_000
 # Texts grouped by the frequency of their commonest word.
 GROUPED_WORDS, GROUP_WIDTH, TEXTS_OF_GROUP = 10_000, 200, 4
 # Tokens of a text of repeated words, the frequencies of its words, and hash functions.
@@ -157,20 +156,6 @@ def run_frequencies(options: argparse.Namespace) -> list[Row]:
     return rows
 
 
-def run_functions(options: argparse.Namespace) -> list[Row]:
-    """Partition one text under more and more hash functions (Figure 5e)."""
-    values = corpus_words("prose").values[:FUNCTIONS_WORDS]
-    texts, list_windows = one_text(values), _windows(values, "raw")
-    rows = []
-    for functions in FUNCTION_COUNTS[: 2 if options.quick else None]:
-        seeds = seeds_of(functions)
-        own = _time(lambda seed: len(list_windows(seed)), seeds)[1]
-        every = _time(lambda seed: visit_keys(texts, seed, only_active=False)[0], seeds)[1]
-        row: Row = {"functions": functions, "MonoActive, ms each": own * 1e3}
-        rows.append(row | {"MonoAll, ms each": every * 1e3})
-    return rows
-
-
 def run_worst(options: argparse.Namespace) -> list[Row]:
     """Partition texts of n / f words, each f times in a row (Appendix B).
 
@@ -206,23 +191,6 @@ def run_queries(options: argparse.Namespace) -> list[Row]:
             for number in range(20 if options.quick else N_QUERIES)
         ]
         rows += [{"words": words, **row} for row in _by_weights(values[:words], queries)]
-    return rows
-
-
-def run_query_frequencies(options: argparse.Namespace) -> list[Row]:
-    """Look passages up in texts by the frequency of their commonest word (6k, 6l, 7q, 7r)."""
-    rng = np.random.default_rng(2)
-    groups = grouped_texts()
-    every = [text for group in groups.values() for text in group]
-    rows = []
-    for least, group in list(groups.items())[: 2 if options.quick else None]:
-        for text in group[: 1 if options.quick else 2]:
-            queries = []
-            for number in range(40):
-                other = text if number % 2 else every[int(rng.integers(len(every)))]
-                queries.append(_draw(other, other, rng))
-            found = _by_weights(text, queries)
-            rows += [{"commonest word": f"{least:,} and more", **row} for row in found]
     return rows
 
 
@@ -322,9 +290,7 @@ if __name__ == "__main__":
         {
             "lengths": run_lengths,
             "frequencies": run_frequencies,
-            "functions": run_functions,
             "worst": run_worst,
             "queries": run_queries,
-            "query-frequencies": run_query_frequencies,
         },
     )
