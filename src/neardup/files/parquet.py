@@ -177,7 +177,7 @@ class _RowGroup:
         self.source, self.index, self.size = source, index, size
         self.n_rows = source.metadata.row_group(index).num_rows
         self.living: WeakValueDictionary[int, _ParquetBlock] = WeakValueDictionary()
-        self._readers: dict[Columns, _Reader] = {}
+        self._readers: dict[Columns, Iterator[None]] = {}
         self._lock = threading.Lock()
 
     def blocks(self, number: int) -> Iterator[RowBlock]:
@@ -187,86 +187,64 @@ class _RowGroup:
             self.living[start] = block
             yield block
 
-    def reader(self, columns: Columns) -> _Reader:
-        with self._lock:
-            return self._readers.setdefault(columns, _Reader(self, columns))
+    def read(self, block: _ParquetBlock, columns: Columns) -> pa.Table:
+        """Return some columns of a block, read on or again from the start."""
+        with self._lock, parquet_errors(self.source.location):
+            while columns not in block.tables:
+                # After an error, reading starts over, so that the next caller gets the right rows.
+                # A reader of its group would keep the read part until the next garbage collection.
+                reader = self._readers.pop(columns, None) or _read_blocks(proxy(self), columns)
+                if next(reader, _END) is not _END:
+                    self._readers[columns] = reader
+            return block.tables[columns]
 
 
-class _Reader:
-    """Reads some columns of a row group from front to back, for all its blocks."""
+_END = object()
 
-    def __init__(self, group: _RowGroup, columns: Columns) -> None:
-        # The read part of a group is dropped with its last block, even if there are more rows.
-        self._group, self._columns = proxy(group), columns
-        self._lock = threading.Lock()
-        self._position = 0
-        self._batches: Iterator[pa.RecordBatch] | None = None
-        self._file: Any = None
 
-    def read(self, block: _ParquetBlock) -> pa.Table:
-        """Give the rows of a block."""
-        with self._lock, parquet_errors(self._group.source.location):
-            try:
-                while self._columns not in block.tables:
-                    self._advance()
-            except BaseException:
-                # Who asks again must get the right rows, so reading starts over.
-                self._close()
-                raise
-            return block.tables[self._columns]
-
-    def _advance(self) -> None:
-        """Read the rows of the next block and hand them over, if it still exists."""
-        if self._batches is None:
-            self._open()
-        assert self._batches is not None
-        group, start = self._group, self._position
-        wanted = min(group.size, group.n_rows - start)
-        batches = []
-        # Arrow gives shorter batches where strings do not fit 32-bit offsets.
-        while wanted > 0:
-            batch = next(self._batches, None)
-            if batch is None:
-                message = "a row group has fewer rows than the file says; get another copy"
-                raise InvalidInputError(message, path=group.source.location)
-            batches.append(batch)
-            wanted -= len(batch)
-            # A value that a page has once may be in all its rows.
-            n_bytes = sum(each.nbytes for each in batches)
-            where = f"row group {group.index + 1:,}"
-            check_unpacked(n_bytes, group.source.size, where, group.source.location)
-        self._position = start + group.size
-        owner = group.living.get(start)
-        if owner is not None:
-            table = pa.Table.from_batches(batches)
-            path, rows = group.source.location, f"{len(table):,} rows from row {owner.numbers[0]:,}"
-            check_batch(table, rows, path=path)
-            owner.tables[self._columns] = without_views(table, path)
-        if self._position >= group.n_rows:
-            self._close()
-
-    def _open(self) -> None:
-        source = self._group.source
-        self._file = open_random(source.location)
+def _read_blocks(group: _RowGroup, columns: Columns) -> Iterator[None]:
+    """Read a row group from front to back; hand each block its rows, if it still exists."""
+    source = group.source
+    with open_random(source.location) as opened:
         file = pq.ParquetFile(
-            self._file,
+            opened,
             metadata=source.metadata,
             buffer_size=_READ_AHEAD,
             pre_buffer=False,
             # Checksums are verified in files that have them.
             page_checksum_verification=True,
         )
-        self._batches = file.iter_batches(
-            self._group.size,
-            row_groups=[self._group.index],
-            columns=None if self._columns is None else list(self._columns),
-            use_threads=False,
+        names = None if columns is None else list(columns)
+        found = file.iter_batches(
+            group.size, row_groups=[group.index], columns=names, use_threads=False
         )
+        for start in range(0, group.n_rows, group.size):
+            rows = _next_rows(found, min(group.size, group.n_rows - start), group)
+            owner = group.living.get(start)
+            if owner is not None:
+                where = f"{len(rows):,} rows from row {owner.numbers[0]:,}"
+                check_batch(rows, where, path=source.location)
+                owner.tables[columns] = without_views(rows, source.location)
+            # A suspended generator keeps its variables.
+            del rows, owner
+            yield
 
-    def _close(self) -> None:
-        self._batches, self._position = None, 0
-        if self._file is not None:
-            self._file.close()
+
+def _next_rows(batches: Iterator[pa.RecordBatch], n_rows: int, group: _RowGroup) -> pa.Table:
+    """Read rows from batches, which are shorter if strings do not fit 32-bit offsets."""
+    found: list[pa.RecordBatch] = []
+    while n_rows > 0:
+        batch = next(batches, None)
+        if batch is None:
+            message = "a row group has fewer rows than the file says; get another copy"
+            raise InvalidInputError(message, path=group.source.location)
+        found.append(batch)
+        n_rows -= len(batch)
+        # A value that a page has once may be in all its rows.
+        n_bytes = sum(each.nbytes for each in found)
+        where = f"row group {group.index + 1:,}"
+        check_unpacked(n_bytes, group.source.size, where, group.source.location)
+    return pa.Table.from_batches(found)
 
 
 class _ParquetBlock(RowBlock):
@@ -348,7 +326,7 @@ class _ParquetBlock(RowBlock):
         return tuple(found)
 
     def _read(self, columns: Columns, select: Mask | None) -> pa.Table:
-        table = self._group.reader(columns).read(self if self._whole is None else self._whole)
+        table = self._group.read(self if self._whole is None else self._whole, columns)
         return filter_rows(table, self._of_whole(select))
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import InvalidInputError, MissingExtraError, ReadError
-from neardup.files.delimited import with_header_delimiter
 from neardup.files.inputs import Inputs, resolve_inputs, resolve_paths
 from neardup.files.rows import Source
 from neardup.files.streams import Destination, InputStream, is_url, path_of, read_blocks, reading
@@ -100,6 +99,9 @@ def resolve_tables(data: Any, *, options: InputOptions | None = None) -> Inputs:
     for source in found:
         if source.extracts_text:
             raise InvalidInputError(_A_DOCUMENT, path=source.origin)
+    # Loads the reader of CSV.
+    from neardup.files.delimited import with_header_delimiter
+
     sources = found.changed(with_header_delimiter)
     for source in sources:
         names = source.column_names() or ()
