@@ -15,7 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError, option_name
-from neardup.files.columnpaths import path_in, values_at, with_columns, with_values_at
+from neardup.files.columnpaths import (
+    columns_among,
+    path_in,
+    values_at,
+    with_columns,
+    with_values_at,
+)
 from neardup.files.cuts import Cuts, fill_holes, join_texts, null_text
 from neardup.files.languages import IN_MEMORY as LANGUAGE_IN_MEMORY
 from neardup.files.limits import check_unpacked
@@ -24,6 +30,7 @@ from neardup.files.problems import (
     Problems,
     check_columns,
     encoding_advice,
+    first_values,
     id_advice,
     not_utf8,
     null_rows,
@@ -368,53 +375,85 @@ class TableBlock(RowBlock):
     ) -> None:
         self._table, self._path = table, path
         self._misread: Misread = misread or {}
+        # The rows among those of the table; None for all.
+        self._rows: Mask | None = None
         self.language = LANGUAGE_IN_MEMORY if path is None else 0
         self.numbers = np.arange(first, first + len(table))
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns."""
+        return self._table.schema
+
+    def _columns(self, names: Sequence[str] | None, select: Mask | None = None) -> pa.Table:
+        """Return all columns of the selected rows, or those that some names need at least."""
+        table = self._table
+        if names is not None:
+            # Strings of other columns are checked, too.
+            paths = [path_in(table.schema, name) for name in names]
+            heads = {path[0] for path in paths if path is not None}
+            fields = enumerate(table.schema)
+            table = table.select(
+                [i for i, each in fields if each.name in heads or each.type in _BYTES]
+            )
+        return filter_rows(table, self._of_all(select))
+
+    def _of_all(self, select: Mask | None) -> Mask | None:
+        """Return the selected rows among all of the table."""
+        if self._rows is None or select is None:
+            return self._rows if select is None else select
+        rows = self._rows.copy()
+        rows[self._rows] = select
+        return rows
+
+    def _numbers_of(self, select: Mask | None) -> Int64s:
+        return self.numbers if select is None else self.numbers[select]
+
+    def select(self, rows: Mask | None) -> Self:
+        """Return some of the rows as a block."""
+        if rows is None or rows.all():
+            return self
+        made = copy(self)
+        made.numbers, made._rows = self.numbers[rows], self._of_all(rows)  # noqa: SLF001
+        return made
 
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Check the named columns and return them."""
-        numbers = self.numbers if select is None else self.numbers[select]
-        check_columns(
-            columns,
-            self._table.schema,
-            path=self._path,
-            sample=lambda: string_values(self._table.slice(0, SAMPLED_ROWS)),
-        )
-        # Strings of other columns are checked too.
-        paths = [path_in(self._table.schema, name) for name in columns.names]
-        heads = {path[0] for path in paths if path is not None}
-        fields = enumerate(self._table.schema)
-        indexes = [i for i, field in fields if field.name in heads or is_string(field.type)]
-        table = filter_rows(self._table.select(indexes), select)
+        check_columns(columns, self.schema, path=self._path, sample=lambda: first_values(self))
         return parse_arrow(
-            table, numbers, columns, path=self._path, skip_bad=skip_bad, misread=self._misread
+            self._columns(columns.names, select),
+            self._numbers_of(select),
+            columns,
+            path=self._path,
+            skip_bad=skip_bad,
+            misread=self._misread,
         )
-
-    def select(self, rows: Mask | None) -> Self:
-        """Return some of the rows as a block."""
-        return (
-            self if rows is None or rows.all() else self._with(filter_rows(self._table, rows), rows)
-        )
-
-    def _with(self, table: pa.Table, rows: Mask | None = None) -> Self:
-        made = copy(self)
-        made._table = table  # noqa: SLF001 - of this class
-        made.numbers = self.numbers if rows is None else self.numbers[rows]
-        return made
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Return all columns."""
-        return filter_rows(self._table, select)
+        return self._columns(None, select)
+
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Return the existing columns of some names, each once; their strings are checked."""
+        table = columns_among(self._columns(names, select), names)
+        check_strings(table, self._numbers_of(select), self._path)
+        return table
 
     def largest_row(self) -> tuple[int, int]:
-        """Return the bytes of strings of the largest row, and its number."""
-        return largest_row_of(self._table, self.numbers)
+        """Return the bytes of the longest string, and the number of its row."""
+        return largest_row_of(self._columns(None), self.numbers)
 
-    def with_cuts(self, cuts: Cuts) -> Self:
+    def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Cut spans out of the columns of the texts."""
-        return self._with(cut_columns(self._table, cuts, path=self._path))
+        return self._with(cut_columns(self._columns(None), cuts, path=self._path))
+
+    def _with(self, table: pa.Table) -> Self:
+        """Return a block of the same rows in another table."""
+        made = copy(self)
+        made._table, made._rows = table, None  # noqa: SLF001 - of this class
+        return made
 
 
 class StoredBlock(TableBlock):
@@ -427,7 +466,7 @@ class StoredBlock(TableBlock):
         own = replace(columns, text="text", id=columns.id and "id", order=None)
         return super().parse(own, select=select, skip_bad=skip_bad)
 
-    def with_cuts(self, cuts: Cuts) -> Self:
+    def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Cut spans out of the texts, which are in one column."""
         return super().with_cuts(replace(cuts, columns=("text",)))
 

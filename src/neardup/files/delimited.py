@@ -452,7 +452,7 @@ class _DelimitedBlock(TableBlock):
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Parse the named columns; a row with too few or too many fields is a bad row."""
-        names = self._table.column_names
+        names = self.schema.names
         found = _other_delimiter(names)
         if found is not None and columns.texts[0] not in names:
             shown = "tab" if found == "\t" else found
@@ -493,7 +493,7 @@ class _DelimitedBlock(TableBlock):
     def lines(self, select: Mask, line_end: str) -> bytes:
         """Return rows as they are written, in UTF-8."""
         parts: list[Any] = []
-        for column in filter_rows(self._table, select).columns:
+        for column in self._columns(None, select).columns:
             # Together they may be too long for 32-bit offsets.
             values = one_array(column).cast(pa.large_string())
             special = pc.match_substring_regex(values, f'["\\r\\n{re.escape(self._delimiter)}]')

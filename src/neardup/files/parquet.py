@@ -11,9 +11,8 @@ import contextlib
 import itertools
 import threading
 from collections.abc import Iterator
-from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary, proxy
 
 import numpy as np
@@ -24,20 +23,15 @@ from neardup.errors import InvalidInputError, NeardupError, ReadError
 from neardup.files.arrowcolumns import (
     TableBlock,
     check_batch,
-    check_strings,
     filter_rows,
     largest_row_of,
-    parse_arrow,
     without_views,
 )
-from neardup.files.columnpaths import columns_among, path_in
+from neardup.files.columnpaths import path_in
 from neardup.files.limits import check_unpacked
-from neardup.files.problems import check_columns, first_values
 from neardup.files.rawrows import BLOCK_BYTES
 from neardup.files.rows import (
-    ColumnNames,
     Mask,
-    ParsedRows,
     RowBlock,
     RowWriter,
     Source,
@@ -50,6 +44,7 @@ if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
     from neardup.files.streams import Destination
     from neardup.options.groups import InputOptions
+    from neardup.tables import Int64s
 
 
 _MIN_ROWS, _MAX_ROWS = 64, 8192
@@ -170,33 +165,41 @@ def parquet_errors(path: str) -> Iterator[None]:
 _UNREADABLE = "not a Parquet file that Arrow can read: "
 
 
+class _Stretch:
+    """A range of rows of a row group, with the columns read so far."""
+
+    def __init__(self, group: _RowGroup, numbers: Int64s) -> None:
+        self.group, self.numbers = group, numbers
+        self.tables: dict[Columns, pa.Table] = {}
+
+
 class _RowGroup:
     """One row group, in blocks of ``size`` rows."""
 
     def __init__(self, source: ParquetSource, index: int, size: int) -> None:
         self.source, self.index, self.size = source, index, size
         self.n_rows = source.metadata.row_group(index).num_rows
-        self.living: WeakValueDictionary[int, _ParquetBlock] = WeakValueDictionary()
+        self.living: WeakValueDictionary[int, _Stretch] = WeakValueDictionary()
         self._readers: dict[Columns, Iterator[None]] = {}
         self._lock = threading.Lock()
 
     def blocks(self, number: int) -> Iterator[RowBlock]:
         for start in range(0, self.n_rows, self.size):
             stop = min(start + self.size, self.n_rows)
-            block = _ParquetBlock(self, start, np.arange(number + start, number + stop))
-            self.living[start] = block
-            yield block
+            stretch = _Stretch(self, np.arange(number + start, number + stop))
+            self.living[start] = stretch
+            yield _ParquetBlock(stretch)
 
-    def read(self, block: _ParquetBlock, columns: Columns) -> pa.Table:
-        """Return some columns of a block, read on or again from the start."""
+    def read(self, stretch: _Stretch, columns: Columns) -> pa.Table:
+        """Return some columns of a stretch, read on or again from the start."""
         with self._lock, parquet_errors(self.source.location):
-            while columns not in block.tables:
+            while columns not in stretch.tables:
                 # After an error, reading starts over, so that the next caller gets the right rows.
                 # A reader of its group would keep the read part until the next garbage collection.
                 reader = self._readers.pop(columns, None) or _read_blocks(proxy(self), columns)
                 if next(reader, _END) is not _END:
                     self._readers[columns] = reader
-            return block.tables[columns]
+            return stretch.tables[columns]
 
 
 _END = object()
@@ -247,87 +250,36 @@ def _next_rows(batches: Iterator[pa.RecordBatch], n_rows: int, group: _RowGroup)
     return pa.Table.from_batches(found)
 
 
-class _ParquetBlock(RowBlock):
-    """A range of rows of a row group, or some of them, with the columns read so far."""
+class _ParquetBlock(TableBlock):
+    """Rows of a stretch, with the columns that are asked for."""
 
-    def __init__(self, group: _RowGroup, start: int, numbers: Any) -> None:
-        self._group = group
-        self.start = start
-        self.numbers = numbers
-        self.tables: dict[Columns, pa.Table] = {}
-        # Of some rows, the block of the whole range and their places in it.
-        self._whole: _ParquetBlock | None = None
-        self._rows: Mask | None = None
+    def __init__(self, stretch: _Stretch) -> None:
+        source = stretch.group.source
+        super().__init__(source.schema().empty_table(), 1, source.location)
+        self._stretch, self.numbers = stretch, stretch.numbers
 
-    def select(self, rows: Mask | None) -> Self:
-        """Return some of the rows as a block, which shares the columns read so far."""
-        if rows is None or rows.all():
-            return self
-        made = copy(self)
-        made.numbers = self.numbers[rows]
-        made._rows = self._of_whole(rows)  # noqa: SLF001 - of this class
-        made._whole = self if self._whole is None else self._whole  # noqa: SLF001
-        return made
-
-    def _of_whole(self, select: Mask | None) -> Mask | None:
-        """Return the selected rows among all of the range."""
-        if self._rows is None or select is None:
-            return self._rows if select is None else select
-        rows = self._rows.copy()
-        rows[self._rows] = select
-        return rows
-
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
-    ) -> ParsedRows:
-        """Read the named columns and check them."""
-        source = self._group.source
-        check_columns(
-            columns, source.schema(), path=source.location, sample=lambda: first_values(self)
-        )
-        table = self._read(self._leading_to(columns.names), select)
-        numbers = self.numbers if select is None else self.numbers[select]
-        return parse_arrow(table, numbers, columns, path=source.location, skip_bad=skip_bad)
-
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give all columns, with the metadata of the file."""
-        metadata = self._group.source.schema().metadata
-        return self._read(None, select).replace_schema_metadata(metadata)
+    def _columns(self, names: Sequence[str] | None, select: Mask | None = None) -> pa.Table:
+        """Read all columns, with the metadata of the file, or the columns that names need."""
+        columns: Columns = None
+        if names is not None:
+            paths = (path_in(self.schema, name) or () for name in names)
+            # Parts of structures are read alone, but all elements of a list.
+            fields = (itertools.takewhile(lambda each: isinstance(each, str), p) for p in paths)
+            columns = tuple(dict.fromkeys(filter(None, (".".join(map(str, f)) for f in fields))))
+        table = filter_rows(self._stretch.group.read(self._stretch, columns), self._of_all(select))
+        return table if names is not None else table.replace_schema_metadata(self.schema.metadata)
 
     def largest_row(self) -> tuple[int, int]:
         """Return the bytes and the number of the largest row, as far as columns were read."""
-        numbers = self.numbers if self._whole is None else self._whole.numbers
-        found = (largest_row_of(table, numbers) for table in self.tables.values())
+        tables = self._stretch.tables.values()
+        found = (largest_row_of(table, self._stretch.numbers) for table in tables)
         return max(found, default=(0, 0))
-
-    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Read the named columns alone."""
-        table = columns_among(self._read(self._leading_to(names), select), names)
-        # Columns that nobody reads are copied unchecked; values of the others are used.
-        numbers = self.numbers if select is None else self.numbers[select]
-        check_strings(table, numbers, self._group.source.location)
-        return table
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Read all columns, and cut spans out of the texts."""
-        block = TableBlock(self.to_table(), 1, self._group.source.location)
+        block = TableBlock(self.to_table(), 1, self._path)
         block.numbers = self.numbers
         return block.with_cuts(cuts)
-
-    def _leading_to(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns, and parts of structures, that some names need."""
-        found: dict[str, None] = {}
-        for name in names:
-            path = path_in(self._group.source.schema(), name) or ()
-            # Of a list all elements are read.
-            fields = itertools.takewhile(lambda step: isinstance(step, str), path)
-            if path:
-                found[".".join(map(str, fields))] = None
-        return tuple(found)
-
-    def _read(self, columns: Columns, select: Mask | None) -> pa.Table:
-        table = self._group.read(self if self._whole is None else self._whole, columns)
-        return filter_rows(table, self._of_whole(select))
 
 
 _GROUP_ROWS = 1 << 17

@@ -327,7 +327,7 @@ class _SheetBlock(TableBlock):
     """Rows of a sheet; empty cells are empty texts, and numbers are text in a column of texts."""
 
     def _with_texts(self, names: Sequence[str], *, are_filled: bool) -> Self:
-        table = self._table
+        table = self._columns(None)
         for place, name in enumerate(table.column_names):
             if name in names:
                 texts = table.column(place).cast(pa.string())
@@ -342,7 +342,7 @@ class _SheetBlock(TableBlock):
         block = self._with_texts(columns.texts, are_filled=True)
         return TableBlock.parse(block, columns, select=select, skip_bad=skip_bad)
 
-    def with_cuts(self, cuts: Cuts) -> Self:
+    def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Cut spans out of the columns of the texts, which are columns of texts then."""
         return TableBlock.with_cuts(self._with_texts(cuts.columns, are_filled=False), cuts)
 
