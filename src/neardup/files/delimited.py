@@ -15,9 +15,11 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -111,6 +113,16 @@ def _other_delimiter(names: Sequence[str]) -> str | None:
     return next((other for other in _DELIMITERS if other in header), None)
 
 
+class _Header(NamedTuple):
+    """The bytes before the first row, the columns, and how the file is written."""
+
+    data: bytes
+    columns: list[str]
+    delimiter: str
+    codec: str
+    line_end: str
+
+
 class DelimitedSource(Source):
     """A CSV or TSV file with a header row; rows count from 1 after it.
 
@@ -147,64 +159,45 @@ class DelimitedSource(Source):
         self.size = file_size(location)
         self.block_bytes = block_bytes
         self._delimiter, self._is_delimiter_given = delimiter, is_delimiter_given
-        self._encoding, self._codec = encoding, "utf-8"
-        # The bytes before the first row, and the line end there; None before they are read.
-        self._header: bytes | None = None
-        self._line_end = "\n"
-        self._columns: list[str] = []
+        self._encoding = encoding
         self._has_counted_empty = False
 
     def open(self) -> InputStream:
         """Open the file at its start."""
         return InputStream(self.location, compression_of(self.name))
 
-    def _read_header(self, stream: InputStream) -> bytes:
-        """Read a byte-order mark, ``sep=`` and the header row; return the bytes after them."""
-        data = stream.read(LOOKED_AT)
-        check_mark(data, self._encoding, self.location)
-        encoding = encoding_of(self._encoding, lambda: data)
-        self._codec = encoding.codec
-        mark = encoding.mark if data.startswith(encoding.mark) else b""
-        size = LOOKED_AT
-        while True:
-            is_whole = len(data) < size
-            decoder = codecs.getincrementaldecoder(self._codec)("neardup.keep_byte")
-            text = decoder.decode(data[len(mark) :], is_whole)
-            if (named := _NAMED_DELIMITER.match(text)) is not None and not self._is_delimiter_given:
-                self._delimiter = named[1]
-            start = 0 if named is None else named.end()
-            headers, stop = self._first_row(text, start)
-            # A field that ends here may continue.
-            if is_whole or (headers and stop < len(text) - 1):
-                break
-            data += stream.read(size)
-            size *= 2
-        header = _encode(text[:stop].encode(), self._codec)
+    @cached_property
+    def header(self) -> _Header:
+        """The byte-order mark, ``sep=`` and the header row, and what they say about the file."""
+        with self.open() as stream:
+            data, size = stream.read(LOOKED_AT), LOOKED_AT
+            check_mark(data, self._encoding, self.location)
+            encoding, delimiter = encoding_of(self._encoding, lambda: data), self._delimiter
+            mark = encoding.mark if data.startswith(encoding.mark) else b""
+            while True:
+                is_whole = len(data) < size
+                decoder = codecs.getincrementaldecoder(encoding.codec)("neardup.keep_byte")
+                text = decoder.decode(data[len(mark) :], is_whole)
+                named = _NAMED_DELIMITER.match(text)
+                if named is not None and not self._is_delimiter_given:
+                    delimiter = named[1]
+                try:
+                    columns, stop = _first_row(text, named.end() if named else 0, delimiter)
+                except csv.Error as error:
+                    raise self._bad_header(str(error)) from None
+                # A field that ends here may continue.
+                if is_whole or (columns and stop < len(text) - 1):
+                    break
+                data += stream.read(size)
+                size *= 2
+        header = _encode(text[:stop].encode(), encoding.codec)
         try:
-            header.decode(self._codec)
+            header.decode(encoding.codec)
         except UnicodeDecodeError as error:
-            raise self._bad_header(not_decodable(error, self._codec)) from None
-        self._columns = headers
-        self._header = mark + header
+            raise self._bad_header(not_decodable(error, encoding.codec)) from None
         ending = text[:stop][-2:]
-        self._line_end = "\r\n" if ending == "\r\n" else "\r" if ending[-1:] == "\r" else "\n"
-        return data[len(self._header) :]
-
-    def _first_row(self, text: str, start: int) -> tuple[list[str], int]:
-        """Return the fields of the first row that is not empty, and where it ends."""
-        stop = start
-
-        def lines() -> Iterator[str]:
-            nonlocal stop
-            for line in io.StringIO(text[start:], newline=""):
-                stop += len(line)
-                yield line
-
-        try:
-            rows = csv.reader(lines(), delimiter=self._delimiter)
-            return next((row for row in rows if row), []), stop
-        except csv.Error as error:
-            raise self._bad_header(str(error)) from None
+        line_end = "\r\n" if ending == "\r\n" else "\r" if ending[-1:] == "\r" else "\n"
+        return _Header(mark + header, columns, delimiter, encoding.codec, line_end)
 
     def _bad_header(self, reason: str) -> InvalidInputError:
         message = f"the header row cannot be read: {reason}; expected the names of the columns"
@@ -222,10 +215,8 @@ class DelimitedSource(Source):
 
     def schema(self) -> pa.Schema | None:
         """Return the columns of the header row, None without one."""
-        if self._header is None:
-            with self.open() as stream:
-                self._read_header(stream)
-        return pa.schema([(name, pa.string()) for name in self._columns]) if self._columns else None
+        columns = self.header.columns
+        return pa.schema([(name, pa.string()) for name in columns]) if columns else None
 
     def blocks(self) -> Iterator[RowBlock]:
         """Read the file from its start; begin anew with larger blocks where a row is larger."""
@@ -257,78 +248,81 @@ class DelimitedSource(Source):
             misfits[row.number] = row.actual_columns, row.text
             return "skip"
 
+        header = self.header
+        if not header.columns:
+            return
         with self.open() as stream:
-            rest = self._read_header(stream)
-            if not self._columns:
-                return
+            stream.read(len(header.data))
             # A row of one field more than there are, which is no row of its own in open quotes.
-            last = self._delimiter * len(self._columns)
-            utf8 = _Utf8Stream(stream, self._codec, rest, f"\n{last}\n".encode())
+            last = header.delimiter * len(header.columns)
+            utf8 = _Utf8Stream(stream, header.codec, f"\n{last}\n".encode())
             # Two columns may have the same name, so Arrow gets their places instead.
-            places = [str(place) for place in range(len(self._columns))]
+            places = [str(place) for place in range(len(header.columns))]
+            kinds = dict.fromkeys(places, pa.string())
             reader = pacsv.open_csv(
                 utf8,
                 pacsv.ReadOptions(use_threads=False, block_size=size, column_names=places),
                 pacsv.ParseOptions(
-                    delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=note
+                    delimiter=header.delimiter, newlines_in_values=True, invalid_row_handler=note
                 ),
                 pacsv.ConvertOptions(
-                    check_utf8=False,
-                    strings_can_be_null=False,
-                    column_types=dict.fromkeys(places, pa.string()),
+                    check_utf8=False, strings_can_be_null=False, column_types=kinds
                 ),
             )
-            number, n_empty, n_blocks = 0, 0, 0
-            for n_blocks, batch in enumerate(reader, 1):
+            nothing = pa.record_batch([pa.array([], pa.string())] * len(places), names=places)
+            number, n_empty = 0, 0
+            # After the last rows there may be misfits.
+            for n_blocks, batch in enumerate(itertools.chain(reader, [nothing]), 1):
                 numbers = _numbers_behind(number, len(batch), misfits)
                 number = int(numbers[-1]) if len(numbers) else number
-                before = {n: misfits.pop(n) for n in sorted(misfits) if n < number}
+                is_end = batch is nothing
+                if is_end and misfits.pop(end := max(misfits, default=0), (0, ""))[1] != last:
+                    message = (
+                        "a quote that opens in this row is not closed before the end of the file"
+                    )
+                    raise InvalidInputError(message, path=self.location, row=max(end, number))
+                before = [n for n in sorted(misfits) if n < number or is_end]
+                own = {n: misfits.pop(n) for n in before}
                 is_empty, is_new = _are_empty(batch), numbers > n_done
                 n_empty += int((is_empty & is_new).sum())
-                table = pa.table(batch.columns, names=self._columns)
-                if is_empty.any() or not is_new.all():
-                    is_row = is_new & ~is_empty
-                    table, numbers = filter_rows(table, is_row), numbers[is_row]
-                before = {n: misfit for n, misfit in before.items() if n > n_done}
-                if len(numbers) or before:
-                    yield self._block(table, numbers, before, utf8, n_blocks)
-            end = max(misfits, default=0)
-            if misfits.pop(end, (0, ""))[1] != last:
-                message = "a quote that opens in this row is not closed before the end of the file"
-                raise InvalidInputError(message, path=self.location, row=max(end, number))
-            misfits = {n: misfit for n, misfit in misfits.items() if n > n_done}
-            if misfits:
-                table = pa.schema([(name, pa.string()) for name in self._columns]).empty_table()
-                yield self._block(table, np.empty(0, np.int64), misfits, utf8, n_blocks + 1)
+                is_row = is_new & ~is_empty
+                table = filter_rows(pa.table(batch.columns, names=header.columns), is_row)
+                block = _DelimitedBlock(
+                    self.location,
+                    table,
+                    numbers[is_row],
+                    {n: misfit for n, misfit in own.items() if n > n_done},
+                    header.delimiter,
+                    header.codec if utf8.has_undecodable else None,
+                )
+                block.end = utf8.positions[min(n_blocks, len(utf8.positions) - 1)]
+                if len(block):
+                    yield block
             if n_empty and not self._has_counted_empty:
                 self._has_counted_empty = True
                 left_out = counted(n_empty, "row")
                 _log.info("%s: %s of empty fields left out", self.location, left_out)
 
-    def _block(
-        self,
-        table: pa.Table,
-        numbers: Int64s,
-        misfits: Mapping[int, tuple[int, str]],
-        utf8: _Utf8Stream,
-        n_blocks: int,
-    ) -> _DelimitedBlock:
-        block = _DelimitedBlock(
-            self.location,
-            table,
-            numbers,
-            misfits,
-            self._delimiter,
-            self._codec if utf8.has_undecodable else None,
-        )
-        block.end = utf8.positions[min(n_blocks, len(utf8.positions) - 1)]
-        return block
-
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer that begins with the header row as it is."""
-        self.schema()
+        # Read before there is an output, which nobody would close after an error.
+        header = self.header
         output = OutputStream(folder / self.name, compression_of(self.name))
-        return _DelimitedWriter(self, output, self._header or b"", self._codec, self._line_end)
+        return _DelimitedWriter(self.location, output, header)
+
+
+def _first_row(text: str, start: int, delimiter: str) -> tuple[list[str], int]:
+    """Return the fields of the first row that is not empty, and its end."""
+    stop = start
+
+    def lines() -> Iterator[str]:
+        nonlocal stop
+        for line in io.StringIO(text[start:], newline=""):
+            stop += len(line)
+            yield line
+
+    rows = csv.reader(lines(), delimiter=delimiter)
+    return next((row for row in rows if row), []), stop
 
 
 def _numbers_behind(number: int, n_rows: int, misfits: Mapping[int, Any]) -> Int64s:
@@ -358,14 +352,12 @@ class _Utf8Stream(io.RawIOBase):
         The file, after its header.
     codec
         Its encoding.
-    data
-        The bytes read after the header.
     last
         Text to append.
     """
 
-    def __init__(self, stream: InputStream, codec: str, data: bytes, last: bytes) -> None:
-        self._stream, self._data, self._last = stream, data, last
+    def __init__(self, stream: InputStream, codec: str, last: bytes) -> None:
+        self._stream, self._last = stream, last
         self._is_utf8 = codec == "utf-8"
         self._decoder = codecs.getincrementaldecoder(codec)("neardup.keep_byte")
         self._ready = memoryview(b"")
@@ -384,8 +376,8 @@ class _Utf8Stream(io.RawIOBase):
         n_bytes = 0
         while n_bytes < len(room) and (len(self._ready) or not self._is_done):
             if not len(self._ready):
-                data = self._data or self._stream.read(len(room))
-                self._data, self._is_done = b"", not data
+                data = self._stream.read(len(room))
+                self._is_done = not data
                 last = self._last if self._is_done else b""
                 self._ready = memoryview(self._in_utf8(data) + last)
             part = self._ready[: len(room) - n_bytes]
@@ -529,31 +521,30 @@ def _why_undecodable(text: str, name: str, codec: str) -> str:
 class _DelimitedWriter(RowWriter):
     """Writes rows after the header of their file, in its encoding."""
 
-    def __init__(
-        self, source: DelimitedSource, output: OutputStream, header: bytes, codec: str, end: str
-    ) -> None:
-        self._location, self._output = source.location, output
-        self._codec, self._line_end = codec, end
-        output.write(header)
+    def __init__(self, location: str, output: OutputStream, header: _Header) -> None:
+        self._location, self._output, self._header = location, output, header
+        self._line_end = _encode(header.line_end.encode(), header.codec)
+        output.write(header.data)
         # A header at the end of a file may lack its line end.
-        self._is_open = bool(header) and not header.endswith(_encode(end.encode(), codec))
+        self._is_open = bool(header.data) and not header.data.endswith(self._line_end)
 
     def prepare(self, block: RowBlock, select: Mask) -> bytes:
         """Return the lines of the selected rows."""
         assert isinstance(block, _DelimitedBlock)
         try:
-            return _encode(block.lines(select, self._line_end), self._codec)
+            lines = block.lines(select, self._header.line_end)
+            return _encode(lines, self._header.codec)
         except UnicodeEncodeError as error:
             message = (
-                f"{error.object[error.start]!r} cannot be written in {self._codec}; choose another "
-                "replacement (--replacement)"
+                f"{error.object[error.start]!r} cannot be written in {self._header.codec}; choose "
+                "another replacement (--replacement)"
             )
             raise InvalidInputError(message, path=self._location) from None
 
     def append(self, prepared: bytes) -> None:
         """Append lines."""
         if prepared and self._is_open:
-            self._output.write(_encode(self._line_end.encode(), self._codec))
+            self._output.write(self._line_end)
             self._is_open = False
         self._output.write(prepared)
 
