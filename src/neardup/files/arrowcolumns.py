@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +31,6 @@ from neardup.files.problems import (
     Problems,
     check_columns,
     encoding_advice,
-    first_values,
     id_advice,
     not_utf8,
     null_rows,
@@ -421,7 +421,13 @@ class TableBlock(RowBlock):
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Check the named columns and return them."""
-        check_columns(columns, self.schema, path=self._path, sample=lambda: first_values(self))
+
+        def sample() -> Mapping[str, Sequence[Any]]:
+            with contextlib.suppress(InvalidInputError):
+                return string_values(self._columns(None, np.arange(len(self)) < SAMPLED_ROWS))
+            return {}
+
+        check_columns(columns, self.schema, path=self._path, sample=sample)
         return parse_arrow(
             self._columns(columns.names, select),
             self._numbers_of(select),

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidInputError, in_python, option_name
 from neardup.files.columnpaths import leaves_of_schema, near_first, path_in, with_columns
 from neardup.files.encodings import HEAD_BYTES, foreign_kind
-from neardup.files.rows import DEFAULT_ID, ColumnNames, ParsedRows, RowBlock
+from neardup.files.rows import DEFAULT_ID, ColumnNames, ParsedRows
 
 # Errors of columns: the existing ones, and the option that names another.
 
@@ -175,15 +175,6 @@ def check_columns(
             message = f"there is more than one column {name!r}; rename one"
             raise InvalidInputError(message, path=path)
     return columns.names
-
-
-def first_values(block: RowBlock) -> Mapping[str, Sequence[Any]]:
-    """Return string columns of the first rows of a block; empty if they are bad."""
-    select = np.arange(len(block)) < SAMPLED_ROWS
-    try:
-        return string_values(block.to_table(select))
-    except InvalidInputError:
-        return {}
 
 
 def string_values(table: pa.Table) -> Mapping[str, Sequence[Any]]:
