@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -60,13 +59,13 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 FORMAT = 3
 _EARLIER = "manifest.json"
 
+# A state has the generation, that of the layout, and the counts of pending documents; a layout has
+# the manifest and the removed rows of each segment.
 _TABLES = f"""
 PRAGMA journal_mode = WAL;
 PRAGMA user_version = {FORMAT};
-CREATE TABLE state (generation INTEGER PRIMARY KEY, data TEXT, checksum INTEGER);
-CREATE TABLE segments (
-    position INTEGER PRIMARY KEY, role TEXT, data TEXT, removed BLOB, checksum INTEGER
-);
+CREATE TABLE state (generation INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
+CREATE TABLE layout (generation INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
 CREATE TABLE pending (number INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
 CREATE TABLE denied (number INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
 """
@@ -348,18 +347,18 @@ class Database:
                     execute(f"INSERT INTO {table} VALUES (?,?,?)", _with_checksum(number, data))
             if is_laid_out:
                 manifest = replace(manifest, laid_out=manifest.generation)
-                execute("DELETE FROM segments")
-                for row in _rows_of(manifest, removed or ()):
-                    execute("INSERT INTO segments VALUES (?,?,?,?,?)", _with_checksum(*row))
+                execute("DELETE FROM layout")
+                execute("INSERT INTO layout VALUES (?,?,?)", _layout_row(manifest, removed))
             execute("DELETE FROM state")
             execute("INSERT INTO state VALUES (?,?,?)", _state_row(manifest))
             execute("COMMIT")
         note_written(str(self.folder))
         if is_laid_out:
-            # The log of the database starts anew, and files of segments that went can go.
+            # The log of the database starts anew.
             with contextlib.suppress(sqlite3.Error):
                 execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self.remove_orphans(manifest)
+        # Also after an insertion: a change before it may have been killed after its commit.
+        self.remove_orphans(manifest)
 
     def remove_orphans(self, manifest: Manifest) -> None:
         """Remove the folders of segments that do not belong to the index, within ``writing``.
@@ -409,32 +408,18 @@ class Database:
                 "another neardup, or build the index again"
             )
             raise IndexFormatError(message, path=str(self.path))
-        rows = connection.execute("SELECT * FROM state").fetchall()
-        if len(rows) != 1:
-            raise self._damaged("no state")
-        state: dict[str, Any] = json.loads(self._checked(rows[0])[1])
-        n_segments = state.pop("n_segments")
-        for name in ("pending", "denied"):
-            state[name] = PendingRecord(**state[name])
+        generation, laid_out, pending = self._one(
+            connection, "state", tuple[int, int, PendingRecord]
+        )
         before: tuple[bytes, ...] = ()
-        if known is not None and known.manifest.laid_out == state["laid_out"]:
+        if known is not None and known.manifest.laid_out == laid_out:
             before, denied, removed = known.pending, known.denied, known.removed
-            manifest = replace(known.manifest, **state)
+            manifest = known.manifest
         else:
-            found = connection.execute("SELECT * FROM segments ORDER BY 1").fetchall()
-            if len(found) != n_segments:
-                raise self._damaged("segments are missing")
-            parts: dict[str, list[SegmentRecord]] = {"documents": [], "frequencies": []}
-            arrays: dict[str, list[Uint32s]] = {"documents": []}
-            for _, role, data, numbers, _ in map(self._checked, found):
-                parts.setdefault(role, []).append(self._decoded(data, SegmentRecord))
-                arrays.setdefault(role, []).append(np.frombuffer(numbers, np.uint32))
-            removed = (*arrays["documents"], arrays["pending"][0])
-            frequencies = next(iter(parts["frequencies"]), None)
-            manifest = Manifest(
-                segments=tuple(parts["documents"]), frequencies=frequencies, **state
-            )
+            manifest, rows = self._one(connection, "layout", tuple[Manifest, list[bytes]])
+            removed = tuple(np.frombuffer(each, np.uint32) for each in rows)
             denied = self._packed(connection, "denied", (), manifest.denied)
+        manifest = replace(manifest, generation=generation, laid_out=laid_out, pending=pending)
         packed = self._packed(connection, "pending", before, manifest.pending)
         return Contents(manifest, removed, packed, denied)
 
@@ -458,10 +443,13 @@ class Database:
             raise self._damaged("a row has another checksum")
         return row
 
-    def _decoded(self, data: str, kind: type[T]) -> T:
+    def _one(self, connection: sqlite3.Connection, table: str, kind: type[T]) -> T:
         import msgspec
 
-        return msgspec.json.decode(data, type=kind)
+        rows = connection.execute(f"SELECT * FROM {table}").fetchall()
+        if len(rows) != 1:
+            raise self._damaged(f"no {table}")
+        return msgspec.json.decode(self._checked(rows[0])[1], type=kind)
 
     def _damaged(self, reason: object) -> IndexFormatError:
         message = f"the database is damaged ({reason}); {RESTORE}"
@@ -518,41 +506,19 @@ def _with_checksum(*row: Any) -> tuple[Any, ...]:
     return *row, _checksum(row)
 
 
-def _encode(value: Any) -> str:
+def _state_row(manifest: Manifest) -> tuple[Any, ...]:
     import msgspec
 
-    return msgspec.json.encode(value).decode()
+    state = manifest.generation, manifest.laid_out, manifest.pending
+    return _with_checksum(manifest.generation, msgspec.json.encode(state))
 
 
-def _state_row(manifest: Manifest) -> tuple[Any, ...]:
-    data = {
-        "scheme": manifest.scheme,
-        "generation": manifest.generation,
-        "laid_out": manifest.laid_out,
-        "pending": vars(manifest.pending),
-        "denied": vars(manifest.denied),
-        "created_with": manifest.created_with,
-        "n_segments": len(manifest.all_segments) + 1,
-    }
-    return _with_checksum(manifest.generation, json.dumps(data, allow_nan=False))
+def _layout_row(manifest: Manifest, removed: Sequence[Uint32s] | None) -> tuple[Any, ...]:
+    import msgspec
 
-
-def _rows_of(
-    manifest: Manifest, removed: Sequence[Uint32s]
-) -> Iterator[tuple[int, str, str, bytes]]:
-    """Yield the rows of segments, and one for pending documents."""
-    nothing = np.empty(0, np.uint32)
-    numbers = removed or [nothing] * (len(manifest.segments) + 1)
-    waiting = SegmentRecord("pending", manifest.pending.n_documents, 0, {})
-    rows = [
-        *(("documents", *each) for each in zip(manifest.segments, numbers, strict=False)),
-        ("pending", waiting, numbers[-1]),
-        ("frequencies", manifest.frequencies, nothing),
-    ]
-    for position, (role, record, own) in enumerate(rows):
-        if record is not None:
-            data = _encode(replace(record, n_removed=len(own)))
-            yield position, role, data, own.tobytes()
+    rows = [each.tobytes() for each in removed or ()]
+    rows += [b""] * (len(manifest.segments) + 1 - len(rows))
+    return _with_checksum(manifest.generation, msgspec.json.encode((manifest, rows)))
 
 
 # Making an index, and finding one.
@@ -611,8 +577,7 @@ def create_index(folder: Path, scheme: Mapping[str, Any]) -> None:
 def _write_database(path: Path, manifest: Manifest) -> None:
     with contextlib.closing(_new()) as connection:
         connection.executescript(_TABLES)
-        for row in _rows_of(manifest, ()):
-            connection.execute("INSERT INTO segments VALUES (?,?,?,?,?)", _with_checksum(*row))
+        connection.execute("INSERT INTO layout VALUES (?,?,?)", _layout_row(manifest, None))
         connection.execute("INSERT INTO state VALUES (?,?,?)", _state_row(manifest))
         data = bytearray(connection.serialize())
     # A database in memory has no log; this one has: bytes 18 and 19 of a file name its version.

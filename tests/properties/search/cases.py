@@ -22,7 +22,6 @@ from neardup.passages.additions import add_documents
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import PassageHandle
 from neardup.passages.plan import make_search_plan
-from neardup.passages.rectangles import find_windows
 from neardup.passages.windows import make_queries
 from neardup.runs.runner import Runner
 from neardup.tables import Texts
@@ -31,6 +30,7 @@ from tests.calls import grouped
 from tests.oracles import passages
 from tests.oracles import search as oracle
 from tests.oracles.hashing import hash_shingles, hash_token
+from tests.oracles.rectangles import find_windows
 from tests.oracles.shingles import shingle_tuples
 from tests.oracles.weighted import document_frequencies
 

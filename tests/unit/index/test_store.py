@@ -150,7 +150,7 @@ def test_commit__is_seen_as_a_whole(folder):
 def test_damage__of_text(folder):
     """SQLite hands out text that is no UTF-8 as an error of Python."""
     with contextlib.closing(sqlite3.connect(folder / "index.sqlite")) as connection:
-        connection.execute("UPDATE segments SET role = CAST(X'70EF' AS TEXT)")
+        connection.execute("UPDATE layout SET data = CAST(X'70EF' AS TEXT)")
         connection.commit()
     with pytest.raises(IndexFormatError, match=r"index\.sqlite: the database is damaged"):
         read_manifest(folder)
