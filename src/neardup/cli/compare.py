@@ -110,7 +110,7 @@ def command(call: Call, a: str, b: str) -> None:
 def _language_of(a: str, b: str) -> str:
     """Return the language that both files have by their endings."""
     from neardup.errors import InvalidParameterError
-    from neardup.files.languages import LANGUAGES, language_of_file
+    from neardup.files.encodings import LANGUAGES, language_of_file
 
     languages = {LANGUAGES[language_of_file(each)] for each in (a, b)}
     if len(languages) > 1 or "" in languages:

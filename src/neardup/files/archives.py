@@ -26,16 +26,20 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError, WriteError
-from neardup.files.limits import MOST_MEMBERS, UNPACK, most_bytes, too_large, too_many
 from neardup.files.streams import (
     COMPRESSIONS,
+    MOST_MEMBERS,
+    UNPACK,
     Copied,
     InputStream,
     ending_of,
     file_size,
+    most_bytes,
     open_seekable,
     read_blocks,
     reading,
+    too_large,
+    too_many,
 )
 from neardup.options.groups import InputOptions
 

@@ -17,9 +17,8 @@ from pyarrow import ipc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import TableBlock, check_batch, without_views
-from neardup.files.limits import check_unpacked
 from neardup.files.rows import Mask, RowBlock, RowWriter, Source
-from neardup.files.streams import file_size, one_line, open_random, reading, writing
+from neardup.files.streams import check_unpacked, file_size, one_line, open_random, reading, writing
 
 if TYPE_CHECKING:
     from neardup.files.streams import Destination

@@ -24,8 +24,7 @@ from neardup.files.columnpaths import (
     with_values_at,
 )
 from neardup.files.cuts import Cuts, fill_holes, join_texts, null_text
-from neardup.files.languages import IN_MEMORY as LANGUAGE_IN_MEMORY
-from neardup.files.limits import check_unpacked
+from neardup.files.encodings import IN_MEMORY as LANGUAGE_IN_MEMORY
 from neardup.files.problems import (
     SAMPLED_ROWS,
     Problems,
@@ -37,7 +36,7 @@ from neardup.files.problems import (
     string_values,
 )
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, order_of
-from neardup.files.streams import one_line
+from neardup.files.streams import check_unpacked, one_line
 from neardup.tables import Int64s
 
 Misread = dict[int, list[tuple[str | None, str]]]

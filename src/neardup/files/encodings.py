@@ -1,4 +1,4 @@
-"""Encodings of text files, and kinds of binary files, by their first bytes.
+"""Kinds of files: encodings and binary kinds by first bytes, languages of programs by endings.
 
 Encodings with ASCII characters as single bytes are cut into rows as UTF-8 is. UTF-16 and UTF-32
 are cut by their code units.
@@ -7,10 +7,21 @@ are cut by their code units.
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from neardup.errors import InvalidInputError
+from neardup.files.streams import COMPRESSIONS, suffix_below
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from neardup.tables import Bytes
+
 
 BYTE_ORDER_MARK = codecs.BOM_UTF8
 
@@ -108,7 +119,7 @@ def check_mark(head: bytes, encoding: str | None, path: str) -> None:
         raise InvalidInputError(message, path=path)
 
 
-# Kinds of binary files by their first bytes.
+# Kinds of binary files.
 
 HEAD_BYTES = 1 << 12
 """How much of a file decides its kind."""
@@ -157,3 +168,64 @@ def foreign_kind(head: bytes) -> str | None:
     if b"\0" in head:
         return "this is binary data, not text; leave it out, or convert it to text first"
     return None
+
+
+# Languages of programs by the endings of their files.
+
+_ENDINGS = {
+    "python": ".py .pyi .pyw",
+    "c": ".c .h",
+    "cpp": ".cc .cpp .cxx .hh .hpp .hxx",
+    "csharp": ".cs",
+    "java": ".java",
+    "kotlin": ".kt .kts",
+    "scala": ".scala",
+    "javascript": ".js .cjs .mjs .jsx",
+    "typescript": ".ts .tsx",
+    "go": ".go",
+    "rust": ".rs",
+    "swift": ".swift",
+    "ruby": ".rb",
+    "php": ".php",
+    "perl": ".pl .pm",
+    "bash": ".sh .bash",
+    "sql": ".sql",
+    "lua": ".lua",
+    "splus": ".r",
+    "julia": ".jl",
+    "haskell": ".hs",
+}
+
+LANGUAGES = ("", *_ENDINGS)
+"""Names that Pygments has, by their numbers; 0 is a file whose ending means none of them."""
+
+IN_MEMORY = LANGUAGES.index("python")
+"""The language of programs that are in no file: the one that hands them over."""
+
+_COMPRESSED = "|".join(map(re.escape, COMPRESSIONS))
+
+_NUMBERS = {
+    ending: LANGUAGES.index(language)
+    for language, endings in _ENDINGS.items()
+    for ending in endings.split()
+}
+
+
+def language_of_file(name: str) -> int:
+    """Return the number of a file's language, below the ending of a compression."""
+    return _NUMBERS.get(suffix_below(name), 0)
+
+
+def languages_of_ids(ids: pa.Array) -> Bytes:
+    """Return the languages of indexed documents, by ids of files or lines."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    names = pc.utf8_lower(ids.cast(pa.large_string()))
+    names = pc.replace_substring_regex(names, f"({_COMPRESSED})?(:[0-9]+)?$", "")
+    endings = pc.replace_substring_regex(names, r"(?s)^.*(\.[^./]+)$", r"\1")
+    known = pa.array(list(_NUMBERS), pa.large_string())
+    places = pc.index_in(endings, value_set=known).fill_null(-1).to_numpy()
+    numbers: Bytes = np.array([*_NUMBERS.values(), IN_MEMORY], np.uint8)
+    found: Bytes = numbers[places]
+    return found

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
+from neardup.files.encodings import IN_MEMORY
 from neardup.files.formats import has_rows
-from neardup.files.languages import IN_MEMORY
 from neardup.files.problems import Problems
 from neardup.files.rawrows import MAX_ROW_BYTES
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source

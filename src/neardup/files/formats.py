@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError, MissingExtraError
-from neardup.files.languages import language_of_file
+from neardup.files.encodings import language_of_file
 from neardup.files.streams import COMPRESSIONS, compression_of, suffix_below
 from neardup.options.choices import InputFormat
 from neardup.options.groups import InputOptions

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 from xml.parsers import expat
 
-from neardup.files.extracted import MAX_TEXT_BYTES, ExtractedFileSource, UnreadableFileError
+from neardup.files.plain import MAX_TEXT_BYTES, ExtractedFileSource, UnreadableFileError
 from neardup.options.groups import InputOptions
 
 # Limits of one document: bytes of XML, and elements within each other. Expat keeps a hundred bytes

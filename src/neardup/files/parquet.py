@@ -28,7 +28,6 @@ from neardup.files.arrowcolumns import (
     without_views,
 )
 from neardup.files.columnpaths import path_in
-from neardup.files.limits import check_unpacked
 from neardup.files.rawrows import BLOCK_BYTES
 from neardup.files.rows import (
     Mask,
@@ -36,7 +35,7 @@ from neardup.files.rows import (
     RowWriter,
     Source,
 )
-from neardup.files.streams import file_size, one_line, open_random, reading, writing
+from neardup.files.streams import check_unpacked, file_size, one_line, open_random, reading, writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

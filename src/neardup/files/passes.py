@@ -8,8 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from neardup.errors import InvalidInputError, option_name
-from neardup.files.extracted import ExtractedTexts
 from neardup.files.ids import join_ids
+from neardup.files.plain import ExtractedTexts
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.runs.progress import job_logger, size
 from neardup.tables import Int64s, with_wide_offsets

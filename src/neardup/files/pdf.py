@@ -16,7 +16,7 @@ import subprocess
 import sys
 from typing import Any
 
-from neardup.files.extracted import MAX_TEXT_BYTES, ExtractedFileSource, UnreadableFileError
+from neardup.files.plain import MAX_TEXT_BYTES, ExtractedFileSource, UnreadableFileError
 from neardup.options.groups import InputOptions
 
 # Limits of a document: seconds of CPU, and bytes beside a few times its size.

@@ -29,8 +29,8 @@ from neardup.files.encodings import (
     TextEncoding,
     check_mark,
     encoding_of,
+    language_of_file,
 )
-from neardup.files.languages import language_of_file
 from neardup.files.problems import Problems, not_decodable
 from neardup.files.rows import (
     ColumnNames,

@@ -30,10 +30,9 @@ from neardup.errors import (
     ReadError,
 )
 from neardup.files.arrowcolumns import TableBlock
-from neardup.files.limits import most_bytes
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
-from neardup.files.streams import one_line, open_seekable, reading, writing
+from neardup.files.streams import most_bytes, one_line, open_seekable, reading, writing
 from neardup.runs.progress import counted, job_logger
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from neardup.errors import InvalidParameterError
 from neardup.files.arrowcolumns import StoredBlock
+from neardup.files.encodings import languages_of_ids
 from neardup.files.ids import as_text, common_id_type, hash_ids
-from neardup.files.languages import languages_of_ids
 from neardup.files.parquet import TableWriter
 from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.index.store import Manifest

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from markupsafe import Markup
 
-from neardup.files.languages import language_of_file
+from neardup.files.encodings import language_of_file
 from neardup.reports.differences import Run, SideBySide, side_by_side
 from neardup.reports.text import escape_text, shortened
 from neardup.runs.progress import counted

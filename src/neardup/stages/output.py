@@ -13,10 +13,10 @@ import numpy.typing as npt
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.conversion import converted_name
 from neardup.files.destinations import Target, recover, target_of
+from neardup.files.encodings import IN_MEMORY, language_of_file
 from neardup.files.formats import file_source, has_columns
 from neardup.files.ids import as_text
 from neardup.files.inputs import written_document
-from neardup.files.languages import IN_MEMORY, language_of_file
 from neardup.files.memory import WRITTEN_AS
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, ReadError
-from neardup.files.languages import IN_MEMORY, LANGUAGES, languages_of_ids
+from neardup.files.encodings import IN_MEMORY, LANGUAGES, languages_of_ids
 from neardup.kernels.common.hashing import hash_bytes
 from neardup.kernels.text import folding, shingles, tokens
 from neardup.kernels.text import tokens as spans

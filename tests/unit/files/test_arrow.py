@@ -238,7 +238,7 @@ def test_batch__lengths_that_lead_out_of_the_file(tmp_path, new):
 
 @pytest.mark.parametrize("kind", ["dictionary", "view", "parquet"])
 def test_rows__values_that_share_their_bytes(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr("neardup.files.limits.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("neardup.files.streams.MOST_BYTES", 1 << 20)
     values = pa.array(["some text " * 1000] * 2000)
     if kind == "dictionary":
         values = values.dictionary_encode()

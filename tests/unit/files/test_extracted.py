@@ -6,8 +6,8 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.files import extracted, formats
-from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
+from neardup.files import formats, plain
+from neardup.files.plain import ExtractedFileSource, UnreadableFileError
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions
 
@@ -34,7 +34,7 @@ def source_of(path, encoding: str | None = None, **settings: int) -> ExtractedFi
 
 
 def test_extracted_file__too_long_a_text_is_a_bad_row(make_file, monkeypatch):
-    monkeypatch.setattr(extracted, "MAX_TEXT_BYTES", 4)
+    monkeypatch.setattr(plain, "MAX_TEXT_BYTES", 4)
     [block] = source_of(make_file("a.shout", b"12345")).blocks()
     with pytest.raises(InvalidInputError, match="longer than"):
         block.parse(ColumnNames())

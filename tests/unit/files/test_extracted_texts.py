@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.files import extracted as extracted_texts
-from neardup.files.extracted import ExtractedTexts
+from neardup.files import plain
+from neardup.files.plain import ExtractedTexts
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 
 TEXTS = {3: b"three", 4: b"", 9: b"nine" * 50}
@@ -70,7 +70,7 @@ def test_kept__full_disk_ends_no_run(tmp_path, monkeypatch):
 
     extracted = ExtractedTexts(spilling(tmp_path))
     extracted.add(1, TEXTS)
-    monkeypatch.setattr(extracted_texts, "write_all", write)
+    monkeypatch.setattr(plain, "write_all", write)
     extracted.add(2, TEXTS)
     monkeypatch.undo()
     extracted.add(3, TEXTS)

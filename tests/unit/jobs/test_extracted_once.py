@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import neardup
-from neardup.files import extracted as kept
+from neardup.files import plain as kept
 from neardup.files.pages import columns, html
 from tests.calls import grouped
 from tests.files import compress

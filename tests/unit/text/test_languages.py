@@ -9,7 +9,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.files.languages import IN_MEMORY, LANGUAGES, language_of_file, languages_of_ids
+from neardup.files.encodings import IN_MEMORY, LANGUAGES, language_of_file, languages_of_ids
 from tests.calls import grouped
 from tests.each import each_of
 from tests.programs import ENDINGS, program, write_programs

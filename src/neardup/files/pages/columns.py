@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.files.extracted import extract_texts
 from neardup.files.pages.html import OPTIONS, html_text, need_parser
+from neardup.files.plain import extract_texts
 from neardup.files.problems import Problems
 from neardup.files.rows import (
     ColumnNames,
@@ -27,7 +27,7 @@ from neardup.files.rows import (
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
-    from neardup.files.extracted import ExtractedTexts
+    from neardup.files.plain import ExtractedTexts
     from neardup.files.streams import Buffer, Destination
     from neardup.options.groups import InputOptions
 

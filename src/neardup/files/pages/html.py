@@ -15,7 +15,7 @@ from importlib.util import find_spec
 
 from neardup.errors import MissingExtraError
 from neardup.files.encodings import HEAD_BYTES, encoding_by_mark, foreign_kind
-from neardup.files.extracted import ExtractedFileSource, UnreadableFileError
+from neardup.files.plain import ExtractedFileSource, UnreadableFileError
 from neardup.files.problems import not_utf8
 from neardup.files.streams import suffix_below
 from neardup.options.groups import InputOptions

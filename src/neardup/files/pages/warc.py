@@ -20,8 +20,8 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError, MissingExtraError, NeardupError
 from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.encodings import BYTE_ORDER_MARK
-from neardup.files.extracted import UnreadableFileError, extract_texts
 from neardup.files.pages.html import MAX_PAGE_BYTES, OPTIONS, decode_page, need_parser, page_text
+from neardup.files.plain import UnreadableFileError, extract_texts
 from neardup.files.problems import Problems, check_columns
 from neardup.files.rawrows import BLOCK_BYTES, RawBlock, RawRows, RawSource
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from fastwarc.warc import WarcRecord
 
-    from neardup.files.extracted import ExtractedTexts
+    from neardup.files.plain import ExtractedTexts
     from neardup.files.rawrows import Cutter
     from neardup.files.streams import Destination, InputStream
     from neardup.options.groups import InputOptions

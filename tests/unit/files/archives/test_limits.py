@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError
-from neardup.files import archives, limits
+from neardup.files import archives, streams
 from neardup.files.inputs import resolve_paths
 from tests.archives import ENDINGS, archive_of, names, put, tar_of, zip_of
 from tests.each import each_of
@@ -23,7 +23,7 @@ every_kind = pytest.mark.parametrize("ending", ENDINGS)
 @every_kind
 def test_limits__of_members(ending, monkeypatch):
     put(f"A{ending}", archive_of(ending, [(f"{i}.md", b"") for i in range(11)] + ITEMS))
-    for module in (archives, limits):
+    for module in (archives, streams):
         monkeypatch.setattr(module, "MOST_MEMBERS", 13)
     with pytest.raises(
         InvalidInputError, match=rf"^A{ending}: the archive has more than 13 members"
@@ -36,8 +36,8 @@ def test_limits__of_members(ending, monkeypatch):
 @each_of("ending", [ending for ending in ENDINGS if ending != ".tar"])
 def test_limits__of_size(ending, monkeypatch):
     """A bomb is noticed when so much has been unpacked, also of what is passed over in a tar."""
-    monkeypatch.setattr(limits, "MOST_BYTES", 100_000)
-    monkeypatch.setattr(limits, "MOST_TIMES", 10)
+    monkeypatch.setattr(streams, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(streams, "MOST_TIMES", 10)
     for size, name in ((3_000_000, "a.txt"), (3_000_000, "a.md"), (80_000, "a.txt")):
         put(f"A{ending}", archive_of(ending, [("0.txt", b"x"), (name, bytes(size))]))
         if size < 100_000 or (ending == ".zip" and name == "a.md"):
@@ -52,8 +52,8 @@ def test_limits__of_size(ending, monkeypatch):
 
 def test_limits__are_ten_members_that_share_their_data(monkeypatch):
     """Entries of a zip may all point at the same bytes."""
-    monkeypatch.setattr(limits, "MOST_BYTES", 100_000)
-    monkeypatch.setattr(limits, "MOST_TIMES", 1)
+    monkeypatch.setattr(streams, "MOST_BYTES", 100_000)
+    monkeypatch.setattr(streams, "MOST_TIMES", 1)
     whole = zip_of([(f"{i}.txt", os.urandom(20_000)) for i in range(9)], zipfile.ZIP_STORED)
     put("a.zip", whole)
     assert len(resolve_paths(["a.zip"])) == 9
@@ -94,7 +94,7 @@ def test_limits__of_a_sparse_file(monkeypatch):
         file.write(b"end")
     assert os.system("tar --sparse -cf a.tar a.txt") == 0
     assert os.path.getsize("a.tar") < 100_000
-    monkeypatch.setattr(limits, "MOST_BYTES", 20_000_000)
+    monkeypatch.setattr(streams, "MOST_BYTES", 20_000_000)
     with pytest.raises(
         InvalidInputError, match=r"^a\.tar: the archive unpacks to more than 20,000,"
     ):

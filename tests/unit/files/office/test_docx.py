@@ -6,8 +6,8 @@ import random
 import docx as python_docx
 import pytest
 
-from neardup.files.extracted import UnreadableFileError
 from neardup.files.office_documents import docx_text
+from neardup.files.plain import UnreadableFileError
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 from tests.documents import docx_of, relationships, word_part

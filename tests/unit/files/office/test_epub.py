@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.files.extracted import UnreadableFileError
 from neardup.files.office_documents import epub_text
+from neardup.files.plain import UnreadableFileError
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 from tests.documents import epub_of

@@ -14,9 +14,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from neardup.errors import MissingExtraError
 from neardup.files import formats, pdf
-from neardup.files.extracted import UnreadableFileError
 from neardup.files.inputs import resolve_paths
 from neardup.files.pdf import pdf_text
+from neardup.files.plain import UnreadableFileError
 from neardup.options.groups import InputOptions
 from neardup.version import pip_install
 from tests.documents import pdf_of

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.files.extracted import UnreadableFileError
 from neardup.files.pages.html import decode_page, page_text
+from neardup.files.plain import UnreadableFileError
 from neardup.options.groups import InputOptions
 from tests.each import each_of
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.files.extracted import UnreadableFileError
 from neardup.files.pages import html as module
 from neardup.files.pages.html import html_text, main_text
+from neardup.files.plain import UnreadableFileError
 from neardup.options.groups import InputOptions
 from tests.each import each_of
 
