@@ -7,7 +7,7 @@ import re
 from tests.docs.pages import BENCHMARKS, DOCS, ROOT, links
 from tests.each import each_of
 
-OTHERS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")
+OTHERS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "examples/README.md")
 PAGES = [*(ROOT / name for name in OTHERS), *DOCS, *BENCHMARKS]
 
 
