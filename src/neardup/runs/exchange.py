@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import ReadError
-from neardup.runs.arrays import AnyArray
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.runs.arrays import AnyArray
     from neardup.runs.work import WorkFolder, Workspace
 
 # Name of the file of each task.

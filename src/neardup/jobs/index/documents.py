@@ -24,12 +24,7 @@ from neardup.errors import InvalidParameterError
 from neardup.files.inputs import as_documents, resolve_inputs
 from neardup.index.store import create_index
 from neardup.jobs.index.index import AnyIndex
-from neardup.jobs.search import (
-    hits_where,
-    minhash_of,
-    search_documents,
-    search_sketches,
-)
+from neardup.jobs.search import hits_where, minhash_of, search_documents, search_sketches
 from neardup.matching.measures import Measure
 from neardup.options.choices import (
     ColumnNames,

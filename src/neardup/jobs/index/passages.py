@@ -13,7 +13,7 @@ from neardup.index.changes import RemovalResult
 from neardup.index.handle import SeenFolder
 from neardup.index.store import create_index
 from neardup.jobs.index.index import AnyIndex
-from neardup.jobs.search import search_passages
+from neardup.jobs.search_passages import search_passages
 from neardup.options.choices import (
     Data,
     Number,
