@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -30,6 +29,7 @@ from neardup.reading.sign import (
 )
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import SkippedRow
+from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import BY_OUTPUT, BY_SYSTEM
 from neardup.sketches import registry
@@ -101,24 +101,40 @@ def write_sketches(
 ) -> SketchSummary:
     """Sketch any number of documents into a file; return the summary of ``sketch_sources``.
 
-    Sketches are in files of a temporary folder next to the output until all ids are known, because
-    later ids may change their common type. Memory: 8 bytes per document, for 16 million at most.
+    Sketches are in a temporary file next to the output until all ids are known, because later ids
+    may change their common type. Memory: 8 bytes per document, for 16 million at most.
     """
     maker, plan = _prepare(sources, options, idf_sources, runner)
-    workspace = open_workspace(None, None, output=target, elsewhere=BY_OUTPUT)
-    with workspace.passing_folder() as folder:
-        parts = _Parts(folder, maker)
+    counts, skipped = SketchCounts(), list[SkippedRow]()
+    id_types: set[pa.DataType] = set()
+    with open_workspace(None, None, output=target, elsewhere=BY_OUTPUT) as workspace:
+        rows = SpilledBatches("sketches", workspace, share=0, weight_of_file=1)
         with runner.stage("sketch") as note:
-            for block in _sketch_blocks(sources, maker, plan, runner):
-                parts.append(block)
-            check_unique(parts, parts.place, plan.columns)
-            note(documents=parts.counts.n_documents)
-        write_table(parts.read(), target, overwrite=overwrite)
+            with rows:
+                for block in _sketch_blocks(sources, maker, plan, runner):
+                    documents = block.documents
+                    table = registry.to_arrow(
+                        maker.describe(), documents.ids, block.rows, to_column(block.digests)
+                    ).append_column(_ROW, [pa.array(documents.numbers)])
+                    for batch in table.combine_chunks().to_batches():
+                        rows.append(batch, block.source, 0)
+                    id_types |= {documents.ids.type} if len(documents) else set()
+                    skipped += documents.skipped
+                    counts.add(maker.kind.count_elements(block.rows))
+            ids = _SketchedIds(rows)
+            check_unique(ids, ids.place, plan.columns)
+            note(documents=counts.n_documents)
+        no_ids = pa.array([], common_id_type(id_types))
+        no_digests = to_column(np.empty((0, 2), np.uint64))
+        schema = registry.to_arrow(maker.describe(), no_ids, _nothing(maker), no_digests).schema
+        batches = (batch.drop_columns([_ROW]).cast(schema) for batch in rows)
+        reader = pa.RecordBatchReader.from_batches(schema, batches)
+        write_table(reader, target, overwrite=overwrite)
     summary = summarise(
         maker.describe(),
-        parts.counts,
+        counts,
         columns=plan.columns,
-        skipped=parts.skipped,
+        skipped=skipped,
         passed_over=passed_over(sources, idf_sources or ()),
         seconds=runner.seconds,
     )
@@ -126,68 +142,26 @@ def write_sketches(
     return summary
 
 
-class _Parts:
-    """Sketched blocks in files, each with the rows of its documents in their source.
+# Column of the rows in their source.
+_ROW = "row"
 
-    Iteration yields the ids of the documents of each block.
-    """
 
-    def __init__(self, folder: Path, maker: SketchMaker) -> None:
-        self._folder, self._maker = folder, maker
-        self.counts = SketchCounts()
-        self.skipped: list[SkippedRow] = []
-        self._sources: list[str] = []
-        self._starts = [0]
-        self._id_types: set[pa.DataType] = set()
+@dataclass(frozen=True)
+class _SketchedIds:
+    """Ids of the documents of sketched blocks, each known by its source."""
 
-    def append(self, block: _SketchedBlock) -> None:
-        documents = block.documents
-        table = registry.to_arrow(
-            self._maker.describe(), documents.ids, block.rows, to_column(block.digests)
-        ).append_column(_ROW, [pa.array(documents.numbers)])
-        with (
-            pa.OSFile(self._path(len(self._sources)), "wb") as file,
-            pa.ipc.new_file(file, table.schema) as writer,
-        ):
-            writer.write_table(table)
-        self._sources.append(block.source)
-        self._starts.append(self._starts[-1] + len(documents))
-        self._id_types |= {documents.ids.type} if len(documents) else set()
-        self.skipped += documents.skipped
-        self.counts.add(self._maker.kind.count_elements(block.rows))
+    blocks: SpilledBatches
 
     def __iter__(self) -> Iterator[pa.Array]:
-        for number in range(len(self._sources)):
-            yield self._part(number)["id"].combine_chunks()
+        return (block["id"] for block in self.blocks)
 
     def place(self, document: int) -> tuple[str, int]:
         """Return the source of a document, and its row there."""
-        number = int(np.searchsorted(self._starts, document, side="right")) - 1
-        rows = self._part(number)[_ROW]
-        return self._sources[number], rows[document - self._starts[number]].as_py()
-
-    def read(self) -> pa.RecordBatchReader:
-        """Return all sketches, as ``Sketches.to_arrow`` does, some at a time."""
-        ids = pa.array([], common_id_type(self._id_types))
-        no_digests = to_column(np.empty((0, 2), np.uint64))
-        empty = registry.to_arrow(self._maker.describe(), ids, _nothing(self._maker), no_digests)
-        tables = (
-            self._part(number).drop_columns([_ROW]).cast(empty.schema)
-            for number in range(len(self._sources))
-        )
-        batches = (batch for table in tables for batch in table.to_batches())
-        return pa.RecordBatchReader.from_batches(empty.schema, batches)
-
-    def _part(self, number: int) -> pa.Table:
-        with pa.memory_map(self._path(number)) as file:
-            return pa.ipc.open_file(file).read_all()
-
-    def _path(self, number: int) -> str:
-        return str(self._folder / f"{number}.arrow")
-
-
-# Column of the rows in their source.
-_ROW = "row"
+        for block, source in self.blocks.known():
+            if document < len(block):
+                return str(source), int(block[_ROW][document].as_py())
+            document -= len(block)
+        raise IndexError(document)
 
 
 def _nothing(maker: SketchMaker) -> Any:
