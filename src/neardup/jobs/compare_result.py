@@ -102,35 +102,6 @@ class Differences:
     share_b: float
 
 
-@dataclass(frozen=True, repr=False)
-class Comparison:
-    """Complete comparison of two texts.
-
-    ``names`` are the names of the texts; ``options`` are all parameters of the result.
-    """
-
-    names: tuple[str, str]
-    texts: tuple[str, str]
-    sizes: tuple[TextSize, TextSize]
-    measures: tuple[Measured, ...]
-    passages: tuple[SharedPassage, ...]
-    differences: Differences
-    options: dict[str, Any]
-
-    def __getitem__(self, key: str | tuple[str, Elements]) -> Measured:
-        """Return a measure by name, or by name and elements; the first one for a name.
-
-        Raises
-        ------
-        KeyError
-            If there is no such measure.
-        """
-        for measured in self.measures:
-            if key in (measured.name, (measured.name, measured.elements)):
-                return measured
-        raise KeyError(key)
-
-
 # Passages and ranges shown on a terminal, and characters of each.
 MOST_SHOWN = 10
 _EXCERPT = 60
@@ -146,7 +117,7 @@ _ELEMENTS = {
 }
 
 
-def size_rows(result: Comparison) -> list[tuple[str, ...]]:
+def size_rows(result: CompareResult) -> list[tuple[str, ...]]:
     """Return a table of both texts' sizes; the first row is its head."""
     rows: list[tuple[str, ...]] = [("", *map(_printable, result.names))]
     for name, label in (
@@ -159,7 +130,7 @@ def size_rows(result: Comparison) -> list[tuple[str, ...]]:
     return [*rows, ("weight", *(f"{size.weight:,.2f}" for size in result.sizes))]
 
 
-def measure_rows(result: Comparison) -> list[tuple[str, ...]]:
+def measure_rows(result: CompareResult) -> list[tuple[str, ...]]:
     """Return a table with a row per measure and sketch; the first row is its head."""
     rows: list[tuple[str, ...]] = [_MEASURE_HEAD]
     for measured in result.measures:
@@ -191,7 +162,7 @@ def _number(name: str, value: float) -> str:
     return f"{min(max(value, 0.0001), 0.9999):.4f}" if 0 < value < 1 else f"{value:.0f}"
 
 
-def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
+def summary_lines(result: CompareResult, *, full: bool) -> Iterator[str]:
     """Format a comparison for a terminal: similarity, shared passages, differences.
 
     With ``full``, all sizes, measures and estimates follow.
@@ -245,7 +216,7 @@ def summary_lines(result: Comparison, *, full: bool) -> Iterator[str]:
                 yield "  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip()
 
 
-def shared_sentence(result: Comparison) -> str:
+def shared_sentence(result: CompareResult) -> str:
     """Describe the number of shared passages, and their share of the texts."""
     differences, (name_a, name_b) = result.differences, map(_printable, result.names)
     shared = counted(len(result.passages), "shared passage")
@@ -281,25 +252,40 @@ def _printable(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def links_of(result: Comparison) -> list[Link]:
-    """Return the shared passages in the page's form."""
-    return [
-        Link(p.a, p.b, p.similarity, p.changes_a or (), p.changes_b or ()) for p in result.passages
-    ]
-
-
 @dataclass(frozen=True, repr=False)
-class CompareResult(Comparison, Result):
+class CompareResult(Result):
     """Complete comparison of two texts.
 
     ``print`` shows the similarity and shared passages; ``to_text(full=True)`` adds all measures and
     estimates. ``to_dict`` returns plain values, ``html`` a page. As an Arrow stream it has a row
     per measure and kind of sketch.
+
+    ``names`` are the names of the texts; ``options`` are all parameters of the result.
     """
 
+    names: tuple[str, str]
+    texts: tuple[str, str]
+    sizes: tuple[TextSize, TextSize]
+    measures: tuple[Measured, ...]
+    passages: tuple[SharedPassage, ...]
+    differences: Differences
+    options: dict[str, Any]
     summary: CompareSummary = field(
         default_factory=lambda: cast("CompareSummary", {}), compare=False
     )
+
+    def __getitem__(self, key: str | tuple[str, Elements]) -> Measured:
+        """Return a measure by name, or by name and elements; the first one for a name.
+
+        Raises
+        ------
+        KeyError
+            If there is no such measure.
+        """
+        for measured in self.measures:
+            if key in (measured.name, (measured.name, measured.elements)):
+                return measured
+        raise KeyError(key)
 
     def headline(self) -> str:
         """Return the similarity of the texts, and the number of shared passages."""
@@ -363,7 +349,11 @@ class CompareResult(Comparison, Result):
         ]
         differences = self.differences
         shares = differences.share_a, differences.share_b
-        return compare_report(self.names, self.texts, links_of(self), shares, tables)
+        links = [
+            Link(p.a, p.b, p.similarity, p.changes_a or (), p.changes_b or ())
+            for p in self.passages
+        ]
+        return compare_report(self.names, self.texts, links, shares, tables)
 
     def html(self) -> str:
         """Return the page of ``report`` as HTML."""
