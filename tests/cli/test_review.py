@@ -163,7 +163,7 @@ def test_review__refuses(run, here, command, why):
 def test_review__as_the_page_says(run, here):
     """The commands of the page, from pairs to a threshold by labels."""
     judging = section("docs/records.md", "Judge pairs, and label them")
-    [labels] = re.findall(r"(?s)```csv\n(.*?)```", judging)
+    [labels] = re.findall(r"(?s)```none\n(.*?)```", judging)
     (here / "labels.csv").write_text(labels)
     (here / "examples").symlink_to(ROOT / "examples")
     for block in re.findall(r"(?s)```(?:sh|console)\n(.*?)```", judging):
