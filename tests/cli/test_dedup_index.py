@@ -173,7 +173,7 @@ def test_stopped__goes_on_while_the_index_is_the_same(run, here, index):
 def test_add__what_fails_leaves_the_index_as_it_was(run, here, index, monkeypatch, fails_at):
     assert run("dedup", "a.jsonl", "--against", "idx", "--add", "-o", "out").code == 0
     before = rows_of("idx")
-    name = "neardup.stages.selection.write_tables" if fails_at == "write" else fails_at
+    name = "neardup.stages.selection._write_tables" if fails_at == "write" else fails_at
 
     def fail(*_):
         raise WriteError("no room")

@@ -6,9 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.matching import sieve
+from neardup.matching import buckets
+from neardup.matching.buckets import make_filters
 from neardup.matching.measures import MEASURES
-from neardup.matching.sieve import make_filters
 from neardup.tables import ShingleLists
 from tests.arrays import ragged, random_sets
 from tests.each import each_of
@@ -22,7 +22,7 @@ def run(documents, components, measure, threshold, **options):
     lists = ShingleLists(*ragged([document.shingles for document in documents]))
     keys = np.array([document.keys for document in documents], np.uint64)
     n_bands = len(documents[0].keys) if documents else 3
-    return sieve.sieve_components(
+    return buckets.sieve_components(
         np.array(components, np.int64),
         keys.reshape(len(documents), n_bands),
         make_filters(lists, MEASURES[measure](threshold)),
@@ -64,8 +64,8 @@ def test_sieve_components__as_oracle(monkeypatch, measure, with_fixed, either_wa
             "most_documents": generator.choice((4096, 5)),
             "most_pairs": generator.choice((16384, 1)),
         }
-        monkeypatch.setattr(sieve, "MOST_SIEVED", limits["most_documents"])
-        monkeypatch.setattr(sieve, "_MOST_PAIRS", limits["most_pairs"])
+        monkeypatch.setattr(buckets, "MOST_SIEVED", limits["most_documents"])
+        monkeypatch.setattr(buckets, "_MOST_PAIRS", limits["most_pairs"])
         options = {"with_fixed": with_fixed, "either_way": either_way}
         assert run(documents, components, measure, threshold, **options) == oracle.firsts(
             documents, components, measure, threshold, **options, **limits
@@ -85,7 +85,7 @@ def documents_of(keys, *, fixed=()):
 
 @pytest.mark.parametrize(("most_documents", "is_whole"), [(3, False), (2, True)])
 def test_sieve_components__too_many_documents_stay_whole(monkeypatch, most_documents, is_whole):
-    monkeypatch.setattr(sieve, "MOST_SIEVED", most_documents)
+    monkeypatch.setattr(buckets, "MOST_SIEVED", most_documents)
     documents = documents_of([("a", [1]), ("b", [1]), ("c", [1]), ("a", [1]), ("b", [1])])
     found = run(documents, [4, 4, 4, 1, 1], "jaccard", Fraction(1))
     assert found == [0, 0 if is_whole else 1, 0 if is_whole else 2, 3, 4]
@@ -94,14 +94,14 @@ def test_sieve_components__too_many_documents_stay_whole(monkeypatch, most_docum
 @pytest.mark.parametrize(("most_pairs", "is_whole"), [(2, False), (1, True)])
 def test_sieve_components__too_many_pairs_stay_whole(monkeypatch, most_pairs, is_whole):
     """Three documents have three pairs in each of two bands: two a document."""
-    monkeypatch.setattr(sieve, "_MOST_PAIRS", most_pairs)
+    monkeypatch.setattr(buckets, "_MOST_PAIRS", most_pairs)
     documents = documents_of([("a", [1, 1]), ("b", [1, 1]), ("c", [1, 1])])
     found = run(documents, [0, 0, 0], "jaccard", Fraction(1))
     assert found == ([0, 0, 0] if is_whole else [0, 1, 2])
 
 
 def test_sieve_components__without_filters_all_stay_whole():
-    found = sieve.sieve_components(
+    found = buckets.sieve_components(
         np.array([5, 2, 5, 2, 9], np.int64),
         np.zeros((5, 1), np.uint64),
         None,

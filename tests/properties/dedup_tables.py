@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from neardup.engine.threads import ThreadEngine
 from neardup.files.memory import MemorySource
-from neardup.jobs.dedup.against import Other
+from neardup.jobs.dedup.against import Reference
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.runs.runner import Runner
@@ -24,7 +24,7 @@ def tables_of(strings, *, block_rows, workers, against=None, **options):
         parts = (table.slice(0, half), table.slice(half))
         return [MemorySource(part, block_rows=block_rows) for part in parts]
 
-    other = Other(plan, sources(against) if against else [])
+    other = Reference(plan, sources(against) if against else [])
     engine = ThreadEngine(Runner(workers), IN_MEMORY)
     result = deduplicate_sources(engine, sources(strings), other)
     counts = {

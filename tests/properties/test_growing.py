@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import contextmanager
-from dataclasses import replace
 from fractions import Fraction
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -20,10 +19,9 @@ from neardup.documents.scheme import DocumentScheme
 from neardup.engine.threads import ThreadEngine
 from neardup.files.memory import rows_source
 from neardup.index.store import create_index
-from neardup.jobs.dedup.against import Other
+from neardup.jobs.dedup.against import Reference
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
-from neardup.reading.sign import with_frequencies
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.options import plan_deduplication
@@ -169,8 +167,7 @@ def test_batches__as_one_run_with_the_weights_of_the_first(drawn, idf):
     if scheme.weighted.frequencies is None:
         assert not any(documents)
         return
-    reading = with_frequencies(plan.reading, scheme.weighted.frequencies)
-    other = Other(replace(plan, reading=reading), [])
+    other = Reference(plan.weighed(scheme.weighted.frequencies), [])
     whole = deduplicate_sources(ThreadEngine(RUNNER, IN_MEMORY), [rows_source(rows)], other)
     assert removals(whole) == gone
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.join.filters import ROOMY, fill_filters
+from neardup.matching.buckets import sieve_components
 from neardup.matching.measures import MEASURES
-from neardup.matching.sieve import sieve_components
 from neardup.tables import Filters
 from tests.arrays import CODES, ragged
 from tests.oracles.measures import MEASURES as PLAIN

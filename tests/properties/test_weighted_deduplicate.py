@@ -8,7 +8,7 @@ import pytest
 import neardup
 from neardup.engine.threads import ThreadEngine
 from neardup.files.memory import MemorySource
-from neardup.jobs.dedup.against import Other
+from neardup.jobs.dedup.against import Reference
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.runs.runner import Runner
@@ -127,7 +127,9 @@ class ChangingSource(MemorySource):
 @pytest.mark.parametrize(("idf", "n_reads"), [("unary", 2), ("smooth", 3)])
 def test_deduplicate__text_that_changes_while_it_is_read(idf, n_reads):
     texts = ["a b c d e f g h", "A b c d e f g h i"]
-    other = Other(plan_deduplication(DedupOptions(measure=WEIGHTED, idf=idf, threshold="0.5")), [])
+    other = Reference(
+        plan_deduplication(DedupOptions(measure=WEIGHTED, idf=idf, threshold="0.5")), []
+    )
     engine = ThreadEngine(Runner(1), IN_MEMORY)
     whole = deduplicate_sources(engine, [ChangingSource(texts, texts, n_reads)], other)
     assert whole.summary["documents_removed"] == 1

@@ -40,7 +40,7 @@ from neardup.documents.values import (
     runs_of_cells,
 )
 from neardup.index.segments import pack_table
-from neardup.matching.sieve import join_filters
+from neardup.matching.buckets import join_filters
 from neardup.tables import Filters, Int64s, ShingleSets, Texts, Uint64s, WeightedSets
 
 _32 = np.uint64(32)

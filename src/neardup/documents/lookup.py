@@ -32,8 +32,8 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.handle import SegmentFiles, check_seen
 from neardup.kernels.join.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap
 from neardup.kernels.sketch.minhash import count_equal
+from neardup.matching.buckets import join_filters, sieve_pairs
 from neardup.matching.measures import Cosine, Measure
-from neardup.matching.sieve import join_filters, sieve_pairs
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner

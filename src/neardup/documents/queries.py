@@ -11,7 +11,7 @@ import numpy as np
 
 from neardup.documents.scheme import DocumentScheme
 from neardup.kernels.bucket.entries import Slots
-from neardup.matching.sieve import join_filters, make_filters
+from neardup.matching.buckets import join_filters, make_filters
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, take_filters
 from neardup.sketches.minhash import (
     WeightedMinHashScheme,

@@ -18,7 +18,7 @@ import numpy as np
 from neardup.files.rows import RowBlock, Source
 from neardup.index.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.passes import OfTexts, Parts, add_texts, collector_of
+from neardup.reading.passes import OfTexts, Parts, SetCollector
 from neardup.reading.sign import (
     Collections,
     Counted,
@@ -373,7 +373,7 @@ def read_sets_of(
     """Return the compared sets of a partition's documents from their texts."""
     import pyarrow as pa
 
-    collector = collector_of(n_tokens, reading)
+    collector = SetCollector(n_tokens, reading)
 
     def find(batch: pa.RecordBatch) -> tuple[Int64s, Bools]:
         found = numbers_of(batch, PLACE)
@@ -384,7 +384,7 @@ def read_sets_of(
         own, is_wanted = find(batch)
         if not is_wanted.all():
             batch, own = batch.filter(pa.array(is_wanted)), own[is_wanted]
-        add_texts(collector, Texts.of_columns(batch), own, "an input")
+        collector.add(Texts.of_columns(batch), own, "an input")
     return collector.sets
 
 

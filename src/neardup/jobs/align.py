@@ -68,8 +68,7 @@ from neardup.passages.shared import SharedPassages
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner, release_memory
-from neardup.stages.hints import has_chosen, hints_of_letters, with_warning
-from neardup.stages.options import columns_of
+from neardup.stages.options import columns_of, has_chosen, hints_of_letters, with_warning
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:

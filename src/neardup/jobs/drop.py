@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
-from neardup.files.ids import as_text, digest_ids
+from neardup.files.ids import IdTable, as_text
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.passes import keep_extracted
 from neardup.files.rows import ColumnNames, RowBlock, Source
@@ -18,9 +18,8 @@ from neardup.files.streams import is_url
 from neardup.options.documents import DropOptions
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
-from neardup.reading.catalogue import Catalogue
+from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.passes import list_documents
-from neardup.reading.texts import IdLookup
 from neardup.reading.where import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
@@ -28,7 +27,7 @@ from neardup.runs.runner import Runner, release_memory
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.options import columns_of
 from neardup.stages.selection import (
-    Groups,
+    FileRanges,
     Selection,
     complete_summary,
     count_documents,
@@ -81,14 +80,13 @@ DEFAULT_COLUMN = "doc_id"
 class NamedIds:
     """The distinct ids in a table, or in a text with one id per line.
 
-    A folder may contain several tables or texts, such as partial results.
-
-    Notes
-    -----
-    Memory: 17 bytes per id, and temporarily as much again.
+    A folder may contain several tables or texts, such as partial results. Memory: 17 bytes per id
+    in addition to the ids.
     """
 
     def __init__(self, named_in: str, column: str | None) -> None:
+        import pyarrow as pa
+
         sources = resolve_tables(named_in, options=InputOptions(document="line"))
         if column is not None and all(
             "document line" in source.input_options for source in sources
@@ -97,67 +95,33 @@ class NamedIds:
                 f"column has no effect with {named_in}, a text with one id a line; leave it out"
             )
             raise InvalidParameterError(message)
-        self._sources, self._name, self._column = sources, named_in, column or DEFAULT_COLUMN
-        parts = [np.empty((2, 0), np.uint64), *(np.stack(digest_ids(ids)) for ids in self._read())]
-        self._first, self._second = np.concatenate(parts, axis=1)
-        del parts
-        order = np.lexsort((self._second, self._first))
-        for each in (self._first, self._second):
-            each[:] = each[order]
-        del order
-        is_new = (np.diff(self._first, prepend=0) != 0) | (np.diff(self._second, prepend=0) != 0)
-        is_new[:1] = True
-        self._first, self._second = self._first[is_new], self._second[is_new]
-        self._is_met: Bools = np.zeros(len(self._first), np.bool_)
+        parts = [
+            _ids_in(block, column or DEFAULT_COLUMN, source.origin or named_in)
+            for source in sources
+            for block in source.blocks()
+        ]
+        self._ids = pa.concat_arrays([pa.array([], pa.large_string()), *parts]).unique()
+        self._table = IdTable(self._ids)
+        self._is_met: Bools = np.zeros(len(self), np.bool_)
 
     def __len__(self) -> int:
-        return len(self._first)
+        return len(self._ids)
 
     def meet(self, ids: pa.Array, is_document: Bools) -> Bools:
         """Return a mask of the named documents, and record that they exist."""
-        is_named: Bools = np.zeros(len(ids), np.bool_)
-        if not len(self):
-            return is_named
-        rows, places = self._find(ids)
-        is_there = is_document[rows]
-        is_named[rows[is_there]] = True
-        self._is_met[places[is_there]] = True
-        return is_named
+        import pyarrow as pa
 
-    def _find(self, ids: pa.Array) -> tuple[Int64s, Int64s]:
-        """Return the rows of named ids, and their positions among the named ones."""
-        first, second = digest_ids(ids)
-        places = np.searchsorted(self._first, first)
-        rows = np.arange(len(ids))
-        found_rows, found_places = [rows[:0]], [rows[:0]]
-        # Several digests may have the same first half.
-        while len(rows):
-            may_be = places < len(self)
-            may_be[may_be] = self._first[places[may_be]] == first[rows[may_be]]
-            rows, places = rows[may_be], places[may_be]
-            is_it = self._second[places] == second[rows]
-            found_rows.append(rows[is_it])
-            found_places.append(places[is_it])
-            rows, places = rows[~is_it], places[~is_it] + 1
-        return np.concatenate(found_rows), np.concatenate(found_places)
+        # A skipped row has no id.
+        places = self._table.find(ids.filter(pa.array(is_document)))
+        self._is_met[places[places >= 0]] = True
+        is_named: Bools = is_document.copy()
+        is_named[is_document] = places >= 0
+        return is_named
 
     def missing(self) -> tuple[int, str]:
         """Return the number of missing named documents, and the first missing id."""
-        n_missing = len(self) - int(self._is_met.sum())
-        if n_missing:
-            for ids in self._read():
-                rows, places = self._find(ids)
-                not_met = rows[~self._is_met[places]]
-                if len(not_met):
-                    return n_missing, ids[int(not_met.min())].as_py()
-        return n_missing, ""
-
-    def _read(self) -> Iterator[pa.Array]:
-        return (
-            _ids_in(block, self._column, source.origin or self._name)
-            for source in self._sources
-            for block in source.blocks()
-        )
+        missing = np.flatnonzero(~self._is_met)
+        return len(missing), self._ids[int(missing[0])].as_py() if len(missing) else ""
 
 
 def _ids_in(block: RowBlock, column: str, path: str) -> pa.Array:
@@ -266,7 +230,7 @@ def _summarise(
         "documents_in": n_documents,
         "documents_kept": n_documents - n_removed,
         "documents_removed": n_removed,
-        "by_file": count_documents(Groups.of_files(documents), documents.is_document, stays),
+        "by_file": count_documents(FileRanges.of(documents), documents.is_document, stays),
         "named_documents": n_named,
         "missing_documents": n_missing,
         **describe_ids(documents.columns),

@@ -12,32 +12,29 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError
+from neardup.files.rows import ColumnNames
 from neardup.index.store import check_restored
 from neardup.matching.bands import Banding
 from neardup.matching.measures import MEASURE_NAMES, Measure, make_measure
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.options.groups import ShingleOptions
-from neardup.reading.sign import sketch_lists
+from neardup.reading.sign import ReadingPlan, sketch_lists, with_frequencies
 from neardup.reports.examples import Document, compare_documents, example_lines, printable
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, WeightedMinHashScheme
 from neardup.stages.output import Outcome, ShownTexts, Side, texts_of_documents
 from neardup.stages.tables import Collection
-from neardup.tables import Floats, Int64s, ShingleSets, Texts, WeightedSets
+from neardup.tables import Floats, Int64s, Texts, WeightedSets
 from neardup.text.shingles import (
-    ShingleScheme,
     make_shingle_scheme,
-    shingle_sets,
 )
 from neardup.text.tokenizers import TokenFunction, named_tokenizer
 from neardup.text.weighting import (
-    DocumentFrequencies,
     WeightedScheme,
     Weighting,
     count_documents,
     frequency_lists,
-    weighted_sets,
 )
 
 if TYPE_CHECKING:
@@ -233,7 +230,7 @@ def explain_document(
         scheme, note = None, "documents are bytes, so nothing is compared again"
     elif scheme is None:
         note = "how the documents were compared is not known, so nothing is compared again"
-    elif scheme.needs_frequencies:
+    elif scheme.reading.needs_frequencies:
         with runner.stage("count"):
             scheme = _weighed(scheme, outcome, against)
         if scheme is None:
@@ -241,8 +238,7 @@ def explain_document(
     removal = comparison = other = None
     if row["is_duplicate"]:
         place = int(outcome.documents.n_gone_before(np.array([number]))[0])
-        shown = ShownTexts(outcome.removed)
-        shown.read(outcome, against, runner, removed=[place], keepers=[place])
+        shown = ShownTexts(outcome, against, runner, removed=[place], keepers=[place])
         pair, removal = shown.removal(place), shown.row(place)
         document, other = pair.first, pair.second
         if other.text is None:
@@ -295,11 +291,14 @@ def _weighed(
     scheme: DecidingScheme, outcome: Outcome, against: Collection | None
 ) -> DecidingScheme | None:
     """Return the scheme with counted document frequencies; None if they differ from the job's."""
-    lists = (
-        frequency_lists(scheme.shingles.tokenizer.hash_tokens(texts), scheme.shingles)
+    shingles = scheme.reading.shingles
+    frequencies = count_documents(
+        frequency_lists(shingles.tokenizer.hash_tokens(texts), shingles)
         for texts in _all_texts(outcome, against)
     )
-    return scheme.with_frequencies(count_documents(lists))
+    if frequencies.digest() != scheme.frequencies:
+        return None
+    return replace(scheme, reading=with_frequencies(scheme.reading, frequencies))
 
 
 def _all_texts(outcome: Outcome, against: Collection | None) -> Iterator[Texts]:
@@ -338,14 +337,14 @@ def _compare(own: Document, other: Document, scheme: DecidingScheme) -> Comparis
     similarities, common, sizes = _similarities(
         texts_of_documents(own), texts_of_documents(other), scheme
     )
-    unit = _WEIGHT_UNIT if scheme.weighted else 1
+    unit = _WEIGHT_UNIT if scheme.reading.weighted else 1
     bands = scheme.shared_bands(texts_of_documents(own, other))
     return Comparison(
         similarity=float(similarities[0]),
         common=common.item() * unit,
         sizes=(sizes[0].item() * unit, sizes[1].item() * unit),
         shared_bands=bands,
-        n_bands=None if scheme.banding is None else scheme.banding.bands,
+        n_bands=scheme.n_bands,
     )
 
 
@@ -359,7 +358,7 @@ def _similarities(
     Similarities, common parts with the text, and the sizes of all, its own first. An
     empty set is similar to nothing.
     """
-    sets = scheme.sets_of(Texts.joined(own, texts))
+    sets = scheme.reading.sets_of(Texts.joined(own, texts))
     sizes = sets.totals if isinstance(sets, WeightedSets) else sets.sizes
     right: Int64s = np.flatnonzero((sizes > 0) & (sizes[0] > 0))[1:].astype(np.int64)
     left: Int64s = np.zeros(len(right), np.int64)
@@ -373,6 +372,8 @@ def _similarities(
     return similarities, common, sizes
 
 
+# The scheme of a finished deduplication, restored from its summary.
+
 # Another Unicode version changes a few letters of a few texts, which does not prevent an
 # explanation.
 _MAY_DIFFER = "unicode_version"
@@ -382,48 +383,32 @@ _MAY_DIFFER = "unicode_version"
 class DecidingScheme:
     """The scheme of a deduplication for comparing two texts.
 
-    ``banding`` and ``minhash`` are None if every pair was compared, ``weighted`` if shingles have
-    no weights. ``frequencies`` is the digest of the document frequencies.
+    ``reading`` has no bands if every pair was compared. ``frequencies`` is the digest of the
+    document frequencies.
     """
 
-    shingles: ShingleScheme
     measure: Measure
-    banding: Banding | None = None
-    minhash: MinHashScheme | None = None
-    weighted: WeightedScheme | None = None
+    reading: ReadingPlan
     frequencies: str | None = None
 
     @property
-    def needs_frequencies(self) -> bool:
-        """Whether document frequencies must be counted before weighing."""
-        return self.weighted is not None and self.weighted.lacks_frequencies
-
-    def with_frequencies(self, frequencies: DocumentFrequencies) -> DecidingScheme | None:
-        """Return the scheme with frequencies, None if their digest differs."""
-        assert self.weighted is not None
-        if frequencies.digest() != self.frequencies:
-            return None
-        return replace(self, weighted=replace(self.weighted, frequencies=frequencies))
-
-    def sets_of(self, texts: Texts) -> ShingleSets | WeightedSets:
-        """Return the compared sets."""
-        if self.weighted is None:
-            return shingle_sets(texts, self.shingles)
-        tokens = self.shingles.tokenizer.hash_tokens(texts)
-        return weighted_sets(tokens, self.shingles, self.weighted)
+    def n_bands(self) -> int | None:
+        """Number of bands; None without bands."""
+        return None if self.reading.banding is None else self.reading.banding.bands
 
     def shared_bands(self, texts: Texts) -> tuple[int, ...] | None:
         """Return the bands, from 0, in which two texts share a bucket; None without bands.
 
         A text without tokens is not in a bucket.
         """
-        if self.banding is None or self.minhash is None:
+        plan = self.reading
+        if plan.banding is None or plan.minhash is None:
             return None
-        tokens = self.shingles.tokenizer.hash_tokens(texts)
+        tokens = plan.shingles.tokenizer.hash_tokens(texts)
         if not np.diff(tokens.offsets).all():
             return ()
         (first, second), _ = sketch_lists(
-            tokens, self.shingles, self.minhash, self.banding, self.weighted
+            tokens, plan.shingles, plan.minhash, plan.banding, plan.weighted
         )
         return tuple(np.flatnonzero(first == second).tolist())
 
@@ -433,14 +418,8 @@ def restore_scheme(
 ) -> DecidingScheme | None:
     """Restore the scheme of a summary; None if the decision used no shingles.
 
-    That is the case for pairs of another measure, or of unknown shingles.
-
-    Parameters
-    ----------
-    summary
-        Content of ``summary.json``.
-    tokenizer
-        The ``tokenizer.json`` or the function of the deduplication, if it had one.
+    That is the case for pairs of another measure, or of unknown shingles. ``tokenizer`` is the
+    ``tokenizer.json`` or the function of the deduplication, if it had one.
     """
     described, threshold = summary["scheme"], summary["threshold"]
     if not described or threshold is None or summary["measure"] not in MEASURE_NAMES:
@@ -448,28 +427,21 @@ def restore_scheme(
     chosen = _tokenizer(str(described["tokenizer"]), tokenizer)
     known = {key: described[key] for key in ShingleOptions.known if key in described}
     shingles = make_shingle_scheme(**(known | {"tokenizer": chosen}))
-    found = shingles.describe()
+    restored = shingles.describe()
     check_restored(
-        {key: value for key, value in found.items() if key != _MAY_DIFFER},
-        {key: described.get(key) for key in found if key != _MAY_DIFFER},
+        {key: value for key, value in restored.items() if key != _MAY_DIFFER},
+        {key: described.get(key) for key in restored if key != _MAY_DIFFER},
     )
     measure = make_measure(summary["measure"], threshold)
-    weighted = None
+    weighted, banding, minhash = None, None, None
     if measure.is_weighted:
         weighted = WeightedScheme(Weighting(described["tf"], described["idf"]))
-    banding, minhash = None, None
     if "bands" in summary and summary["method"] == "minhash":
         banding = Banding(int(summary["bands"]), int(summary["rows"]))
         kind = WeightedMinHashScheme if weighted else MinHashScheme
         minhash = kind(banding.num_perm, int(described["seed"]))
-    return DecidingScheme(
-        shingles,
-        measure,
-        banding,
-        minhash,
-        weighted,
-        described.get("frequencies"),
-    )
+    reading = ReadingPlan(ColumnNames(), shingles, minhash, banding, weighted=weighted)
+    return DecidingScheme(measure, reading, described.get("frequencies"))
 
 
 def _tokenizer(

@@ -18,7 +18,7 @@ from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.inputs import check_effect, resolve_inputs, told_apart
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut import CutResult
-from neardup.jobs.dedup.deduplication_result import DeduplicationResult
+from neardup.jobs.dedup.deduplication_result import DeduplicationResult, outcome_of
 from neardup.options.choices import Data, DataOrIndex
 from neardup.options.documents import ReportOptions
 from neardup.options.groups import ReadOptions, RunOptions
@@ -37,7 +37,7 @@ from neardup.results import PassageResult, Result
 from neardup.runs.runner import Runner
 from neardup.runs.work import BY_SYSTEM
 from neardup.stages.options import columns_of, other_columns_of
-from neardup.stages.output import Outcome, ResultOutcome, ShownTexts, ids_in_other, open_output
+from neardup.stages.output import Outcome, ShownTexts, ids_in_other, open_output
 from neardup.stages.selection import collections_of, tables_of
 from neardup.stages.tables import (
     Collection,
@@ -154,7 +154,7 @@ def make_report(
             against = None
             if others.sources and result.summary.get("against_documents"):
                 against = Collection.of_catalogue(others)
-            return report_of_dedup(ResultOutcome(result, documents), runner, against)
+            return report_of_dedup(outcome_of(result), runner, against)
         if isinstance(result, CutResult):
             given.check_only("a cut in memory, which has its documents")
             documents, others = collections_of(result)
@@ -201,8 +201,8 @@ def report_of_dedup(outcome: Outcome, runner: Runner, against: Collection | None
     """Make the page of a deduplication: an output folder, or a result in memory."""
     removed = RemovedTable.read(outcome.removed)
     chosen, keepers = removed.examples(), removed.keepers()
-    shown = ShownTexts(outcome.removed)
-    shown.read(outcome, against, runner, removed=chosen, keepers=[*chosen, *keepers])
+    wanted = [*chosen, *keepers]
+    shown = ShownTexts(outcome, against, runner, removed=chosen, keepers=wanted)
     return dedup_report(
         outcome.summary,
         removed,

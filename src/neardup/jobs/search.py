@@ -41,8 +41,7 @@ from neardup.results import (
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import estimate_shares
 from neardup.sketches.minhash import MinHashScheme
-from neardup.stages.hints import hints_of_short
-from neardup.stages.options import columns_of
+from neardup.stages.options import columns_of, hints_of_short
 from neardup.stages.sketches import Sketches
 from neardup.tables import Int64s, Signatures
 

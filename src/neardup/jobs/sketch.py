@@ -35,8 +35,7 @@ from neardup.runs.work import BY_OUTPUT, BY_SYSTEM
 from neardup.sketches import registry
 from neardup.sketches.kind import to_column
 from neardup.sketches.registry import SketchMaker, make_maker
-from neardup.stages.hints import hints_of_short, with_warning
-from neardup.stages.options import reading_plan
+from neardup.stages.options import hints_of_short, reading_plan, with_warning
 from neardup.stages.sketches import SketchCounts, Sketches, summarise
 from neardup.tables import Texts, Uint64s
 

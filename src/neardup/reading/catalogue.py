@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,33 +26,32 @@ if TYPE_CHECKING:
 _IDS_AT_A_TIME = 1 << 20
 
 
-class IdColumn(Protocol):
-    """Ids of one type in consecutive arrays, possibly mapped on each iteration."""
+class IdColumn:
+    """Ids of one type in consecutive arrays, possibly mapped from files on each iteration.
 
-    @property
-    def kind(self) -> pa.DataType:
-        """Type of the ids."""
-        ...
+    A copy has all ids in memory, because files end with the run.
+    """
 
-    def __iter__(self) -> Iterator[pa.Array]:
-        """Yield the arrays."""
-        ...
+    def __init__(self, kind: pa.DataType, read: Callable[[], Iterable[pa.Array]]) -> None:
+        self.kind, self._read = kind, read
 
-
-@dataclass(frozen=True)
-class HeldIds:
-    """Ids that are all in memory."""
-
-    ids: pa.Array
-
-    @property
-    def kind(self) -> pa.DataType:
-        """Type of the ids."""
-        return self.ids.type
+    @classmethod
+    def of(cls, ids: pa.Array) -> IdColumn:
+        """Return ids that are in memory."""
+        return cls(ids.type, lambda: [ids])
 
     def __iter__(self) -> Iterator[pa.Array]:
-        """Yield them as one array."""
-        yield self.ids
+        import pyarrow as pa
+
+        for ids in self._read():
+            is_null = ids.null_count == len(ids)
+            yield pa.nulls(len(ids), self.kind) if is_null else ids.cast(self.kind)
+
+    def __reduce__(self) -> tuple[Callable[[pa.Array], IdColumn], tuple[pa.Array]]:
+        """Pickle the ids themselves."""
+        import pyarrow as pa
+
+        return IdColumn.of, (pa.concat_arrays([pa.array([], self.kind), *self]),)
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class Catalogue:
             numbers=RowNumbers([np.arange(1, len(ids) + 1)]),
             n_tokens=np.zeros(len(ids), np.int8),
             lengths=None,
-            ids=HeldIds(ids),
+            ids=IdColumn.of(ids),
             order=None,
             text_bytes=0,
         )
@@ -189,6 +189,9 @@ class Catalogue:
     def behind(self, ids: pa.Array) -> Catalogue:
         """Return these documents after others without a source, known by ids only."""
         n = len(ids)
+        kind = common_id_type(
+            kind for kind, size in ((ids.type, n), (self.id_type, len(self))) if size
+        )
         nothing: Int64s = np.zeros(n, np.int64)
         return replace(
             self,
@@ -196,7 +199,7 @@ class Catalogue:
             numbers=np.concatenate([nothing, self.numbers[:]]),
             n_tokens=np.concatenate([nothing, self.n_tokens]),
             lengths=None,
-            ids=_JoinedIds(ids, self),
+            ids=IdColumn(kind, lambda: chain([ids], (each for _, each in self.id_slices()))),
             order=None,
         )
 
@@ -295,9 +298,6 @@ class Catalogue:
         return self.source_of(document).name, row
 
 
-# Facts in memory per signed document: some numbers, and its id or position.
-
-
 def make_catalogue(
     sources: Sequence[Source],
     columns: ColumnNames,
@@ -307,10 +307,12 @@ def make_catalogue(
     with_lengths: bool = False,
 ) -> Catalogue:
     """Make the catalogue of a collection from signed documents, and check the ids."""
+    import pyarrow as pa
+
     counts: Int64s = np.zeros(len(sources), np.int64)
     n_tokens, lengths, order = [], [], []
     skipped, text_bytes, id_types = [], 0, set()
-    places: list[list[RowLengths | Place | None]] = [[] for _ in sources]
+    places: list[list[Any]] = [[] for _ in sources]
     for batch, known in signed.known():
         source = known["source"]
         counts[source] += len(batch)
@@ -319,12 +321,16 @@ def make_catalogue(
         if with_lengths:
             lengths.append(numbers_of(batch, "lengths").copy())
         if columns.orders:
-            order.append(_copied(batch.column("order")))
+            order.append(pa.concat_arrays([batch.column("order")]))
         if columns.id and batch.column("ids").null_count < len(batch):
             id_types.add(batch.column("ids").type)
         skipped += [(sources[source].name, row, reason) for row, reason in known["skipped"]]
         text_bytes += known["text_bytes"]
         places[source].append(RowLengths.of(place_of(batch, known.get("offset"))))
+
+    def read_ids() -> Iterator[pa.Array]:
+        return (batch.column("ids") for batch in signed)
+
     catalogue = Catalogue(
         sources=sources,
         columns=columns,
@@ -332,65 +338,54 @@ def make_catalogue(
         numbers=RowNumbers(numbers_of(batch, "numbers") for batch in signed),
         n_tokens=np.concatenate([np.empty(0, np.int8), *n_tokens]),
         lengths=np.concatenate([np.empty(0, np.int64), *lengths]) if with_lengths else None,
-        ids=_Ids(signed, common_id_type(id_types)) if columns.id else None,
+        ids=IdColumn(common_id_type(id_types), read_ids) if columns.id else None,
         order=join_order_columns(order, columns.orders) if columns.orders else None,
         text_bytes=text_bytes,
         skipped=skipped,
         skips_bad=skips_bad,
-        places=[_all_known(each) for each in places],
+        places=[None if any(place is None for place in each) else each for each in places],
     )
     if catalogue.ids is not None:
         check_unique(catalogue.ids, catalogue.place, columns)
     return catalogue
 
 
-@dataclass(frozen=True)
-class _Ids:
-    """The ids of signed documents, with their common type."""
+class IdLookup:
+    """Find the ids of documents whose numbers ascend, also from call to call.
 
-    signed: SpilledBatches
-    kind: pa.DataType
+    A call with earlier documents starts from the first document again. Memory: a slice of the ids,
+    and the requested ones.
+    """
 
-    def __reduce__(self) -> tuple[type[HeldIds], tuple[pa.Array]]:
-        """Copy as ids in memory, because batches may be in files that end with the run."""
+    def __init__(self, catalogue: Catalogue) -> None:
         import pyarrow as pa
 
-        return HeldIds, (pa.concat_arrays([pa.array([], self.kind), *self]),)
+        self._catalogue = catalogue
+        self._slices: Iterator[tuple[int, pa.Array]] = iter(())
+        self._first, self._ids = 0, pa.array([], catalogue.id_type)
 
-    def __iter__(self) -> Iterator[pa.Array]:
+    def __reduce__(self) -> tuple[type[IdLookup], tuple[Catalogue]]:
+        """Pickle without the position, which is in a generator."""
+        return IdLookup, (self._catalogue,)
+
+    def take(self, documents: Int64s) -> pa.Array:
+        """Return the ids of some documents, whose numbers ascend."""
         import pyarrow as pa
 
-        for batch in self.signed:
-            ids = batch.column("ids")
-            is_null = ids.null_count == len(ids)
-            yield pa.nulls(len(ids), self.kind) if is_null else ids.cast(self.kind)
-
-
-@dataclass(frozen=True)
-class _JoinedIds:
-    """Given ids followed by a catalogue's, with their common type."""
-
-    first: pa.Array
-    others: Catalogue
-
-    @property
-    def kind(self) -> pa.DataType:
-        kinds = [self.first.type] if len(self.first) else []
-        return common_id_type([*kinds, *([self.others.id_type] if len(self.others) else [])])
-
-    def __iter__(self) -> Iterator[pa.Array]:
-        kind = self.kind
-        yield self.first.cast(kind)
-        for _, ids in self.others.id_slices():
-            yield ids.cast(kind)
-
-
-def _all_known(places: list[RowLengths | Place | None]) -> list[RowLengths | Place] | None:
-    known = [place for place in places if place is not None]
-    return known if len(known) == len(places) else None
-
-
-def _copied(column: pa.Array) -> pa.Array:
-    import pyarrow as pa
-
-    return pa.concat_arrays([column])
+        if self._catalogue.ids is None:
+            return self._catalogue.default_ids(documents)
+        parts = [self._ids.slice(0, 0)]
+        if len(documents) and documents[0] < self._first:
+            self._first, self._ids, self._slices = 0, self._ids.slice(0, 0), iter(())
+        if not len(self._ids):
+            self._slices = self._catalogue.id_slices()
+        start = 0
+        while start < len(documents):
+            end = self._first + len(self._ids)
+            stop = start + int(np.searchsorted(documents[start:], end))
+            if stop > start:
+                parts.append(self._ids.take(pa.array(documents[start:stop] - self._first)))
+            start = stop
+            if start < len(documents):
+                self._first, self._ids = next(self._slices)
+        return pa.concat_arrays(parts)

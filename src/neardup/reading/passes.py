@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from neardup.reading.sign import (
     ListedBlock,
     ReadingPlan,
     SignedBatches,
-    SignedBlock,
     list_block,
     numbers_of,
     sign_block,
@@ -48,8 +47,6 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
 )
-from neardup.text.shingles import shingle_sets
-from neardup.text.weighting import WeightedScheme, weighted_sets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -142,25 +139,25 @@ def sign_collections(collections: Collections, workspace: Workspace, runner: Run
     catalogues = []
     for number, (sources, plan) in enumerate(collections):
         plan = replace(plan, columns=choose_id_column(plan.columns, sources))
-
-        def read(block: RowBlock, plan: ReadingPlan = plan) -> tuple[SignedBlock, list[Any]]:
-            return sign_block(block, plan), []
-
-        with SpilledBatches(
-            f"sign-{number}", workspace, share=_SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
-        ) as signed:
-            read_blocks(sources, read, signed, reading, plan.columns)
+        signed = _signed_batches(f"sign-{number}", workspace)
+        with signed:
+            read_blocks(sources, partial(_sign, plan), signed, reading, plan.columns)
         batches.add(signed)
+        skips_bad, with_lengths = plan.skip_bad, plan.with_lengths
         catalogues.append(
             make_catalogue(
-                sources,
-                plan.columns,
-                signed,
-                skips_bad=plan.skip_bad,
-                with_lengths=plan.with_lengths,
+                sources, plan.columns, signed, skips_bad=skips_bad, with_lengths=with_lengths
             )
         )
     return Signed(tuple(catalogues), batches)
+
+
+def _signed_batches(name: str, workspace: Workspace) -> SpilledBatches:
+    return SpilledBatches(name, workspace, share=_SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES)
+
+
+def _sign(plan: ReadingPlan, block: RowBlock) -> tuple[ListedBlock, list[Any]]:
+    return sign_block(block, plan), []
 
 
 def list_documents(
@@ -174,20 +171,13 @@ def list_documents(
 ) -> Catalogue:
     """List documents and their ids, optionally with the lengths of texts."""
     columns = choose_id_column(columns, sources)
-    reading = ReadingPass("read", sources, runner)
-    with SpilledBatches(
-        "ids", workspace, share=_SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES
-    ) as listed:
-        read_blocks(
-            sources,
-            lambda block: (
-                list_block(block, columns, skip_bad=skip_bad, with_lengths=with_lengths),
-                [],
-            ),
-            listed,
-            reading,
-            columns,
-        )
+
+    def read(block: RowBlock) -> tuple[ListedBlock, list[Any]]:
+        return list_block(block, columns, skip_bad=skip_bad, with_lengths=with_lengths), []
+
+    listed = _signed_batches("ids", workspace)
+    with listed:
+        read_blocks(sources, read, listed, ReadingPass("read", sources, runner), columns)
     return make_catalogue(sources, columns, listed, skips_bad=skip_bad, with_lengths=with_lengths)
 
 
@@ -332,56 +322,6 @@ class BlockExchange:
         return sum(block[3] for block in self._blocks)
 
 
-# Few documents of a source without bad rows, by the number of rows before them.
-
-
-class Documents(NamedTuple):
-    """Texts of some documents, and their ids from a column, None without a column.
-
-    Texts are bytes if files are read as bytes.
-    """
-
-    texts: list[str | bytes]
-    ids: pa.Array | None
-
-
-def read_at(source: Source, columns: ColumnNames, places: Int64s) -> Documents:
-    """Read the documents at some positions of a source, up to the last one.
-
-    Parameters
-    ----------
-    source
-        Source of the documents.
-    columns
-        Columns of texts and ids.
-    places
-        Ascending distinct numbers of rows before each.
-
-    Returns
-    -------
-    The documents; fewer than places if the source ends before.
-    """
-    import pyarrow as pa
-
-    texts: list[str | bytes] = []
-    ids: list[pa.Array] = []
-    start = n_found = 0
-    for block in source.blocks() if len(places) else ():
-        stop = start + len(block)
-        n_here = int(np.searchsorted(places, stop)) - n_found
-        if n_here:
-            select: Bools = np.zeros(len(block), np.bool_)
-            select[places[n_found : n_found + n_here] - start] = True
-            parsed = block.parse(columns, select=select)
-            texts += parsed.text.to_pylist()
-            if parsed.id is not None:
-                ids.append(parsed.id)
-        start, n_found = stop, n_found + n_here
-        if n_found == len(places):
-            break
-    return Documents(texts, pa.concat_arrays(ids) if ids else None)
-
-
 R = TypeVar("R")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -399,7 +339,7 @@ class OfTexts(Protocol[T_co]):
 
 
 class SetCollector:
-    """Make the shingle sets of documents in any order, and store them by position.
+    """Make the compared sets of documents in any order, and store them by position.
 
     Parameters
     ----------
@@ -410,84 +350,39 @@ class SetCollector:
 
     Notes
     -----
-    Memory 8 bytes per shingle, repeats included. Threads may add different documents.
+    Memory 8 bytes per shingle, repeats included, 16 per weighted one. Threads may add different
+    documents.
     """
 
     def __init__(self, n_tokens: Int64s, plan: ReadingPlan) -> None:
         self._plan = plan
-        self._capacities = _most_shingles(n_tokens, plan)
-        starts: Int64s = np.cumsum(self._capacities) - self._capacities
-        values: Uint64s = np.empty(int(self._capacities.sum()), np.uint64)
-        self.sets = ShingleSets(values, starts, np.zeros(len(starts), np.int64))
-
-    def add(self, texts: Texts, places: Int64s) -> bool:
-        """Add the sets of some texts; False if the texts have changed."""
-        found, sets = shingle_sets(texts, self._plan.shingles), self.sets
-        if (found.sizes > self._capacities[places]).any() or (found.sizes == 0).any():
-            return False
-        shingles.copy_sets(
-            found.values, found.starts, found.sizes, sets.values, sets.starts[places]
-        )
-        sets.sizes[places] = found.sizes
-        return True
-
-
-class WeightedSetCollector:
-    """As ``SetCollector``; memory 16 bytes per shingle."""
-
-    def __init__(self, n_tokens: Int64s, plan: ReadingPlan, scheme: WeightedScheme) -> None:
-        self._plan, self._scheme = plan, scheme
-        self._capacities = _most_shingles(n_tokens, plan)
+        self._capacities: Int64s = np.maximum(n_tokens - plan.shingles.ngram + 1, 1)
         starts: Int64s = np.cumsum(self._capacities) - self._capacities
         n, n_most = len(starts), int(self._capacities.sum())
-        self.sets = WeightedSets(
-            np.empty(n_most, np.uint64),
-            np.empty(n_most, np.int64),
-            starts,
-            np.zeros(n, np.int64),
-            np.zeros(n, np.int64),
-        )
+        values, sizes = np.empty(n_most, np.uint64), np.zeros(n, np.int64)
+        self.sets: ShingleSets | WeightedSets = ShingleSets(values, starts, sizes)
+        if plan.weighted is not None:
+            weights, totals = np.empty(n_most, np.int64), np.zeros(n, np.int64)
+            self.sets = WeightedSets(values, weights, starts, sizes, totals)
 
-    def add(self, texts: Texts, places: Int64s) -> bool:
-        """Add the sets of some texts; False if the texts have changed."""
-        token_lists = self._plan.shingles.tokenizer.hash_tokens(texts)
-        found, sets = weighted_sets(token_lists, self._plan.shingles, self._scheme), self.sets
-        if (found.sizes > self._capacities[places]).any():
-            return False
-        pairs = ((found.values, sets.values), (found.weights, sets.weights))
-        for source, target in pairs:
-            shingles.copy_sets(
-                source.view(np.uint64),
-                found.starts,
-                found.sizes,
-                target.view(np.uint64),
-                sets.starts[places],
-            )
-        sets.sizes[places], sets.totals[places] = found.sizes, found.totals
-        return True
-
-
-def collector_of(n_tokens: Int64s, plan: ReadingPlan) -> SetCollector | WeightedSetCollector:
-    """Return the collector of a plan's sets."""
-    if plan.weighted is None:
-        return SetCollector(n_tokens, plan)
-    return WeightedSetCollector(n_tokens, plan, plan.weighted)
-
-
-def add_texts(
-    collector: SetCollector | WeightedSetCollector, texts: Texts, places: Int64s, name: str
-) -> None:
-    """Add texts to a collector, some at a time."""
-    for part, own_places in _slices(texts, places):
-        if not collector.add(part, own_places):
-            raise text_has_changed(name)
-
-
-def _slices(texts: Texts, places: Int64s) -> Iterator[tuple[Texts, Int64s]]:
-    done = 0
-    for part in texts.slices(SLICE_BYTES):
-        yield part, places[done : done + len(part)]
-        done += len(part)
+    def add(self, texts: Texts, places: Int64s, name: str) -> None:
+        """Add the sets of some texts; raise if a text of the source ``name`` has changed."""
+        sets, done = self.sets, 0
+        for part in texts.slices(SLICE_BYTES):
+            own = places[done : done + len(part)]
+            done += len(part)
+            made = self._plan.sets_of(part)
+            is_plain = isinstance(made, ShingleSets)
+            has_changed = made.sizes > self._capacities[own]
+            if has_changed.any() or (is_plain and not made.sizes.all()):
+                raise text_has_changed(name)
+            columns = [(made.values, sets.values)]
+            if isinstance(made, WeightedSets) and isinstance(sets, WeightedSets):
+                columns.append((made.weights.view(np.uint64), sets.weights.view(np.uint64)))
+                sets.totals[own] = made.totals
+            for values, target in columns:
+                shingles.copy_sets(values, made.starts, made.sizes, target, sets.starts[own])
+            sets.sizes[own] = made.sizes
 
 
 def parts_again(texts: Texts, documents: Int64s, starts: Int64s, stops: Int64s, name: str) -> Texts:
@@ -530,20 +425,10 @@ def read_comparable(
     Memory 8 bytes per shingle of the wanted documents, 16 per weighted one. Only files with a
     wanted document are read.
     """
-    collector = collector_of(tokens_of(catalogues, wanted), plan)
-    _collect(catalogues, wanted, plan, collector, runner)
-    return collector.sets
-
-
-def _collect(
-    catalogues: Sequence[Catalogue],
-    wanted: Sequence[Int64s],
-    plan: ReadingPlan,
-    collector: SetCollector | WeightedSetCollector,
-    runner: Runner,
-) -> None:
-    for _ in read_texts(catalogues, wanted, plan, runner, partial(add_texts, collector)):
+    collector = SetCollector(tokens_of(catalogues, wanted), plan)
+    for _ in read_texts(catalogues, wanted, plan, runner, collector.add):
         pass
+    return collector.sets
 
 
 def tokens_of(catalogues: Sequence[Catalogue], wanted: Sequence[Int64s]) -> Int64s:
@@ -554,11 +439,6 @@ def tokens_of(catalogues: Sequence[Catalogue], wanted: Sequence[Int64s]) -> Int6
         chosen = places >= 0
         gathered[places[chosen]] = catalogue.n_tokens[chosen]
     return gathered
-
-
-def _most_shingles(n_tokens: Int64s, plan: ReadingPlan) -> Int64s:
-    most: Int64s = np.maximum(n_tokens - plan.shingles.ngram + 1, 1)
-    return most
 
 
 def read_texts(
@@ -634,6 +514,17 @@ def unread_blocks(
     for place in places:
         yield place, slice(start, start + len(place))
         start += len(place)
+
+
+def selected_blocks(
+    catalogue: Catalogue, is_wanted: Bools
+) -> Iterator[tuple[Source, RowBlock, slice]]:
+    """Read the files with wanted documents again; yield blocks that have such documents."""
+    for source, start, stop in catalogue.ranges():
+        if is_wanted[start:stop].any():
+            for block, rows in numbered_blocks(source, start, stop):
+                if is_wanted[rows].any():
+                    yield source, block, rows
 
 
 def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[RowBlock, slice]]:

@@ -17,9 +17,9 @@ from neardup.files.passes import ReadingPass
 from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, ParsedRows, Place, RowBlock, Source
 from neardup.kernels.common.hashing import mix_words
+from neardup.matching.buckets import join_filters, make_filters
 from neardup.matching.join import salt
 from neardup.matching.measures import Measure
-from neardup.matching.sieve import join_filters, make_filters
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.sketches.minhash import (
@@ -36,12 +36,14 @@ from neardup.tables import (
     Filters,
     Int8s,
     Int64s,
+    ShingleSets,
     Texts,
     TokenLists,
     Uint64s,
+    WeightedSets,
     is_binary,
 )
-from neardup.text.shingles import ShingleScheme, digest_token_lists, shingle_lists
+from neardup.text.shingles import ShingleScheme, digest_token_lists, shingle_lists, shingle_sets
 from neardup.text.tokenizers import Tokenizer
 from neardup.text.weighting import (
     DocumentFrequencies,
@@ -128,6 +130,13 @@ class ReadingPlan:
     def needs_frequencies(self) -> bool:
         """Whether document frequencies must be counted before weighing."""
         return self.weighted is not None and self.weighted.lacks_frequencies
+
+    def sets_of(self, texts: Texts) -> ShingleSets | WeightedSets:
+        """Return the compared sets of texts."""
+        if self.weighted is None:
+            return shingle_sets(texts, self.shingles)
+        tokens = self.shingles.tokenizer.hash_tokens(texts)
+        return weighted_sets(tokens, self.shingles, self.weighted)
 
     def for_other(self, columns: ColumnNames) -> ReadingPlan:
         """Return the plan for another collection, without ranks."""

@@ -3,74 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.files.arrowcolumns import plain_array
 from neardup.files.ids import as_text, choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.passes import numbered_blocks
+from neardup.reading.passes import selected_blocks
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 
 FoundT = TypeVar("FoundT")
-
-
-# Ids of some documents, of a collection whose ids may exceed the memory.
-
-
-class IdLookup:
-    """Find the ids of documents whose numbers ascend, also from call to call.
-
-    A call with earlier documents starts from the first document again. Memory: a slice of the ids,
-    and the requested ones.
-    """
-
-    def __init__(self, catalogue: Catalogue) -> None:
-        import pyarrow as pa
-
-        self._catalogue = catalogue
-        self._slices: Iterator[tuple[int, pa.Array]] = iter(())
-        self._first, self._ids = 0, pa.array([], catalogue.id_type)
-
-    def __reduce__(self) -> tuple[type[IdLookup], tuple[Catalogue]]:
-        """Pickle without the position, which is in a generator."""
-        return IdLookup, (self._catalogue,)
-
-    def take(self, documents: Int64s) -> pa.Array:
-        """Return the ids of some documents, whose numbers ascend."""
-        import pyarrow as pa
-
-        if self._catalogue.ids is None:
-            return self._catalogue.default_ids(documents)
-        parts = [self._ids.slice(0, 0)]
-        if len(documents) and documents[0] < self._first:
-            self._first, self._ids, self._slices = 0, self._ids.slice(0, 0), iter(())
-        if not len(self._ids):
-            self._slices = self._catalogue.id_slices()
-        start = 0
-        while start < len(documents):
-            end = self._first + len(self._ids)
-            stop = start + int(np.searchsorted(documents[start:], end))
-            if stop > start:
-                parts.append(self._ids.take(pa.array(documents[start:stop] - self._first)))
-            start = stop
-            if start < len(documents):
-                self._first, self._ids = next(self._slices)
-        return pa.concat_arrays(parts)
 
 
 # Texts of some documents, looked up by their ids in one pass over their files.
@@ -94,31 +51,35 @@ def read_texts_by_id(
 ) -> dict[str, FoundText]:
     """Read the texts of the documents that have these ids.
 
-    Parameters
-    ----------
-    sources, columns
-        Source of the documents, with the columns of the job that made the ids.
-    ids
-        Ids of as many documents as fit into memory with their texts; numbers and equal strings are
-        the same.
-    runner
-        Does the work, and reports it as the stage ``texts``.
-    skip_bad
-        Whether bad rows are skipped.
+    One pass, which ends when all ids have been found. Ids and texts have to fit into memory;
+    numbers and equal strings are the same id. ``columns`` are those of the job that made the ids.
 
     Returns
     -------
-    The texts, by ids as strings, without missing ids. The first one of
-    several documents with the same id counts.
-
-    Notes
-    -----
-    One pass, which ends when all ids have been found. Other rows are parsed for their ids only.
+    The texts, by ids as strings, without missing ids. The first one of several documents with the
+    same id counts.
     """
     columns = choose_id_column(columns, sources)
 
-    def find(source: Source, block: RowBlock, wanted: pa.Array) -> Iterable[tuple[str, FoundText]]:
-        return _find(source, block, columns, wanted, skip_bad=skip_bad)
+    def find(source: Source, block: RowBlock, wanted: pa.Array) -> list[tuple[str, FoundText]]:
+        if columns.id is None:
+            ids = as_text(source.default_ids(block.numbers))
+            select = pc.is_in(ids, wanted).to_numpy(zero_copy_only=False)
+            if not select.any():
+                return []
+            rows = np.flatnonzero(select)
+            texts = block.parse(columns, select=select, skip_bad=skip_bad).text
+        else:
+            parsed = block.parse(columns, skip_bad=skip_bad)
+            assert parsed.id is not None
+            ids = as_text(parsed.id)
+            rows = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
+            texts = parsed.text.take(pa.array(rows))
+        return [
+            (ids[row].as_py(), FoundText(text, source.name, int(block.numbers[row])))
+            for row, text in zip(rows.tolist(), texts.to_pylist(), strict=True)
+            if text is not None
+        ]
 
     return _read_by_id(sources, ids, runner, find)
 
@@ -139,10 +100,25 @@ def read_rows_by_id(
     """
     columns = choose_id_column(columns, sources)
 
-    def find(
-        source: Source, block: RowBlock, wanted: pa.Array
-    ) -> Iterable[tuple[str, dict[str, Any]]]:
-        return _find_rows(source, block, columns, wanted, names, skip_bad=skip_bad)
+    def find(source: Source, block: RowBlock, wanted: pa.Array) -> list[tuple[str, dict[str, Any]]]:
+        are_bad = np.zeros(len(block), np.bool_)
+        if skip_bad:
+            _, are_bad = block.readable_columns(columns.names)
+        good = np.flatnonzero(~are_bad)
+        if columns.id is None:
+            ids = as_text(source.default_ids(block.numbers[good]))
+        else:
+            table = block.some_columns([columns.id], ~are_bad)
+            if columns.id not in table.column_names:
+                return []
+            ids = as_text(table[columns.id].combine_chunks())
+        here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
+        if not len(here):
+            return []
+        select = np.zeros(len(block), np.bool_)
+        select[good[here]] = True
+        rows = block.to_table(select) if names is None else block.some_columns(names, select)
+        return list(zip(ids.take(pa.array(here)).to_pylist(), rows.to_pylist(), strict=True))
 
     return _read_by_id(sources, ids, runner, find)
 
@@ -151,85 +127,25 @@ def _read_by_id(
     sources: Sequence[Source],
     ids: Iterable[str | int],
     runner: Runner,
-    find: Callable[[Source, RowBlock, pa.Array], Iterable[tuple[str, FoundT]]],
+    find: Callable[[Source, RowBlock, pa.Array], list[tuple[str, FoundT]]],
 ) -> dict[str, FoundT]:
     """Read some sources until all ids are found; the first row of an id counts."""
-    import pyarrow as pa
-
     wanted = pa.array(sorted({str(each) for each in ids}), pa.large_string())
-    found: dict[str, FoundT] = {}
+    rows: dict[str, FoundT] = {}
 
     def look(source: Source, block: RowBlock) -> list[tuple[str, FoundT]]:
-        return list(find(source, block, wanted))
+        return find(source, block, wanted)
 
     if len(wanted):
-        for _, rows in ReadingPass("texts", sources, runner).map(look, sources):
-            for key, row in rows:
-                found.setdefault(key, row)
-            if len(found) == len(wanted):
+        for _, found in ReadingPass("texts", sources, runner).map(look, sources):
+            for key, row in found:
+                rows.setdefault(key, row)
+            if len(rows) == len(wanted):
                 break
-    return found
+    return rows
 
 
-def _find_rows(
-    source: Source,
-    block: RowBlock,
-    columns: ColumnNames,
-    wanted: pa.Array,
-    names: Sequence[str] | None,
-    *,
-    skip_bad: bool,
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the ids and values of the wanted documents of a block."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    are_bad = np.zeros(len(block), np.bool_)
-    if skip_bad:
-        _, are_bad = block.readable_columns(columns.names)
-    good = np.flatnonzero(~are_bad)
-    if columns.id is None:
-        ids = as_text(source.default_ids(block.numbers[good]))
-    else:
-        table = block.some_columns([columns.id], ~are_bad)
-        if columns.id not in table.column_names:
-            return
-        ids = as_text(table[columns.id].combine_chunks())
-    here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
-    if not len(here):
-        return
-    select = np.zeros(len(block), np.bool_)
-    select[good[here]] = True
-    rows = block.to_table(select) if names is None else block.some_columns(names, select)
-    yield from zip(ids.take(pa.array(here)).to_pylist(), rows.to_pylist(), strict=True)
-
-
-def _find(
-    source: Source, block: RowBlock, columns: ColumnNames, wanted: pa.Array, *, skip_bad: bool
-) -> list[tuple[str, FoundText]]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if columns.id is None:
-        ids = as_text(source.default_ids(block.numbers))
-        here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
-        if not len(here):
-            return []
-        select = np.zeros(len(block), np.bool_)
-        select[here] = True
-        texts = block.parse(columns, select=select, skip_bad=skip_bad).text
-    else:
-        parsed = block.parse(columns, skip_bad=skip_bad)
-        assert parsed.id is not None
-        ids = as_text(parsed.id)
-        here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
-        texts = parsed.text.take(pa.array(here))
-    return [
-        (ids[row].as_py(), FoundText(text, source.name, int(block.numbers[row])))
-        for row, text in zip(here.tolist(), texts.to_pylist(), strict=True)
-        if text is not None
-    ]
-
+# Values of columns of some documents, looked up by document number.
 
 # Share of the memory for values, and bytes per file of them in a work folder.
 _SHARE = 0.1
@@ -310,15 +226,9 @@ def read_values(
         return Values((), np.flatnonzero(is_wanted), batches)
     count = runner.counter("columns", int(is_wanted.sum()))
 
-    def blocks() -> Iterator[tuple[RowBlock, Bools]]:
-        for source, start, stop in catalogue.ranges():
-            if is_wanted[start:stop].any():
-                for block, rows in numbered_blocks(source, start, stop):
-                    if is_wanted[rows].any():
-                        yield block, is_wanted[rows]
-
-    def read(item: tuple[RowBlock, Bools]) -> pa.RecordBatch:
-        block, select = item
+    def read(item: tuple[Source, RowBlock, slice]) -> pa.RecordBatch:
+        _, block, rows = item
+        select = is_wanted[rows]
         table = block.some_columns(names, select)
         if not table.num_columns:
             # A batch without columns has no rows either.
@@ -329,7 +239,7 @@ def read_values(
 
     n_done = sum(1 for _ in batches)
     with batches:
-        for number, batch in enumerate(runner.map(read, blocks())):
+        for number, batch in enumerate(runner.map(read, selected_blocks(catalogue, is_wanted))):
             if number >= n_done:
                 batches.append(batch, None, batch.nbytes)
             count(len(batch))

@@ -1,8 +1,8 @@
-"""Deduplicate by pairs from a table, or from an index of the documents."""
+"""Deduplicate by pairs from a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -12,9 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.documents.lookup import find_hits
-from neardup.documents.queries import queries_of_texts
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.arrowcolumns import as_numbers
 from neardup.files.ids import IdTable, as_text, join_ids
@@ -22,19 +19,18 @@ from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
 from neardup.matching.keep import parse_keep
-from neardup.matching.measures import MEASURES, Measure, Number
+from neardup.matching.measures import MEASURES, Number
 from neardup.matching.survivors import SimilarPairs, choose_from_pairs, join_from_pairs
 from neardup.options.choices import Clusters
 from neardup.options.groups import ShingleOptions
 from neardup.options.kinds import exact_fraction
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.passes import numbered_blocks
 from neardup.reading.where import describe_filtered
 from neardup.reports.judgements import YES, no_judgement, words_of_pairs
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
-from neardup.stages.selection import Groups, complete_summary, count_by_file
+from neardup.stages.selection import complete_summary, count_by_file
 from neardup.stages.tables import (
     ID_COLUMNS,
     READING_PAIRS,
@@ -43,7 +39,7 @@ from neardup.stages.tables import (
     read_about,
     read_ids,
 )
-from neardup.tables import Assignment, Bools, Floats, Int64s, Texts
+from neardup.tables import Assignment, Bools, Floats, Int64s
 
 # Possible questions to existing pairs: the measure, and the least threshold.
 
@@ -66,13 +62,13 @@ class PairTerms:
         kind = MEASURES.get(self.measure)
         return kind is not None and kind.is_directed
 
-    def least_threshold(self, table: PairSource, pairs: SimilarPairs) -> tuple[float | None, bool]:
+    def least_threshold(self, table: PairTable, pairs: SimilarPairs) -> tuple[float | None, bool]:
         """Return the least threshold of complete pairs, and whether the table states it.
 
         A table states it if it has as many rows as pairs were found. Otherwise it is their least
         similarity; None if there are no rows, or a distance limited the pairs.
         """
-        if table.about is not None and table.about.pairs in (None, len(pairs)):
+        if table.about is not None and table.about.pairs == len(pairs):
             return table.about.threshold, True
         least = float(pairs.similarities.min()) if len(pairs) else None
         if self.threshold is not None and least is not None and self.threshold < Fraction(least):
@@ -86,7 +82,7 @@ class PairTerms:
         return least, False
 
 
-def agree_on_terms(table: PairSource, measure: str | None, threshold: Number | None) -> PairTerms:
+def agree_on_terms(table: PairTable, measure: str | None, threshold: Number | None) -> PairTerms:
     """Check the requested terms against the table's description of its pairs."""
     asked = None if threshold is None else exact_fraction("threshold", threshold)
     about, name = table.about, table.name
@@ -117,7 +113,7 @@ def agree_on_terms(table: PairSource, measure: str | None, threshold: Number | N
     return PairTerms(about.measure, asked)
 
 
-def check_same_documents(table: PairSource, n_documents: int) -> None:
+def check_same_documents(table: PairTable, n_documents: int) -> None:
     """Raise if the pairs are known to be from another number of documents."""
     if table.about is not None and table.about.documents != (n_documents,):
         message = (
@@ -127,7 +123,7 @@ def check_same_documents(table: PairSource, n_documents: int) -> None:
         raise InvalidInputError(message)
 
 
-def check_same_shingles(table: PairSource, scheme: Mapping[str, Any] | None) -> None:
+def check_same_shingles(table: PairTable, scheme: Mapping[str, Any] | None) -> None:
     """Raise if the texts are known to have been tokenized differently."""
     if table.about is None or scheme is None:
         return
@@ -155,7 +151,7 @@ def _check_measure(measure: str, name: str) -> None:
         raise InvalidParameterError(message, "measure")
 
 
-def _check_threshold(asked: Fraction, table: PairSource) -> None:
+def _check_threshold(asked: Fraction, table: PairTable) -> None:
     assert table.about is not None
     least, most = table.about.threshold, table.about.max_distance
     if most is not None:
@@ -293,7 +289,7 @@ def open_pair_table(pairs: Any) -> PairTable:
 
 def decide_by_pairs(
     documents: Catalogue,
-    table: PairSource,
+    table: PairTable,
     terms: PairTerms,
     runner: Runner,
     *,
@@ -345,117 +341,9 @@ def decide_by_pairs(
         "scheme": dict(about.scheme) if about else None,
         "workers": runner.workers,
     }
-    summary["by_file"] = count_by_file(documents, Groups.of_none(0), assignment)
+    summary["by_file"] = count_by_file(documents, Catalogue.of_none(), assignment)
     complete_summary(summary, runner)
     summary["versions"] = versions()
     if clusters == "components":
         summary["removed_beyond_survivors"] = removals.n_beyond
     return assignment, summary
-
-
-@dataclass(frozen=True)
-class IndexPairs:
-    """Pairs of documents in an index, at a threshold of its measure.
-
-    Parameters
-    ----------
-    name
-        Folder of the index.
-    index
-        An index that contains the documents; its other documents are ignored.
-    measure
-        Measure of the index, at the requested threshold.
-    n_documents
-        Number of documents that are looked up.
-    """
-
-    name: str
-    index: OpenDocuments
-    measure: Measure
-    n_documents: int
-
-    @property
-    def about(self) -> AboutPairs:
-        """Return the description of a table of all pairs of the index."""
-        scheme = self.index.scheme
-        weights = scheme.weighted.weighting.describe() if scheme.weighted else {}
-        return AboutPairs(
-            measure=self.measure.name,
-            threshold=float(scheme.measure.threshold),
-            max_distance=None,
-            top=None,
-            method="minhash",
-            predicted_recall=scheme.predicted_recall(self.measure),
-            documents=(self.n_documents,),
-            pairs=None,
-            scheme=scheme.shingles.describe() | weights,
-        )
-
-    def numbered(self, documents: Catalogue, runner: Runner) -> SimilarPairs:
-        """Read the documents' texts and look each of them up."""
-        numbers, places = self._places(documents)
-        has_met_itself: Bools = np.zeros(len(documents), np.bool_)
-        looked_up = runner.counter(READING_PAIRS, len(documents))
-
-        def look_up(item: tuple[RowBlock, slice]) -> SimilarPairs:
-            block, rows = item
-            parsed = block.parse(documents.columns.only_text(), skip_bad=True)
-            texts = Texts.from_arrow(parsed.text, block.language)
-            queries = queries_of_texts(texts, self.index.scheme)
-            hits = find_hits(self.index, queries, self.measure)
-            left: Int64s = rows.start + hits.queries
-            found = np.minimum(np.searchsorted(places, hits.documents), max(len(places) - 1, 0))
-            is_known = places[found] == hits.documents
-            left, right = left[is_known], numbers[found[is_known]]
-            is_pair = left != right
-            has_met_itself[left[~is_pair]] = True
-            # An empty text does not find itself.
-            has_met_itself[rows][~queries.is_filled] = True
-            looked_up(len(block))
-            return SimilarPairs(
-                left[is_pair].astype(np.int32),
-                right[is_pair].astype(np.int32),
-                hits.similarities[is_known][is_pair],
-            )
-
-        pairs = SimilarPairs.joined(list(runner.map(look_up, _blocks(documents))))
-        if not has_met_itself.all():
-            self._refuse(documents, np.flatnonzero(~has_met_itself), "has another text of")
-        return pairs
-
-    def _places(self, documents: Catalogue) -> tuple[Int64s, Int64s]:
-        """Return documents and their ascending positions in the index."""
-        numbers = np.flatnonzero(documents.is_document)
-        ids = documents.document_ids().take(pa.array(numbers))
-        places = self.index.documents_of_ids(as_text(ids))
-        if (places < 0).any():
-            self._refuse(documents, numbers[places < 0], "does not have")
-        order = np.argsort(places)
-        return numbers[order], places[order]
-
-    def _refuse(self, documents: Catalogue, numbers: Int64s, what: str) -> None:
-        first = documents.document_ids()[int(numbers[0])].as_py()
-        message = (
-            f"the index {self.name} {what} {len(numbers):,} of the documents, such as {first!r}; "
-            "add all of them to an index, or give pairs"
-        )
-        raise InvalidInputError(message)
-
-
-PairSource = PairTable | IndexPairs
-
-
-def pairs_of_index(
-    index: Any, threshold: Number, n_documents: int, runner: Runner
-) -> IndexPairs | None:
-    """Return the pairs of documents in an index; None for any other object."""
-    handle = getattr(index, "_handle", None)
-    if not isinstance(handle, DocumentHandle):
-        return None
-    view = handle.view(runner)
-    return IndexPairs(str(handle.folder), view, view.scheme.measure_at(threshold), n_documents)
-
-
-def _blocks(documents: Catalogue) -> Iterator[tuple[RowBlock, slice]]:
-    for source, start, stop in documents.ranges():
-        yield from numbered_blocks(source, start, stop)

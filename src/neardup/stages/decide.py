@@ -24,9 +24,8 @@ from neardup.engine.engine import (
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
 from neardup.kernels.common.union_find import find_roots, union_edges
-from neardup.matching.buckets import list_full_keys, list_prefixes, star_edges
+from neardup.matching.buckets import list_full_keys, list_prefixes, sieve_components, star_edges
 from neardup.matching.keep import KeepPolicy
-from neardup.matching.sieve import sieve_components
 from neardup.matching.survivors import CandidateSets, Progress, choose_survivors, join_components
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import ContentTable, assign_firsts, read_comparable

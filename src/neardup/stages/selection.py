@@ -22,13 +22,12 @@ from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
 from neardup.options.groups import FolderOptions
 from neardup.outputs.summary_file import write_summary
-from neardup.reading.catalogue import Catalogue
+from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.passes import read_kept, sides_of, write_documents, write_lines
-from neardup.reading.texts import IdLookup
 from neardup.results import Result
 from neardup.runs.progress import Progress
 from neardup.runs.runner import Runner, peak_memory_bytes
-from neardup.tables import Assignment, Bools, Int8s, Int16s, Int32s, Int64s
+from neardup.tables import Assignment, Bools, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -164,46 +163,23 @@ class Selection(Result):
         overwrite
             Replace the folder if it exists.
         format
-            ``same``: rows come out as they went in. ``jsonl`` or ``parquet``: converted. ``none``:
-            no rows, only tables and summary.
+            ``same``: rows are copied unchanged. ``jsonl`` or ``parquet``: converted. ``none``: only
+            tables and summary, no rows; ``drop`` can remove the documents later, but ``explain``
+            and ``report`` need the rows.
         progress
             As for ``deduplicate``; the stage is ``write``, and its work is rows.
+
+        Raises
+        ------
+        OutputExistsError
+            If the folder exists and ``overwrite`` is not set, or if it holds an input.
+        WriteError
+            If writing fails; partial output is removed as far as possible.
         """
-        self._write(
-            path,
-            self._write_tables,
-            format,
-            overwrite=overwrite,
-            progress=progress,
-        )
-
-    def _write_tables(self, folder: Destination, _: Runner) -> dict[str, str]:
-        return write_tables(self._tables(), folder)
-
-    def _write_lines(self, destination: Destination, progress: Progress | None) -> None:
-        with Runner(self.summary["workers"], progress, "write") as runner:
-            with runner.stage("write") as note:
-                write_lines(self._documents, self._stays, destination, runner, self._changed)
-                note(rows=len(self._stays), folder=destination)
-            complete_summary(self.summary, runner)
-
-    def _write(
-        self,
-        path: str | Path,
-        write_own: Callable[[Destination, Runner], dict[str, str]],
-        output_format: OutputFormat,
-        *,
-        overwrite: bool,
-        progress: Progress | None,
-    ) -> None:
-        """Write the folder; arguments as of ``write``.
-
-        ``write_own`` writes the tables of the job, and returns their digests by name.
-        """
-        FolderOptions.known["format"].given(output_format)
-        has_rows = output_format != "none"
-        if output_format in ("jsonl", "parquet"):
-            check_conversion(self._documents.sources, output_format)
+        FolderOptions.known["format"].given(format)
+        has_rows = format != "none"
+        if format in ("jsonl", "parquet"):
+            check_conversion(self._documents.sources, format)
         folder = target_of(path)
         check_apart(folder, self._origins())
         with (
@@ -213,20 +189,27 @@ class Selection(Result):
             digests: dict[str, str] = {}
 
             def write_others() -> None:
-                digests.update(write_own(new, runner))
+                tables = self._tables()
                 if self._documents.skips_bad:
-                    skipped = {"skipped.parquet": self.skipped.to_reader()}
-                    digests.update(write_tables(skipped, new))
+                    tables["skipped.parquet"] = self.skipped.to_reader()
+                digests.update(_write_tables(tables, new))
 
             with runner.stage("write") as note:
                 if has_rows:
-                    self._write_documents(new, output_format, runner, write_others)
+                    self._write_documents(new, format, runner, write_others)
                 else:
                     write_others()
                 note(rows=len(self._stays) if has_rows else 0, folder=folder)
             complete_summary(self.summary, runner)
-            self.summary["output_format"] = output_format if has_rows else None
+            self.summary["output_format"] = format if has_rows else None
             write_summary(new, self.summary, digests)
+
+    def _write_lines(self, destination: Destination, progress: Progress | None) -> None:
+        with Runner(self.summary["workers"], progress, "write") as runner:
+            with runner.stage("write") as note:
+                write_lines(self._documents, self._stays, destination, runner, self._changed)
+                note(rows=len(self._stays), folder=destination)
+            complete_summary(self.summary, runner)
 
 
 class TwoCollections(Selection):
@@ -297,7 +280,9 @@ def in_batches(
     return pa.RecordBatchReader.from_batches(rows_of(np.empty(0, np.int64)).schema, batches())
 
 
-def write_tables(tables: Mapping[str, pa.RecordBatchReader], folder: Destination) -> dict[str, str]:
+def _write_tables(
+    tables: Mapping[str, pa.RecordBatchReader], folder: Destination
+) -> dict[str, str]:
     """Write tables by file name, and return their digests."""
     from neardup.outputs.tables import write_parquet_parts
 
@@ -366,98 +351,64 @@ def _with_prefix(ids: pa.Array, own: Catalogue) -> pa.Array | None:
     return pc.if_else(is_taken, prefixed, names)
 
 
-# Groups, and pairs of groups, that a summary lists individually.
+# Documents counted per file: input, kept, removed, and the files of their keepers.
+
+# Files, and pairs of files, that a summary lists individually; the others are summed.
 _LISTED = 100
-# Documents that are counted at once.
-_AT_ONCE = 1 << 20
-
-
-def _kind_for(n_groups: int) -> np.dtype[Any]:
-    """Return the shortest integer type for group numbers, -1, and the number of groups."""
-    for kind in (np.int8, np.int16):
-        if n_groups < np.iinfo(kind).max:
-            return np.dtype(kind)
-    return np.dtype(np.int32)
 
 
 @dataclass(frozen=True)
-class Groups:
-    """The file of each document, as an index into ``names``; -1 for none."""
+class FileRanges:
+    """The files of consecutive documents: file k begins with document ``starts[k]``.
+
+    ``starts`` has one more item, the end of the last file. Documents before the first belong to no
+    file.
+    """
 
     names: Sequence[str]
-    numbers: Int64s | Int32s | Int16s | Int8s
+    starts: Int64s
 
     @classmethod
-    def of_files(cls, documents: Catalogue) -> Groups:
-        """Group documents by their files; documents of an index have none."""
+    def of(cls, documents: Catalogue) -> FileRanges:
+        """Return the files of a collection; documents of an index have none."""
         sources = documents.sources
-        if not all(source.has_lasting_rows for source in sources) or not sources:
-            return cls.of_none(len(documents))
-        # A byte per document is most of a result's memory, so the type is as short as possible.
-        numbers: Int8s | Int16s | Int32s = np.full(len(documents), -1, _kind_for(len(sources)))
-        for place, (start, stop) in enumerate(pairwise(documents.source_starts.tolist())):
-            numbers[start:stop] = place
-        return cls([source.name for source in sources], numbers)
+        if not sources or not all(source.has_lasting_rows for source in sources):
+            return cls([], np.array([len(documents)], np.int64))
+        return cls([source.name for source in sources], documents.source_starts)
 
-    @classmethod
-    def of_none(cls, n_documents: int) -> Groups:
-        """Return documents without groups."""
-        return cls([], np.full(n_documents, -1, np.int8))
+    def count(self, mask: Bools) -> Int64s:
+        """Count the marked documents of each file; the last number is of documents without one."""
+        counts = [int(np.count_nonzero(mask[a:b])) for a, b in pairwise(self.starts.tolist())]
+        return np.array([*counts, np.count_nonzero(mask[: self.starts[0]])], np.int64)
 
-    def behind(self, n_documents: int) -> Groups:
-        """Return these groups after ``n_documents`` documents without groups."""
-        numbers = np.concatenate([np.full(n_documents, -1, self.numbers.dtype), self.numbers])
-        return Groups(self.names, numbers)
-
-    @property
-    def counted_names(self) -> list[str | None]:
-        """The names in the order of ``count``."""
-        return [*self.names, None]
-
-    def count(self, documents: Bools | Int64s) -> Int64s:
-        """Count documents per group; documents without one come last."""
-        counts: Int64s = np.zeros(len(self.names) + 1, np.int64)
-        for start in range(0, len(documents), _AT_ONCE):
-            some = documents[start : start + _AT_ONCE]
-            numbers = self.numbers[start : start + _AT_ONCE] if some.dtype == bool else self.numbers
-            counts += np.bincount(numbers[some] + 1, minlength=len(counts))
-        return np.roll(counts, -1)
+    def find(self, documents: Int64s) -> Int64s:
+        """Return the file of each document, -1 for none."""
+        return np.searchsorted(self.starts, documents, side="right") - 1
 
 
 def count_documents(
-    groups: Groups,
+    files: FileRanges,
     is_document: Bools,
     stays: Bools,
     removed_as: Mapping[str, Bools] | None = None,
 ) -> dict[str, Any]:
-    """Count the documents of each group that came in, stayed and were removed.
+    """Count the documents of each file that came in, stayed and were removed.
 
-    Parameters
-    ----------
-    groups
-        Groups of all rows.
-    is_document, stays
-        Masks of documents and of kept documents, over all rows.
-    removed_as
-        Further counts by name: a mask of the rows for each.
-
-    Returns
-    -------
-    Under ``counts`` the groups, of more than a hundred those from which most went; under ``others``
-    how many more there are, as ``groups``, and the sums of their counts. No others are None.
+    ``removed_as`` are masks for further counts by name. Returns the ``counts`` of files, of more
+    than a hundred those from which most went, and the sums of the ``others``, None without others.
     """
     counts = {
-        "documents_in": groups.count(is_document),
-        "documents_kept": groups.count(is_document & stays),
-        "documents_removed": groups.count(~stays),
+        "documents_in": files.count(is_document),
+        "documents_kept": files.count(is_document & stays),
+        "documents_removed": files.count(~stays),
     }
-    counts |= {name: groups.count(is_such) for name, is_such in (removed_as or {}).items()}
+    counts |= {name: files.count(is_such) for name, is_such in (removed_as or {}).items()}
     is_there = counts["documents_in"] > 0
     is_there[:-1] = True
     by_importance = np.lexsort((-counts["documents_in"], -counts["documents_removed"], ~is_there))
     there = by_importance[: int(is_there.sum())]
     listed, rest = np.sort(there[:_LISTED]).tolist(), there[_LISTED:]
-    names = groups.counted_names
+    names = [*files.names, None]
     sums = {name: int(each[rest].sum()) for name, each in counts.items()}
     return {
         "counts": [
@@ -468,71 +419,50 @@ def count_documents(
     }
 
 
-def count_pairs(own: Groups, other: Groups, gone: Int64s, keepers: Int64s) -> dict[str, Any]:
+def count_pairs(
+    own: FileRanges, other: FileRanges, gone: Int64s, keepers: Int64s
+) -> dict[str, Any]:
     """Count removed documents by their file and the file of their keeper.
 
-    Parameters
-    ----------
-    own, other
-        Groups of the documents that may be removed, and of the other collection.
-    gone, keepers
-        Numbers of removed documents and of their keepers; documents of the other collection are
-        numbered first.
-
-    Returns
-    -------
-    Under ``pairs`` at most a hundred pairs of files, frequent ones first; under ``other_pairs``
-    how many more there are, as ``groups``, and the documents of these. No others are None.
+    Keepers are numbered with the documents of the other collection first. Returns at most a hundred
+    ``pairs`` of files, frequent ones first, and the sums of the ``other_pairs``, None without
+    others.
     """
-    sides = (other.counted_names, own.counted_names)
-    # The files of both collections, each after an entry for documents without a file.
-    starts = (1, len(sides[0]) + 1)
-    n_kept, n_other = sum(map(len, sides)), len(other.numbers)
-    kept: Int64s = np.empty(len(keepers), np.int64)
+    n_other = int(other.starts[-1])
+    # The keeper's files of both collections, each after one for documents without a file.
+    names = [None, *other.names, None, *own.names]
     is_own = keepers >= n_other
-    kept[~is_own] = other.numbers[keepers[~is_own]].astype(np.int64) + starts[0]
-    kept[is_own] = own.numbers[keepers[is_own] - n_other].astype(np.int64) + starts[1]
-    keys, counts = np.unique(
-        (own.numbers[gone].astype(np.int64) + 1) * n_kept + kept, return_counts=True
+    kept = np.where(
+        is_own,
+        own.find(keepers - n_other) + len(other.names) + 2,
+        other.find(keepers) + 1,
     )
-    found = dict(zip(keys.tolist(), counts.tolist(), strict=True))
-    order = sorted(found, key=lambda key: (-found[key], key))
+    keys, counts = np.unique((own.find(gone) + 1) * len(names) + kept, return_counts=True)
+    order = np.lexsort((keys, -counts))
 
     def named(key: int, count: int) -> dict[str, Any]:
-        group, keeper = divmod(key, n_kept)
-        side = int(keeper >= starts[1] - 1)
+        file, keeper = divmod(key, len(names))
         return {
-            "file": own.counted_names[group - 1],
-            "kept_file": sides[side][keeper - starts[side]],
-            "kept_in": ("against", "input")[side],
+            "file": own.names[file - 1] if file else None,
+            "kept_file": names[keeper],
+            "kept_in": "input" if keeper > len(other.names) else "against",
             "documents_removed": count,
         }
 
-    rest = order[_LISTED:]
-    others = {"groups": len(rest), "documents_removed": sum(found[key] for key in rest)}
+    listed, rest = order[:_LISTED], counts[order[_LISTED:]]
+    others = {"groups": len(rest), "documents_removed": int(rest.sum())}
     return {
-        "pairs": [named(key, found[key]) for key in order[:_LISTED]],
-        "other_pairs": others if rest else None,
+        "pairs": list(map(named, keys[listed].tolist(), counts[listed].tolist())),
+        "other_pairs": others if len(rest) else None,
     }
 
 
-def count_by_file(own: Catalogue, other: Groups, assignment: Assignment) -> dict[str, Any]:
-    """Count documents by file.
-
-    Parameters
-    ----------
-    own
-        Groups of the documents that may be removed.
-    other
-        Groups of the documents that the assignment numbers first.
-    assignment
-        The decision.
-    """
-    files = Groups.of_files(own)
-    gone = np.flatnonzero(~assignment.stays)
-    for_other = assignment.keepers < len(other.numbers)
+def count_by_file(own: Catalogue, other: Catalogue, assignment: Assignment) -> dict[str, Any]:
+    """Count documents by file; the assignment numbers documents of ``other`` first."""
+    files, gone = FileRanges.of(own), np.flatnonzero(~assignment.stays)
+    for_other = assignment.keepers < len(other)
     removed_as = {"removed_for_against": for_other & ~assignment.stays}
     if assignment.copies_are_known:
         removed_as["exact_copies"] = assignment.exact
     counts = count_documents(files, own.is_document, assignment.stays, removed_as)
-    return counts | count_pairs(files, other, gone, assignment.keepers[gone])
+    return counts | count_pairs(files, FileRanges.of(other), gone, assignment.keepers[gone])

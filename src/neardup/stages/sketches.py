@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -63,7 +63,7 @@ def check_sketch_name(path: Target) -> None:
 
 
 def _read_tables(path: str | Path, parts: Sequence[range] | None) -> Iterator[pa.Table]:
-    """Yield rows of a file in consecutive parts, None for all at once.
+    """Yield rows of a file in parts, None for all at once.
 
     The content of the rows is not checked.
 
@@ -72,55 +72,42 @@ def _read_tables(path: str | Path, parts: Sequence[range] | None) -> Iterator[pa
     ReadError, SketchFormatError
         As ``Sketches.read``.
     """
+    damaged = SketchFormatError(_DAMAGED, path=str(path))
     with _opened(path) as file:
         n_rows = file.metadata.num_rows
         parts = [range(n_rows)] if parts is None else parts
         sizes = [file.metadata.row_group(each).num_rows for each in range(file.num_row_groups)]
         # Checksums of pages do not cover the row counts, which a file has several times.
         if sum(sizes) != n_rows or parts[-1].stop > n_rows:
-            raise SketchFormatError(_DAMAGED, path=str(path))
-        ends = np.cumsum(sizes, dtype=np.int64)
-        start, stop = parts[0].start, parts[-1].stop
-        first, last = np.searchsorted(ends, [start, stop - 1], side="right").tolist()
-        groups = list(range(first, min(last + 1, len(sizes)))) if stop > start else []
-        # A complete row group would be in memory twice before it is one array.
-        n_read = min(_READ_ROWS, max(1, *map(len, parts)))
-        read = file.iter_batches(n_read, row_groups=groups, use_threads=False)
-        cut = _cut_rows(read, start - sum(sizes[:first]), map(len, parts))
+            raise damaged
         for rows in parts:
             try:
-                batches = next(cut)
-                table = pa.Table.from_batches(batches, file.schema_arrow).combine_chunks()
+                table = _read_rows(file, rows, np.cumsum([0, *sizes]))
             except (pa.ArrowException, OSError):
-                raise SketchFormatError(_DAMAGED, path=str(path)) from None
-            del batches
+                raise damaged from None
             release_memory()
             if len(table) != len(rows):
-                raise SketchFormatError(_DAMAGED, path=str(path))
+                raise damaged
             yield table
             # Free it before the next one.
             del table
 
 
-def _cut_rows(
-    batches: Iterable[pa.RecordBatch], start: int, sizes: Iterable[int]
-) -> Iterator[list[pa.RecordBatch]]:
-    """Divide rows from ``start`` on into parts; rows after them are not read."""
-    batches = iter(batches)
-    held: pa.RecordBatch | None = None
-    for size in sizes:
-        some: list[pa.RecordBatch] = []
-        while size > 0:
-            if held is None or not len(held):
-                held = next(batches, None)
-            if held is None:
-                break
-            passed = min(start, len(held))
-            start -= passed
-            some.append(held[passed:][:size])
-            held = held[passed + len(some[-1]) :]
-            size -= len(some[-1])
-        yield some
+def _read_rows(file: pq.ParquetFile, rows: range, starts: Int64s) -> pa.Table:
+    """Read consecutive rows; row group k begins with row ``starts[k]``."""
+    first, end = np.searchsorted(starts[1:], [rows.start, rows.stop - 1], side="right").tolist()
+    groups = list(range(first, min(end + 1, file.num_row_groups))) if rows else []
+    n_before, n_left = rows.start - int(starts[first]), len(rows)
+    batches: list[pa.RecordBatch] = []
+    # A complete row group would be in memory twice before it is one array.
+    n_read = min(_READ_ROWS, max(1, len(rows)))
+    for batch in file.iter_batches(n_read, row_groups=groups, use_threads=False):
+        batches.append(batch[n_before:][:n_left])
+        n_before = max(0, n_before - len(batch))
+        n_left -= len(batches[-1])
+        if not n_left:
+            break
+    return pa.Table.from_batches(batches, file.schema_arrow).combine_chunks()
 
 
 def _opened(path: str | Path) -> pq.ParquetFile:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
@@ -380,24 +381,24 @@ _KEYS = (
 )
 
 
-@dataclass(frozen=True)
-class AboutPairs:
+class AboutPairs(msgspec.Struct, frozen=True, kw_only=True):
     """Description of a table's pairs; the names are as in the summary.
 
     ``threshold`` is None if only ``max_distance`` or ``top`` limited the pairs. ``documents`` has
     two numbers for pairs of two collections. No two ``one_to_one`` pairs have a document in common.
-    A table with another number of rows than ``pairs`` was changed; None is not checked.
+    A table with another number of rows than ``pairs`` was changed.
     """
 
+    format: int
     measure: str
     threshold: float | None
-    max_distance: int | None
-    top: int | None
+    max_distance: int | None = None
+    top: int | None = None
     method: str
-    predicted_recall: float
+    predicted_recall: float = 1.0
     documents: tuple[int, ...]
-    pairs: int | None
-    scheme: Mapping[str, Any]
+    pairs: int
+    scheme: dict[str, Any]
     one_to_one: bool = False
 
 
@@ -410,23 +411,10 @@ def metadata_of(summary: Mapping[str, Any]) -> dict[bytes, bytes]:
 def read_about(metadata: Mapping[bytes, bytes]) -> AboutPairs | None:
     """Restore the description; None if it is missing or from another version."""
     try:
-        found = json.loads(metadata[METADATA_KEY])
-        if found["format"] != _FORMAT_VERSION:
-            return None
-        return AboutPairs(
-            measure=str(found["measure"]),
-            threshold=found["threshold"],
-            max_distance=found.get("max_distance"),
-            top=found.get("top"),
-            method=str(found["method"]),
-            predicted_recall=float(found.get("predicted_recall", 1.0)),
-            documents=tuple(found["documents"]),
-            pairs=int(found["pairs"]),
-            scheme=dict(found["scheme"]),
-            one_to_one=bool(found.get("one_to_one", False)),
-        )
-    except (KeyError, TypeError, ValueError):
+        about = msgspec.json.decode(metadata[METADATA_KEY], type=AboutPairs)
+    except (KeyError, msgspec.MsgspecError):
         return None
+    return about if about.format == _FORMAT_VERSION else None
 
 
 ID_COLUMNS = ("id_a", "id_b")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from neardup.documents import lookup as denied
+from neardup.matching.buckets import make_filters
 from neardup.matching.measures import make_measure
-from neardup.matching.sieve import make_filters
 from neardup.tables import ShingleLists
 from tests.oracles.turned import chance_of_few
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neardup.errors import InvalidInputError
 from neardup.files import ids as ids_module
 from neardup.files.ids import check_unique
-from neardup.reading.texts import IdLookup
+from neardup.reading.catalogue import IdLookup
 from tests.catalogues import COLUMNS, Ids, make_catalogue
 
 parts = st.lists(st.lists(st.none() | st.integers(-3, 10), max_size=6), max_size=5)

@@ -11,13 +11,18 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.stages import selection
-from neardup.stages.selection import Groups, count_documents, count_pairs
+from neardup.stages.selection import FileRanges, count_documents, count_pairs
 
 NAMES = ["a", "b", "c", "d"]
 
 
-def groups(numbers, names=NAMES):
-    return Groups(names, np.array(numbers, np.int64))
+def files_of(numbers, names=NAMES):
+    """Return the files of documents, whose numbers ascend; -1 is none."""
+    return FileRanges(names, np.searchsorted(numbers, np.arange(len(names) + 1)))
+
+
+def numbers_up_to(most, **sizes):
+    return st.lists(st.integers(-1, most), **sizes).map(sorted)
 
 
 @given(
@@ -25,13 +30,12 @@ def groups(numbers, names=NAMES):
     st.integers(1, 6),
 )
 def test_count_documents(rows, n_listed):
-    numbers, is_document, stays, is_such = np.array(rows, np.int64).reshape(-1, 4).T
+    numbers, is_document, stays, is_such = np.array(sorted(rows), np.int64).reshape(-1, 4).T
     stays = stays.astype(bool) | ~is_document.astype(bool)
     more = {"exact_copies": is_such.astype(bool) & ~stays}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(selection, "_LISTED", n_listed)
-        patch.setattr(selection, "_AT_ONCE", 3)
-        found = count_documents(groups(numbers), is_document.astype(bool), stays, more)
+        found = count_documents(files_of(numbers), is_document.astype(bool), stays, more)
     expected = {}
     for place, name in enumerate([*NAMES, None]):
         here = numbers == (place if name else -1)
@@ -59,8 +63,8 @@ def test_count_documents(rows, n_listed):
 
 
 @given(
-    st.lists(st.integers(-1, 3), min_size=1),
-    st.lists(st.integers(-1, 1)),
+    numbers_up_to(3, min_size=1),
+    numbers_up_to(1),
     st.data(),
     st.integers(1, 30),
 )
@@ -71,7 +75,7 @@ def test_count_pairs(own, other, data, n_listed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(selection, "_LISTED", n_listed)
         pairs = np.array(gone, int), np.array(keepers, int)
-        found = count_pairs(groups(own), groups(other, ["x", "a"]), *pairs)
+        found = count_pairs(files_of(own), files_of(other, ["x", "a"]), *pairs)
 
     def named(number, names):
         return names[number] if number >= 0 else None

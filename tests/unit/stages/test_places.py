@@ -1,14 +1,12 @@
-"""Where documents stand and which went, held in bits: as lists of all of them say it."""
+"""Where documents stand and which went, read from a table: as lists of all of them say it."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neardup.stages import output
 from neardup.stages.output import DocumentPlaces
 
 # Gaps in front of rows, and whether the document there went, of each of some files.
@@ -40,27 +38,22 @@ def batches(documents: list[tuple[str, int, bool]], size: int) -> list[pa.Table]
 @example([[(1, n % 3 == 0) for n in range(200)], [(2, True)] * 70], 64)
 def test_document_places__as_a_list_of_all(files, size):
     every = documents_of(files)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(output, "_AT_ONCE", 7)
-        found = DocumentPlaces(batches(every, size))
-        names = list(dict.fromkeys(name for name, _, _ in every))
-        numbers = np.arange(len(every))
-        went = np.array([each[2] for each in every], np.bool_)
-        assert (len(found), found.files) == (len(every), names)
-        assert found.went(numbers).tolist() == went.tolist()
-        assert [names[n] for n in found.files_of(numbers)] == [name for name, _, _ in every]
-        before = [int(went[:n].sum()) for n in range(len(every) + 1)]
-        assert found.n_gone_before(np.arange(len(every) + 1)).tolist() == before
-        same = [sum(each[::2] == every[n][::2] for each in every[:n]) for n in range(len(every))]
-        assert found.n_same_before(numbers).tolist() == same
-        where = {each[:2]: n for n, each in enumerate(every)}
-        for name in [*names, "none"]:
-            expected = [where.get((name, row), -1) for row in range(-1, 80)]
-            assert found.find(name, np.arange(-1, 80)).tolist() == expected
-        for side in (False, True):
-            of_all = np.concatenate([numbers[:0], *found.of_side(went=side)])
-            assert of_all.tolist() == np.flatnonzero(went == side).tolist()
-            for file, name in enumerate(names):
-                here = np.concatenate([numbers[:0], *found.of_side(went=side, file=file)])
-                is_here = [each[0] == name and each[2] == side for each in every]
-                assert here.tolist() == np.flatnonzero(is_here).tolist()
+    found = DocumentPlaces(batches(every, size))
+    names = list(dict.fromkeys(name for name, _, _ in every))
+    numbers = np.arange(len(every))
+    went = np.array([each[2] for each in every], np.bool_)
+    assert (len(found), found.files) == (len(every), names)
+    assert found.went(numbers).tolist() == went.tolist()
+    before = [int(went[:n].sum()) for n in range(len(every) + 1)]
+    assert found.n_gone_before(np.arange(len(every) + 1)).tolist() == before
+    same = [sum(each[::2] == every[n][::2] for each in every[:n]) for n in range(len(every))]
+    assert found.n_same_before(numbers).tolist() == same
+    where = {each[:2]: n for n, each in enumerate(every)}
+    for name in [*names, "none"]:
+        expected = [where.get((name, row), -1) for row in range(-1, 80)]
+        assert found.find(name, np.arange(-1, 80)).tolist() == expected
+    for side in ("kept", "removed"):
+        for name in names:
+            here = found.of_side(side, name)
+            is_here = [each[0] == name and each[2] == (side == "removed") for each in every]
+            assert here.tolist() == np.flatnonzero(is_here).tolist()

@@ -44,7 +44,7 @@ def test_restore_scheme__keys_and_sets_as_of_the_run(options):
     # As it comes out of a file.
     scheme = restore_scheme(json.loads(json.dumps(summary)), options.get("tokenizer"))
     assert scheme.measure == plan.measure
-    assert scheme.banding == plan.banding
+    assert scheme.reading.banding == plan.banding
     (block,) = rows_source(TEXTS).blocks()
     keys = sign_block(block, plan.reading).keys
     for i, one in enumerate(TEXTS):

@@ -32,15 +32,14 @@ from neardup.options.groups import NamedOptions, ReadOptions, RunOptions, TextOp
 from neardup.options.option import merge
 from neardup.options.passages import CutOptions
 from neardup.passages.plan import candidate_probability
-from neardup.reading.catalogue import Catalogue
+from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.passes import list_documents, sides_of
-from neardup.reading.texts import IdLookup
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.stages.hints import has_chosen, hints_of_letters, with_warning
+from neardup.stages.options import has_chosen, hints_of_letters, with_warning
 from neardup.stages.selection import ROWS_AT_ONCE, TwoCollections, complete_summary, write_rows_by
 from neardup.tables import Bools, Int64s
 

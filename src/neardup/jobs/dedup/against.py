@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,9 +25,10 @@ from neardup.index.store import created_index, index_named
 from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Measure
 from neardup.options.documents import DedupOptions, DocumentSchemeOptions
-from neardup.reading.catalogue import Catalogue
+from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.sign import (
     LookUp,
+    ReadingPlan,
     SignedBatches,
     SignedTexts,
     counted_shingles,
@@ -35,7 +36,6 @@ from neardup.reading.sign import (
     numbers_of,
     take_filters,
 )
-from neardup.reading.texts import IdLookup
 from neardup.stages.decide import Contents
 from neardup.stages.options import (
     DedupPlan,
@@ -56,9 +56,7 @@ if TYPE_CHECKING:
 # The plan of a deduplication against an index, which defines similarity.
 
 
-def plan_with_index(
-    options: DedupOptions, scheme: DocumentScheme, *, has_files: bool = False
-) -> DedupPlan:
+def _check_with_index(options: DedupOptions, scheme: DocumentScheme, *, has_files: bool) -> None:
     """Check combinations of options with an index, which provides the defaults.
 
     ``has_files`` is whether other documents are compared, too.
@@ -74,17 +72,36 @@ def plan_with_index(
     check_method(options)
     weights_for(options, scheme.measure)
     check_alike(options, scheme)
-    measure = scheme.measure_at(options.threshold)
-    if options.add:
-        _check_addition(options)
-    keep = parse_keep(options.keep)
-    reading = scheme.reading_plan(
-        replace(columns_of(options), order=keep.columns), skip_bad=options.skip_bad
+    scheme.measure_at(options.threshold)
+    # Additions with these options would differ from one run over all documents.
+    for name, is_unlike, remedy in (
+        ("clusters", options.clusters != "survivors", "choose clusters survivors"),
+        ("method", options.method != "minhash", "choose method minhash"),
+        ("audit", options.audit is not None, "leave it out"),
+    ):
+        if options.add and is_unlike:
+            message = (
+                f"{name} compares with all texts of the index, which add never reads; {remedy}"
+            )
+            raise InvalidParameterError(message, name, "add")
+
+
+def _plan_with_index(
+    options: DedupOptions, scheme: DocumentScheme, look_up: LookUp | None = None
+) -> DedupPlan:
+    keep, is_exact = parse_keep(options.keep), options.method == "exact"
+    reading = ReadingPlan(
+        replace(columns_of(options), order=keep.columns),
+        scheme.shingles,
+        minhash=None if is_exact else scheme.minhash,
+        banding=None if is_exact else scheme.banding,
+        skip_bad=options.skip_bad,
+        with_lengths=keep.by_length,
+        weighted=scheme.weighted,
+        filters_for=scheme.measure if scheme.has_filters and not is_exact else None,
+        look_up=look_up,
     )
-    reading = replace(reading, with_lengths=keep.by_length)
-    if options.method == "exact":
-        reading = replace(reading, minhash=None, banding=None, filters_for=None)
-    options = options.but(recall=scheme.recall)
+    measure, options = scheme.measure_at(options.threshold), options.but(recall=scheme.recall)
     return DedupPlan(options, measure, scheme.banding, scheme.minhash, keep, reading)
 
 
@@ -95,22 +112,8 @@ def needs_all_texts(options: DedupOptions) -> bool:
     )
 
 
-def _check_addition(options: DedupOptions) -> None:
-    """Raise for options with which additions differ from one run over all documents."""
-    for name, is_unlike, remedy in (
-        ("clusters", options.clusters != "survivors", "choose clusters survivors"),
-        ("method", options.method != "minhash", "choose method minhash"),
-        ("audit", options.audit is not None, "leave it out"),
-    ):
-        if is_unlike:
-            message = (
-                f"{name} compares with all texts of the index, which add never reads; {remedy}"
-            )
-            raise InvalidParameterError(message, name, "add")
-
-
 @dataclass(frozen=True)
-class Other:
+class Reference:
     """Reference data of a deduplication, and its plan.
 
     ``sources`` are read as a collection; documents of an ``index`` are looked up in addition.
@@ -132,7 +135,7 @@ def open_index(
     options: DedupOptions,
     engine: Engine,
     files: Sequence[Source] = (),
-) -> Iterator[Other]:
+) -> Iterator[Reference]:
     """Open an index as a reference for sources, in addition to ``files``.
 
     For additions, the index is locked for other writers within the block, and has the documents
@@ -140,34 +143,41 @@ def open_index(
     """
     from neardup.documents.additions import adding
 
-    runner = engine.runner
-    options.check_reads_text()
-    if not options.add:
-        index = handle.view(runner)
-        plan = plan_with_index(options, index.scheme, has_files=bool(files))
-        if needs_all_texts(options):
-            if index.denied:
-                message = (
-                    "against is an index with denied documents, which only minhash looks up, and "
-                    "clusters survivors, without an audit; choose these"
-                )
-                raise InvalidParameterError(message, "against", "clusters")
-            from neardup.documents.other import DocumentIndexSource
+    runner, has_files = engine.runner, bool(files)
 
-            state = state_of_index(handle.folder, index.manifest)
-            yield Other(plan, [DocumentIndexSource(index, handle.folder)], state=state)
-        else:
-            frequencies = _count(index, plan, sources, engine)
-            yield _looked_up(index, handle, options, frequencies, files)
+    def look_up_in(index: OpenDocuments) -> Reference:
+        shared = SharedIndex(handle.folder, index)
+        look_up = IndexLookUp(shared, index.scheme.measure_at(options.threshold))
+        plan = _plan_with_index(options, index.scheme, look_up)
+        return Reference(plan, files, index, state=state_of_index(handle.folder, index.manifest))
+
+    options.check_reads_text()
+    if options.add:
+        with _made(handle, options), handle.changing(runner) as opened:
+            index = handle.read(opened)
+            _check_with_index(options, index.scheme, has_files=has_files)
+            frequencies = _count(index, sources, options, engine)
+            # Frequencies without documents determine nothing.
+            decided = frequencies if frequencies and frequencies.n_documents else None
+            with adding(handle, opened, runner, frequencies=decided) as new:
+                yield replace(look_up_in(_weighed(new.index, frequencies)), new=new)
         return
-    with _made(handle, options), handle.changing(runner) as opened:
-        index = handle.read(opened)
-        plan = plan_with_index(options, index.scheme, has_files=bool(files))
-        frequencies = _count(index, plan, sources, engine)
-        # Frequencies without documents determine nothing.
-        decided = frequencies if frequencies and frequencies.n_documents else None
-        with adding(handle, opened, runner, frequencies=decided) as new:
-            yield replace(_looked_up(new.index, handle, options, frequencies, files), new=new)
+    index = handle.view(runner)
+    _check_with_index(options, index.scheme, has_files=has_files)
+    if not needs_all_texts(options):
+        yield look_up_in(_weighed(index, _count(index, sources, options, engine)))
+        return
+    if index.denied:
+        message = (
+            "against is an index with denied documents, which only minhash looks up, and "
+            "clusters survivors, without an audit; choose these"
+        )
+        raise InvalidParameterError(message, "against", "clusters")
+    from neardup.documents.other import DocumentIndexSource
+
+    source = DocumentIndexSource(index, handle.folder)
+    state = state_of_index(handle.folder, index.manifest)
+    yield Reference(_plan_with_index(options, index.scheme), [source], state=state)
 
 
 def _made(handle: DocumentHandle, options: DedupOptions) -> AbstractContextManager[None]:
@@ -182,31 +192,19 @@ def _made(handle: DocumentHandle, options: DedupOptions) -> AbstractContextManag
 
 
 def _count(
-    index: OpenDocuments,
-    plan: DedupPlan,
-    sources: Sequence[Source],
-    engine: Engine,
+    index: OpenDocuments, sources: Sequence[Source], options: DedupOptions, engine: Engine
 ) -> DocumentFrequencies | None:
     """Count document frequencies for an index without any yet."""
     if not index.scheme.needs_frequencies:
         return None
+    plan = _plan_with_index(options, index.scheme)
     with engine.stage("count"):
-        counted = counted_shingles([(sources, columns_of(plan.options))], plan.reading)
+        counted = counted_shingles([(sources, columns_of(options))], plan.reading)
         return engine.count("count", counted)
 
 
-def _looked_up(
-    index: OpenDocuments,
-    handle: DocumentHandle,
-    options: DedupOptions,
-    frequencies: DocumentFrequencies | None,
-    files: Sequence[Source],
-) -> Other:
-    index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
-    plan = plan_with_index(options, index.scheme, has_files=bool(files))
-    look_up = IndexLookUp(SharedIndex(handle.folder, index), plan.measure)
-    plan = replace(plan, reading=replace(plan.reading, look_up=look_up))
-    return Other(plan, files, index, state=state_of_index(handle.folder, index.manifest))
+def _weighed(index: OpenDocuments, frequencies: DocumentFrequencies | None) -> OpenDocuments:
+    return replace(index, scheme=index.scheme.with_frequencies(frequencies))
 
 
 class IndexLookUp(LookUp):
@@ -259,6 +257,15 @@ def keeper_sides(index: OpenDocuments, contents: Contents, assignment: Assignmen
     return sides
 
 
+def count_sides(sides: Int8s, assignment: Assignment, *, has_files: bool) -> dict[str, Any]:
+    """Return the entries of a summary for an index."""
+    n_exact, n_estimated = (int((sides == each).sum()) for each in (DENIED, DENIED_BY_ESTIMATE))
+    counts: dict[str, Any] = {"documents_denied": {"exact": n_exact, "estimated": n_estimated}}
+    if has_files:
+        counts["removed_for_index"] = int(((sides == INDEX) & ~assignment.stays).sum())
+    return counts
+
+
 def name_sides(sides: Int8s, *, has_files: bool) -> pa.DictionaryArray:
     """Return the names of sides in tables."""
     import pyarrow as pa
@@ -269,35 +276,35 @@ def name_sides(sides: Int8s, *, has_files: bool) -> pa.DictionaryArray:
 # The stage add: kept documents are added to an index, and removed ones recorded.
 
 
-def _read_signed(columns: ColumnNames, scheme: DocumentScheme, found: Revisited) -> ReadDocuments:
-    """Read some documents of a block with their existing signatures."""
-    queries = _queries_of(found.rows, np.flatnonzero(found.select), scheme.banding.bands)
-    return read_block(
-        found.source, found.block, columns, scheme, select=found.select, queries=queries
-    )
+def add_to_index(
+    engine: Engine,
+    read: Read,
+    new: Adding,
+    other: Catalogue,
+    assignment: Assignment,
+    sides: Int8s,
+) -> tuple[Assignment, dict[str, Any]]:
+    """Add the kept documents, and record the removed ones.
 
+    Documents that the index has already, because a run is repeated, stay as before. ``other`` are
+    the keepers' collection, ``sides`` the sides of the keepers.
 
-@dataclass(frozen=True)
-class Added:
-    """Documents for an index: added ones (``stay``), and recorded ones (``went``)."""
-
-    stay: Bools
-    went: Bools
-
-
-def add_survivors(
-    engine: Engine, read: Read, new: Adding, other: Catalogue, assignment: Assignment, added: Added
-) -> int:
-    """Add the kept documents, and record the removed ones; return the number added.
-
-    ``read`` are the signed documents, the last collection being the added one; ``other`` are the
-    keepers' collection.
+    Returns
+    -------
+    The assignment with the known documents kept, and the entries of the summary.
     """
-    own = read.catalogues[-1]
-    count = engine.runner.counter("add", int(added.stay.sum()))
+    own, signed = read.catalogues[-1], read.known.of_last
+    # The index records documents removed in favour of its own or of an added one.
+    is_recorded = (sides == INPUT) | (sides == INDEX)
+    went = ~assignment.stays & is_recorded
+    # A known document stays unless a file now has it, or it is denied.
+    are_known = find_known(new.index, signed, own, assignment) & is_recorded
+    assignment = assignment.without(are_known)
+    stay, went = assignment.stays & own.is_document & ~are_known, went & ~are_known
+    count = engine.runner.counter("add", int(stay.sum()))
     n_added = 0
     reading = partial(_read_signed, own.columns, new.index.scheme)
-    for documents in engine.revisit(read, added.stay, reading):
+    for documents in engine.revisit(read, stay, reading):
         ids = documents.batch.ids
         check_unknown(new.index, ids, documents.places, own.columns)
         new.writer.add(documents.batch)
@@ -305,13 +312,21 @@ def add_survivors(
         count(len(ids))
     own_ids = IdLookup(own)
     kept_ids = KeeperIds(own, other, assignment.keepers, shares_ids=True)
-    for start, digests in read.known.of_last.digests():
-        gone = start + np.flatnonzero(added.went[start : start + len(digests)])
+    for start, digests in signed.digests():
+        gone = start + np.flatnonzero(went[start : start + len(digests)])
         left_out = digests.values[gone - start]
         names = own_ids.take(gone), kept_ids.take(assignment.keepers[gone])
         table = make_gone(*names, left_out, assignment.similarities[gone])
         new.writer.add_gone(table, left_out)
-    return n_added
+    return assignment, {"documents_added": n_added, "documents_known": int(are_known.sum())}
+
+
+def _read_signed(columns: ColumnNames, scheme: DocumentScheme, found: Revisited) -> ReadDocuments:
+    """Read some documents of a block with their existing signatures."""
+    queries = _queries_of(found.rows, np.flatnonzero(found.select), scheme.banding.bands)
+    return read_block(
+        found.source, found.block, columns, scheme, select=found.select, queries=queries
+    )
 
 
 def find_known(

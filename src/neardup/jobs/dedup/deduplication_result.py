@@ -9,13 +9,16 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.matching.measures import Number
-from neardup.options.choices import OutputFormat
-from neardup.reading.catalogue import Catalogue
-from neardup.reading.texts import IdLookup
+from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.runs.progress import Progress, counted
 from neardup.runs.runner import Runner
 from neardup.stages.options import OF_INPUTS
-from neardup.stages.selection import KeeperIds, TwoCollections, in_batches
+from neardup.stages.selection import (
+    KeeperIds,
+    TwoCollections,
+    collections_of,
+    in_batches,
+)
 from neardup.tables import Assignment, Int64s
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
     from neardup.jobs.explain import ExplainResult
     from neardup.outputs.summary_records import DedupSummary
+    from neardup.stages.output import ResultOutcome
     from neardup.text.tokenizers import TokenFunction
 
 
@@ -91,42 +95,6 @@ class DeduplicationResult(TwoCollections):
             "clusters.parquet": in_batches(clusters, self._document_numbers()),
         }
 
-    def write(
-        self,
-        path: str | Path,
-        *,
-        overwrite: bool = False,
-        format: OutputFormat = "same",  # noqa: A002 - the name of the option everywhere
-        progress: Progress | None = None,
-    ) -> None:
-        """Write kept and removed rows, the tables and the summary to a folder.
-
-        Skipped bad rows are copied unchanged, whatever the format, to ``skipped/``, and are listed
-        in ``skipped.parquet``. A local folder appears when it is complete, or not at all; one at a
-        URL is complete when ``_SUCCESS`` is in it.
-
-        Parameters
-        ----------
-        path
-            A folder, or the URL of one.
-        overwrite
-            Replace the folder if it exists.
-        format
-            ``same``: rows are copied unchanged. ``jsonl`` or ``parquet``: converted. ``none``: only
-            tables and summary, no rows; ``drop`` can remove the documents later, but ``explain``
-            and ``report`` need the rows.
-        progress
-            As for ``deduplicate``; the stage is ``write``, and its work is rows.
-
-        Raises
-        ------
-        OutputExistsError
-            If the folder exists and ``overwrite`` is not set, or if it holds an input.
-        WriteError
-            If writing fails; partial output is removed as far as possible.
-        """
-        self._write(path, self._write_tables, format, overwrite=overwrite, progress=progress)
-
     @cached_property
     def removed(self) -> pa.Table:
         """One row per removed document.
@@ -167,8 +135,7 @@ class DeduplicationResult(TwoCollections):
             Least similarity, in (0, 1], an exact decimal; not below the threshold of the pairs.
         pairs
             Pairs of the same documents, as for ``choose``, by the same measure of the same
-            shingles; or a ``DocumentIndex`` that contains all of the documents, in which each is
-            looked up.
+            shingles.
         progress
             As for ``deduplicate``.
 
@@ -180,8 +147,8 @@ class DeduplicationResult(TwoCollections):
         Raises
         ------
         InvalidParameterError, InvalidInputError, ReadError
-            As ``choose``; if the index lacks a document, or has another text of it; and if
-            documents were compared ``against`` others, because the pairs are of one collection.
+            As ``choose``; and if documents were compared ``against`` others, because the pairs are
+            of one collection.
         """
         from neardup.stages.by_pairs import (
             agree_on_terms,
@@ -189,7 +156,6 @@ class DeduplicationResult(TwoCollections):
             check_same_shingles,
             decide_by_pairs,
             open_pair_table,
-            pairs_of_index,
         )
 
         if len(self._other):
@@ -200,8 +166,7 @@ class DeduplicationResult(TwoCollections):
             raise InvalidParameterError(message, "against")
         n_documents = int(self._documents.is_document.sum())
         with Runner(self.summary["workers"], progress, "write") as runner:
-            found = pairs_of_index(pairs, threshold, n_documents, runner)
-            source = found or open_pair_table(pairs)
+            source = open_pair_table(pairs)
             terms = agree_on_terms(source, self.summary["measure"], threshold)
             check_same_documents(source, n_documents)
             check_same_shingles(source, self.summary["scheme"])
@@ -250,15 +215,15 @@ class DeduplicationResult(TwoCollections):
             If the texts have changed.
         """
         from neardup.jobs.explain import explain_document
-        from neardup.stages.output import ResultOutcome
         from neardup.stages.tables import Collection
 
         against = None
         if self._other.sources and self.summary.get("against_documents"):
             against = Collection.of_catalogue(self._other)
-        outcome = ResultOutcome(self, self._documents)
         with Runner(self.summary["workers"], progress, "write") as runner:
-            return explain_document(outcome, id, runner, against=against, tokenizer=tokenizer)
+            return explain_document(
+                outcome_of(self), id, runner, against=against, tokenizer=tokenizer
+            )
 
     def _removed_numbers(self) -> Int64s:
         return np.flatnonzero(~self._stays)
@@ -359,3 +324,11 @@ class DeduplicationResult(TwoCollections):
     def _keeper_ids(self) -> KeeperIds:
         keepers, shares_ids = self._assignment.keepers, self._shares_ids
         return KeeperIds(self._documents, self._other, keepers, shares_ids=shares_ids)
+
+
+def outcome_of(result: DeduplicationResult) -> ResultOutcome:
+    """Return a result as shown to people."""
+    from neardup.stages.output import ResultOutcome
+
+    own, _ = collections_of(result)
+    return ResultOutcome(result.summary, result.removed, result.clusters, own)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,22 +20,15 @@ from neardup.files.inputs import Inputs, check_effect, passed_over, resolve_inpu
 from neardup.files.passes import keep_extracted
 from neardup.files.rows import Source
 from neardup.jobs.dedup.against import (
-    DENIED,
-    DENIED_BY_ESTIMATE,
-    INDEX,
-    INPUT,
-    Added,
-    Other,
-    add_survivors,
-    find_known,
+    Reference,
+    add_to_index,
+    count_sides,
     keeper_sides,
     name_sides,
     open_index,
 )
+from neardup.jobs.dedup.audit import Audit, audit_contents
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
-from neardup.matching.buckets import list_prefixes
-from neardup.matching.measures import Measure
-from neardup.matching.verify import overlaps_at_threshold
 from neardup.options.choices import (
     Clusters,
     Data,
@@ -48,11 +41,10 @@ from neardup.options.choices import (
 from neardup.options.documents import DedupOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
-from neardup.reading.sign import SignedBatches, counted_shingles, with_frequencies
+from neardup.reading.catalogue import Catalogue
+from neardup.reading.sign import counted_shingles
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
-from neardup.runs.runner import Runner
-from neardup.sketches.kind import wilson_intervals
 from neardup.stages.decide import (
     Contents,
     assign,
@@ -63,177 +55,33 @@ from neardup.stages.decide import (
     find_contents,
     sign_documents,
 )
-from neardup.stages.hints import hints_of_short, with_warning
 from neardup.stages.options import (
     DedupPlan,
     describe_inputs,
     describe_reading,
+    hints_of_short,
     plan_deduplication,
     to_be_counted,
+    with_warning,
 )
-from neardup.stages.selection import Groups, complete_summary, count_by_file, write_rows_by
+from neardup.stages.selection import complete_summary, count_by_file, write_rows_by
 from neardup.tables import (
     Assignment,
-    Bools,
-    Int32s,
-    Int64s,
-    KeyLists,
     Removals,
-    ShingleSets,
-    Uint64s,
-    WeightedSets,
-    offsets_of,
 )
 
 if TYPE_CHECKING:
     from neardup.outputs.summary_records import File
 
-# Audit: recall of sketches, estimated by comparing some documents with all.
 
-CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class Audit:
-    """Recall in a sample: similar pairs of sampled documents that share a bucket.
-
-    ``n_documents`` distinct texts were drawn; ``n_similar`` of them are similar to another, in
-    ``n_pairs`` pairs. ``recall`` is the mean share of a text's pairs that share a bucket; ``low``
-    and ``high`` bound the collection's recall with 95 % confidence; all three are None if no
-    sampled text is similar to another. ``n_kept`` sampled texts stay although a similar one before
-    them stays.
-    """
-
-    n_documents: int
-    n_similar: int
-    n_pairs: int
-    n_found: int
-    recall: float | None
-    low: float | None
-    high: float | None
-    n_kept: int
-
-    def describe(self) -> dict[str, object]:
-        """Return it as plain values for a summary."""
-        return {
-            "documents": self.n_documents,
-            "similar_documents": self.n_similar,
-            "similar_pairs": self.n_pairs,
-            "found_pairs": self.n_found,
-            "recall": self.recall,
-            "interval": None if self.low is None else [self.low, self.high],
-            "confidence": CONFIDENCE,
-            "kept_although_similar": self.n_kept,
-        }
+# A deduplication with checked options.
 
 
-def audit_contents(
-    batches: SignedBatches,
-    contents: Contents,
-    removals: Removals,
-    plan: DedupPlan,
-    runner: Runner,
-) -> Audit:
-    """Sample contents by the seed, without contents that stay in any case, and audit them.
-
-    All contents are read into memory.
-    """
-    documents = contents.in_keep_order()
-    n_contents, n_fixed = len(documents), contents.count_fixed(documents)
-    n_drawn = min(plan.options.audit or 0, n_contents - n_fixed)
-    generator = np.random.default_rng(plan.minhash.seed)
-    drawn = np.sort(generator.choice(n_contents - n_fixed, n_drawn, replace=False)) + n_fixed
-    stays = ~np.isin(documents, removals.documents)
-    bands = ([values for _, values in batches.band(band)] for band in range(batches.n_bands))
-    keys = np.stack([np.concatenate(values)[documents] for values in bands])
-    sets = contents.read_comparable(documents, plan.reading, runner)
-    return audit_recall(drawn, sets, plan.measure, keys, stays, runner)
-
-
-def audit_recall(
-    drawn: Int64s,
-    sets: ShingleSets | WeightedSets,
-    measure: Measure,
-    band_keys: Uint64s,
-    stays: Bools,
-    runner: Runner,
-) -> Audit:
-    """Compare the sampled documents exactly with all, and count pairs that share a bucket.
-
-    Parameters
-    ----------
-    drawn
-        Randomly sampled documents, numbered like the sets.
-    sets
-        Sets of all documents, in keep order; plain sets must not be empty.
-    measure
-        Measure; the later document of a pair is the removable one.
-    band_keys
-        Band keys of the same documents, of shape (n_bands, n).
-    stays
-        Mask of kept documents.
-
-    Notes
-    -----
-    Exact, as a join of the sampled documents with all: candidates come from prefix tokens. Memory
-    as ``list_prefixes``.
-    """
-    lists = list_prefixes(sets, measure)
-    members, starts = _invert(lists)
-
-    def look(document: int) -> tuple[int, int, bool]:
-        keys = lists.keys[lists.starts[document] : lists.starts[document + 1]]
-        meet = [members[starts[key] : starts[key + 1]] for key in keys.tolist()]
-        others = np.unique(np.concatenate([np.empty(0, np.int32), *meet])).astype(np.int64)
-        others = others[others != document]
-        later, earlier = np.maximum(others, document), np.minimum(others, document)
-        similar = others[overlaps_at_threshold(sets, later, earlier, measure) >= 0]
-        shares = (band_keys[:, similar] == band_keys[:, [document]]).any(axis=0)
-        beside = bool(stays[document] and stays[similar[similar < document]].any())
-        return len(similar), int(shares.sum()), beside
-
-    looked_at = []
-    for found in runner.map(look, drawn.tolist()):
-        looked_at.append(found)
-        runner.report("audit", len(looked_at), len(drawn))
-    seen = np.array(looked_at, np.int64).reshape(-1, 3)
-    n_pairs, n_found, n_kept = (int(total) for total in seen.sum(axis=0))
-    of_similar = seen[seen[:, 0] > 0]
-    if not len(of_similar):
-        return Audit(len(drawn), 0, 0, 0, None, None, None, n_kept)
-    # Pairs of one document are found or missed together, so documents are the unit. A mean of
-    # shares varies at most as much as one of as many 0 or 1 values.
-    recall = float((of_similar[:, 1] / of_similar[:, 0]).mean())
-    bounds = wilson_intervals(np.array([recall]), np.array([float(len(of_similar))]))
-    low, high = (float(bound[0]) for bound in bounds)
-    return Audit(len(drawn), len(of_similar), n_pairs, n_found, recall, low, high, n_kept)
-
-
-def _invert(lists: KeyLists) -> tuple[Int32s, Int64s]:
-    """List the documents of each key; documents of key k begin at ``starts[k]``."""
-    n_documents = len(lists.starts) - 1
-    owners: Int32s = np.repeat(np.arange(n_documents, dtype=np.int32), np.diff(lists.starts))
-    starts = offsets_of(lists.sizes)
-    return owners[np.argsort(lists.keys, kind="stable")], starts
-
-
-def _make_plan(
-    options: DedupOptions, *, has_other: bool, has_index: bool, on_spark: bool
-) -> DedupPlan | None:
-    """Check combinations of options; an index defines the plan."""
-    if on_spark and has_index and has_other:
+def _check_for_executors(options: DedupOptions, *, has_index: bool, has_other: bool) -> None:
+    """Raise for options that need all documents in one process."""
+    if has_index and has_other:
         message = "engine spark compares against an index alone; run once for each"
         raise InvalidParameterError(message, "engine")
-    if has_index:
-        options.check_no_preset()
-    plan = None if has_index else plan_deduplication(options, has_other=has_other)
-    if on_spark:
-        _check_for_executors(options if plan is None else plan.options, has_index=has_index)
-    return plan
-
-
-def _check_for_executors(options: DedupOptions, *, has_index: bool) -> None:
-    """Raise for options that need all documents in one process."""
     for name, is_given in (
         ("method", options.method != "minhash"),
         ("audit", options.audit is not None),
@@ -279,12 +127,13 @@ class DedupJob:
     ) -> None:
         self.options, self.index, self._resolve = options, index, resolve
         self._data, self._against = data, against
-        self.plan = _make_plan(
-            options,
-            has_other=against is not None,
-            has_index=index is not None,
-            on_spark=on_spark,
-        )
+        has_other, has_index = against is not None, index is not None
+        if has_index:
+            options.check_no_preset()
+        self.plan = None if has_index else plan_deduplication(options, has_other=has_other)
+        if on_spark:
+            options = options if self.plan is None else self.plan.options
+            _check_for_executors(options, has_index=has_index, has_other=has_other)
 
     @cached_property
     def sources(self) -> Inputs:
@@ -294,38 +143,31 @@ class DedupJob:
     @cached_property
     def others(self) -> Sequence[Source]:
         """The reference documents except index documents."""
-        if self._against is None:
-            return []
-        return self._resolve(self._against, self.options)
+        return [] if self._against is None else self._resolve(self._against, self.options)
 
     @contextmanager
-    def opened(self, engine: Engine) -> Iterator[Other]:
+    def opened(self, engine: Engine) -> Iterator[Reference]:
         """Resolve all inputs, and open the index within the block."""
         sources = self.sources
-        if self.plan is not None:
-            yield Other(self.plan, self.others)
+        if self.index is None:
+            assert self.plan is not None
+            yield Reference(self.plan, self.others)
             return
-        assert self.index is not None
         with open_index(self.index, sources, self.options, engine, self.others) as other:
             yield other
 
-    def key(self, other: Other) -> dict[str, Any] | None:
+    def key(self, other: Reference) -> dict[str, Any] | None:
         """Return the inputs that identify the work folder of a stopped run.
 
         None if inputs cannot be identified.
         """
-        key = key_of(
-            "dedup",
-            other.plan.options,
-            other.plan.reading.shingles.describe(),
-            inputs=self.sources,
-            against=other.sources,
-        )
+        options, scheme = other.plan.options, other.plan.reading.shingles.describe()
+        key = key_of("dedup", options, scheme, inputs=self.sources, against=other.sources)
         if key is not None and other.state is not None:
             key["index"] = [other.state]
         return key
 
-    def run(self, engine: Engine, other: Other) -> DeduplicationResult:
+    def run(self, engine: Engine, other: Reference) -> DeduplicationResult:
         """Run all stages before writing, against the opened references."""
         result = deduplicate_sources(engine, self.sources, other)
         if other.state is not None:
@@ -338,7 +180,7 @@ class DedupJob:
 
 
 def deduplicate_sources(
-    engine: Engine, sources: Sequence[Source], other: Other
+    engine: Engine, sources: Sequence[Source], other: Reference
 ) -> DeduplicationResult:
     """Run all stages before writing.
 
@@ -347,22 +189,21 @@ def deduplicate_sources(
     that counts documents. Documents of an index are looked up during the first pass; kept documents
     are added to a new state of it, and removed ones recorded.
     """
-    plan, against = other.plan, other.sources
-    check_effect(plan.options, sources, against)
-    keep_extracted(engine.workspace, sources, against)
+    plan = other.plan
+    check_effect(plan.options, sources, other.sources)
+    keep_extracted(engine.workspace, sources, other.sources)
     if plan.reading.needs_frequencies:
         with engine.stage("count"):
-            collections = to_be_counted(plan.options, sources, against)
-            frequencies = engine.count("count", counted_shingles(collections, plan.reading))
-        plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
+            collections = to_be_counted(plan.options, sources, other.sources)
+            plan = plan.weighed(engine.count("count", counted_shingles(collections, plan.reading)))
     with engine.stage("read") as note:
-        read = sign_documents(engine, sources, against, plan)
+        read = sign_documents(engine, sources, other.sources, plan)
         first_denied = None if other.index is None else other.index.first_denied
         contents = find_contents(engine, read, plan.keep, first_denied)
         note(documents=len(contents.firsts), distinct_texts=contents.count())
     try:
-        found = _decide(engine, read, contents, plan)
-        result = _conclude(engine, read, other, found)
+        decided = _decide(engine, read, contents, plan)
+        result = _conclude(engine, read, other, decided)
     finally:
         engine.release(read)
     write_rows_by(result, engine.write)
@@ -370,8 +211,8 @@ def deduplicate_sources(
 
 
 @dataclass(frozen=True)
-class _Found:
-    """Decision about contents, and its method.
+class _Decided:
+    """Removed contents, and the method.
 
     ``choice`` exists if the job has chosen the method, ``audit`` if it was requested.
     """
@@ -384,76 +225,76 @@ class _Found:
     audit: Audit | None = None
 
 
-def _decide(engine: Engine, read: Read, contents: Contents, plan: DedupPlan) -> _Found:
-    method, choice, runner = plan.options.method, None, engine.runner
+def _decide(engine: Engine, read: Read, contents: Contents, plan: DedupPlan) -> _Decided:
+    """Compare contents by the method of the plan, or by the cheaper one."""
+    method, choice, audit, runner = plan.options.method, None, None, engine.runner
     if method == "auto":
         with engine.stage("choose method") as note:
             choice = choose_method(contents, plan, runner)
-            note(method=choice["chosen"])
-        method = choice["chosen"]
+            method = choice["chosen"]
+            note(method=method)
     if plan.keep.keeps_none:
-        return _Found(plan, contents, Removals.joined([]), method)
+        return _Decided(plan, contents, Removals.joined([]), method)
     if method == "exact" or plan.options.audit:
         option = "audit" if method == "minhash" else "method"
         check_fits(contents, plan, engine.workspace, option)
     if method == "exact":
-        return _Found(plan, contents, choose_exactly(contents, plan, runner), method, choice)
-    removals, audit = choose_by_buckets(engine, read, contents, plan), None
-    if plan.options.audit:
-        with engine.stage("audit"):
-            audit = audit_contents(read.known, contents, removals, plan, runner)
-    return _Found(plan, contents, removals, method, choice, audit)
+        removals = choose_exactly(contents, plan, runner)
+    else:
+        removals = choose_by_buckets(engine, read, contents, plan)
+        if plan.options.audit:
+            with engine.stage("audit"):
+                audit = audit_contents(read.known, contents, removals, plan, runner)
+    return _Decided(plan, contents, removals, method, choice, audit)
 
 
-def _conclude(engine: Engine, read: Read, against: Other, found: _Found) -> DeduplicationResult:
-    """Extend the decision to all documents, and add kept documents to a new index state."""
-    contents, index = found.contents, against.index
-    assignment = assign(contents, found.removals)
-    if found.plan.keep.keeps_none:
+def _conclude(
+    engine: Engine, read: Read, reference: Reference, decided: _Decided
+) -> DeduplicationResult:
+    """Extend the removals to all documents, and add kept documents to a new index state."""
+    contents, index, plan = decided.contents, reference.index, decided.plan
+    assignment = assign(contents, decided.removals)
+    if plan.keep.keeps_none:
         assignment = assignment.with_firsts(contents.n_others)
-    has_files = bool(against.sources)
-    other, sides, names = contents.other, None, None
+    other, sides, has_files = contents.other, None, bool(reference.sources)
+    summary: dict[str, Any] = {}
     if index is not None and contents.earlier is not None:
         other = other.behind(index.ids_gone_for(contents.earlier.index_documents))
         sides = keeper_sides(index, contents, assignment)
-        names = name_sides(sides, has_files=has_files)
-    added: dict[str, int] = {}
-    if (new := against.new) is not None:
-        assert sides is not None
-        # The index records documents removed in favour of its own or of an added one.
-        went = ~assignment.stays & ((sides == INPUT) | (sides == INDEX))
-        with engine.stage("add") as note:
-            own = contents.own
-            are_known = find_known(new.index, read.known.of_last, own, assignment)
-            # In a repeated run they stay as before, unless a file now has them, or they are denied.
-            are_known &= (sides == INPUT) | (sides == INDEX)
-            assignment = assignment.without(are_known)
-            stay = assignment.stays & own.is_document & ~are_known
-            what = Added(stay, went & ~are_known)
-            n_added = add_survivors(engine, read, new, other, assignment, what)
-            note(documents=n_added)
-        added = {"documents_added": n_added, "documents_known": int(are_known.sum())}
-    summary = _summarise(engine, found, assignment, index) | added
-    if sides is not None:
-        n_exact, n_estimated = (int((sides == each).sum()) for each in (DENIED, DENIED_BY_ESTIMATE))
-        summary["documents_denied"] = {"exact": n_exact, "estimated": n_estimated}
-        if has_files:
-            summary["removed_for_index"] = int(((sides == INDEX) & ~assignment.stays).sum())
+        if reference.new is not None:
+            with engine.stage("add") as note:
+                assignment, added = add_to_index(
+                    engine, read, reference.new, other, assignment, sides
+                )
+                note(documents=added["documents_added"])
+            summary = added
+        summary |= count_sides(sides, assignment, has_files=has_files)
+    summary = _summarise(engine, decided, other, assignment, index) | summary
     # Equal ids in files are of different documents.
-    shares_ids = found.plan.options.add and not has_files
+    shares_ids = plan.options.add and not has_files
+    names = None if sides is None else name_sides(sides, has_files=has_files)
     return DeduplicationResult(
         contents.own, other, assignment, summary, shares_ids=shares_ids, sides=names
     )
 
 
 def _summarise(
-    engine: Engine, found: _Found, assignment: Assignment, index: OpenDocuments | None
+    engine: Engine,
+    decided: _Decided,
+    others: Catalogue,
+    assignment: Assignment,
+    index: OpenDocuments | None,
 ) -> dict[str, Any]:
     """Return the content of ``summary.json``; writing adds its time.
 
     With an index, there are no hints, because its options are fixed.
     """
-    plan, contents, removals, method = found.plan, found.contents, found.removals, found.method
+    plan, contents, removals, method = (
+        decided.plan,
+        decided.contents,
+        decided.removals,
+        decided.method,
+    )
     own, other = contents.own, contents.other
     n_documents = int(own.is_document.sum())
     n_removed = int((~assignment.stays).sum())
@@ -496,16 +337,15 @@ def _summarise(
     if plan.reading.weighted:
         summary["scheme"] |= plan.reading.weighted.describe()
     # Index documents have only ids, and belong to no file.
-    others = Groups.of_files(other).behind(contents.n_others - len(other))
     summary["by_file"] = count_by_file(own, others, assignment)
     summary |= describe_inputs(own.sources, other.sources)
     summary |= describe_reading(plan.options, own)
     complete_summary(summary, engine.runner)
     summary["versions"] = versions()
-    if found.choice:
-        summary["method_choice"] = found.choice
-    if found.audit:
-        summary["audit"] = found.audit.describe()
+    if decided.choice:
+        summary["method_choice"] = decided.choice
+    if decided.audit:
+        summary["audit"] = decided.audit.describe()
     if plan.options.clusters == "components":
         summary["removed_beyond_survivors"] = removals.n_beyond
     summary["hints"] = []

@@ -46,8 +46,7 @@ from neardup.options.option import merge
 from neardup.reading.where import Condition, rows_where
 from neardup.results import DocumentSearchResult, Match, Matches, MatchWithColumns
 from neardup.runs.runner import Runner
-from neardup.stages.hints import with_warning
-from neardup.stages.options import make_document_scheme
+from neardup.stages.options import make_document_scheme, with_warning
 from neardup.stages.sketches import Sketches
 
 

@@ -30,8 +30,7 @@ from neardup.reading.where import Condition, describe_filtered, rows_where
 from neardup.results import SkippedRow, describe_ids, describe_skipped
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
-from neardup.stages.hints import hints_of_letters, hints_of_short, with_warning
-from neardup.stages.options import columns_of
+from neardup.stages.options import columns_of, hints_of_letters, hints_of_short, with_warning
 from neardup.stages.selection import as_list_of_ids
 
 if TYPE_CHECKING:
@@ -352,7 +351,7 @@ class AnyIndex(Generic[H, R]):
         """
         wanted, runner = as_list_of_ids(ids), Runner(self._workers)
         self._settle(runner)
-        return cast(R, remove(self._handle, wanted, runner, deny=deny))
+        return cast("R", remove(self._handle, wanted, runner, deny=deny))
 
     def compact(self, *, run: RunOptions | None = None) -> CompactionResult:
         """Write the index anew, without what was removed, in as few segments as possible.

@@ -39,8 +39,7 @@ from neardup.passages.shared import SharedPassages
 from neardup.reading.where import rows_where
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
-from neardup.stages.hints import with_warning
-from neardup.stages.options import columns_of
+from neardup.stages.options import columns_of, with_warning
 from neardup.text.tokenizers import KNOWN_NAMES
 
 

@@ -21,7 +21,7 @@ from neardup.options.choices import (
 from neardup.options.documents import PairOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
-from neardup.stages.hints import with_warning
+from neardup.stages.options import with_warning
 
 # Pairs that are converted to Python values together.
 _AT_ONCE = 1 << 12

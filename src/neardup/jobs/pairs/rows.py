@@ -18,9 +18,9 @@ from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, Source
 from neardup.jobs.pairs.spelling import Speller
 from neardup.matching.join import FilterCounts, Scored, check_limit
-from neardup.reading.catalogue import Catalogue
+from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.sign import columns_there, numbers_of, text_of, where_to_have
-from neardup.reading.texts import IdLookup, Values, read_values
+from neardup.reading.texts import Values, read_values
 from neardup.results import TableResult
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.progress import counted

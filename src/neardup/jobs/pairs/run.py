@@ -57,8 +57,7 @@ from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
-from neardup.stages.hints import hints_of_short
-from neardup.stages.options import to_be_counted
+from neardup.stages.options import hints_of_short, to_be_counted
 from neardup.stages.tables import metadata_of
 from neardup.tables import Bools, Floats, Int64s, ScoredPairs, Uint64s
 

@@ -13,7 +13,7 @@ from neardup.files.destinations import check_room
 from neardup.files.inputs import resolve_inputs
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.remote import Url
-from neardup.jobs.dedup.against import Other
+from neardup.jobs.dedup.against import Reference
 from neardup.jobs.dedup.run import deduplicate_sources
 from neardup.options.documents import DedupOptions
 from neardup.runs.runner import Runner
@@ -35,7 +35,7 @@ def run(tmp_path, monkeypatch, *, memory: int) -> tuple[dict[str, int], Workspac
     sources = resolve_inputs(str(tmp_path / "a.jsonl"), options)
     sizes: dict[str, int] = {}
     with Workspace(memory, WorkFolder.temporary(tmp_path)) as workspace:
-        deduplicate_sources(ThreadEngine(Runner(1), workspace), sources, Other(plan, []))
+        deduplicate_sources(ThreadEngine(Runner(1), workspace), sources, Reference(plan, []))
         if workspace.work.folder.exists():
             for path in workspace.work.folder.iterdir():
                 name = path.name.partition("-")[0]

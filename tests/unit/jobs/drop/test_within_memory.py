@@ -66,14 +66,9 @@ def test_drop__names_that_are_not_there(folder):
 
 @pytest.mark.parametrize("mask", [0, 1, 2**64 - 1])
 def test_drop__whatever_the_hashes_of_ids(folder, monkeypatch, mask):
-    """Digests that begin alike are told apart."""
-    real = id_table.digest_ids
-
-    def digests(ids):
-        first, second = real(ids)
-        return first & np.uint64(mask), second
-
-    monkeypatch.setattr("neardup.jobs.drop.digest_ids", digests)
+    """Ids of one hash are distinguished."""
+    real = id_table.hash_ids
+    monkeypatch.setattr(id_table, "hash_ids", lambda ids: real(ids) & np.uint64(mask))
     with (folder / "named.txt").open("a") as file:
         file.write("nobody\n0-0\n")
     found = drop(folder, IN_MEMORY, missing="ignore")
