@@ -18,7 +18,7 @@ from neardup.matching.bands import Banding
 from neardup.matching.measures import MEASURE_NAMES, Measure, make_measure
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.options.groups import ShingleOptions
-from neardup.reading.sign import ReadingPlan, sketch_lists, with_frequencies
+from neardup.reading.sign import ReadingPlan, with_frequencies
 from neardup.reports.examples import Document, compare_documents, example_lines, printable
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
@@ -402,14 +402,12 @@ class DecidingScheme:
         A text without tokens is not in a bucket.
         """
         plan = self.reading
-        if plan.banding is None or plan.minhash is None:
+        if plan.banding is None:
             return None
         tokens = plan.shingles.tokenizer.hash_tokens(texts)
         if not np.diff(tokens.offsets).all():
             return ()
-        (first, second), _ = sketch_lists(
-            tokens, plan.shingles, plan.minhash, plan.banding, plan.weighted
-        )
+        (first, second), _ = plan.sketch(tokens)
         return tuple(np.flatnonzero(first == second).tolist())
 
 

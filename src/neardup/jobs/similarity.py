@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -54,21 +53,7 @@ class Extracted(NamedTuple):
     key: Any
 
 
-class _Scorer(ABC):
-    """Compare texts by a measure and given options."""
-
-    @abstractmethod
-    def similarity(self, a: str, b: str) -> float:
-        """Return the similarity of two texts."""
-
-    @abstractmethod
-    def best(
-        self, query: str, texts: Sequence[str], threshold: Number | None, limit: int
-    ) -> list[tuple[int, float]]:
-        """Return the positions of the most similar texts, and their similarities."""
-
-
-class _EditScorer(_Scorer):
+class _EditScorer:
     """Compare strings of characters by RapidFuzz, or strings of other tokens."""
 
     def __init__(self, options: SimilarityOptions) -> None:
@@ -95,7 +80,7 @@ class _EditScorer(_Scorer):
         return [(near.place, near.similarity) for near in found]
 
 
-class _SetScorer(_Scorer):
+class _SetScorer:
     """Compares sets of shingles, or weighted ones."""
 
     def __init__(self, options: SimilarityOptions) -> None:
@@ -178,6 +163,9 @@ def _sliced(texts: Sequence[str]) -> Iterable[tuple[int, Sequence[str]]]:
         if n_bytes >= _SLICE_BYTES or stop == len(texts):
             yield start, texts[start:stop]
             start, n_bytes = stop, 0
+
+
+_Scorer = _EditScorer | _SetScorer
 
 
 def _make_scorer(options: SimilarityOptions) -> _Scorer:

@@ -664,15 +664,10 @@ def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bool
     Without ``stays``, there is no folder of removed documents.
     """
     is_document = documents.is_document
-    if is_document.all():
-        # Uniform masks would take a byte per document.
-        none = np.broadcast_to(np.False_, len(documents))
-        if stays is None:
-            return {"kept": is_document, SKIPPED: none}
-        return {"kept": stays, "removed": ~stays, SKIPPED: none}
-    if stays is None:
-        return {"kept": is_document, SKIPPED: ~is_document}
-    return {"kept": stays & is_document, "removed": ~stays, SKIPPED: ~is_document}
+    sides = {"kept": is_document}
+    if stays is not None:
+        sides = {"kept": stays & is_document, "removed": ~stays}
+    return sides | {SKIPPED: ~is_document}
 
 
 def _reader(
@@ -704,19 +699,19 @@ def write_lines(
 
     stays = stays & documents.is_document
     count = runner.counter("write", len(documents))
-
-    def prepare(
-        writer: RowWriter,
-        read: Callable[[RowBlock | Place, slice], RowBlock],
-        item: tuple[RowBlock | Place, slice],
-    ) -> tuple[Any, int]:
-        block = read(*item)
-        return writer.prepare(block, stays[item[1]]), len(block)
-
     for number, source in enumerate(documents.sources):
+        read = _reader(documents, source, change)
         with lines_writer(source, destination) as writer:
-            work = partial(prepare, writer, _reader(documents, source, change))
-            for prepared, n_rows in runner.map(work, unread_blocks(documents, number)):
+
+            def prepare(
+                item: tuple[RowBlock | Place, slice],
+                writer: RowWriter = writer,
+                read: Callable[[RowBlock | Place, slice], RowBlock] = read,
+            ) -> tuple[Any, int]:
+                block = read(*item)
+                return writer.prepare(block, stays[item[1]]), len(block)
+
+            for prepared, n_rows in runner.map(prepare, unread_blocks(documents, number)):
                 writer.append(prepared)
                 count(n_rows)
 

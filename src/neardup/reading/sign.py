@@ -138,6 +138,18 @@ class ReadingPlan:
         tokens = self.shingles.tokenizer.hash_tokens(texts)
         return weighted_sets(tokens, self.shingles, self.weighted)
 
+    def sketch(self, token_lists: TokenLists) -> tuple[Uint64s, list[Filters]]:
+        """Return the band keys of documents, and filters for a measure of plain sets."""
+        assert self.minhash is not None
+        assert self.banding is not None
+        n_bands, n_rows = self.banding.bands, self.banding.rows
+        if self.weighted is not None and isinstance(self.minhash, WeightedMinHashScheme):
+            sets = weighted_sets(token_lists, self.shingles, self.weighted)
+            return band_keys(weighted_signatures(sets, self.minhash), n_bands, n_rows), []
+        lists = shingle_lists(token_lists, self.shingles)
+        filters = [make_filters(lists, self.filters_for)] if self.filters_for else []
+        return band_keys(minhash_signatures(lists, self.minhash), n_bands, n_rows), filters
+
     def for_other(self, columns: ColumnNames) -> ReadingPlan:
         """Return the plan for another collection, without ranks."""
         return replace(self, columns=columns, with_lengths=False)
@@ -248,34 +260,20 @@ def sign_block(
             looked_up.append(signed)
         else:
             digests[rows] = digest(token_lists)
-            if plan.minhash and plan.banding:
-                scheme, banding = plan.minhash, plan.banding
-                keys[rows], own = sketch_lists(
-                    token_lists,
-                    plan.shingles,
-                    scheme,
-                    banding,
-                    plan.weighted,
-                    plan.filters_for,
-                )
+            if n_bands:
+                keys[rows], own = plan.sketch(token_lists)
                 filters += own
         start += len(part)
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
     n_tokens[is_bad] = BAD
     return SignedBlock(
-        numbers=block.numbers,
-        n_tokens=n_tokens,
+        **vars(listed(block, parsed, n_tokens, with_lengths=plan.with_lengths)),
         digests=Digests(digests, n_tokens > 0),
         keys=keys,
         filters=join_filters(filters) if filters else None,
         # All at once, which is much faster than in slices.
         earlier=None if plan.look_up is None else plan.look_up.find(looked_up),
         blocking_keys=read_blocking_keys(block, plan.blocking, is_bad) if plan.blocking else None,
-        text_bytes=int(texts.offsets[-1] - texts.offsets[0]),
-        lengths=text_lengths(parsed.text) if plan.with_lengths else None,
-        ids=parsed.id,
-        order=parsed.order,
-        skipped=parsed.skipped,
     )
 
 
@@ -286,24 +284,6 @@ def text_lengths(texts: pa.Array) -> Int64s:
     count = pc.binary_length if is_binary(texts.type) else pc.utf8_length
     lengths: Int64s = pc.fill_null(count(texts), 0).to_numpy().astype(np.int64)
     return lengths
-
-
-def sketch_lists(
-    token_lists: TokenLists,
-    shingles: ShingleScheme,
-    scheme: MinHashScheme,
-    banding: Banding,
-    weighted: WeightedScheme | None = None,
-    filters_for: Measure | None = None,
-) -> tuple[Uint64s, list[Filters]]:
-    """Return the band keys of documents, and filters for a measure of plain sets."""
-    if weighted is None or not isinstance(scheme, WeightedMinHashScheme):
-        lists = shingle_lists(token_lists, shingles)
-        signatures = minhash_signatures(lists, scheme)
-        filters = [make_filters(lists, filters_for)] if filters_for else []
-        return band_keys(signatures, banding.bands, banding.rows), filters
-    signatures = weighted_signatures(weighted_sets(token_lists, shingles, weighted), scheme)
-    return band_keys(signatures, banding.bands, banding.rows), []
 
 
 def hash_tokens(

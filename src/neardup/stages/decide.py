@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -64,21 +63,18 @@ if TYPE_CHECKING:
 # Contents: documents with equal tokens, known by their first document in keep order.
 
 
-class NumberedContents(ABC):
-    """Documents of consecutive collections, grouped by equal content.
+@dataclass(frozen=True)
+class NumberedContents:
+    """Documents of some collections, numbered together, and grouped by equal content.
 
     A content is identified by its first document in keep order: ``firsts`` has it for each
     document, -1 for a document without tokens. ``ranks`` are the documents' positions in keep
     order, None if they are in keep order.
     """
 
+    catalogues: tuple[Catalogue, ...]
     firsts: Int64s
-    ranks: Int64s | None
-
-    @property
-    @abstractmethod
-    def catalogues(self) -> tuple[Catalogue, ...]:
-        """The collections, in the order of document numbers."""
+    ranks: Int64s | None = None
 
     @property
     def is_content(self) -> Bools:
@@ -180,11 +176,17 @@ class Contents(NumberedContents):
     further part.
     """
 
-    own: Catalogue
-    other: Catalogue
-    firsts: Int64s
-    ranks: Int64s | None
     earlier: Earlier | None = None
+
+    @property
+    def own(self) -> Catalogue:
+        """The collection whose documents may be removed."""
+        return self.catalogues[1]
+
+    @property
+    def other(self) -> Catalogue:
+        """The reference collection."""
+        return self.catalogues[0]
 
     @property
     def is_content(self) -> Bools:
@@ -206,11 +208,6 @@ class Contents(NumberedContents):
     def count(self) -> int:
         """Count all contents."""
         return int(np.count_nonzero(super().is_content))
-
-    @property
-    def catalogues(self) -> tuple[Catalogue, Catalogue]:
-        """Both collections, in the order of document numbers."""
-        return self.other, self.own
 
     def in_keep_order(self) -> Int64s:
         """Return the documents of contents; documents that stay in any case come first."""
@@ -255,7 +252,7 @@ def find_contents(
         ranks[len(other) + order] = np.arange(len(other), len(ranks))
     firsts = find_firsts(engine, read, ranks)
     earlier = None if first_denied is None else Earlier.of(read.known, first_denied)
-    return Contents(own, other, firsts, ranks, earlier)
+    return Contents(read.catalogues, firsts, ranks, earlier)
 
 
 # Memory per document while equal digests are grouped, or equal keys of a band.

@@ -46,7 +46,7 @@ def signed(draw):
     ranks = None if own_order is None else np.array([*range(n_other), *own_order], np.int64)
     tokens = np.array(n_tokens, np.int64)
     other, own = map(Sized, np.split(tokens, [n_other]))
-    return keys, Contents(own, other, np.array(firsts, np.int64), ranks)
+    return keys, Contents((other, own), np.array(firsts, np.int64), ranks)
 
 
 class Sized:

@@ -31,7 +31,6 @@ from neardup.matching.join import (
 from neardup.matching.measures import Hamming, Measure
 from neardup.matching.set_join import HammingJoin, SetJoin, SetSizes
 from neardup.options.choices import Algorithm
-from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import ContentTable
 from neardup.runs.arrays import AnyArray
 from neardup.runs.runner import Runner
@@ -63,19 +62,10 @@ from neardup.tables import (
 class PairContents(NumberedContents):
     """Documents of one collection, or of two with the left ones numbered first."""
 
-    collections: tuple[Catalogue, ...]
-    firsts: Int64s
-    ranks: None = None
-
-    @property
-    def catalogues(self) -> tuple[Catalogue, ...]:
-        """The collections."""
-        return self.collections
-
     @property
     def n_left(self) -> int | None:
         """Number of documents in the left collection, None for a self-join."""
-        return None if len(self.collections) == 1 else len(self.collections[0])
+        return None if len(self.catalogues) == 1 else len(self.catalogues[0])
 
     @property
     def are_shared(self) -> Bools:
