@@ -84,17 +84,16 @@ def to_be_counted(
     return [(against, other_columns_of(options)), (sources, columns_of(options))]
 
 
-def reading_plan(options: DocumentOptions, *, order: tuple[str, ...] = ()) -> ReadingPlan:
-    """Make the plan of reading; ``order`` are columns that rank documents."""
+def reading_plan(options: DocumentOptions) -> ReadingPlan:
+    """Make a plan of reading without sketches and ranks."""
     shingles = shingle_scheme(options.with_tokenizer("words"))
-    columns = replace(columns_of(options), order=order)
-    return ReadingPlan(columns, shingles, skip_bad=options.skip_bad)
+    return ReadingPlan(columns_of(options), shingles, skip_bad=options.skip_bad)
 
 
 def choose_bands(options: BandOptions, measure: Measure) -> tuple[Banding, MinHashScheme]:
     """Choose bands for the recall, unless they are given."""
     num_perm = 128 if options.num_perm is None else options.num_perm
-    scheme = MinHashScheme(num_perm, 42 if options.seed is None else options.seed)
+    kind = WeightedMinHashScheme if measure.is_weighted else MinHashScheme
     try:
         if options.bands is not None:
             bands, rows = map(int, options.bands)
@@ -104,7 +103,7 @@ def choose_bands(options: BandOptions, measure: Measure) -> tuple[Banding, MinHa
             banding = choose_banding(measure.least_jaccard, recall, num_perm)
     except InvalidParameterError as error:
         raise InvalidParameterError(str(error), "recall", "num_perm") from None
-    return banding, replace(scheme, num_perm=banding.num_perm)
+    return banding, kind(banding.num_perm, 42 if options.seed is None else options.seed)
 
 
 def weights_for(options: WeightOptions, measure: Measure) -> WeightedScheme | None:
@@ -128,8 +127,6 @@ def make_document_scheme(options: DocumentSchemeOptions) -> DocumentScheme:
     measure = make_measure(options.measure, options.threshold)
     weighted = weights_for(options, measure)
     banding, minhash = choose_bands(options, measure)
-    if weighted:
-        minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
     usual = 5 if weighted is None else 1
     shingles = shingle_scheme(options.but(ngram=usual if options.ngram is None else options.ngram))
     # The check has left a name, or a tuple of several.
@@ -275,20 +272,20 @@ def plan_deduplication(options: DedupOptions, *, has_other: bool = True) -> Dedu
     weighted = weights_for(options, measure)
     if weighted and options.ngram is None:
         options = options.but(ngram=1)
-    if options.method == "exact":
-        # Bands are unused, and a low threshold may not allow the recall.
-        banding, minhash = Banding(1, 1), MinHashScheme(1)
-    else:
+    # Bands are unused by method exact, and a low threshold may not allow the recall.
+    is_exact = options.method == "exact"
+    banding, minhash = Banding(1, 1), MinHashScheme(1)
+    if not is_exact:
         banding, minhash = choose_bands(options, measure)
-        if weighted:
-            minhash = WeightedMinHashScheme(minhash.num_perm, minhash.seed)
-    reading = replace(
-        reading_plan(options, order=keep.columns),
-        minhash=None if options.method == "exact" else minhash,
-        banding=None if options.method == "exact" else banding,
+    reading = ReadingPlan(
+        replace(columns_of(options), order=keep.columns),
+        shingle_scheme(options.with_tokenizer("words")),
+        minhash=None if is_exact else minhash,
+        banding=None if is_exact else banding,
+        skip_bad=options.skip_bad,
         with_lengths=keep.by_length,
         weighted=weighted,
-        filters_for=None if weighted or options.method == "exact" else measure,
+        filters_for=None if weighted or is_exact else measure,
     )
     return DedupPlan(options, measure, banding, minhash, keep, reading)
 
