@@ -27,11 +27,11 @@ OPTIONS = [
     "--against others.jsonl",
     "--against others.jsonl --keep longest --clusters components",
     "--measure weighted-jaccard",
-    "--measure weighted-jaccard --tf log --idf standard --clusters components",
-    "--measure weighted-jaccard --tf binary --idf unary --against others.jsonl",
+    "--measure weighted-jaccard --clusters components",
+    "--measure weighted-jaccard --against others.jsonl",
     "--measure max-containment --threshold 0.7",
     "--measure containment --threshold 0.9 --against others.jsonl",
-    "--measure cosine --occurrences numbered",
+    "--measure cosine",
     "--id-column= --format parquet",
 ]
 
