@@ -33,8 +33,7 @@ from neardup.results import (
     describe_skipped,
 )
 from neardup.runs.runner import release_memory
-from neardup.stages.hints import hints_of_letters
-from neardup.stages.options import columns_of
+from neardup.stages.options import columns_of, hints_of_letters
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
