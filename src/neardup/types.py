@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.lazy import load_name
 
 if TYPE_CHECKING:
-    from neardup.index.changes import CompactionResult, RemovalResult
+    from neardup.index.index import CompactionResult, RemovalResult
     from neardup.jobs.compare_result import CompareResult
     from neardup.jobs.cut.cut import CutResult
     from neardup.jobs.dedup.deduplication_result import DeduplicationResult
@@ -53,7 +53,7 @@ __all__ = [
 _HOMES = {
     "AdditionResult": "neardup.jobs.index.index",
     "ClusterResult": "neardup.jobs.estimate",
-    "CompactionResult": "neardup.index.changes",
+    "CompactionResult": "neardup.index.index",
     "CompareResult": "neardup.jobs.compare_result",
     "CutResult": "neardup.jobs.cut.cut",
     "Data": "neardup.options.choices",
@@ -69,7 +69,7 @@ _HOMES = {
     "PairResult": "neardup.jobs.pairs.rows",
     "PassageResult": "neardup.results",
     "RemoteIndex": "neardup.service.client",
-    "RemovalResult": "neardup.index.changes",
+    "RemovalResult": "neardup.index.index",
     "Report": "neardup.reports.page",
 }
 

@@ -40,7 +40,7 @@ from neardup.options.presets import preset_option
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
-    from neardup.index.changes import RemovalResult
+    from neardup.index.index import RemovalResult
     from neardup.jobs.index.index import AdditionResult
 
 # Documents that are named one by one.

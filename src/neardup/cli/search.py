@@ -168,7 +168,7 @@ def _search_passages(
 ) -> tuple[PassageResult, list[str]]:
     from neardup.index.handle import SeenFolder
     from neardup.jobs.search_passages import search_passages
-    from neardup.passages.shared import SharedPassages
+    from neardup.passages.index import SharedPassages
 
     shared = SharedPassages(index, SeenFolder(folder))
     result = search_passages(engine, shared, queries, options)

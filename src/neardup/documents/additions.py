@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 from neardup.documents.delta import Delta, Searchable
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import find_answers, find_denied
-from neardup.documents.one_text import Tokens, make_query
-from neardup.documents.queries import Queries, queries_of_texts, sets_of_texts
+from neardup.documents.queries import Queries, Tokens, make_query, queries_of_texts, sets_of_texts
 from neardup.documents.records import (
     DocumentBatch,
     digests_in,
@@ -39,7 +38,8 @@ from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.problems import listed_names
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.index.changes import (
+from neardup.index.handle import OpenFiles, store_frequencies
+from neardup.index.index import (
     Addition,
     CompactionResult,
     RemovalResult,
@@ -49,7 +49,6 @@ from neardup.index.changes import (
     wanted_ids,
     without,
 )
-from neardup.index.handle import OpenFiles, store_frequencies
 from neardup.index.segments import pack_table
 from neardup.index.store import Manifest, PendingRecord, free_name
 from neardup.passages.documents import PassageReading

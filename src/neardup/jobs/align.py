@@ -59,12 +59,11 @@ from neardup.passages.documents import (
     read_documents,
     runs_of,
 )
-from neardup.passages.index import PassageHandle
+from neardup.passages.index import PassageHandle, SharedPassages
 from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
 from neardup.passages.matches import match_table, schema_of, with_id_types
 from neardup.passages.places import Placer, count_marked
 from neardup.passages.scheme import PassageScheme
-from neardup.passages.shared import SharedPassages
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner, release_memory

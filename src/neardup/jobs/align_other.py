@@ -18,8 +18,8 @@ from neardup.engine.opening import are_short
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import told_apart
 from neardup.files.rows import RowBlock, Source
-from neardup.index.changes import Addition, RowPlaces
 from neardup.index.handle import SeenFolder
+from neardup.index.index import Addition, RowPlaces
 from neardup.index.store import SEGMENTS, Manifest, SegmentRecord, free_name, index_named, kind_of
 from neardup.options.choices import InverseFrequency
 from neardup.options.kinds import exact_fraction, percent_of
@@ -33,7 +33,7 @@ from neardup.options.presets import PassagePreset, describe_preset, passages_for
 from neardup.passages.additions import gather, index_in_memory, segment_tokens_within
 from neardup.passages.align import AlignmentPlan, make_alignment_plan, make_window_scheme, step_of
 from neardup.passages.documents import DocumentBlock, PassageReading, read_document_block
-from neardup.passages.index import OpenPassages, PassageHandle, open_segments
+from neardup.passages.index import OpenPassages, PassageHandle, SharedPassages, open_segments
 from neardup.passages.plan import candidate_probability, make_search_plan
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.seeds import (
@@ -44,7 +44,6 @@ from neardup.passages.seeds import (
     share_of_jaccard,
 )
 from neardup.passages.segment import write_segment
-from neardup.passages.shared import SharedPassages
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, other_columns_of

@@ -16,7 +16,8 @@ import pyarrow.compute as pc
 from neardup.files.ids import as_text
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, Source
-from neardup.index.changes import (
+from neardup.index.handle import OpenFiles, store_frequencies
+from neardup.index.index import (
     Addition,
     CompactionResult,
     RemovalResult,
@@ -25,7 +26,6 @@ from neardup.index.changes import (
     wanted_ids,
     without,
 )
-from neardup.index.handle import OpenFiles, store_frequencies
 from neardup.index.store import Manifest, PendingRecord, SegmentRecord, free_name
 from neardup.options.option import no_effect
 from neardup.passages.documents import (
@@ -34,11 +34,13 @@ from neardup.passages.documents import (
     join_blocks,
     read_documents,
 )
-from neardup.passages.index import OpenPassages, PassageHandle, open_segments
-from neardup.passages.pending import (
+from neardup.passages.index import (
     MOST_PENDING,
     MOST_PENDING_TOKENS,
+    OpenPassages,
+    PassageHandle,
     PendingSegment,
+    open_segments,
     pack_block,
     unpack_block,
 )

@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.passes import ReadingPass, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.index.changes import RowPlaces
+from neardup.index.index import RowPlaces
 from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, Uint64s, offsets_of
 from neardup.text.tokenizers import Tokenizer
 

@@ -18,9 +18,9 @@ import pyarrow.ipc
 
 from neardup import errors
 from neardup.documents.additions import DocumentRemovalResult
-from neardup.documents.one_text import Tokens
+from neardup.documents.queries import Tokens
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ServiceError
-from neardup.index.changes import CompactionResult, RemovalResult
+from neardup.index.index import CompactionResult, RemovalResult
 from neardup.jobs.index.index import Page
 from neardup.options.choices import IndexKind
 from neardup.options.kinds import Seconds

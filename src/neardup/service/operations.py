@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from neardup.errors import InvalidParameterError
-from neardup.index.snapshot import Snapshot, open_snapshot
+from neardup.index.segments import Snapshot, open_snapshot
 from neardup.options.groups import ReadOptions, RunOptions
 from neardup.service import messages as m
 from neardup.service import worker_processes

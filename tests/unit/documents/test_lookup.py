@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from neardup import DocumentIndex
-from neardup.documents.one_text import make_query
-from neardup.documents.queries import Sought, join_queries
+from neardup.documents.queries import Sought, join_queries, make_query
 from neardup.documents.segment import DocumentSegment
 from neardup.runs.progress import asking
 from tests.calls import grouped

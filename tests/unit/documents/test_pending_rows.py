@@ -11,7 +11,7 @@ import pytest
 from neardup import DocumentIndex
 from neardup.documents.delta import Delta
 from neardup.documents.lookup import find_hits
-from neardup.documents.one_text import make_query
+from neardup.documents.queries import make_query
 from neardup.index.store import read_manifest
 from tests.calls import grouped
 from tests.document_indexes import OPTIONS, WEIGHTED

@@ -12,7 +12,7 @@ import pytest
 from neardup import PassageIndex, ReadOptions, RunOptions
 from neardup.index.store import read_manifest
 from neardup.passages.documents import DocumentBlock
-from neardup.passages.pending import pack_block, unpack_block
+from neardup.passages.index import pack_block, unpack_block
 from neardup.tables import TokenLists, TokenSpans
 from tests.calls import grouped
 

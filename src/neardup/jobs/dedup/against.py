@@ -20,7 +20,7 @@ from neardup.engine.engine import Engine, Read, Revisited
 from neardup.engine.opening import state_of_index
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames, Source
-from neardup.index.changes import check_unknown
+from neardup.index.index import check_unknown
 from neardup.index.store import created_index, index_named
 from neardup.matching.keep import parse_keep
 from neardup.matching.measures import Measure

@@ -18,9 +18,8 @@ from neardup.engine.opening import open_runner
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect, passed_over, resolve_inputs
 from neardup.files.rows import ColumnNames, Source
-from neardup.index.changes import Addition, CompactionResult, RemovalResult
 from neardup.index.handle import IndexHandle
-from neardup.index.index import OpenIndex
+from neardup.index.index import Addition, CompactionResult, OpenIndex, RemovalResult
 from neardup.options.choices import Data
 from neardup.options.groups import ReadOptions, RunOptions, TextReadingOptions, WhereOptions
 from neardup.options.kinds import Whole

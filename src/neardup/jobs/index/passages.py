@@ -9,8 +9,8 @@ from pathlib import Path
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import as_documents, resolve_inputs
-from neardup.index.changes import RemovalResult
 from neardup.index.handle import SeenFolder
+from neardup.index.index import RemovalResult
 from neardup.index.store import create_index
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.search_passages import search_passages
@@ -33,9 +33,8 @@ from neardup.options.option import merge
 from neardup.options.passages import PassageOptions, SearchOptions
 from neardup.passages.additions import replace_document
 from neardup.passages.documents import PassageReading
-from neardup.passages.index import PassageHandle
+from neardup.passages.index import PassageHandle, SharedPassages
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.shared import SharedPassages
 from neardup.reading.where import rows_where
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
