@@ -40,6 +40,7 @@ from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import (
     Bools,
+    EarlierKeepers,
     Filters,
     Floats,
     Int64s,
@@ -77,22 +78,6 @@ class Hits(Rows):
     overlaps: Int64s
     sizes: Int64s
     similarities: Floats
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What each of n texts goes for, of an index; see ``find_answers``.
-
-    ``documents`` has -1 for a text that is similar to none; numbers from those of all documents on
-    are denied ones. Nothing but this document may take one of those that ``are_settled``.
-    """
-
-    documents: Int64s
-    overlaps: Int64s
-    sizes: Int64s
-    similarities: Floats
-    are_settled: Bools
-    are_copies: Bools
 
 
 def find_hits(index: OpenDocuments, queries: Queries, measure: Measure) -> Hits:
@@ -167,15 +152,17 @@ def _hits_among(
     return hits
 
 
-def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> Answers:
-    """Find the document that each text would go for.
+def find_answers(index: OpenDocuments, queries: Queries, measure: Measure) -> EarlierKeepers:
+    """Find the document in favour of which each text is left out.
+
+    Numbers from those of all documents on are denied ones.
 
     The first denied document that is an exact copy of it, then the first such of the others; else
     what a copy of it went for earlier, if that is still there; else the most similar document, the
     first on a tie; else the denied one that it is estimated to be most similar to.
     """
     n = len(queries)
-    answers = Answers(
+    answers = EarlierKeepers(
         np.full(n, -1, np.int64),
         np.zeros(n, np.int64),
         np.zeros(n, np.int64),
@@ -270,7 +257,7 @@ def _settle_denied(
     index: OpenDocuments,
     queries: Queries,
     measure: Measure,
-    answers: Answers,
+    answers: EarlierKeepers,
     *,
     by_estimate: bool,
 ) -> None:
@@ -311,7 +298,7 @@ def _first_of_best(hits: Hits, start: int, stop: int, queries: Queries, measure:
     return min(ties, key=lambda place: int(hits.documents[start + place]))
 
 
-def _settle_copies(index: OpenDocuments, found: Sequence[Found], answers: Answers) -> None:
+def _settle_copies(index: OpenDocuments, found: Sequence[Found], answers: EarlierKeepers) -> None:
     for number, each in enumerate(found):
         own, rows = each.copies
         if not len(own):
@@ -327,7 +314,7 @@ def _settle_copies(index: OpenDocuments, found: Sequence[Found], answers: Answer
 
 
 def _settle_gone(
-    index: OpenDocuments, found: Sequence[Found], measure: Measure, answers: Answers
+    index: OpenDocuments, found: Sequence[Found], measure: Measure, answers: EarlierKeepers
 ) -> None:
     for number, each in enumerate(found):
         gone = [went for went in each.gone if not answers.are_settled[went[0]]]

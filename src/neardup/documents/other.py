@@ -158,7 +158,6 @@ def resolve_other(
     handle = index_among(against, own_tokenizer(tokenizer))
     if handle is None:
         return resolve(against)
-
     return Inputs([DocumentIndexSource(handle.view(Runner(1)), handle.folder)])
 
 

@@ -225,15 +225,7 @@ class IndexLookUp(LookUp):
         queries = [each for each in signed if isinstance(each, Queries)]
         if not queries:
             return EarlierKeepers.none(0)
-        answers = find_answers(self._index.opened, join_queries(queries), self._measure)
-        return EarlierKeepers(
-            answers.documents,
-            answers.overlaps,
-            answers.sizes,
-            answers.similarities,
-            answers.are_settled,
-            answers.are_copies,
-        )
+        return find_answers(self._index.opened, join_queries(queries), self._measure)
 
 
 # Locations of keepers, if an index was searched.
