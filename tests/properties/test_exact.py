@@ -168,18 +168,19 @@ def test_audit_recall__as_counted(sets, measure, threshold, data):
         d: [e for e in others if any(band[d] == band[e] for band in bands)]
         for d, others in similar.items()
     }
-    assert audit.n_pairs == sum(map(len, similar.values()))
-    assert audit.n_found == sum(map(len, shared.values()))
-    assert audit.n_kept == sum(
+    assert audit["similar_pairs"] == sum(map(len, similar.values()))
+    assert audit["found_pairs"] == sum(map(len, shared.values()))
+    assert audit["kept_although_similar"] == sum(
         stays[d] and any(e < d and stays[e] for e in others) for d, others in similar.items()
     )
     shares = [Fraction(len(shared[d]), len(similar[d])) for d in drawn if similar[d]]
-    assert audit.n_similar == len(shares)
+    assert audit["similar_documents"] == len(shares)
     if shares:
-        assert audit.recall == pytest.approx(float(sum(shares) / len(shares)))
-        assert audit.low <= audit.recall <= audit.high
+        assert audit["recall"] == pytest.approx(float(sum(shares) / len(shares)))
+        low, high = audit["interval"]
+        assert low <= audit["recall"] <= high
     else:
-        assert audit.recall is audit.low is audit.high is None
+        assert audit["recall"] is audit["interval"] is None
 
 
 def test_audit_recall__mean_of_those_that_are_similar_to_another():
@@ -192,9 +193,14 @@ def test_audit_recall__mean_of_those_that_are_similar_to_another():
         Runner(1),
     )
     # The first finds one of two, the last none of two.
-    assert (audit.n_documents, audit.n_similar, audit.n_pairs, audit.n_found) == (3, 2, 4, 1)
-    assert (audit.recall, audit.n_kept) == (0.25, 1)
-    assert [[audit.low], [audit.high]] == [b.tolist() for b in wilson_of(0.25, 2)]
+    assert (
+        audit["documents"],
+        audit["similar_documents"],
+        audit["similar_pairs"],
+        audit["found_pairs"],
+    ) == (3, 2, 4, 1)
+    assert (audit["recall"], audit["kept_although_similar"]) == (0.25, 1)
+    assert [[bound] for bound in audit["interval"]] == [b.tolist() for b in wilson_of(0.25, 2)]
 
 
 def wilson_of(share, n):

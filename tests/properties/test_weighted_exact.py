@@ -183,9 +183,12 @@ def test_audit_recall__of_weighted_sets_as_counted(sets, threshold, data):
         for d, others in enumerate(similar)
         if others
     ]
-    assert (audit.n_pairs, audit.n_similar) == (sum(map(len, similar)), len(shares))
+    assert (audit["similar_pairs"], audit["similar_documents"]) == (
+        sum(map(len, similar)),
+        len(shares),
+    )
     if shares:
-        assert audit.recall == pytest.approx(float(sum(shares) / len(shares)))
-    assert audit.n_kept == sum(
+        assert audit["recall"] == pytest.approx(float(sum(shares) / len(shares)))
+    assert audit["kept_although_similar"] == sum(
         stays[d] and any(e < d and stays[e] for e in others) for d, others in enumerate(similar)
     )

@@ -83,14 +83,8 @@ class RowLengths:
 class RowNumbers:
     """Row numbers of documents in their sources, mostly consecutive.
 
-    Parameters
-    ----------
-    parts
-        The numbers of consecutive documents; more are added before the first access.
-
-    Notes
-    -----
-    Memory: 16 bytes per run of rows without a gap.
+    ``parts`` are numbers of consecutive documents; more are added before the first access. Memory:
+    16 bytes per run of rows without a gap.
     """
 
     def __init__(self, parts: Iterable[Int64s] = ()) -> None:

@@ -192,20 +192,9 @@ def read_blocks(
 ) -> None:
     """Read the blocks of a collection, except blocks of an earlier run.
 
-    Parameters
-    ----------
-    sources
-        Sources of the collection.
-    read
-        Returns the facts about a block's documents, and the argument of ``take``; in threads.
-    batches
-        Receives the facts.
-    reading, columns
-        Plan of the pass over all collections, and the columns of ids.
-    take
-        Called in order with the batch of each block, its facts, and the result of ``read``.
-    kept
-        Data stored by ``take``, if they may go to files, too.
+    ``read`` returns the facts about a block's documents, which ``batches`` receive, and more; it
+    works in threads. ``take`` is called in order with the batch of each block, its facts, and
+    these; ``kept`` are the data that it stores, if they may go to files.
     """
     n_listed, ids = [0] * len(sources), EarlyIds(columns)
     workspace = batches.workspace
@@ -267,18 +256,8 @@ class KeptElsewhere:
 class BlockExchange:
     """Rows of documents, added block by block, with the column ``document``.
 
-    Blocks of an earlier run are not added again. Add rows in a ``with`` block of its ``shuffle``.
-
-    Parameters
-    ----------
-    name
-        Name of the shuffle in the work folder.
-    workspace
-        Memory and work folder.
-    n_partitions
-        Number of partitions.
-    share
-        Share of the memory for rows that stay or wait to be written.
+    Blocks of an earlier run are not added again. Add rows in a ``with`` block of its ``shuffle``,
+    which takes a ``share`` of the memory.
     """
 
     def __init__(self, name: str, workspace: Workspace, n_partitions: int, *, share: float) -> None:
@@ -341,17 +320,8 @@ class OfTexts(Protocol[T_co]):
 class SetCollector:
     """Make the compared sets of documents in any order, and store them by position.
 
-    Parameters
-    ----------
-    n_tokens
-        Token count of each document, by position.
-    plan
-        Plan of reading.
-
-    Notes
-    -----
-    Memory 8 bytes per shingle, repeats included, 16 per weighted one. Threads may add different
-    documents.
+    ``n_tokens`` are the token counts of the documents. Memory 8 bytes per shingle, repeats
+    included, 16 per weighted one. Threads may add different documents.
     """
 
     def __init__(self, n_tokens: Int64s, plan: ReadingPlan) -> None:
@@ -412,18 +382,8 @@ def read_comparable(
 ) -> ShingleSets | WeightedSets:
     """Read some documents again and make their sets, or weighted sets.
 
-    Parameters
-    ----------
-    catalogues
-        Catalogues of the documents.
-    wanted
-        An array per catalogue with the position of each document's set in the result, -1 for an
-        unwanted document. Positions run from 0 without gaps.
-
-    Notes
-    -----
-    Memory 8 bytes per shingle of the wanted documents, 16 per weighted one. Only files with a
-    wanted document are read.
+    ``wanted`` is an array per catalogue with the position of each document's set in the result, -1
+    for an unwanted document. Only files with a wanted document are read.
     """
     collector = SetCollector(tokens_of(catalogues, wanted), plan)
     for _ in read_texts(catalogues, wanted, plan, runner, collector.add):
@@ -574,21 +534,7 @@ def block_of_parts(texts: Texts, first: int = 1) -> TableBlock:
 
 
 class PartSource(Source):
-    """Parts of the documents of a source.
-
-    Parameters
-    ----------
-    source
-        Source of the documents.
-    documents
-        Their numbers in their collection.
-    columns
-        Columns of their texts.
-    parts
-        Parts of all documents of the collection.
-    skip_bad
-        Whether bad rows were skipped.
-    """
+    """Parts of the documents of a source, which have the numbers ``documents``."""
 
     def __init__(
         self,

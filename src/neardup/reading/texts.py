@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from neardup.files.arrowcolumns import plain_array
 from neardup.files.ids import as_text, choose_id_column
-from neardup.files.passes import ReadingPass
+from neardup.files.passes import ReadingPass, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import selected_blocks
@@ -62,23 +62,18 @@ def read_texts_by_id(
     columns = choose_id_column(columns, sources)
 
     def find(source: Source, block: RowBlock, wanted: pa.Array) -> list[tuple[str, FoundText]]:
-        if columns.id is None:
-            ids = as_text(source.default_ids(block.numbers))
-            select = pc.is_in(ids, wanted).to_numpy(zero_copy_only=False)
-            if not select.any():
-                return []
-            rows = np.flatnonzero(select)
-            texts = block.parse(columns, select=select, skip_bad=skip_bad).text
-        else:
-            parsed = block.parse(columns, skip_bad=skip_bad)
-            assert parsed.id is not None
-            ids = as_text(parsed.id)
-            rows = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
-            texts = parsed.text.take(pa.array(rows))
+        rows = read_text_block(source, block, columns, skip_bad=skip_bad)
+        ids = as_text(rows.ids)
+        here = np.flatnonzero(pc.is_in(ids, wanted).to_numpy(zero_copy_only=False))
+        some = pa.array(here)
         return [
-            (ids[row].as_py(), FoundText(text, source.name, int(block.numbers[row])))
-            for row, text in zip(rows.tolist(), texts.to_pylist(), strict=True)
-            if text is not None
+            (key, FoundText(text, source.name, row))
+            for key, text, row in zip(
+                ids.take(some).to_pylist(),
+                rows.texts.take(some).to_pylist(),
+                rows.numbers[here].tolist(),
+                strict=True,
+            )
         ]
 
     return _read_by_id(sources, ids, runner, find)

@@ -383,21 +383,9 @@ def pack_components(
 ) -> Partitions:
     """Pack components into partitions, in the order of their first documents.
 
-    Parameters
-    ----------
-    roots
-        First document of each document's component.
-    contents
-        Contents in the components.
-    reading
-        Plan that defines the memory per document.
-    room
-        Maximum bytes of a partition for comparisons, None for no limit. A larger component gets its
-        own partition.
-    n_least
-        Least number of partitions of similar size.
-    are_packed
-        Documents that are packed although their component has no other document.
+    ``roots`` are the first documents of each document's component. A partition has at most ``room``
+    bytes for comparisons, but for a larger component, and there are at least ``n_least`` of similar
+    size. Documents that ``are_packed`` have a place although their component has no other document.
     """
     has_place = contents.is_content & ~(np.bincount(roots, minlength=len(roots)) == 1)[roots]
     if are_packed is not None:

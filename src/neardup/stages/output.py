@@ -45,15 +45,8 @@ PLACE_COLUMNS = ("file", "row", "is_duplicate")
 class DocumentPlaces:
     """File and row of each input document, and whether it was removed.
 
-    Parameters
-    ----------
-    batches
-        Tables with the ``PLACE_COLUMNS``: documents of a file are consecutive, and their rows
-        ascend.
-
-    Notes
-    -----
-    Memory: 9 bytes per document, and 16 bytes per run of rows without a gap.
+    ``batches`` have the ``PLACE_COLUMNS``: documents of a file are consecutive, and their rows
+    ascend. Memory: 9 bytes per document, and 16 bytes per run of rows without a gap.
     """
 
     def __init__(self, batches: Iterable[pa.Table]) -> None:
@@ -381,16 +374,8 @@ class ShownTexts:
     """Rows of removed documents and their keepers, with texts.
 
     Each file is read once. Keepers' texts of the other collection are read only if ``against`` is
-    given, and no texts if only ids of the documents are known.
-
-    Parameters
-    ----------
-    outcome, against
-        The deduplication, and its reference collection if it is available.
-    runner
-        Runner of the reading.
-    removed, keepers
-        Rows in the table of removed documents, of documents and of keepers with texts.
+    given, and no texts if only ids of the documents are known. ``removed`` and ``keepers`` are rows
+    in the table of removed documents, of documents and of keepers with texts.
     """
 
     def __init__(

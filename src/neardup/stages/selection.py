@@ -294,17 +294,9 @@ def _write_tables(
 class KeeperIds:
     """Ids of keepers, of either collection.
 
-    An id of the other collection that the first one also has gets the prefix ``against/``. Ids are
-    text if one has the prefix, or if the collections have ids of different types.
-
-    Parameters
-    ----------
-    own, other
-        The collections; documents of ``other`` are numbered first.
-    keepers
-        Numbers of the keepers; -1 is none.
-    shares_ids
-        Whether equal ids in both mean the same document, so that no prefix is added.
+    Keepers are numbered with the documents of ``other`` first. An id of the other collection that
+    the first one also has gets the prefix ``against/``, unless ``shares_ids``: equal ids in both
+    mean the same document. Ids are text if one has the prefix, or if types differ.
     """
 
     def __init__(

@@ -44,13 +44,7 @@ _DAMAGED = "the file is damaged; make the sketches again, or get another copy"
 
 
 def check_sketch_name(path: Target) -> None:
-    """Raise unless a name ends in .parquet.
-
-    Raises
-    ------
-    InvalidParameterError
-        For another ending.
-    """
+    """Raise unless a name ends in .parquet."""
     if is_standard_output(path):
         message = (
             "a file of sketches is binary, which standard output does not take; "
@@ -66,11 +60,6 @@ def _read_tables(path: str | Path, parts: Sequence[range] | None) -> Iterator[pa
     """Yield rows of a file in parts, None for all at once.
 
     The content of the rows is not checked.
-
-    Raises
-    ------
-    ReadError, SketchFormatError
-        As ``Sketches.read``.
     """
     damaged = SketchFormatError(_DAMAGED, path=str(path))
     with _opened(path) as file:
@@ -318,10 +307,7 @@ def _read_parts(path: str | Path, parts: Sequence[range] | None) -> Iterator[Ske
 def check_same_scheme(own: SketchParts, others: SketchParts) -> None:
     """Raise unless two collections of sketches can be compared.
 
-    Raises
-    ------
-    SketchMismatchError
-        With the fields in which their schemes differ.
+    The error has the fields in which their schemes differ.
     """
     # Another kind differs in nearly all fields.
     is_one_kind = own.scheme["kind"] == others.scheme["kind"]
@@ -349,11 +335,6 @@ class SketchParts:
         As of ``Sketches``.
     rows
         Rows of each part.
-
-    Raises
-    ------
-    ReadError, SketchFormatError, InvalidInputError
-        As ``Sketches.read``.
     """
 
     def __init__(self, source: Sketches | str | Path, part_bytes: int | None) -> None:
@@ -399,13 +380,7 @@ class SketchParts:
 
 
 def bytes_to_read(source: Sketches | str | Path) -> int:
-    """Return the approximate size of a file's sketches; 0 for sketches in memory.
-
-    Raises
-    ------
-    ReadError, SketchFormatError, InvalidInputError
-        As ``Sketches.read``.
-    """
+    """Return the approximate size of a file's sketches; 0 for sketches in memory."""
     if isinstance(source, Sketches):
         return 0
     _check_path(source)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,47 +27,13 @@ from neardup.tables import (
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
-class Audit:
-    """Recall in a sample: similar pairs of sampled documents that share a bucket.
-
-    ``n_documents`` distinct texts were drawn; ``n_similar`` of them are similar to another, in
-    ``n_pairs`` pairs. ``recall`` is the mean share of a text's pairs that share a bucket; ``low``
-    and ``high`` bound the collection's recall with 95 % confidence; all three are None if no
-    sampled text is similar to another. ``n_kept`` sampled texts stay although a similar one before
-    them stays.
-    """
-
-    n_documents: int
-    n_similar: int
-    n_pairs: int
-    n_found: int
-    recall: float | None
-    low: float | None
-    high: float | None
-    n_kept: int
-
-    def describe(self) -> dict[str, object]:
-        """Return it as plain values for a summary."""
-        return {
-            "documents": self.n_documents,
-            "similar_documents": self.n_similar,
-            "similar_pairs": self.n_pairs,
-            "found_pairs": self.n_found,
-            "recall": self.recall,
-            "interval": None if self.low is None else [self.low, self.high],
-            "confidence": CONFIDENCE,
-            "kept_although_similar": self.n_kept,
-        }
-
-
 def audit_contents(
     batches: SignedBatches,
     contents: Contents,
     removals: Removals,
     plan: DedupPlan,
     runner: Runner,
-) -> Audit:
+) -> dict[str, Any]:
     """Sample contents by the seed, without contents that stay in any case, and audit them.
 
     All contents are read into memory.
@@ -91,7 +57,7 @@ def audit_recall(
     band_keys: Uint64s,
     stays: Bools,
     runner: Runner,
-) -> Audit:
+) -> dict[str, Any]:
     """Compare the sampled documents exactly with all, and count pairs that share a bucket.
 
     Parameters
@@ -106,6 +72,14 @@ def audit_recall(
         Band keys of the same documents, of shape (n_bands, n).
     stays
         Mask of kept documents.
+
+    Returns
+    -------
+    Entries of a summary: numbers of documents in the sample, of those similar to another, of their
+    similar pairs, and of pairs that share a bucket; ``recall`` is the mean share of a document's
+    pairs that share a bucket, and ``interval`` bounds the collection's recall with the
+    ``confidence``, both None if no document is similar to another. Documents are
+    ``kept_although_similar`` if a similar one before them stays.
 
     Notes
     -----
@@ -135,11 +109,20 @@ def audit_recall(
     seen = np.array(looked_at, np.int64).reshape(-1, 3)
     n_pairs, n_found, n_kept = (int(total) for total in seen.sum(axis=0))
     of_similar = seen[seen[:, 0] > 0]
-    if not len(of_similar):
-        return Audit(len(drawn), 0, 0, 0, None, None, None, n_kept)
-    # Pairs of one document are found or missed together, so documents are the unit. A mean of
-    # shares varies at most as much as one of as many 0 or 1 values.
-    recall = float((of_similar[:, 1] / of_similar[:, 0]).mean())
-    bounds = wilson_intervals(np.array([recall]), np.array([float(len(of_similar))]))
-    low, high = (float(bound[0]) for bound in bounds)
-    return Audit(len(drawn), len(of_similar), n_pairs, n_found, recall, low, high, n_kept)
+    recall, interval = None, None
+    if len(of_similar):
+        # Pairs of one document are found or missed together, so documents are the unit. A mean of
+        # shares varies at most as much as one of as many 0 or 1 values.
+        recall = float((of_similar[:, 1] / of_similar[:, 0]).mean())
+        bounds = wilson_intervals(np.array([recall]), np.array([float(len(of_similar))]))
+        interval = [float(bound[0]) for bound in bounds]
+    return {
+        "documents": len(drawn),
+        "similar_documents": len(of_similar),
+        "similar_pairs": n_pairs,
+        "found_pairs": n_found,
+        "recall": recall,
+        "interval": interval,
+        "confidence": CONFIDENCE,
+        "kept_although_similar": n_kept,
+    }

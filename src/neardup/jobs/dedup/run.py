@@ -27,7 +27,7 @@ from neardup.jobs.dedup.against import (
     name_sides,
     open_index,
 )
-from neardup.jobs.dedup.audit import Audit, audit_contents
+from neardup.jobs.dedup.audit import audit_contents
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.options.choices import (
     Clusters,
@@ -222,7 +222,7 @@ class _Decided:
     removals: Removals
     method: Method
     choice: dict[str, Any] | None = None
-    audit: Audit | None = None
+    audit: dict[str, Any] | None = None
 
 
 def _decide(engine: Engine, read: Read, contents: Contents, plan: DedupPlan) -> _Decided:
@@ -345,7 +345,7 @@ def _summarise(
     if decided.choice:
         summary["method_choice"] = decided.choice
     if decided.audit:
-        summary["audit"] = decided.audit.describe()
+        summary["audit"] = decided.audit
     if plan.options.clusters == "components":
         summary["removed_beyond_survivors"] = removals.n_beyond
     summary["hints"] = []
