@@ -93,7 +93,7 @@ class Texts:
     """UTF-8 text of some documents: ``data`` and ``offsets`` (n + 1). Shares Arrow's memory.
 
     Documents that are read as bytes may have any; only what takes each byte for itself sees them.
-    ``languages`` are those of programs, as numbers of ``files.languages`` (n); None of texts that
+    ``languages`` are those of programs, as numbers of ``files.encodings`` (n); None of texts that
     were not read.
     """
 

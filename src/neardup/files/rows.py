@@ -77,7 +77,7 @@ class ParsedRows:
     """The columns of some rows of a block, in row order.
 
     ``text`` is a string array (int32 or int64 offsets) of valid UTF-8, or a binary one of files
-    that are read as bytes; of several columns, joined as ``files.textcolumns`` says. It is null
+    that are read as bytes; of several columns, joined by ``files.cuts.join_texts``. It is null
     exactly in the rows listed in ``skipped`` (row number in the file and reason), which only exist
     if the caller asked to skip bad rows. ``id`` is an array of strings or integers without nulls
     outside skipped rows, ``order`` an int64, float64, string, or (from Arrow data) any sortable
@@ -146,7 +146,7 @@ class RowBlock(ABC):
     """Position of the rows in a source that reads them again with ``block_at``."""
 
     language: int = 0
-    """The language of programs by the ending of their file, a number of ``files.languages``."""
+    """The language of programs by the ending of their file, a number of ``files.encodings``."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -296,7 +296,7 @@ class Source(ABC):
     """Whether extracting the text of a row takes so long that it should be done once."""
 
     kept_texts: Any = None
-    """Texts extracted by an earlier pass of the job (``files.extracted.ExtractedTexts``)."""
+    """Texts extracted by an earlier pass of the job (``files.plain.ExtractedTexts``)."""
 
     @property
     def files(self) -> Sequence[Source]:
