@@ -196,15 +196,12 @@ def _text(table: pa.Table, name: str, columns: ColumnNames, path: str | None) ->
     array = plain_array(table.column(name))
     if pa.types.is_null(array.type):
         return array.cast(pa.string())
-    if not _is_string(array.type):
+    if not is_string(array.type):
         message = (
             f"column {name!r} holds {array.type} values, not text; name another with "
             + option_name(columns.text_option)
         )
-        raise InvalidInputError(
-            message,
-            path=path,
-        )
+        raise InvalidInputError(message, path=path)
     return array
 
 
@@ -212,17 +209,18 @@ def _ids(table: pa.Table, name: str, columns: ColumnNames, path: str | None) -> 
     array = plain_array(table.column(name))
     if pa.types.is_null(array.type):
         return array.cast(pa.string())
-    if not _is_string(array.type) and not pa.types.is_integer(array.type):
+    if not is_string(array.type) and not pa.types.is_integer(array.type):
         message = f"column {name!r} holds {array.type} values, not strings or whole numbers"
         if pa.types.is_floating(array.type):
             # As pandas holds whole numbers if one is missing, or was before they were joined.
             message += "; make them whole numbers, in pandas with .astype('Int64')"
         message += id_advice(columns)
         raise InvalidInputError(message, path=path)
-    if _is_string(array.type) and pc.any(pc.equal(pc.binary_length(array), 0)).as_py():
+    if is_string(array.type):
         # As spreadsheets save rows without values: a missing id, not one that several rows have.
         is_empty = pc.equal(pc.binary_length(array), 0)
-        return pc.if_else(is_empty, pa.scalar(None, array.type), array)
+        if pc.any(is_empty).as_py():
+            return pc.if_else(is_empty, pa.scalar(None, array.type), array)
     return array
 
 
@@ -231,7 +229,7 @@ def _order(table: pa.Table, name: str, path: str | None) -> pa.Array:
     if pa.types.is_null(array.type):
         return array.cast(pa.int64())
     kind = array.type
-    sorts = pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or _is_string(kind)
+    sorts = pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or is_string(kind)
     if not sorts or pa.types.is_boolean(kind):
         message = f"column {name!r} holds {kind} values, not numbers, dates or strings"
         raise InvalidInputError(message, path=path)
@@ -242,7 +240,7 @@ def _check_size(column: pa.ChunkedArray, name: str, path: str | None) -> None:
     """Raise if values that share bytes take too much memory when copied."""
     n_bytes = 0
     for chunk in column.chunks:
-        if pa.types.is_dictionary(chunk.type) and _is_string(chunk.type.value_type):
+        if pa.types.is_dictionary(chunk.type) and is_string(chunk.type.value_type):
             lengths = pc.binary_length(chunk.dictionary)
             n_bytes += pc.sum(lengths.take(chunk.indices)).as_py() or 0
         elif pa.types.is_string_view(chunk.type) or pa.types.is_binary_view(chunk.type):
@@ -252,10 +250,6 @@ def _check_size(column: pa.ChunkedArray, name: str, path: str | None) -> None:
             is_there = chunk.is_valid().to_numpy(zero_copy_only=False)
             n_bytes += int(lengths[is_there].sum(dtype=np.int64))
     check_unpacked(n_bytes, column.nbytes, f"column {name!r}", path)
-
-
-def _is_string(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _not_unicode(

@@ -17,39 +17,6 @@ import pyarrow.compute as pc
 
 from neardup.tables import Bools, Int64s, Rows
 
-
-@dataclass(frozen=True)
-class Splices:
-    """Ranges of bytes, ascending and disjoint, and the bytes that replace each.
-
-    ``starts`` and ``stops`` are positions of bytes, stops exclusive.
-    """
-
-    starts: Int64s
-    stops: Int64s
-    pieces: Sequence[bytes]
-
-    def apply(self, data: bytes | memoryview) -> bytes:
-        """Return the bytes with the ranges replaced."""
-        view, done = memoryview(data), 0
-        parts: list[bytes | memoryview] = []
-        ranges = zip(self.starts.tolist(), self.stops.tolist(), self.pieces, strict=True)
-        for start, stop, piece in ranges:
-            parts += [view[done:start], piece]
-            done = stop
-        return b"".join([*parts, view[done:]])
-
-    def moved(self, positions: Int64s) -> Int64s:
-        """Return the new places of positions that are within no range: at an edge, or outside.
-
-        A position at the end of a range and the start of the next one is between the two.
-        """
-        growth = np.array([len(piece) for piece in self.pieces], np.int64)
-        shifts = np.append(0, np.cumsum(growth - (self.stops - self.starts)))
-        moved: Int64s = positions + shifts[np.searchsorted(self.stops, positions, side="right")]
-        return moved
-
-
 # A text in several columns: joined with newlines, in the order of the names.
 #
 # A null in one of them counts as an empty text, so that each text has as many parts as there are

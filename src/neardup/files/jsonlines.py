@@ -19,7 +19,7 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, kind_of
 from neardup.files.columnpaths import MISSING, leaves_of_row, value_in
-from neardup.files.cuts import Cuts, Splices, join_texts, null_text
+from neardup.files.cuts import Cuts, join_texts, null_text
 from neardup.files.jsonvalues import (
     JSON_SPACE,
     JsonValues,
@@ -196,10 +196,9 @@ def _checked_values(row: dict[str, Any], columns: ColumnNames) -> dict[str, Any]
 _PARTS = re.compile(r"[^\\]+|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re.DOTALL)
 
 
-def _cut_strings(raw: RawRows, cuts: Cuts) -> RawRows:
+def _cut_strings(raw: RawRows, cuts: Cuts) -> list[bytes]:
     """Cut spans out of the strings of the text columns of objects; the rest keeps its bytes."""
-    changed = raw.select(np.isin(np.arange(len(raw)), cuts.changed))
-    starts, stops = (each.tolist() for each in find_strings(changed, cuts.columns))
+    starts, stops = (each.tolist() for each in find_strings(raw, cuts.columns))
     strings = [
         [bytes(raw.data[start:stop]).decode() for start, stop in zip(*column, strict=True)]
         for column in zip(starts, stops, strict=True)
@@ -209,16 +208,21 @@ def _cut_strings(raw: RawRows, cuts: Cuts) -> RawRows:
         lengths = [np.array([_parts_of(string)[0][-1] for string in column]) for column in strings]
         parts = cuts.holes_of_columns(lengths)
     replacement = json.dumps(cuts.replacement, ensure_ascii=False)[1:-1]
-    pieces: dict[tuple[int, int], bytes] = {}
+    pieces: list[list[tuple[int, int, bytes]]] = [[] for _ in range(len(raw))]
     for n, holes in enumerate(parts):
         for row, own in holes.by_string():
             string = strings[n][row]
             places = [_places(string, each) for each in (own.starts, own.stops)]
             cut = replace(own, starts=places[0], stops=places[1]).cut(string, replacement)
-            pieces[starts[n][row], stops[n][row]] = cut.encode()
-    ranges = sorted(pieces)
-    bounds = np.array(ranges, np.int64).reshape(-1, 2)
-    return raw.spliced(Splices(bounds[:, 0], bounds[:, 1], [pieces[each] for each in ranges]))
+            pieces[row].append((starts[n][row], stops[n][row], cut.encode()))
+    rows = []
+    for done, end, own_pieces in zip(raw.starts.tolist(), raw.ends.tolist(), pieces, strict=True):
+        joined: list[bytes | memoryview] = []
+        for start, stop, piece in sorted(own_pieces):
+            joined += [raw.data[done:start], piece]
+            done = stop
+        rows.append(b"".join([*joined, raw.data[done:end]]))
+    return rows
 
 
 def _places(string: str, characters: Int64s) -> Int64s:
@@ -270,7 +274,7 @@ class JsonBlock(RawBlock):
     def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
         return objects_to_table(raw, path=self.path, names=names)
 
-    def _cut(self, raw: RawRows, cuts: Cuts) -> RawRows:
+    def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
         return _cut_strings(raw, cuts)
 
     def objects(self) -> pa.Array:

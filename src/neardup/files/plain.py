@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, parse_arrow
-from neardup.files.cuts import Splices, fill_holes
+from neardup.files.cuts import fill_holes
 from neardup.files.encodings import BYTE_ORDER_MARK, HEAD_BYTES, foreign_kind
 from neardup.files.problems import Problems, check_columns
 from neardup.files.rawrows import (
@@ -166,13 +166,14 @@ class _TextBlock(RawBlock):
         text = self._parse(raw, ColumnNames(), skip_bad=False).text
         return pa.table({_COLUMN: text} if names is None or _COLUMN in names else {})
 
-    def _cut(self, raw: RawRows, cuts: Cuts) -> RawRows:
-        changed = np.isin(np.arange(len(raw)), cuts.changed)
-        rows = raw.select(changed)
-        starts, ends = self._ranges(rows)
-        texts = fill_holes(self._texts(rows), cuts.holes(), cuts.replacement)
-        written = self._written(texts, rows.ends - ends).cast(pa.binary()).to_pylist()
-        return raw.spliced(Splices(starts, ends, written))
+    def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
+        starts, ends = self._ranges(raw)
+        texts = fill_holes(self._texts(raw), cuts.holes(), cuts.replacement)
+        written = self._written(texts, raw.ends - ends).cast(pa.binary()).to_pylist()
+        heads = raw.starts.tolist(), starts.tolist()
+        tails = ends.tolist(), raw.ends.tolist()
+        edges = zip(*heads, written, *tails, strict=True)
+        return [b"".join([raw.data[a:b], text, raw.data[c:d]]) for a, b, text, c, d in edges]
 
     def _written(self, texts: pa.Array, _: Int64s) -> pa.Array:
         """Return the new texts of rows for writing, given the bytes of their line ends."""
@@ -217,7 +218,7 @@ class _LineBlock(_TextBlock):
     def _ranges(self, raw: RawRows) -> tuple[Int64s, Int64s]:
         return raw.starts, line_ends(raw)
 
-    def _cut(self, raw: RawRows, cuts: Cuts) -> RawRows:
+    def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
         """Cut spans out of the texts; in the replacement, spaces stand for line ends."""
         replacement = _LINE_END.sub(" ", cuts.replacement)
         return super()._cut(raw, replace(cuts, replacement=replacement))

@@ -22,7 +22,6 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.files.cuts import Splices
 from neardup.files.encodings import (
     LOOKED_AT,
     MARK_BYTES,
@@ -105,10 +104,20 @@ class RawRows:
             return self
         return RawRows(self.data, self.starts[mask], self.ends[mask], self.numbers[mask])
 
-    def spliced(self, splices: Splices) -> RawRows:
-        """Replace ranges of bytes, each within a row."""
-        starts, ends = splices.moved(self.starts), splices.moved(self.ends)
-        return RawRows(splices.apply(self.data), starts, ends, self.numbers)
+    def replaced(self, mask: Mask, rows: Sequence[bytes]) -> RawRows:
+        """Return the rows with others in the places of some."""
+        sizes = np.array([len(row) for row in rows], np.int64)
+        growth = np.zeros(len(self), np.int64)
+        growth[mask] = sizes - (self.ends - self.starts)[mask]
+        moved = np.cumsum(growth) - growth
+        parts: list[bytes | memoryview] = []
+        view, done = memoryview(self.data), 0
+        bounds = zip(self.starts[mask].tolist(), self.ends[mask].tolist(), rows, strict=True)
+        for start, end, row in bounds:
+            parts += [view[done:start], row]
+            done = end
+        data = b"".join([*parts, view[done:]])
+        return RawRows(data, self.starts + moved, self.ends + moved + growth, self.numbers)
 
     def slices(self) -> list[memoryview]:
         """Return all rows one after the other; adjoining rows in one slice."""
@@ -270,8 +279,8 @@ class RawBlock(RowBlock):
     def _table(self, raw: RawRows, names: Sequence[str] | None) -> pa.Table:
         """Return the named columns of rows in UTF-8, or all."""
 
-    def _cut(self, raw: RawRows, cuts: Cuts) -> RawRows:
-        """Cut spans out of the texts of rows in UTF-8."""
+    def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
+        """Cut spans out of the texts of rows in UTF-8, each of which has one; return all rows."""
         raise NotImplementedError
 
     def select(self, rows: Mask | None) -> Self:
@@ -309,21 +318,20 @@ class RawBlock(RowBlock):
         """Cut spans out of the texts; characters of a cut row are encoded anew."""
         if not len(cuts):
             return self
-        if self.codec == "utf-8":
-            return self._with(self._cut(self.raw, cuts))
         changed = np.isin(np.arange(len(self)), cuts.changed)
         own = replace(cuts, rows=np.searchsorted(cuts.changed, cuts.rows))
-        cut = self._cut(self._decoded(changed)[0], own)
-        try:
-            rows = [cut[index].decode().encode(self.codec) for index in range(len(cut))]
-        except UnicodeEncodeError as error:
-            message = (
-                f"replacement {cuts.replacement!r} cannot be written in {self.codec}, which lacks "
-                f"{error.object[error.start]!r}; choose another with replacement (--replacement)"
-            )
-            raise InvalidInputError(message, path=self.path) from None
-        starts, ends = self.raw.starts[changed], self.raw.ends[changed]
-        return self._with(self.raw.spliced(Splices(starts, ends, rows)))
+        rows = self._cut(self._decoded(changed)[0], own)
+        if self.codec != "utf-8":
+            try:
+                rows = [row.decode().encode(self.codec) for row in rows]
+            except UnicodeEncodeError as error:
+                message = (
+                    f"replacement {cuts.replacement!r} cannot be written in {self.codec}, which "
+                    f"lacks {error.object[error.start]!r}; choose another with replacement "
+                    "(--replacement)"
+                )
+                raise InvalidInputError(message, path=self.path) from None
+        return self._with(self.raw.replaced(changed, rows))
 
     def _decoded(
         self, select: Mask | None = None, *, skip_bad: bool = False

@@ -254,9 +254,11 @@ class _Columns:
 
     def finish(self) -> tuple[pa.Table, list[bytes]]:
         """Return the table, and the kinds of each column's cells."""
+        from openpyxl.utils import get_column_letter
+
         columns = self._columns or [([pa.array([], pa.string())], bytearray())] * len(self._names)
         names = [*self._names, *[""] * (len(columns) - len(self._names))]
-        names = [name or _letters(number) for number, name in enumerate(names)]
+        names = [name or get_column_letter(number) for number, name in enumerate(names, 1)]
         arrays = [_typed(pa.chunked_array(texts), set(kinds)) for texts, kinds in columns]
         return pa.table(arrays, names=names), [bytes(kinds) for _, kinds in columns]
 
@@ -269,16 +271,6 @@ def _typed(texts: pa.ChunkedArray, kinds: set[int]) -> pa.ChunkedArray:
         with suppress(pa.ArrowInvalid):
             return texts.cast(pa.int64() if found == {_WHOLE} else pa.float64())
     return texts
-
-
-def _letters(column: int) -> str:
-    """Return the letters of a spreadsheet column, counted from 0."""
-    letters = ""
-    column += 1
-    while column:
-        column, letter = divmod(column - 1, 26)
-        letters = chr(ord("A") + letter) + letters
-    return letters
 
 
 def text_of(value: Value) -> str:

@@ -96,8 +96,6 @@ def test_columns__without_a_name_are_called_by_their_letters(tmp_path, monkeypat
         {"id": "a", "B": "x", "text": "one", "D": None, "E": None},
         {"id": "b", "B": None, "text": "two", "D": None, "E": "far"},
     ]
-    assert sheets._letters(25) == "Z"
-    assert (sheets._letters(26), sheets._letters(702)) == ("AA", "AAA")
 
 
 def test_rows__are_numbered_without_empty_ones(tmp_path):
