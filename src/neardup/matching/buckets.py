@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,12 +11,12 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.kernels.bucket import buckets as kernel
 from neardup.kernels.bucket import components as component_kernel
-from neardup.kernels.common.hashing import GOLDEN
+from neardup.kernels.common.hashing import mix_words
 from neardup.kernels.join import filters as filters_kernel
 from neardup.kernels.join import postings
 from neardup.kernels.join.overlap import MeasuredSets, WideMatches
 from neardup.kernels.types import Int, sealed
-from neardup.matching.join import WIDE, Columns, FilterCounts, collect_pairs, probe_pieces
+from neardup.matching.join import WIDE, Columns, FilterCounts, collect_pairs, probe_pieces, salt
 from neardup.matching.measures import Measure
 from neardup.matching.postings import RankedRecords, rank_sets
 from neardup.runs.runner import Runner
@@ -47,44 +47,46 @@ def bucket_documents(
 ) -> Buckets:
     """Sort documents with equal band keys into buckets, band by band.
 
-    Parameters
-    ----------
-    band_key
-        Returns the keys of all documents in one band, shape (n_documents,).
-    n_bands, n_documents
-        Their numbers.
-    runner
-        A band is a block of its work.
-
-    Notes
-    -----
-    Whole keys of 64 bits are compared. Time O(n_bands * n log n), memory 20 bytes per document for
-    each band at work, 4 bytes per document and band in the result.
+    ``band_key`` returns the keys of all documents in one band, which is a block of the runner's
+    work. Whole keys of 64 bits are compared. Time O(n_bands * n log n), memory 20 bytes per
+    document for each band at work, 4 bytes per document and band in the result.
     """
+    numbers = _no_buckets(n_bands, n_documents)
+
+    def sized() -> Iterator[Int64s]:
+        sort = partial(_sort_band, band_key, numbers)
+        for band, sizes in enumerate(runner.map(sort, range(n_bands)), 1):
+            yield sizes
+            runner.report("bucket", band, n_bands)
+
+    return _number_buckets(numbers, sized())
+
+
+def _no_buckets(n_bands: int, n_documents: int) -> Int32s:
     if n_documents > _MOST:
         raise InvalidParameterError(_TOO_MANY)
-    numbers: Int32s = np.empty((n_bands, n_documents), np.int32)
+    return np.empty((n_bands, n_documents), np.int32)
 
-    def sort_band(band: int) -> Int64s:
-        keys = np.ascontiguousarray(band_key(band))
-        packed, index_mask = _sort_keys(keys)
-        sizes: Int64s = np.empty(n_documents // 2, np.int64)
-        n_buckets = kernel.bucket_runs(packed, index_mask, keys, 0, numbers[band], sizes)
-        return sizes[:n_buckets].copy()
 
-    sizes_of_bands = []
-    n_buckets = 0
-    for band, sizes in enumerate(runner.map(sort_band, range(n_bands))):
-        row = numbers[band]
+def _sort_band(band_key: Callable[[int], Uint64s], numbers: Int32s, band: int) -> Int64s:
+    """Assign bucket numbers to the documents of a band; return the sizes of buckets."""
+    keys = np.ascontiguousarray(band_key(band))
+    packed, index_mask = _sort_keys(keys)
+    sizes: Int64s = np.empty(len(keys) // 2, np.int64)
+    n_buckets = kernel.bucket_runs(packed, index_mask, keys, 0, numbers[band], sizes)
+    return sizes[:n_buckets].copy()
+
+
+def _number_buckets(numbers: Int32s, sizes_of_bands: Iterable[Int64s]) -> Buckets:
+    """Assign consecutive numbers to the buckets of all bands."""
+    sizes, n_buckets = [np.empty(0, np.int64)], 0
+    for row, of_band in zip(numbers, sizes_of_bands, strict=True):
         row[row >= 0] += n_buckets
-        n_buckets += len(sizes)
+        n_buckets += len(of_band)
         if n_buckets > _MOST:
             raise InvalidParameterError(_TOO_MANY)
-        sizes_of_bands.append(sizes)
-        runner.report("bucket", band + 1, n_bands)
-    return Buckets(
-        numbers, np.concatenate(sizes_of_bands) if sizes_of_bands else np.empty(0, np.int64)
-    )
+        sizes.append(of_band)
+    return Buckets(numbers, np.concatenate(sizes))
 
 
 def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int64s, Int64s]:
@@ -142,82 +144,20 @@ def list_keys(buckets: Buckets) -> KeyLists:
 def list_full_keys(keys: Uint64s, components: Int64s | None = None) -> KeyLists:
     """List keys of documents with equal 64-bit band keys.
 
-    Parameters
-    ----------
-    keys
-        Keys of each document in each band, shape (n_documents, n_bands).
-    components
-        Number of each document's component, not negative; keys match only within a component.
-
-    Notes
-    -----
-    A key that one document has alone is left out. Keys that look equal by the bits that are sorted
-    are compared in full. Time O(n_bands * n log n), memory about 50 bytes per document for the band
-    at work, at most 8 bytes per document and band in all.
+    ``keys`` has shape (n_documents, n_bands). Keys match only within a component, if these are
+    given: they are salted by the number of the component. A key that one document has alone is left
+    out. Time O(n_bands * n log n), memory about 50 bytes per document for the band at work, at most
+    8 bytes per document and band in all.
     """
     n_documents, n_bands = keys.shape
-    if n_documents > _MOST:
-        raise InvalidParameterError(_TOO_MANY)
-    numbers: Int32s = np.full((n_bands, n_documents), -1, np.int32)
-    sizes_of_bands = []
-    n_keys = 0
-    for band in range(n_bands):
-        order, starts = _group_equal(np.ascontiguousarray(keys[:, band]), components)
-        sizes = np.diff(starts, append=len(order))
-        if n_keys + len(sizes) > _MOST:
-            raise InvalidParameterError(_TOO_MANY)
-        numbers[band, order] = np.repeat(np.arange(n_keys, n_keys + len(sizes)), sizes)
-        n_keys += len(sizes)
-        sizes_of_bands.append(sizes)
-    all_sizes = np.concatenate(sizes_of_bands) if sizes_of_bands else np.empty(0, np.int64)
-    return list_keys(Buckets(numbers, all_sizes))
+    numbers = _no_buckets(n_bands, n_documents)
+    salts = None if components is None else mix_words(components.astype(np.uint64))
 
+    def band_key(band: int) -> Uint64s:
+        return keys[:, band] if salts is None else salt(keys[:, band], salts)
 
-def _group_equal(keys: Uint64s, components: Int64s | None) -> tuple[Int64s, Int64s]:
-    """Group the documents of equal keys; return their order and where groups start."""
-    n_documents = len(keys)
-    mask = np.uint64((1 << max(1, int(n_documents - 1).bit_length())) - 1)
-    # Equal keys of different components differ in their upper bits, too.
-    packed = keys if components is None else keys ^ (components.astype(np.uint64) * GOLDEN)
-    packed = (packed & ~mask) | np.arange(n_documents, dtype=np.uint64)
-    packed.sort()
-    looks_equal = (packed[1:] & ~mask) == (packed[:-1] & ~mask)
-    has_company = np.zeros(n_documents, np.bool_)
-    has_company[1:] |= looks_equal
-    has_company[:-1] |= looks_equal
-    starts_run = np.ones(n_documents, np.bool_)
-    starts_run[1:] = ~looks_equal
-    order = (packed[has_company] & mask).astype(np.int64)
-    starts_run = starts_run[has_company]
-
-    is_first = starts_run | _differ(order, keys, components)
-    if (is_first != starts_run).any():
-        # By accident, or because keys were not spread over all bits.
-        runs = np.cumsum(starts_run)
-        mixed = np.zeros(runs[-1] + 1, np.bool_)
-        mixed[runs[is_first & ~starts_run]] = True
-        places = np.flatnonzero(mixed[runs])
-        members = order[places]
-        labels = np.zeros_like(members) if components is None else components[members]
-        order[places] = members[np.lexsort((labels, keys[members], runs[places]))]
-        is_first = starts_run | _differ(order, keys, components)
-    starts = np.flatnonzero(is_first)
-    sizes = np.diff(starts, append=len(order))
-    if (sizes == 1).any():
-        order = order[np.repeat(sizes > 1, sizes)]
-        sizes = sizes[sizes > 1]
-        starts = np.cumsum(sizes) - sizes
-    return order, starts
-
-
-def _differ(order: Int64s, keys: Uint64s, components: Int64s | None) -> Bools:
-    differs = np.zeros(len(order), np.bool_)
-    ordered = keys[order]
-    differs[1:] = ordered[1:] != ordered[:-1]
-    if components is not None:
-        labels = components[order]
-        differs[1:] |= labels[1:] != labels[:-1]
-    return differs
+    sizes = map(partial(_sort_band, band_key, numbers), range(n_bands))
+    return list_keys(_number_buckets(numbers, sizes))
 
 
 def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyLists:
