@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage import windows
-from neardup.kernels.passage.staircase import Active, Occurrences
+from neardup.kernels.passage.windows import Active, Occurrences
 from neardup.kernels.types import sealed
 from tests.arrays import JUNK, as_uint64, random_words
 from tests.oracles import windows as oracle

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage import narrowing
-from neardup.kernels.passage.segments import Documents, Limits, Scratch
+from neardup.kernels.passage.segments import Limits, SearchScratch, SegmentTexts
 from neardup.kernels.types import ConstFloats, ConstInt32s, Int
 from neardup.passages.search import weighed_documents
 from neardup.text.weighting import TERM_FREQUENCIES, term_frequencies
@@ -30,15 +30,15 @@ def narrow(
     of_query: ConstFloats,
     heaviest: np.float64,
     limits: Limits,
-    documents: Documents,
-    scratch: Scratch,
+    documents: SegmentTexts,
+    scratch: SearchScratch,
 ) -> tuple[Int, Int, Int]:
     """Call helpers, which only kernels can."""
     once, again = np.empty(types.shape[0] + 1), np.empty(types.shape[0] + 1)
     narrowing.largest_shares(
         types, copies, types.shape[0], of_query, documents.term_weights, once, again
     )
-    shares = narrowing.Shares(once, again, total)
+    shares = narrowing.QueryShares(once, again, total)
     end = documents.tokens.shape[0]
     return narrowing.possible_starts(first, last, end, shares, heaviest, limits, documents, scratch)
 
@@ -63,7 +63,7 @@ def possible(tokens, query, first, last, min_tokens, threshold, tf, inverses, he
         np.float64(heaviest),
         Limits(1, min_tokens, np.float64(threshold), 0),
         weighed_documents(np.array(tokens, np.int32), offsets, N_TYPES, given_inverses, table),
-        Scratch(
+        SearchScratch(
             known,
             seen,
             np.empty(len(tokens) + 1, np.int64),

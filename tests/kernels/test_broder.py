@@ -133,7 +133,7 @@ def compare(pairs, *, limit=2**62, moduli=None, sizes=None):
     counts, largest = np.zeros((n, 4), np.int64), np.zeros(n, np.uint64)
     rows = np.arange(n, dtype=np.int64)
     tables = [
-        samples.Samples(
+        samples.SampleRows(
             values,
             offsets,
             np.array([pair[side] for pair in sizes], np.int64),

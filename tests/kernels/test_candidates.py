@@ -77,52 +77,10 @@ any_lists = st.builds(
 )
 
 
-@given(any_lists, st.integers(1, 12))
-def test_list_starts__of_long_passages(lists, min_tokens):
-    slices, columns = columns_of(lists)
-    n = sum(map(len, lists))
-    firsts, lasts = (np.full(n + 1, 9, np.uint32) for _ in range(2))
-    listed = candidates.list_starts(slices, min_tokens, *columns, firsts[:n], lasts[:n])
-    expected = [
-        (a, last_start(window, min_tokens)) for ws in lists for window in ws for a in window[:1]
-    ]
-    expected = [(a, b) for a, b in expected if a <= b]
-    assert list(zip(firsts.tolist(), lasts.tolist(), strict=True))[:listed] == expected
-    assert (firsts[n], lasts[n]) == (9, 9)
-
-
 def last_start(window, min_tokens):
     """Last start of a passage of so many tokens in a window."""
     _, b, _, d = window
     return min(b, d + 1 - min_tokens)
-
-
-def covered(pairs, least):
-    """Ranges of starts, as the kernel gives them."""
-    firsts = np.array(sorted(a for a, _ in pairs), np.uint32)
-    lasts = np.array(sorted(b for _, b in pairs), np.uint32)
-    ranges = np.full((len(pairs) + 1, 2), -7, np.int64)
-    n = candidates.covered_ranges(firsts, lasts, least, ranges[: len(pairs)])
-    assert (ranges[n:] == -7).all()
-    return ranges[:n].tolist()
-
-
-def assert_covered(pairs, least):
-    ranges = covered(pairs, least)
-    ends = [end for pair in ranges for end in pair]
-    assert ends == sorted(ends)
-    starts = [i for first, last in ranges for i in range(first, last + 1)]
-    assert len(starts) == len(set(starts))
-    positions = range(max((b for _, b in pairs), default=0) + 1)
-    assert starts == [i for i in positions if sum(a <= i <= b for a, b in pairs) >= least]
-
-
-start_ranges = st.tuples(st.integers(0, 25), st.integers(0, 8)).map(lambda t: (t[0], t[0] + t[1]))
-
-
-@given(st.lists(start_ranges, max_size=14), st.integers(1, 6))
-def test_covered_ranges__as_counted(pairs, least):
-    assert_covered(pairs, least)
 
 
 def in_range(slices, columns, rows, first, last, room):

@@ -6,7 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from neardup.kernels.join.weighted import common_weight, score_weighted_pairs
+from neardup.kernels.join.overlap import Threshold, common_weight, score_pairs
+from neardup.matching.measures import WeightedJaccard
+from neardup.matching.verify import measure_sets
 from tests.arrays import make_weighted_sets, random_weighted_sets
 from tests.each import each_of
 from tests.oracles.weighted import weighted_jaccard
@@ -18,21 +20,7 @@ HEAVIEST = [1, 7, 2**20, 2**50]
 def common_of(x, y, p, q):
     """Run on two sets that lie among others."""
     table = make_weighted_sets([{9: 5}, y, x])
-    (_, y_start, x_start), (_, y_size, x_size), (_, y_total, x_total) = (
-        column.tolist() for column in (table.starts, table.sizes, table.totals)
-    )
-    found = common_weight(
-        table.values,
-        table.weights,
-        x_start,
-        x_size,
-        x_total,
-        y_start,
-        y_size,
-        y_total,
-        p,
-        q,
-    )
+    found = common_weight(measure_sets(table), 2, 1, p, q)
     return int(found)
 
 
@@ -135,21 +123,15 @@ def test_common_weight__nothing_in_common(p):
 def score(sets, left, right):
     table = make_weighted_sets(sets)
     similarities = np.full(len(left), -9.0)
-    score_weighted_pairs(
-        table.values,
-        table.weights,
-        table.starts,
-        table.sizes,
-        table.totals,
-        np.array(left, np.int64),
-        np.array(right, np.int64),
-        similarities,
-    )
+    sides = np.array(left, np.int64), np.array(right, np.int64)
+    threshold = Threshold(WeightedJaccard.code, 0, 1)
+    overlaps = np.full(len(left), -9, np.int64)
+    score_pairs(measure_sets(table), *sides, threshold, overlaps, similarities)
     return similarities.tolist()
 
 
 @each_of("heaviest", HEAVIEST)
-def test_score_weighted_pairs__as_oracle(heaviest):
+def test_score_pairs__of_weighted_sets_as_oracle(heaviest):
     generator = random.Random(heaviest)
     sets = random_weighted_sets(generator, 12, 20, heaviest)
     pairs = [(d, other) for d in range(12) for other in range(12)]

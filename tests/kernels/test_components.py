@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels.bucket import components
-from neardup.kernels.join.overlap import Comparisons, Keys, Threshold
+from neardup.kernels.join.overlap import Comparisons, DocumentKeys, Threshold
 from neardup.kernels.types import sealed
 from neardup.matching.buckets import list_keys
 from neardup.matching.verify import measure_sets
@@ -35,14 +35,14 @@ def join(sets, bands, measure, threshold, *, steps=()):
     owners = np.repeat(np.arange(n, dtype=np.int32), np.diff(lists.starts))
     heads = np.full(len(lists.sizes), -1, np.int64)
     links = np.full((3, len(lists.keys)), -1, np.int64)
-    groups = sealed(components.Groups(owners, heads, *links))
+    groups = sealed(components.ComponentGroups(owners, heads, *links))
     comparisons = Comparisons(np.full(n, -1, np.int32), np.zeros(2, np.int64))
     bounds = [0, *steps, n]
     for start, stop in pairwise(bounds):
         components.join_components(
             start,
             stop,
-            sealed(Keys(lists.starts, lists.keys)),
+            sealed(DocumentKeys(lists.starts, lists.keys)),
             measure_sets(table),
             Threshold(CODES[measure], threshold.numerator, threshold.denominator),
             groups,

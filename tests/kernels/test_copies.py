@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from neardup.kernels.common import strings
+from neardup.kernels.common import hashing
 from tests.each import each_of
 
 
@@ -21,7 +21,7 @@ class Table:
     def number(self, digests, wanted=None):
         wanted = [True] * len(digests) if wanted is None else wanted
         found = np.full(len(digests), -9, np.int64)
-        self.size = strings.number_digests(
+        self.size = hashing.number_digests(
             self.slots,
             self.known,
             self.size,
@@ -81,7 +81,7 @@ def test_number_digests__random_and_rebuilt(n_slots):
         wanted = [generator.random() < 0.8 for _ in digests]
         assert table.number(digests, wanted) == table.expected(digests, wanted)
         bigger = np.full(n_slots * generator.choice((1, 2)), -1, np.int64)
-        strings.rebuild_slots(bigger, table.known, table.size)
+        hashing.rebuild_slots(bigger, table.known, table.size)
         assert sorted(bigger[bigger >= 0].tolist()) == list(range(table.size))
         table.slots = bigger
 
@@ -91,6 +91,6 @@ def test_rebuild_slots__collisions(digests):
     table = Table(16)
     table.number(digests)
     rebuilt = np.full(16, -1, np.int64)
-    strings.rebuild_slots(rebuilt, table.known, table.size)
+    hashing.rebuild_slots(rebuilt, table.known, table.size)
     table.slots = rebuilt
     assert table.number(digests) == list(range(len(digests)))

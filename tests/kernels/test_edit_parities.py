@@ -7,7 +7,7 @@ from operator import xor
 
 import numpy as np
 
-from neardup.kernels.edit import join as kernels
+from neardup.kernels.join import edit_join as kernels
 from tests.arrays import ragged, random_words
 from tests.kernels.edit_strings import random_strings, token_lists
 from tests.oracles import edits

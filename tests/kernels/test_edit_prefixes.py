@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from neardup.kernels.edit import join as kernels
+from neardup.kernels.join import edit_join as kernels
 from neardup.kernels.join.postings import count_common
 from neardup.matching import edit_join
 from neardup.matching.postings import group_records

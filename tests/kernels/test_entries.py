@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 
 from neardup.documents.segment import bounds_of_pages
-from neardup.kernels.bucket import entries
-from neardup.kernels.bucket.entries import PAGE
+from neardup.kernels.bucket import buckets
+from neardup.kernels.bucket.buckets import PAGE
 from neardup.kernels.types import sealed
 from tests.arrays import as_uint64
 from tests.each import each_of
@@ -22,7 +22,7 @@ def make(lists):
     starts = np.cumsum([0, *map(len, values)]).astype(np.int64)
     page_starts, bounds = bounds_of_pages(starts)
     fences = flat[bounds[:-1]] if len(flat) else flat
-    return flat, sealed(entries.Lists(starts, page_starts, fences)), bounds
+    return flat, sealed(buckets.Lists(starts, page_starts, fences)), bounds
 
 
 def find(made, keys, wanted, *, is_checked=None, room=10_000, room_found=100_000):
@@ -38,9 +38,9 @@ def find(made, keys, wanted, *, is_checked=None, room=10_000, room_found=100_000
     owners, numbers = order // keys.shape[1], order % keys.shape[1]
     is_wanted = np.array(wanted)[owners]
     slots = sealed(
-        entries.Slots(keys.reshape(-1)[order][is_wanted], numbers[is_wanted], owners[is_wanted])
+        buckets.Slots(keys.reshape(-1)[order][is_wanted], numbers[is_wanted], owners[is_wanted])
     )
-    n_found, n_unchecked = entries.find_entries(
+    n_found, n_unchecked = buckets.find_entries(
         slots, lists, flat, bounds, is_checked, found, unchecked
     )
     assert (found[n_found:] == 77).all()
@@ -116,7 +116,7 @@ def test_find__by_definition(seed):
         for key in (0, LARGEST, keys[0][number], *(key for key, _ in own[:3])):
             expected = sum(found == key for found, _ in own)
             checked = np.ones(len(bounds) - 1, np.bool_)
-            assert entries.count_key(key, number, made[1], flat, bounds, checked) == expected
+            assert buckets.count_key(key, number, made[1], flat, bounds, checked) == expected
 
 
 def test_find__a_key_in_many_pages():
@@ -152,10 +152,10 @@ def test_count_key__names_the_first_page_to_check():
     flat, lists, bounds = made
     is_checked = np.zeros(4, np.bool_)
     for page in range(3):
-        found = entries.count_key(1, 0, lists, flat, bounds, is_checked)
+        found = buckets.count_key(1, 0, lists, flat, bounds, is_checked)
         assert found == -1 - page
         is_checked[page] = True
-    assert entries.count_key(1, 0, lists, flat, bounds, is_checked) == 3 * PAGE
-    assert entries.count_key(8, 1, lists, flat, bounds, is_checked) == -4
+    assert buckets.count_key(1, 0, lists, flat, bounds, is_checked) == 3 * PAGE
+    assert buckets.count_key(8, 1, lists, flat, bounds, is_checked) == -4
     # Before the first entry there is nothing to look at.
-    assert entries.count_key(6, 1, lists, flat, bounds, is_checked) == 0
+    assert buckets.count_key(6, 1, lists, flat, bounds, is_checked) == 0

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from neardup.kernels.join import filters
+from neardup.kernels.join.overlap import Threshold
+from neardup.kernels.types import sealed
 from tests.arrays import CODES, ragged, random_words
 from tests.each import each_of
 from tests.oracles import sieve as oracle
@@ -105,16 +107,10 @@ def test_may_reach__as_oracle(measure, either_way):
             for shingles, (start, stop) in zip(lists, pairwise(offsets.tolist()), strict=True)
         )
         found = filters.may_reach(
-            words,
-            offsets[0],
-            offsets[1],
-            sizes[0],
-            offsets[1],
-            offsets[2],
-            sizes[1],
-            CODES[measure],
-            threshold.numerator,
-            threshold.denominator,
+            sealed(filters.FilterRows(words, offsets, sizes)),
+            0,
+            1,
+            Threshold(CODES[measure], threshold.numerator, threshold.denominator),
             either_way,
         )
         assert found == oracle.may_reach(x, y, measure, threshold, either_way=either_way)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from neardup.kernels.sketch import greedy
-from neardup.kernels.sketch.samples import Samples
+from neardup.kernels.sketch.samples import SampleRows
 from neardup.kernels.types import sealed
 from tests.arrays import ragged
 from tests.each import each_of
@@ -41,7 +41,7 @@ def cluster(
     for start, stop in bounds:
         values, offsets = ragged([sorted(elements) for elements in sets[start:stop]])
         columns = (np.array(column[start:stop], np.int64) for column in (sizes, moduli))
-        samples.append(sealed(Samples(values, offsets, *columns)))
+        samples.append(sealed(SampleRows(values, offsets, *columns)))
         greedy.count_values(values, frequencies)
     n_rows, n_held, n_entries = (n, n_values, n_values) if room is None else room
     held = greedy.Held(
@@ -55,7 +55,7 @@ def cluster(
         *np.full((2, n_entries), -7, np.int32),
         np.full(n_entries, 7, np.uint64),
     )
-    scratch = greedy.Scratch(
+    scratch = greedy.ClusterScratch(
         np.full(max(moduli).bit_length() if len(set(moduli)) > 1 else 1, -7, np.int64),
         *np.full((4, largest), -7, np.int64),
     )
@@ -181,7 +181,7 @@ def test_find_alone__those_whose_values_nobody_has(seed):
     ]
     values, offsets = ragged([sorted(elements) for elements in sets])
     counts = np.array(moduli, np.int64)
-    samples = sealed(Samples(values, offsets, np.full(len(sets), -1), counts))
+    samples = sealed(SampleRows(values, offsets, np.full(len(sets), -1), counts))
     threshold = Fraction(generator.choice(["1/2", "3/4", "1", "1/10"]))
     largest = max(moduli) if len(set(moduli)) > 1 else 1
     levels = [m for m in (1, 2, 4) if m <= largest]

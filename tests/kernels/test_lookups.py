@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.passage import lookups
-from neardup.kernels.passage.lookups import Places, Reach
-from neardup.kernels.passage.query_keys import Wanted
+from neardup.kernels.passage.lookups import Places, QueryTokens, Reach
 from neardup.kernels.passage.segments import Limits
 from neardup.kernels.types import sealed
 from neardup.passages.search import weighed_documents
@@ -132,13 +131,14 @@ def find(texts, queries, tf, inverses, threshold, first_tokens, reach_of, min_to
     numbers = [token for query in queries for token in query]
     stops = np.cumsum([len(query) for query in queries])
     wanted = sealed(
-        Wanted(
+        QueryTokens(
             np.array(numbers, np.int32),
             stops - [len(query) for query in queries],
             stops,
             np.arange(N_TYPES, dtype=np.uint64),
             np.array(inverses),
             term_frequencies(tf, len(numbers) + 1),
+            max(map(len, queries)),
         )
     )
     totals = np.full(len(queries), -1, np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.passage import staircase
+from neardup.kernels.passage import windows
 from tests.each import each_of
 
 # Numbers on both sides of where a word, a word of words and a word of blocks ends.
@@ -19,18 +19,18 @@ class OrderedSet:
     """The kernel's arrays, of exactly the lengths asked for and full of junk."""
 
     def __init__(self, size):
-        lengths = staircase.words_needed(size)
+        lengths = windows.words_needed(size)
         self.arrays = tuple(np.full(length, 2**64 - 1, np.uint64) for length in lengths)
-        staircase.clear(*self.arrays, size)
+        windows.clear(*self.arrays, size)
 
     def __getattr__(self, name):
-        return lambda x: int(getattr(staircase, name)(*self.arrays, np.int64(x)))
+        return lambda x: int(getattr(windows, name)(*self.arrays, np.int64(x)))
 
     def insert(self, x):
-        staircase.insert(*self.arrays, np.int64(x))
+        windows.insert(*self.arrays, np.int64(x))
 
     def remove(self, x):
-        staircase.remove(*self.arrays, np.int64(x))
+        windows.remove(*self.arrays, np.int64(x))
 
 
 def assert_same(found, expected, numbers):
@@ -42,7 +42,7 @@ def assert_same(found, expected, numbers):
 
 @each_of("size", [2, 3, 63, 64, 65, 4096, 4097, 262_145, 600_000, 20_000_000])
 def test_words_needed__holds_every_number(size):
-    n_bits, n_words, n_blocks = staircase.words_needed(size)
+    n_bits, n_words, n_blocks = windows.words_needed(size)
     assert n_bits > (size - 1) >> 6
     # A neighbour is looked for one word further on.
     assert n_words > ((size >> 6) + 1) >> 6
@@ -111,7 +111,7 @@ def test_clear__of_a_larger_set(old, new):
     found = OrderedSet(old)
     for x in {0, 1, 62, 63, old // 2, old - 2, old - 1} - {-1}:
         found.insert(x)
-    staircase.clear(*found.arrays, new)
+    windows.clear(*found.arrays, new)
     for x in (0, new - 1):
         found.insert(x)
     assert_same(found, [0, new - 1] if new > 1 else [0], range(0, new, max(new // 100, 1)))

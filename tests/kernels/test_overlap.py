@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from neardup.kernels.join import overlap
-from neardup.kernels.types import sealed
 from neardup.matching.measures import Hamming
+from neardup.matching.verify import measure_sets
 from tests.arrays import CODES, make_sets
 from tests.each import each_of
 from tests.oracles import measures as oracle
@@ -166,7 +166,7 @@ def score(sets, pairs, measure, threshold):
     overlaps = np.full(len(pairs), -9, np.int64)
     similarities = np.full(len(pairs), -9.0)
     overlap.score_pairs(
-        sealed(overlap.Sets(table.values, table.starts, table.sizes)),
+        measure_sets(table),
         left,
         right,
         overlap.Threshold(CODES[measure], threshold.numerator, threshold.denominator),

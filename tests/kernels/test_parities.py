@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from neardup.kernels.common import parities
+from neardup.kernels.common import bits
 from neardup.matching.verify import measure_sets
 from tests.arrays import make_sets, random_sets, random_words
 from tests.each import each_of
@@ -18,7 +18,7 @@ def odd_classes(elements):
 
 @each_of("word", [0, 1, 2**63, 2**64 - 1, 2**64 - 2, 0x5555555555555555])
 def test_count_ones__special_words(word):
-    assert parities.count_ones(np.uint64(word)) == word.bit_count()
+    assert bits.count_ones(np.uint64(word)) == word.bit_count()
 
 
 def test_count_ones__by_definition():
@@ -26,7 +26,7 @@ def test_count_ones__by_definition():
     for i in range(64):
         word = generator.getrandbits(64)
         for value in (word, 1 << i, 2**64 - 1 ^ 1 << i, word & generator.getrandbits(64)):
-            assert parities.count_ones(np.uint64(value)) == value.bit_count()
+            assert bits.count_ones(np.uint64(value)) == value.bit_count()
 
 
 def test_set_parities__by_definition():

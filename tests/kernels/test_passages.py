@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.common.wide import compare_products, wide_product
+from neardup.kernels.common.bits import compare_products, wide_product
 from neardup.kernels.passage.matches import pick_passages
 from tests.each import each_of
 from tests.examples import examples
@@ -221,7 +221,7 @@ numbers = st.integers(0, 2**63 - 1) | st.integers(0, 2**32) | st.integers(2**62,
 
 @given(a=numbers, b=numbers)
 def test_wide_product__oracle(a, b):
-    upper, lower = wide_product(np.int64(a), np.int64(b))
+    upper, lower = wide_product(np.uint64(a), np.uint64(b))
     assert int(upper) * 2**64 + int(lower) == a * b
 
 

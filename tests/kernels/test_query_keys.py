@@ -6,8 +6,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from neardup.kernels.passage import query_keys
-from neardup.kernels.passage.query_keys import Wanted
+from neardup.kernels.passage import lookups
+from neardup.kernels.passage.lookups import QueryTokens
 from neardup.kernels.types import sealed
 from neardup.text.weighting import term_frequencies
 from tests.arrays import JUNK, as_uint64, random_words
@@ -29,9 +29,9 @@ def make_wanted(numbers, spans, hashes, tf="binary", inverses=None):
     starts, stops = (np.array(column, np.int64) for column in zip(*spans, strict=True))
     inverses = np.ones(len(hashes)) if inverses is None else np.array(inverses)
     table = term_frequencies(tf, len(numbers))
-    return sealed(
-        Wanted(np.array(numbers, np.int32), starts, stops, as_uint64(hashes), inverses, table)
-    )
+    longest = int((stops - starts).max())
+    columns = np.array(numbers, np.int32), starts, stops, as_uint64(hashes), inverses, table
+    return sealed(QueryTokens(*columns, longest))
 
 
 @pytest.mark.parametrize("most", [1, 2, ANY_NUMBER])
@@ -42,9 +42,7 @@ def test_least_keys__as_oracle(most):
     keys = np.full((len(spans) - 2, 5), JUNK, np.uint64)
     have_weight = np.zeros(len(keys), np.bool_)
     wanted = make_wanted(numbers, spans, hashes)
-    query_keys.least_keys(
-        wanted, np.arange(2, len(spans)), most, as_uint64(seeds), keys, have_weight
-    )
+    lookups.least_keys(wanted, np.arange(2, len(spans)), most, as_uint64(seeds), keys, have_weight)
     for row, (start, stop), has_weight in zip(keys, spans[2:], have_weight, strict=True):
         text = [hashes[number] for number in numbers[start:stop]]
         assert has_weight == bool(text)
@@ -66,7 +64,7 @@ def test_weighted_keys__as_oracle(tf):
     keys = np.full((len(spans), 3), JUNK, np.uint64)
     have_weight = np.zeros(len(keys), np.bool_)
     wanted = make_wanted(numbers, spans, hashes, tf, inverses)
-    query_keys.weighted_keys(wanted, np.arange(len(spans)), as_uint64(seeds), keys, have_weight)
+    lookups.weighted_keys(wanted, np.arange(len(spans)), as_uint64(seeds), keys, have_weight)
     table = wanted.term_weights.tolist()
     for row, (start, stop), has_weight in zip(keys, spans, have_weight, strict=True):
         counts = Counter(numbers[start:stop])

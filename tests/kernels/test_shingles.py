@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels.text import shingles
+from neardup.text.shingles import NO_COPIES
 from tests.arrays import JUNK, ragged, random_words, unragged
 from tests.each import each_of
 from tests.oracles import hashing as oracle
@@ -32,7 +33,7 @@ def sorting_room(offsets):
 def sort_lists(lists, lead=0):
     values, offsets = ragged(lists, lead=lead)
     sizes = np.full(len(lists), -7, np.int64)
-    shingles.sort_sets(values, offsets, *sorting_room(offsets), sizes)
+    shingles.sort_sets(values, offsets, *sorting_room(offsets), sizes, NO_COPIES)
     assert values[:lead].tolist() == [JUNK] * lead
     return [
         values[start : start + size].tolist()
@@ -45,7 +46,7 @@ def count_lists(lists, lead=0):
     values, offsets = ragged(lists, lead=lead)
     sizes = np.full(len(lists), -7, np.int64)
     copies = np.full(len(values), -7, np.int64)
-    shingles.sort_bags(values, offsets, *sorting_room(offsets), sizes, copies)
+    shingles.sort_sets(values, offsets, *sorting_room(offsets), sizes, copies)
     assert values[:lead].tolist() == [JUNK] * lead
     assert copies[:lead].tolist() == [-7] * lead
     return [
@@ -122,14 +123,14 @@ def test_sort_sets__nothing():
 
 @each_of("distinct", [1, 2, 7, 10**9])
 @each_of("lead", [0, 3])
-def test_sort_bags__as_counter(distinct, lead):
+def test_sort_sets__with_copies_as_counter(distinct, lead):
     generator = random.Random(distinct)
     values = random_words(generator, min(distinct, 400))
     lists = [generator.choices(values, k=size) for size in SIZES]
     assert count_lists(lists, lead) == [sorted(Counter(values).items()) for values in lists]
 
 
-def test_sort_bags__long_run_among_others():
+def test_sort_sets__with_copies_long_run_among_others():
     generator = random.Random(6)
     lists = []
     for run in (1, 23, 24, 25, 60, 200):
@@ -139,11 +140,11 @@ def test_sort_bags__long_run_among_others():
     assert count_lists(lists) == [sorted(Counter(values).items()) for values in lists]
 
 
-def test_sort_bags__same_value_at_the_end_of_one_list_and_in_the_next():
+def test_sort_sets__with_copies_same_value_at_the_end_of_one_list_and_in_the_next():
     assert count_lists([[5, 5], [5], [], [5, 5, 5]]) == [[(5, 2)], [(5, 1)], [], [(5, 3)]]
 
 
-def test_sort_bags__nothing():
+def test_sort_sets__with_copies_nothing():
     assert count_lists([]) == []
     assert count_lists([[], []]) == [[], []]
 

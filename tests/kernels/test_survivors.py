@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from neardup.kernels.bucket import survivors
-from neardup.kernels.join.overlap import Comparisons, Keys, Threshold
+from neardup.kernels.join.overlap import Comparisons, DocumentKeys, Threshold
 from neardup.kernels.types import sealed
 from neardup.matching.buckets import list_keys
 from neardup.matching.verify import measure_sets
@@ -44,7 +44,7 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=Non
     n = len(sets)
     starts = np.cumsum(lists.sizes) - lists.sizes
     documents = np.full(lists.sizes.sum(), -9, np.int32)
-    members = survivors.Members(starts, np.zeros(len(lists.sizes), np.int64), documents)
+    members = survivors.StayingMembers(starts, np.zeros(len(lists.sizes), np.int64), documents)
     decisions = survivors.Decisions(
         np.full(n, -1, np.int32),
         np.zeros(n, np.int64),
@@ -62,7 +62,7 @@ def choose(sets, bands, measure, threshold, *, n_fixed=0, steps=(), n_probed=Non
             start,
             stop,
             n_fixed,
-            sealed(Keys(lists.starts, lists.keys)),
+            sealed(DocumentKeys(lists.starts, lists.keys)),
             lists.n_probed,
             members,
             measure_sets(table),
@@ -151,7 +151,7 @@ def members_by_key(lists):
     starts = np.cumsum([0, *(len(documents) + 2 for documents in lists)])[:-1]
     sizes = np.array([len(documents) for documents in lists], np.int64)
     documents = np.array([d for each in lists for d in (*each, -9, -9)], np.int32)
-    return survivors.Members(starts, sizes, documents), starts + sizes
+    return survivors.StayingMembers(starts, sizes, documents), starts + sizes
 
 
 def test_list_members__each_once_under_the_keys_asked_for():

@@ -4,16 +4,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.kernels.passage.sweep import count_windows, sweep_windows
+from neardup.kernels.passage.sweep import sweep_windows
 from tests.oracles import passages as oracle
 
 
-def swept(windows, wanted, room=None, kernel=sweep_windows):
+def swept(windows, wanted, room=None):
     """What the kernel writes, and what it returns."""
     columns = np.array(windows, np.int64).reshape(-1, 4).T
     room = 16 * len(windows) ** 2 + 4 if room is None else room
-    rectangles = np.full((room + 1, 4 + (kernel is count_windows)), -7, np.int64)
-    n = kernel(*(np.ascontiguousarray(c) for c in columns), wanted, rectangles[:room])
+    rectangles = np.full((room + 1, 4), -7, np.int64)
+    n = sweep_windows(*(np.ascontiguousarray(c) for c in columns), wanted, rectangles[:room])
     assert (rectangles[min(n, room) :] == -7).all()
     return [tuple(row) for row in rectangles[: min(n, room)].tolist()], n
 
@@ -38,12 +38,6 @@ def test_sweep_windows__oracle(windows, wanted):
 
 
 @given(windows=window_lists(), wanted=st.integers(1, 5))
-def test_count_windows__oracle(windows, wanted):
-    expected = oracle.counted_rectangles(windows, wanted)
-    assert swept(windows, wanted, kernel=count_windows) == (expected, len(expected))
-
-
-@given(windows=window_lists(), wanted=st.integers(1, 5))
 def test_sweep_windows__each_cell_once(windows, wanted):
     rectangles, _ = swept(windows, wanted)
     cells = [cell for rectangle in rectangles for cell in oracle.cells_of(rectangle)]
@@ -53,15 +47,11 @@ def test_sweep_windows__each_cell_once(windows, wanted):
 
 @given(windows=window_lists(), wanted=st.integers(1, 3), room=st.integers(0, 6))
 def test_sweep_windows__room(windows, wanted, room):
-    for kernel, cover in (
-        (sweep_windows, oracle.rectangles),
-        (count_windows, oracle.counted_rectangles),
-    ):
-        expected = cover(windows, wanted)
-        rectangles, n = swept(windows, wanted, room, kernel)
-        assert n == len(expected)
-        # Those that are written are complete, although they may end after the room has.
-        assert rectangles == expected[:room]
+    expected = oracle.rectangles(windows, wanted)
+    rectangles, n = swept(windows, wanted, room)
+    assert n == len(expected)
+    # Those that are written are complete, although they may end after the room has.
+    assert rectangles == expected[:room]
 
 
 @given(windows=window_lists(), wanted=st.integers(1, 4), seed=st.randoms(use_true_random=False))
@@ -76,12 +66,3 @@ def test_sweep_windows__repeated_text():
     n = 300
     windows = [(i, i, i + 5, i + 9) for i in range(n)] + [(i, i, i + 8, i + 12) for i in range(n)]
     assert swept(windows, 2, n)[0] == [(i, i, i + 8, i + 9) for i in range(n)]
-
-
-def test_count_windows__nested():
-    """A pyramid: the runs of a start adjoin, and there are more of them than windows."""
-    n = 40
-    windows = [(i, 99 - i, 100 + i, 199 - i) for i in range(n)]
-    rectangles, _ = swept(windows, 1, kernel=count_windows)
-    assert rectangles == oracle.counted_rectangles(windows, 1)
-    assert sum(first <= n <= last for first, last, *_ in rectangles) == 2 * n - 1

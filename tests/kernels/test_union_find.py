@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from neardup.kernels.common import union_find
+from neardup.kernels.bucket.components import find_roots, union_edges
 
 
 def components(n, edges):
@@ -18,7 +18,7 @@ def components(n, edges):
 
 def join(parents, edges):
     first, second = np.array(edges, np.int64).reshape(-1, 2).T.copy()
-    union_find.union_edges(parents, first, second)
+    union_edges(parents, first, second)
 
 
 def test_union_edges__in_parts_as_by_definition():
@@ -33,9 +33,9 @@ def test_union_edges__in_parts_as_by_definition():
         parents = np.arange(n, dtype=np.int64)
         join(parents, edges[:cut])
         if generator.random() < 0.5:
-            union_find.find_roots(parents)
+            find_roots(parents)
         join(parents, edges[cut:])
-        union_find.find_roots(parents)
+        find_roots(parents)
         assert parents.tolist() == components(n, edges)
 
 
@@ -44,5 +44,5 @@ def test_union_edges__chain_in_any_order():
     for edges in ([(i, i + 1) for i in range(200)], [(i + 1, i) for i in reversed(range(200))]):
         parents = np.arange(201, dtype=np.int64)
         join(parents, edges)
-        union_find.find_roots(parents)
+        find_roots(parents)
         assert not parents.any()

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from neardup.kernels._compile import uncompiled
 from neardup.kernels.common import hashing
-from neardup.kernels.passage import staircase, windows
+from neardup.kernels.passage import windows
 from neardup.kernels.sketch import weighted as consistent
-from neardup.kernels.text import weights
 from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
 from neardup.text import weighting
@@ -47,7 +46,7 @@ class Lister:
         spans = np.full((room + 1, 3), 7, np.uint32)
         done, n = (function or windows.weighted_windows)(
             *(self.grouped, logs, first_text, np.uint64(seed), min_tokens, *self.scratch),
-            staircase.Windows(keys[:room], starts[:room], spans[:room]),
+            windows.WindowRoom(keys[:room], starts[:room], spans[:room]),
         )
         assert n <= room
         assert (keys[room], starts[room], spans[room, 0]) == (JUNK, 7, 7)
@@ -106,7 +105,9 @@ def log_weights(lister, tf, idf):
     table = term_frequencies(tf, max(map(len, lister.texts), default=0))
     inverses = count_documents([lister.token_lists]).idf_of(grouped.type_hashes, idf)
     logs = np.full(len(grouped.positions), np.nan)
-    weights.fill_log_weights(grouped.type_starts, len(grouped.type_hashes), table, inverses, logs)
+    consistent.fill_log_weights(
+        grouped.type_starts, len(grouped.type_hashes), table, inverses, logs
+    )
     return logs
 
 

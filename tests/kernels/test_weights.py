@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from neardup.kernels.common.hashing import logarithms
-from neardup.kernels.text import weights
+from neardup.kernels.sketch import weighted
 from tests.arrays import JUNK, as_uint64, random_words
 from tests.each import each_of
 
@@ -16,7 +16,7 @@ UNIT = 2.0**-20
 
 def weigh(frequency, inverse):
     found = np.empty(1, np.int64)
-    weights.fill_weights(np.array([1]), np.array([0.0, frequency]), np.array([inverse]), found)
+    weighted.fill_weights(np.array([1]), np.array([0.0, frequency]), np.array([inverse]), found)
     return int(found[0])
 
 
@@ -57,7 +57,7 @@ def test_fill_log_weights__of_a_larger_table():
     frequencies = np.array([np.nan, 1.0, 2.0, 3.0])
     starts = np.array([2, 5, 6, 8, 99])
     found = np.full(10, np.nan)
-    weights.fill_log_weights(starts, 3, frequencies, np.array([0.5, 0.0, 0.5 * UNIT]), found)
+    weighted.fill_log_weights(starts, 3, frequencies, np.array([0.5, 0.0, 0.5 * UNIT]), found)
     expected = np.empty(3)
     logarithms(np.array([2.0**19, 2.0**20, 3 * 2.0**19]), expected)
     assert found[2:5].tolist() == expected.tolist()
@@ -69,7 +69,7 @@ def test_fill_log_weights__of_a_larger_table():
 
 def test_fill_log_weights__no_types():
     found = np.full(2, np.nan)
-    weights.fill_log_weights(np.array([1]), 0, np.ones(1), np.empty(0), found)
+    weighted.fill_log_weights(np.array([1]), 0, np.ones(1), np.empty(0), found)
     assert np.isnan(found).all()
 
 
@@ -78,7 +78,7 @@ def merge(x, y):
     hashes, counts = np.full(room, JUNK, np.uint64), np.full(room, -7, np.int64)
     columns = [as_uint64(sorted(x)), np.array([x[h] for h in sorted(x)], np.int64)]
     columns += [as_uint64(sorted(y)), np.array([y[h] for h in sorted(y)], np.int64)]
-    n = weights.merge_counts(*columns, hashes, counts)
+    n = weighted.merge_counts(*columns, hashes, counts)
     assert (counts[n:] == -7).all()
     return list(zip(hashes[:n].tolist(), counts[:n].tolist(), strict=True))
 

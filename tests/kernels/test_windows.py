@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels._compile import uncompiled
-from neardup.kernels.passage import staircase, windows
+from neardup.kernels.passage import windows
 from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
 from tests.arrays import JUNK, ragged, random_words
@@ -24,7 +24,7 @@ WORDS = [0, 2**64 - 1, 2**63, *random_words(random.Random(4), 40)]
 
 def junk_scratch(longest):
     """Give the scratch of the kernel, full of junk."""
-    scratch = staircase.make_scratch(longest)
+    scratch = windows.make_scratch(longest)
     for array in itertools.chain(*scratch):
         array[:] = JUNK if array.dtype == np.uint64 else 99
     return scratch
@@ -45,7 +45,7 @@ class Lister:
         spans = np.full((room + 1, 3), 7, np.uint32)
         done, n = (function or windows.multiset_windows)(
             *(self.grouped, first_text, most_copies, np.uint64(seed), min_tokens, *self.scratch),
-            staircase.Windows(keys[:room], starts[:room], spans[:room]),
+            windows.WindowRoom(keys[:room], starts[:room], spans[:room]),
         )
         assert n <= room
         assert (keys[room], starts[room], spans[room, 0]) == (JUNK, 7, 7)

@@ -35,11 +35,6 @@ def rectangles(windows: Sequence[Window], wanted: int) -> list[Window]:
     return [row[:4] for row in _cover(dict.fromkeys(covered_cells(windows, wanted), wanted))]
 
 
-def counted_rectangles(windows: Sequence[Window], wanted: int) -> list[Counted]:
-    """Cover them by runs of ends that lie in the same number of windows, which is added."""
-    return _cover(counted_cells(windows, wanted))
-
-
 def _cover(cells: Mapping[Cell, int]) -> list[Counted]:
     by_start: dict[int, dict[int, int]] = {}
     for (i, j), count in sorted(cells.items()):

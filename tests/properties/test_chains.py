@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.passages.chains import (
+from neardup.passages.refine import (
     NO_LIMIT,
     ChainRules,
     Hit,
-    Run,
+    HitRun,
     chain_hits,
     group_hits,
     hull,
@@ -139,11 +139,11 @@ def test_chain_hits__a_branch_within_its_run_is_no_chain():
 
 @given(found=st.lists(hits, min_size=2, max_size=12))
 def test_split_chain__in_two_parts(found):
-    runs = [Run((hit,), hit, 1.0) for hit in found]
+    runs = [HitRun((hit,), hit, 1.0) for hit in found]
     before, after = split_chain(runs)
     assert [*before, *after] == runs
     assert len(before) == widest_gap(found)
-    [run_before], [run_after] = split_chain([Run(tuple(found), hull(found), 8.0)])
+    [run_before], [run_after] = split_chain([HitRun(tuple(found), hull(found), 8.0)])
     assert run_before.hits + run_after.hits == tuple(found)
     assert run_before.whole == hull(run_before.hits)
     assert run_before.evidence + run_after.evidence == pytest.approx(8.0)

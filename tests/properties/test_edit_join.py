@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import ResultLimitError
-from neardup.kernels.edit import join as kernels
+from neardup.kernels.join import edit_join as kernels
 from neardup.matching import edit_join
 from neardup.matching.edit_join import EditThreshold
 from neardup.options.choices import Algorithm

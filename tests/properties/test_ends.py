@@ -9,9 +9,8 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from neardup.passages.chains import Hit
+from neardup.passages.refine import Hit, TokenBalance, grow_equal, refine_ends, stretch_ends
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.settle import Balance, grow_equal, refine_ends, stretch_ends
 from neardup.tables import TokenLists
 from neardup.text.weighting import count_documents
 from tests.examples import examples
@@ -19,7 +18,7 @@ from tests.oracles import alignment as oracle
 from tests.oracles.runs import Match
 
 HALF = Fraction(1, 2)
-BALANCE = Balance(make_passage_scheme(min_tokens=10), None)
+BALANCE = TokenBalance(make_passage_scheme(min_tokens=10), None)
 
 
 @given(
@@ -80,7 +79,7 @@ def test_refine_ends__oracle(seed, threshold):
     documents = [np.arange(0, 40, step, dtype=np.uint64) for step in (1, 2, 3, 5, 7)]
     offsets = np.cumsum([0, *map(len, documents)])
     frequencies = count_documents([TokenLists(np.concatenate(documents), offsets)])
-    balance = Balance(make_passage_scheme(min_tokens=10, idf="smooth"), frequencies)
+    balance = TokenBalance(make_passage_scheme(min_tokens=10, idf="smooth"), frequencies)
     weights = dict(enumerate(balance.weights_of(np.arange(40, dtype=np.uint64)).tolist()))
     arrays = [np.array(text, np.uint64) for text in texts]
     least = Fraction(threshold)

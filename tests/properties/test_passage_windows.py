@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.kernels.common import hashing
-from neardup.kernels.passage import query_keys
+from neardup.kernels.passage import lookups
 from neardup.kernels.sketch import weighted
-from neardup.kernels.text import weights
 from neardup.passages import windows as passage_windows
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import (
@@ -227,7 +226,7 @@ def test_weighted_windows__long_texts(tf, idf, min_tokens):
     logs = np.empty(len(grouped.positions))
     table = term_frequencies(tf, n)
     inverses = count_documents([token_lists]).idf_of(grouped.type_hashes, idf)
-    weights.fill_log_weights(grouped.type_starts, len(grouped.type_hashes), table, inverses, logs)
+    weighted.fill_log_weights(grouped.type_starts, len(grouped.type_hashes), table, inverses, logs)
     lists = weighted_windows(grouped, logs, 123, min_tokens)
     assert_ordered(lists)
     keys, a, b, c, d = table_of(lists)
@@ -274,9 +273,7 @@ def test_multiset_windows__have_the_keys_of_queries():
             place = np.array([i], np.int64), np.array([j + 1], np.int64)
             wanted = gather_queries(tokens, *place, make_passage_scheme(), None).wanted
             key, has_weight = np.zeros((1, 1), np.uint64), np.empty(1, np.bool_)
-            query_keys.least_keys(
-                wanted, np.arange(1), most_copies, as_uint64([8]), key, has_weight
-            )
+            lookups.least_keys(wanted, np.arange(1), most_copies, as_uint64([8]), key, has_weight)
             return int(key[0, 0])
 
         assert_probes(columns, len(text), 20, key_of, 150)

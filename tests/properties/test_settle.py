@@ -11,22 +11,21 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.passages.chains import Hit, Run
+from neardup.passages.refine import Hit, HitRun, PassageRefiner, TokenBalance
 from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.settle import Balance, Settler
 from tests.examples import examples
 
-BALANCE = Balance(make_passage_scheme(min_tokens=10), None)
+BALANCE = TokenBalance(make_passage_scheme(min_tokens=10), None)
 HALF = Fraction(1, 2)
 
 
 def settler_of(query, document, threshold=HALF):
     texts = np.array(query, np.uint64), np.array(document, np.uint64)
-    return Settler(texts, BALANCE, threshold, 10)
+    return PassageRefiner(texts, BALANCE, threshold, 10)
 
 
 def chain_of(*places):
-    return [Run((Hit(*place),), Hit(*place), 1.0) for place in places]
+    return [HitRun((Hit(*place),), Hit(*place), 1.0) for place in places]
 
 
 def similarity(query, document, hit):
@@ -50,7 +49,7 @@ def test_settle__true_similarities_and_none_within_another(seed, threshold):
         chains.append(
             chain_of(*((s, s + 15, max(s + shift, 0), max(s + shift, 0) + 15) for s in starts))
         )
-    found = settler_of(query, document, Fraction(threshold)).settle(chains)
+    found = settler_of(query, document, Fraction(threshold)).refine(chains)
     for hit, reported in found:
         true = similarity(query, document, hit)
         assert reported == float(true)
@@ -63,7 +62,7 @@ def test_settle__true_similarities_and_none_within_another(seed, threshold):
 def test_settle__parts_of_one_stretch_become_one():
     text = list(range(100))
     parts = [chain_of((0, 60, 0, 60)), chain_of((50, 100, 50, 100))]
-    [(hit, reported)] = settler_of(text, text).settle(parts)
+    [(hit, reported)] = settler_of(text, text).refine(parts)
     assert (hit, reported) == (Hit(0, 100, 0, 100), 1.0)
 
 
@@ -72,7 +71,7 @@ def test_settle__what_adds_nothing_changes_nothing():
     shared = list(range(60))
     query, document = [*range(200, 205), *shared], [*range(300, 340), *shared]
     strong, weak = chain_of((5, 65, 40, 100)), chain_of((0, 20, 40, 55))
-    [(hit, reported)] = settler_of(query, document).settle([strong, weak])
+    [(hit, reported)] = settler_of(query, document).refine([strong, weak])
     assert (hit, reported) == (Hit(5, 65, 40, 100), 1.0)
 
 
@@ -84,14 +83,14 @@ def test_settle__formulas_within_a_longer_passage():
     document = [*text, *range(400, 460), *formula]
     whole = chain_of((0, len(text), 0, len(text)))
     inner, outer = chain_of((0, 12, 92, 104)), chain_of((0, 12, 256, 268))
-    found = [hit for hit, _ in settler_of(text, document).settle([whole, inner, outer])]
+    found = [hit for hit, _ in settler_of(text, document).refine([whole, inner, outer])]
     assert found == [Hit(0, 196, 0, 196), Hit(0, 12, 256, 268)]
 
 
 def test_settle__a_text_beside_itself_never_overlaps():
     text = np.array([1, 2, 3, 4] * 30, np.uint64)
-    settler = Settler((text, text), BALANCE, HALF, 10, apart=0)
-    for hit, _ in settler.settle([chain_of((0, 40, 44, 84), (40, 60, 90, 110))]):
+    refiner = PassageRefiner((text, text), BALANCE, HALF, 10, apart=0)
+    for hit, _ in refiner.refine([chain_of((0, 40, 44, 84), (40, 60, 90, 110))]):
         assert hit.query_stop <= hit.start
 
 
@@ -111,9 +110,9 @@ def test_settle__all_that_is_just_at_the_threshold_in_another_order(seed, thresh
     query = [*around[0], *range(n), *around[1]]
     document = [*around[2], *(w for s in sentences for w in rng.sample(s, len(s))), *around[3]]
     texts = np.array(query, np.uint64), np.array(document, np.uint64)
-    settler = Settler(texts, BALANCE, least, 34, min_tokens=n)
+    refiner = PassageRefiner(texts, BALANCE, least, 34, min_tokens=n)
     start = 60 + first
-    [(hit, _)] = settler.settle([chain_of((start, start + 30, start, start + 30))])
+    [(hit, _)] = refiner.refine([chain_of((start, start + 30, start, start + 30))])
     assert hit.longer >= n
     assert similarity(query, document, hit) >= least
 
@@ -123,6 +122,6 @@ def test_settle__a_short_part_if_there_is_no_other():
     shared = list(range(40))
     query, document = [*range(200, 260), *shared], [*range(300, 360), *shared]
     texts = np.array(query, np.uint64), np.array(document, np.uint64)
-    settler = Settler(texts, BALANCE, Fraction(9, 10), 10, min_tokens=60)
-    [(hit, reported)] = settler.settle([chain_of((60, 100, 60, 100))])
+    refiner = PassageRefiner(texts, BALANCE, Fraction(9, 10), 10, min_tokens=60)
+    [(hit, reported)] = refiner.refine([chain_of((60, 100, 60, 100))])
     assert (hit, reported) == (Hit(60, 100, 60, 100), 1.0)

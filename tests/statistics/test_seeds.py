@@ -9,7 +9,7 @@ from math import sqrt
 import pytest
 
 import neardup
-from neardup.passages.seeds import SENTENCE
+from neardup.passages.plan import SENTENCE
 from tests.oracles.seeds import least_common
 
 pytestmark = pytest.mark.statistics

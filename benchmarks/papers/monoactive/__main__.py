@@ -31,14 +31,14 @@ from neardup.kernels.passage import candidates, sweep
 from neardup.passages.plan import least_hits
 from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.segment import WindowIndex
-from neardup.passages.windows import WindowLists, _by_key, count_windows, make_queries
+from neardup.passages.windows import WindowLists, _by_key, count_windows, gather_queries
 from neardup.tables import TokenLists
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable
 
-    from neardup.kernels.passage.staircase import Occurrences
+    from neardup.kernels.passage.windows import Occurrences
     from neardup.tables import Int64s, Uint64s
     from neardup.text.weighting import TermFrequency
 
@@ -216,7 +216,8 @@ def _by_weights(values: Uint64s, queries: list[Uint64s]) -> list[Row]:
         else:
             index = _index([_allalign_lists(one_text(values), seed) for seed in seeds])
         scheme = make_passage_scheme(min_tokens=1, tf=tf)
-        keys = [query.keys for query in make_queries(tokens, scheme, None)]
+        asked = gather_queries(tokens.values, offsets[:-1], offsets[1:], scheme, None)
+        keys = list(asked.hash(np.arange(len(queries)))[0])
         _sweep_all(index, keys[0], hits, len(values))
         start = time.thread_time()
         answers = [_sweep_all(index, each, hits, len(values)) for each in keys]

@@ -27,7 +27,7 @@ from neardup.kernels.common.hashing import mix64
 from neardup.kernels.passage.windows import occurrence_hash
 
 if TYPE_CHECKING:
-    from neardup.kernels.passage.staircase import Occurrences
+    from neardup.kernels.passage.windows import Occurrences
 
 LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
 

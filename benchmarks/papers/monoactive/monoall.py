@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.papers.monoactive.allalign import LARGEST, compiled
 from neardup.kernels._compile import leading_zeros
 from neardup.kernels.common.hashing import mix64
-from neardup.kernels.passage import staircase
+from neardup.kernels.passage import windows
 from neardup.kernels.passage.windows import occurrence_hash
 from neardup.kernels.sketch.weighted import list_weighted
 from neardup.passages.scheme import make_passage_scheme
@@ -23,7 +23,7 @@ from neardup.tables import TokenLists
 from neardup.text.weighting import term_frequencies
 
 if TYPE_CHECKING:
-    from neardup.kernels.passage.staircase import Occurrences
+    from neardup.kernels.passage.windows import Occurrences
     from neardup.tables import Uint64s
     from neardup.text.weighting import TermFrequency
 
@@ -101,9 +101,9 @@ def _visit(
     ends: Any,
 ) -> Any:
     """Visit keys one by one (Algorithm 4); return the numbers of windows and of keys visited."""
-    staircase.clear(bits, words, blocks, n_tokens + 2)
-    staircase.insert(bits, words, blocks, 0)
-    staircase.insert(bits, words, blocks, n_tokens + 1)
+    windows.clear(bits, words, blocks, n_tokens + 2)
+    windows.insert(bits, words, blocks, 0)
+    windows.insert(bits, words, blocks, n_tokens + 1)
     ends[0], ends[n_tokens + 1] = 0, n_tokens + 1
     n_windows, n_keys = 0, 0
     # What is written for each window, so that it costs what it costs an index.
@@ -113,7 +113,7 @@ def _visit(
         for i in range(starts[k], starts[k + 1] - x + 1):
             n_keys += 1
             p, q = np.int64(positions[i]), np.int64(positions[i + x - 1])
-            s = staircase.first_from(bits, words, blocks, p)
+            s = windows.first_from(bits, words, blocks, p)
             if ends[s] <= q:
                 continue
             u = _last_to(bits, words, blocks, p - 1)
@@ -125,11 +125,11 @@ def _visit(
                     n_windows += 1
                 if ends[u] < q:
                     break
-                staircase.remove(bits, words, blocks, u)
+                windows.remove(bits, words, blocks, u)
                 top, right = np.int64(ends[u]) - 1, u
                 u = _last_to(bits, words, blocks, u - 1)
             ends[p] = q
-            staircase.insert(bits, words, blocks, p)
+            windows.insert(bits, words, blocks, p)
     return n_windows, n_keys
 
 
@@ -142,7 +142,7 @@ def visit_keys(texts: Occurrences, seed: int, *, only_active: bool) -> tuple[int
     seeds = np.uint64(seed)
     found = _list_values(texts.type_hashes, texts.type_starts, ALL_COPIES, seeds, only_active)
     values, types, copies = found
-    bits = [np.zeros(size, np.uint64) for size in staircase.words_needed(n + 3)]
+    bits = [np.zeros(size, np.uint64) for size in windows.words_needed(n + 3)]
     ends = np.empty(n + 3, np.int32)
     order = np.argsort(values)
     counts = _visit(order, types, copies, texts.type_starts, texts.positions, n, *bits, ends)

@@ -16,7 +16,7 @@ import numpy as np
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, as_one_text, ids_of_values
 from neardup.errors import InvalidParameterError
-from neardup.kernels.bucket.entries import Slots
+from neardup.kernels.bucket.buckets import Slots
 from neardup.matching.buckets import join_filters, make_filters
 from neardup.reading.sign import SLICE_BYTES, WEIGHTED_SLICE_BYTES, take_filters
 from neardup.sketches.minhash import (

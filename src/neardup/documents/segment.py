@@ -40,7 +40,7 @@ from neardup.errors import IndexFormatError
 from neardup.files.ids import as_text, common_id_type
 from neardup.index.segments import Segment, SegmentWriter, pack_table
 from neardup.index.store import SEGMENTS, SegmentRecord
-from neardup.kernels.bucket import entries as kernel
+from neardup.kernels.bucket import buckets as kernel
 from neardup.kernels.types import sealed
 from neardup.runs.arrays import AnyArray, CheckedPages, PageSums, count_pages
 from neardup.runs.disk import part_of, translated

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidInputError, option_name
 from neardup.files.problems import id_advice
 from neardup.files.rows import DEFAULT_ID
-from neardup.kernels.common import strings
+from neardup.kernels.common import hashing
 from neardup.tables import Int64s, Texts, Uint64s
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def hash_ids(ids: pa.Array) -> Uint64s:
     """Hash ids, which are large strings; a null has the hash of an empty one."""
     texts = Texts.from_arrow(ids)
     hashes: Uint64s = np.empty(len(texts), np.uint64)
-    strings.hash_strings(texts.data, texts.offsets, hashes)
+    hashing.hash_strings(texts.data, texts.offsets, hashes)
     return hashes
 
 

@@ -48,8 +48,6 @@ from neardup.options.option import merge
 from neardup.options.passages import AlignOptions, AlignSchemeOptions
 from neardup.passages.additions import gather
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
-from neardup.passages.chains import Hit
-from neardup.passages.document_pairs import Extents, HiddenText, extents_of, pair_table
 from neardup.passages.documents import (
     NO_RUNS,
     DocumentBlock,
@@ -61,8 +59,18 @@ from neardup.passages.documents import (
 )
 from neardup.passages.index import PassageHandle, SharedPassages
 from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
-from neardup.passages.matches import match_table, schema_of, with_id_types
-from neardup.passages.places import Placer, count_marked
+from neardup.passages.matches import (
+    Extents,
+    HiddenText,
+    Placer,
+    count_marked,
+    extents_of,
+    match_table,
+    pair_table,
+    schema_of,
+    with_id_types,
+)
+from neardup.passages.refine import Hit
 from neardup.passages.scheme import PassageScheme
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped

@@ -34,15 +34,16 @@ from neardup.passages.additions import gather, index_in_memory, segment_tokens_w
 from neardup.passages.align import AlignmentPlan, make_alignment_plan, make_window_scheme, step_of
 from neardup.passages.documents import DocumentBlock, PassageReading, read_document_block
 from neardup.passages.index import OpenPassages, PassageHandle, SharedPassages, open_segments
-from neardup.passages.plan import candidate_probability, make_search_plan
-from neardup.passages.scheme import PassageScheme
-from neardup.passages.seeds import (
+from neardup.passages.plan import (
     SENTENCE,
+    candidate_probability,
     choose_seed_threshold,
     jaccard_of_share,
+    make_search_plan,
     passage_recall,
     share_of_jaccard,
 )
+from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import write_segment
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner

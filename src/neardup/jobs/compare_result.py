@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from neardup.errors import InvalidParameterError
 from neardup.files.destinations import check_file, target_of, write_file
-from neardup.passages.places import line_in
+from neardup.passages.matches import line_in
 from neardup.reports.compare import Link, compare_report
 from neardup.reports.page import PAGE_SUFFIXES, Report, Table
 from neardup.results import Result

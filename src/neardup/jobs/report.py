@@ -25,7 +25,7 @@ from neardup.options.groups import ReadOptions, RunOptions
 from neardup.options.option import merge
 from neardup.outputs.summary_file import read_summary
 from neardup.outputs.table_rows import TableRows
-from neardup.passages.document_pairs import HiddenText
+from neardup.passages.matches import HiddenText
 from neardup.reports.cut import CutTable, Key, cut_report
 from neardup.reports.dedup import RemovedTable, cluster_sizes, dedup_report
 from neardup.reports.examples import Document

@@ -21,8 +21,7 @@ from neardup.passages.additions import gather
 from neardup.passages.documents import DocumentBlock, PassageReading, read_document_block
 from neardup.passages.index import OpenPassages, SharedPassages
 from neardup.passages.lookup import find_whole, tokens_at_a_time, within_memory
-from neardup.passages.matches import match_table, schema_of, with_id_types
-from neardup.passages.places import Placer, count_marked
+from neardup.passages.matches import Placer, count_marked, match_table, schema_of, with_id_types
 from neardup.passages.plan import SearchPlan, candidate_probability, make_search_plan
 from neardup.reading.where import describe_filtered
 from neardup.results import (

@@ -126,13 +126,7 @@ def _cheapest(least_jaccard: Fraction, recall: Fraction, num_perm: int) -> Bandi
 
 
 def check_banding(bands: int, rows: int, num_perm: int) -> Banding:
-    """Check bands and rows that a user has chosen.
-
-    Raises
-    ------
-    InvalidParameterError
-        If either is below 1 or their product exceeds ``num_perm``.
-    """
+    """Check bands and rows that a user has chosen."""
     if bands < 1 or rows < 1:
         names = f"{option_name('bands')} and {option_name('rows')}"
         message = f"{names} must be at least 1, got {bands} bands of {rows} rows"

@@ -344,12 +344,14 @@ def join_filters(parts: Sequence[Filters]) -> Filters:
     )
 
 
+def _rows(filters: Filters) -> filters_kernel.FilterRows:
+    return sealed(filters_kernel.FilterRows(filters.words, filters.offsets, filters.sizes))
+
+
 def sieve_pairs(filters: Filters, left: Int64s, right: Int64s, measure: Measure) -> Bools:
     """Return which pairs may be similar by their filters."""
     may_be: Bools = np.empty(len(left), np.bool_)
-    filters_kernel.sieve_pairs(
-        filters.words, filters.offsets, filters.sizes, left, right, measure.in_kernels, may_be
-    )
+    filters_kernel.sieve_pairs(_rows(filters), left, right, measure.in_kernels, may_be)
     return may_be
 
 
@@ -411,11 +413,9 @@ def sieve_components(
     if filters is None:
         firsts[order] = np.repeat(order[starts[:-1]], np.diff(starts))
         return firsts
-    candidates = component_kernel.Candidates(
+    candidates = component_kernel.SievedDocuments(
         keys=np.ascontiguousarray(keys),
-        words=filters.words,
-        offsets=filters.offsets,
-        sizes=filters.sizes,
+        filters=_rows(filters),
         are_fixed=np.zeros(n, np.bool_) if are_fixed is None else are_fixed,
     )
     sizes = np.diff(starts)
@@ -441,7 +441,7 @@ def _starts_of_runs(values: Int64s) -> Int64s:
 def _make_room(n: int, n_bands: int) -> component_kernel.Room:
     n_places = n_bands << max(1, int(2 * n - 1).bit_length())
     next_group, next_member, last_member = np.empty((3, n * n_bands), np.int64)
-    groups = component_kernel.Groups(
+    groups = component_kernel.ComponentGroups(
         owners=np.repeat(np.arange(n, dtype=np.int32), n_bands),
         heads=np.empty(n_places, np.int64),
         next_group=next_group,

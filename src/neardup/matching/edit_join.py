@@ -14,8 +14,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from neardup.errors import InvalidParameterError
-from neardup.kernels.edit import join
-from neardup.kernels.join.postings import Groups, Postings
+from neardup.kernels.join import edit_join as join
+from neardup.kernels.join.postings import Postings, RecordGroups
 from neardup.kernels.text import shingles
 from neardup.kernels.types import Int, sealed
 from neardup.matching.join import (
@@ -172,7 +172,7 @@ def choose_qgram(lengths: Int64s, allowed: Int64s) -> int:
 
 
 def index_grams(
-    strings: TokenLists, reach: PartnerRanges, qgram: int, groups: Groups
+    strings: TokenLists, reach: PartnerRanges, qgram: int, groups: RecordGroups
 ) -> tuple[join.Grams, Postings]:
     """Rank the q-grams of all strings and index prefixes for longer partners.
 

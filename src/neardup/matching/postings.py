@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.join import postings
-from neardup.kernels.join.postings import Groups, Postings
+from neardup.kernels.join.postings import Postings, RecordGroups
 from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
 from neardup.matching.join import BOTH, LEFT, SECOND, cut_runs
@@ -43,7 +43,9 @@ class PlacedRecords(RankedRecords):
     places: Int32s
 
 
-def group_records(n_records: int, sides: Bytes | None, *, is_directed: bool = False) -> Groups:
+def group_records(
+    n_records: int, sides: Bytes | None, *, is_directed: bool = False
+) -> RecordGroups:
     """Group records by the sides of ``Join.run``; None for a self-join.
 
     In a directed join only records of the left collection look for partners.
@@ -51,7 +53,7 @@ def group_records(n_records: int, sides: Bytes | None, *, is_directed: bool = Fa
     zeros: Bytes = np.zeros(n_records, np.uint8)
     n_groups, of_records, first, last = 1, zeros, zeros, zeros + np.uint8(1)
     if sides is None:
-        return sealed(Groups(n_groups, of_records, first, last))
+        return sealed(RecordGroups(n_groups, of_records, first, last))
     if (sides & BOTH != BOTH).any():
         is_left, is_right = sides & np.uint8(LEFT), sides >> np.uint8(1) & np.uint8(1)
         n_groups, of_records = 3, 1 + is_right - is_left
@@ -64,19 +66,18 @@ def group_records(n_records: int, sides: Bytes | None, *, is_directed: bool = Fa
         of_records = of_records + n_groups * is_second
         first, last = (each + n_groups * (1 - is_second) for each in (first, last))
         n_groups *= 2
-    return sealed(Groups(n_groups, *(each.astype(np.uint8) for each in (of_records, first, last))))
+    return sealed(
+        RecordGroups(n_groups, *(each.astype(np.uint8) for each in (of_records, first, last)))
+    )
 
 
 def rank_sets(sets: ShingleSets, order: Int64s) -> RankedRecords:
     """Sort the elements of sets by rarity.
 
     Elements that only one set has are left out: in the whole run they come first and match nothing.
-    Ties between equally frequent elements go by first appearance.
-
-    Notes
-    -----
-    Time linear but for the sort of distinct elements. Memory while it works: 4 bytes per element,
-    and up to 50 per distinct element. The result: 4 bytes per element that several sets have.
+    Ties between equally frequent elements go by first appearance. Time linear but for the sort of
+    distinct elements. Memory while it works: 4 bytes per element, and up to 50 per distinct
+    element. The result: 4 bytes per element that several sets have.
     """
     sizes = sets.sizes[order]
     numbers, frequencies = _number_parts(_parts(sets, order), int(sizes.sum()))
@@ -177,7 +178,7 @@ def index_prefixes(tokens: Int32s, starts: Int64s, prefixes: Int64s, n_tokens: i
     return sealed(Postings(posting_starts, records, places))
 
 
-def index_groups(records: RankedRecords, prefixes: Int64s, groups: Groups) -> Postings:
+def index_groups(records: RankedRecords, prefixes: Int64s, groups: RecordGroups) -> Postings:
     """Index records under prefix tokens, by token and group.
 
     Memory 8 bytes per posting and key, and with groups 5 per token while it works.

@@ -9,10 +9,10 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from neardup.kernels.common.wide import MARGIN
+from neardup.kernels.common.bits import MARGIN
 from neardup.kernels.join import postings, set_join, weighted
-from neardup.kernels.join.overlap import Matches, Threshold, WideMatches
-from neardup.kernels.join.postings import Groups, Postings
+from neardup.kernels.join.overlap import NarrowMatches, Threshold, WideMatches
+from neardup.kernels.join.postings import Postings, RecordGroups
 from neardup.kernels.join.set_join import ParityRows
 from neardup.kernels.text import shingles
 from neardup.kernels.types import Int, sealed
@@ -221,8 +221,8 @@ class PreparedSets:
 
     algorithm: int
     threshold: Threshold
-    records: set_join.Records
-    groups: Groups
+    records: set_join.SizedRecords
+    groups: RecordGroups
     index: Postings
     parities: ParityRows
 
@@ -245,7 +245,7 @@ class PreparedSets:
             self.index,
             self.parities,
             *scratch,
-            Matches(*columns),
+            NarrowMatches(*columns),
             counts,
         )
 
@@ -264,7 +264,7 @@ def _prepare(
     # Prefixes start with the tokens that no other record has, which are not in the runs.
     probing, indexing = (ranked.shorten(p, sizes) for p in (bounds.probing, bounds.indexing))
     records = sealed(
-        set_join.Records(
+        set_join.SizedRecords(
             tokens=ranked.tokens,
             starts=ranked.starts,
             sizes=sizes,
@@ -600,7 +600,7 @@ class WeightedJoin(ScoredBySize, PartedJoin):
 
 def prepare_weighted(
     sets: WeightedSets, order: Int64s, measure: Measure, sides: Bytes | None
-) -> tuple[weighted.WeightedRecords, Groups, Postings]:
+) -> tuple[weighted.WeightedRecords, RecordGroups, Postings]:
     """Rank and index the sets; ``order`` is by total weight, ``sides`` in the same order."""
     runs = rank_weighted_sets(sets, order)
     totals = sets.totals[order]

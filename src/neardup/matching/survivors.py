@@ -14,9 +14,8 @@ import numpy as np
 
 from neardup.kernels.bucket import components, survivors
 from neardup.kernels.bucket.survivors import RankedSets
-from neardup.kernels.common import union_find
 from neardup.kernels.join import postings
-from neardup.kernels.join.overlap import Comparisons, Keys, MeasuredSets
+from neardup.kernels.join.overlap import Comparisons, DocumentKeys, MeasuredSets
 from neardup.kernels.join.set_join import ParityRows
 from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
@@ -205,7 +204,7 @@ class CandidateMatcher(ABC):
 
     def __init__(self, lists: KeyLists, measure: Measure, capacity: int | None) -> None:
         self._lists = lists
-        self._keys = sealed(Keys(lists.starts, lists.keys))
+        self._keys = sealed(DocumentKeys(lists.starts, lists.keys))
         self._measure = measure
         # Half of the memory is for ranked elements: of new documents, and of earlier ones.
         self._half = None if capacity is None else max(1, capacity // 4)
@@ -439,7 +438,7 @@ class SurvivorSelection(CandidateMatcher):
     ) -> None:
         lists = documents.lists
         super().__init__(lists, measure, documents.capacity)
-        self.members = survivors.Members(
+        self.members = survivors.StayingMembers(
             starts=np.cumsum(lists.sizes) - lists.sizes,
             sizes=np.zeros(len(lists.sizes), np.int64),
             documents=np.empty(len(lists.keys), np.int32),
@@ -477,7 +476,7 @@ class SurvivorSelection(CandidateMatcher):
     def _meet_by_elements(
         self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
     ) -> Callable[[int, int], None]:
-        by_element = survivors.Members(
+        by_element = survivors.StayingMembers(
             starts=ranking.starts,
             sizes=np.zeros(len(ranking.starts), np.int64),
             documents=np.empty(ranking.n_places, np.int32),
@@ -546,7 +545,7 @@ def count_candidates(lists: KeyLists, keepers: Int32s, n_fixed: int) -> int:
         listed=np.empty(int(n_listed.sum()), np.int32),
     )
     seen: Uint64s = np.zeros(n_words, np.uint64)
-    keys = sealed(Keys(lists.starts, lists.keys))
+    keys = sealed(DocumentKeys(lists.starts, lists.keys))
     return int(
         survivors.count_candidates(keys, lists.n_probed, keepers, n_fixed, sealed(rows), seen)
     )
@@ -699,9 +698,9 @@ class ComponentMatcher(CandidateMatcher):
         components.replace_members(last, following, self._keys, self._groups, self._parents)
 
 
-def _no_groups(owners: Int64s, n_keys: int) -> components.Groups:
+def _no_groups(owners: Int64s, n_keys: int) -> components.ComponentGroups:
     next_group, next_member, last_member = np.full((3, len(owners)), -1, np.int64)
-    groups = components.Groups(
+    groups = components.ComponentGroups(
         owners=owners.astype(np.int32),
         heads=np.full(n_keys, -1, np.int64),
         next_group=next_group,
@@ -714,7 +713,7 @@ def _no_groups(owners: Int64s, n_keys: int) -> components.Groups:
 def find_roots(parents: Int64s) -> Int64s:
     """Return the first document of each one's component."""
     roots = parents.copy()
-    union_find.find_roots(roots)
+    components.find_roots(roots)
     return roots
 
 
@@ -731,10 +730,10 @@ def _keys_between(lists: KeyLists, parents: Int64s) -> KeyLists:
     return KeyLists(starts, kept, np.diff(starts), np.bincount(kept, minlength=len(lists.sizes)))
 
 
-def _members_of(lists: KeyLists) -> survivors.Members:
+def _members_of(lists: KeyLists) -> survivors.StayingMembers:
     """List the documents of each key."""
     owners = np.repeat(np.arange(len(lists.n_probed), dtype=np.int32), lists.n_probed)
-    return survivors.Members(
+    return survivors.StayingMembers(
         starts=np.cumsum(lists.sizes) - lists.sizes,
         sizes=lists.sizes,
         documents=owners[np.argsort(lists.keys, kind="stable")],
@@ -791,7 +790,7 @@ def join_from_pairs(
     parents: Int64s = np.arange(n_documents, dtype=np.int64)
     for start in range(0, len(similar), _PAIRS_AT_ONCE):
         some = similar.take(slice(start, start + _PAIRS_AT_ONCE))
-        union_find.union_edges(parents, some.left.astype(np.int64), some.right.astype(np.int64))
+        components.union_edges(parents, some.left.astype(np.int64), some.right.astype(np.int64))
     keepers = _keepers_of(parents, 0)
     ordered = _by_order(pairs, are_directed=are_directed)
     of_keepers = keepers[ordered.left] == ordered.right

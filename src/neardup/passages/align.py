@@ -9,13 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from neardup.passages.chains import NO_LIMIT, ChainRules, Hit, Run, chain_hits, group_hits
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts, WindowFinder, WindowHits, WindowPlan
-from neardup.passages.matches import Matches
+from neardup.passages.matches import PassageMatches
 from neardup.passages.plan import SearchPlan
+from neardup.passages.refine import (
+    NO_LIMIT,
+    ChainRules,
+    Hit,
+    HitRun,
+    Passage,
+    PassageRefiner,
+    TokenBalance,
+    chain_hits,
+    group_hits,
+)
 from neardup.passages.scheme import PassageScheme, check_length, make_passage_scheme
-from neardup.passages.settle import Balance, Passage, Settler
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Floats, Int64s, TokenLists, Uint64s
@@ -24,27 +33,16 @@ from neardup.text.weighting import DocumentFrequencies
 # Passages of queries that are contained in longer passages of documents.
 
 
-def group_contained(places: Int64s, similarities: Floats, times: int, near: int) -> list[list[Run]]:
+def group_contained(
+    places: Int64s, similarities: Floats, times: int, near: int
+) -> list[list[HitRun]]:
     """Group hits of one query and one document, in any order within the document.
 
-    Parameters
-    ----------
-    places
-        Hits as rows: start and stop in the query, start and stop in the document; sorted.
-    similarities
-        Share of the query's part that the document's part contains.
-    times
-        Maximum length of the document's part, as a multiple of the query's part.
-    near
-        Maximum tokens of the query between two hits.
-
-    Returns
-    -------
-    Groups of hits as chains of one run, most evidence first.
-
-    Notes
-    -----
-    Each hit joins the group whose part of the document grows least.
+    Rows of ``places`` are start and stop in the query, start and stop in the document; sorted.
+    ``similarities`` are the shares of the query's parts that the document's parts contain. A
+    document's part is at most ``times`` as long as the query's part, and hits are at most ``near``
+    tokens of the query apart. Each hit joins the group whose part of the document grows least.
+    Groups are chains of one run, most evidence first.
     """
     groups: list[tuple[Hit, list[int]]] = []
     n_closed = 0
@@ -82,11 +80,11 @@ def group_contained(places: Int64s, similarities: Floats, times: int, near: int)
             stop = max(stop, hit.query_stop)
         # Of several parts with equal evidence, the shortest comes first.
         evidence -= (whole.stop - whole.start) / (_WIDER * times)
-        chains.append([Run(tuple(hits[number] for number in members), whole, evidence)])
+        chains.append([HitRun(tuple(hits[number] for number in members), whole, evidence)])
     return sorted(chains, key=lambda chain: -chain[0].evidence)
 
 
-class ContainedSettler(Settler):
+class ContainedRefiner(PassageRefiner):
     """Make passages in which the document contains a share of the query's part.
 
     That share is at least the threshold. The document's part weighs at most ``times`` the query's
@@ -98,7 +96,7 @@ class ContainedSettler(Settler):
     def __init__(
         self,
         texts: tuple[Uint64s, Uint64s],
-        balance: Balance,
+        balance: TokenBalance,
         threshold: Fraction,
         reach: int,
         times: int,
@@ -108,13 +106,13 @@ class ContainedSettler(Settler):
         super().__init__(texts, balance, threshold, reach, min_tokens=min_tokens)
         self._times, self._near = times, near
 
-    def settle(self, chains: Sequence[Sequence[Run]]) -> list[Passage]:
+    def refine(self, chains: Sequence[Sequence[HitRun]]) -> list[Passage]:
         """Make passages of groups, and join groups whose document parts stay short enough.
 
         Of passages that overlap by half in the query, only the best is returned.
         """
         joined: list[Passage] = []
-        for hit, similarity in super().settle(chains):
+        for hit, similarity in super().refine(chains):
             last: Passage = hit, similarity
             while (both := self._joined_with_any(joined, last[0])) is not None:
                 last = both
@@ -288,9 +286,9 @@ class PassageMaker:
         self._plan, self._tokens_of, self._heads_of = plan, tokens_of, heads_of
         # This many shingles after a passage share tokens with it.
         self._overlap = scheme.shingles.ngram - 1
-        self._balance = Balance(scheme, frequencies)
+        self._balance = TokenBalance(scheme, frequencies)
 
-    def settle(
+    def refine(
         self,
         tokens: Uint64s,
         found: WindowHits,
@@ -311,7 +309,7 @@ class PassageMaker:
             hits, similarities = places[numbers], found.similarities[numbers]
             if times:
                 near = plan.length if plan.chains.gap == NO_LIMIT else plan.chains.gap
-                settler: Settler = ContainedSettler(
+                refiner: PassageRefiner = ContainedRefiner(
                     texts,
                     self._balance,
                     plan.threshold,
@@ -322,7 +320,7 @@ class PassageMaker:
                 )
                 chains = group_contained(hits, similarities, times, near)
             else:
-                settler = Settler(
+                refiner = PassageRefiner(
                     texts,
                     self._balance,
                     plan.threshold,
@@ -331,13 +329,13 @@ class PassageMaker:
                     plan.min_tokens if plan.misses_few else 0,
                 )
                 chains = chain_hits(hits, similarities, plan.chains)
-            for hit, similarity in settler.settle(chains):
+            for hit, similarity in refiner.refine(chains):
                 whole: Hit | None = hit
                 if heads is not None and self._heads_of is not None and len(heads):
                     whole = self._whole_characters(hit, heads, self._heads_of(document))
-                if whole is None or settler.size(whole) < plan.min_tokens:
+                if whole is None or refiner.size(whole) < plan.min_tokens:
                     continue
-                known = similarity if whole == hit else settler.similarity(whole)
+                known = similarity if whole == hit else refiner.similarity(whole)
                 if known is not None:
                     yield document, whole, known
 
@@ -381,7 +379,7 @@ class Aligner:
         queries: TokenLists,
         report: Callable[[float], None],
         later: Later | None = None,
-    ) -> Matches:
+    ) -> PassageMatches:
         """Find all shared passages, ordered by query and position in it.
 
         ``report`` is called with the completed share of the work. ``later`` restricts the documents
@@ -392,10 +390,10 @@ class Aligner:
             start, stop = (int(offset) for offset in queries.offsets[query : query + 2])
             own = int(later.firsts[query]) if later and later.are_own[query] else None
             tokens = queries.values[start:stop]
-            found = [(query, *row) for row in self._maker.settle(tokens, hits, own)]
+            found = [(query, *row) for row in self._maker.refine(tokens, hits, own)]
             rows.extend(sorted(found, key=lambda row: (row[2].query_start, row[1], row[2].start)))
         passages = [row[2] for row in rows]
-        return Matches(
+        return PassageMatches(
             np.array([row[0] for row in rows], np.int64),
             np.array([hit.query_start for hit in passages], np.int64),
             np.array([hit.query_stop for hit in passages], np.int64),

@@ -11,12 +11,12 @@ from typing import Self
 import numpy as np
 
 from neardup.index.store import segment_bytes
-from neardup.passages.chains import window_starts
 from neardup.passages.index import OpenPassages
-from neardup.passages.matches import Matches
+from neardup.passages.matches import PassageMatches
 from neardup.passages.plan import SearchPlan
-from neardup.passages.search import Batch, Hits
-from neardup.passages.windows import Queries, gather_queries
+from neardup.passages.refine import window_starts
+from neardup.passages.search import Batch, SegmentHits
+from neardup.passages.windows import PassageQueries, gather_queries
 from neardup.runs.exchange import Shuffle
 from neardup.runs.progress import report_part
 from neardup.runs.runner import Runner
@@ -28,7 +28,7 @@ _CHUNK = 128
 
 
 @dataclass(frozen=True)
-class Found(Rows):
+class FoundPassages(Rows):
     """Passages of documents, each similar to a query; arrays have a row per passage.
 
     ``queries`` and ``documents`` are numbers, documents counted through all segments; ``starts`` to
@@ -55,10 +55,10 @@ class Behind:
 
 
 @dataclass(frozen=True)
-class Asked:
+class LookupRequest:
     """Queries to look up; ``behind`` restricts them to later positions of the index."""
 
-    queries: Queries
+    queries: PassageQueries
     behind: Behind | None = None
 
 
@@ -73,12 +73,12 @@ _numbers = count()
 
 def find_passages(
     index: OpenPassages,
-    asked: Sequence[Asked],
+    asked: Sequence[LookupRequest],
     plan: SearchPlan,
     workspace: Workspace,
     runner: Runner,
     report: Callable[[float], None],
-) -> Iterator[Found]:
+) -> Iterator[FoundPassages]:
     """Yield the passages that are similar to the queries of each part, in their order.
 
     Passages of one query are in the order of documents, and of positions in them. ``report`` is
@@ -104,7 +104,7 @@ def find_passages(
                 report_turn(n_done / n_queries)
     try:
         for number in range(len(asked)):
-            found = Found.of_batches(list(waiting.read(number)))
+            found = FoundPassages.of_batches(list(waiting.read(number)))
             yield found.take(np.argsort(found.queries, kind="stable"))
     finally:
         # The caller may stop early.
@@ -118,12 +118,12 @@ def find_whole(
     workspace: Workspace,
     runner: Runner,
     report: Callable[[float], None],
-) -> Matches:
+) -> PassageMatches:
     """Find the passages that are similar to whole texts; see ``find_passages``."""
     starts, stops = texts.offsets[:-1], texts.offsets[1:]
     queries = gather_queries(texts.values, starts, stops, index.scheme, index.frequencies)
-    (found,) = find_passages(index, [Asked(queries)], plan, workspace, runner, report)
-    return Matches(
+    (found,) = find_passages(index, [LookupRequest(queries)], plan, workspace, runner, report)
+    return PassageMatches(
         found.queries,
         np.zeros(len(found), np.int64),
         (stops - starts)[found.queries],
@@ -159,10 +159,10 @@ def tokens_within(workspace: Workspace) -> int:
 def _find_chunks(
     index: OpenPassages,
     segments: Sequence[int],
-    asked: Sequence[Asked],
+    asked: Sequence[LookupRequest],
     plan: SearchPlan,
     runner: Runner,
-) -> Iterator[tuple[int, int, Found]]:
+) -> Iterator[tuple[int, int, FoundPassages]]:
     """Yield part, chunk number and passages for a few queries at a time in some segments."""
 
     def chunks() -> Iterator[tuple[int, int, list[Int32s]]]:
@@ -171,7 +171,7 @@ def _find_chunks(
             for first in range(0, len(part.queries), _CHUNK):
                 yield number, first, entries
 
-    def find(chunk: tuple[int, int, list[Int32s]]) -> tuple[int, int, Found]:
+    def find(chunk: tuple[int, int, list[Int32s]]) -> tuple[int, int, FoundPassages]:
         number, first, entries = chunk
         queries, behind = asked[number].queries, asked[number].behind
         batch = Batch(queries, first, min(first + _CHUNK, len(queries)))
@@ -180,12 +180,12 @@ def _find_chunks(
             first_tokens = _first_tokens(index, segment, behind, first, len(batch))
             hits = index.searchers[segment].search(batch, first_tokens, of_segment, plan)
             parts.append(_found(index, segment, hits))
-        return number, len(batch), Found.joined(parts)
+        return number, len(batch), FoundPassages.joined(parts)
 
     yield from runner.map(find, chunks())
 
 
-def _first_segment(index: OpenPassages, asked: Sequence[Asked]) -> int:
+def _first_segment(index: OpenPassages, asked: Sequence[LookupRequest]) -> int:
     firsts = [
         0 if part.behind is None else part.behind.documents.min(initial=index.first_documents[-1])
         for part in asked
@@ -208,13 +208,13 @@ def _first_tokens(
     return first_tokens
 
 
-def _found(index: OpenPassages, number: int, hits: Hits) -> Found:
+def _found(index: OpenPassages, number: int, hits: SegmentHits) -> FoundPassages:
     offsets = index.searchers[number].segment.offsets
     documents = np.searchsorted(offsets, hits.starts, side="right") - 1
     keep = index.are_kept(number, documents)
     documents = documents[keep]
     firsts = offsets[documents]
-    return Found(
+    return FoundPassages(
         hits.queries[keep],
         documents + index.first_documents[number],
         hits.starts[keep] - firsts,
@@ -302,7 +302,7 @@ class _Windows:
     starts: Int64s
     stops: Int64s
 
-    def hits(self, found: Found) -> Iterator[WindowHits]:
+    def hits(self, found: FoundPassages) -> Iterator[WindowHits]:
         rows = np.searchsorted(self.numbers[found.queries], np.arange(self.n_queries + 1))
         for row, end in pairwise(rows.tolist()):
             of_one = found.queries[row:end]
@@ -346,7 +346,7 @@ class WindowFinder:
 
     def _parts(
         self, queries: TokenLists, later: Later | None
-    ) -> list[tuple[_Windows, Asked, Int64s | None]]:
+    ) -> list[tuple[_Windows, LookupRequest, Int64s | None]]:
         """Divide queries into windows, some queries per part."""
         offsets = queries.offsets
         n_windows = self._plan.count_windows(np.diff(offsets))
@@ -363,7 +363,7 @@ class WindowFinder:
 
     def _cut(
         self, queries: TokenLists, later: Later | None
-    ) -> tuple[_Windows, Asked, Int64s | None]:
+    ) -> tuple[_Windows, LookupRequest, Int64s | None]:
         """Divide queries into windows; return also the excluded document of each."""
         length, offsets = self._plan.length, queries.offsets
         of_queries = [window_starts(int(n), length, self._plan.step) for n in np.diff(offsets)]
@@ -382,16 +382,22 @@ class WindowFinder:
         scheme, frequencies = self._index.scheme, self._index.frequencies
         asked = gather_queries(queries.values, firsts + starts, firsts + stops, scheme, frequencies)
         left_out = later.firsts if later is not None and later.finds_before else None
-        return _Windows(len(queries), numbers, starts, stops), Asked(asked, behind), left_out
+        return (
+            _Windows(len(queries), numbers, starts, stops),
+            LookupRequest(asked, behind),
+            left_out,
+        )
 
-    def _look_up(self, asked: Sequence[Asked], report: Callable[[float], None]) -> Iterator[Found]:
+    def _look_up(
+        self, asked: Sequence[LookupRequest], report: Callable[[float], None]
+    ) -> Iterator[FoundPassages]:
         """Yield the hits of each part's windows, without windows that are too frequent."""
         max_documents = self._plan.max_documents
         if max_documents is None:
             yield from self._find(asked, report)
             return
         # The documents of a window are counted over all segments and parts.
-        everywhere, rest = [Asked(part.queries) for part in asked], []
+        everywhere, rest = [LookupRequest(part.queries) for part in asked], []
         for part, found in zip(asked, self._find(everywhere, report), strict=True):
             frequent = _documents_of(found, len(part.queries)) > max_documents
             self.counts.frequent_windows += int(frequent.sum())
@@ -402,19 +408,21 @@ class WindowFinder:
         if rest:
             yield from self._find(rest, report)
 
-    def _without(self, part: Asked, left_out: Bools) -> Asked:
+    def _without(self, part: LookupRequest, left_out: Bools) -> LookupRequest:
         """Return the windows with some excluded from the search."""
         nowhere = int(self._index.first_documents[-1])
         behind = part.behind or Behind(*np.zeros((2, len(part.queries)), np.int64))
         documents = np.where(left_out, nowhere, behind.documents)
-        return Asked(part.queries, Behind(documents, behind.tokens))
+        return LookupRequest(part.queries, Behind(documents, behind.tokens))
 
-    def _find(self, asked: Sequence[Asked], report: Callable[[float], None]) -> Iterator[Found]:
+    def _find(
+        self, asked: Sequence[LookupRequest], report: Callable[[float], None]
+    ) -> Iterator[FoundPassages]:
         plan, workspace, runner = self._plan.search, self._workspace, self._runner
         return find_passages(self._index, asked, plan, workspace, runner, report)
 
 
-def _documents_of(found: Found, n_queries: int) -> Int64s:
+def _documents_of(found: FoundPassages, n_queries: int) -> Int64s:
     pairs = np.unique(np.stack([found.queries, found.documents]), axis=1)
     return np.bincount(pairs[0], minlength=n_queries)
 

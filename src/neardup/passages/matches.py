@@ -1,20 +1,138 @@
-"""Tables of passages for users: ids, character positions, similarities, and texts."""
+"""Tables of passages for users: ids, positions and their names, similarities, texts, and pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from neardup.errors import InvalidParameterError
 from neardup.files.ids import as_text
 from neardup.kernels.text import tokens
-from neardup.passages.documents import DocumentBlock
+from neardup.passages.documents import DocumentBlock, IgnoredRuns
 from neardup.passages.index import OpenPassages
-from neardup.passages.places import Placer
-from neardup.tables import Floats, Int64s, Rows, Texts
+from neardup.tables import Floats, Int64s, Rows, Texts, offsets_of
+from neardup.text.tokenizers import Tokenizer
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE = r"(?:^|, )line [\d,]+, column [\d,]+$"
+# Maximum characters of a marker in a table.
+_MOST_OF_MARKER = 80
+
+
+def line_in(text: str) -> Callable[[int], str]:
+    """Return a function that maps a character position to line and column."""
+    starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
+
+    def place_of(character: int) -> str:
+        line = bisect_right(starts, character)
+        return f"line {line:,}, column {character - starts[line - 1] + 1:,}"
+
+    return place_of
+
+
+class Placer:
+    """Name positions in texts by the last marker before them, or by line and column.
+
+    A marker is a match of a regular expression, or of its first group if it has one. RE2 finds it,
+    in time linear in the text; ``^`` is the beginning of a line. InvalidParameterError if it is not
+    a regular expression.
+    """
+
+    def __init__(self, marker: str | None = None) -> None:
+        self._pattern = None if marker is None else f"(?m:{marker})"
+        self._group = r"\1"
+        if marker is None:
+            return
+        try:
+            # Checked alone first, so that its parentheses cannot close the enclosing group.
+            pc.match_substring_regex(pa.array([""]), marker)
+            self._replaced("", "")
+        except pa.ArrowInvalid as error:
+            reason = str(error)
+            if "Invalid replacement" not in reason:
+                message = (
+                    f"place_marker must be a regular expression as RE2 knows them, got {marker!r}:"
+                    f" {reason.removeprefix('Invalid regular expression: ')}"
+                )
+                raise InvalidParameterError(message, "place_marker") from None
+            self._group = r"\0"
+
+    def places(
+        self,
+        texts: pa.Array,
+        documents: Int64s,
+        characters: Int64s,
+        files: pa.Array | None = None,
+    ) -> pa.Array:
+        """Return the name of each character's position; ``documents`` are text numbers.
+
+        In a text joined from several ``files``, it begins with the path of the file.
+        """
+        places: list[str] = [""] * len(documents)
+        order = np.argsort(documents, kind="stable")
+        firsts = np.flatnonzero(np.diff(documents[order], prepend=-1))
+        for rows in np.split(order, firsts)[1:]:
+            document = int(documents[rows[0]])
+            own = None if files is None else files[document].as_py()
+            place_of = self.place_in(texts[document].as_py(), own)
+            for row in rows.tolist():
+                places[row] = place_of(int(characters[row]))
+        return pa.array(places, pa.large_string())
+
+    def place_in(
+        self, text: str, files: Sequence[Mapping[str, Any]] | None = None
+    ) -> Callable[[int], str]:
+        """Return a function that names character positions of a text, which may have files."""
+        starts, names = self.markers(text)
+        firsts = [0] if files is None else [file["start"] for file in files]
+        prefixes = [""] if files is None else [f"{file['name']}, " for file in files]
+        lines = [line_in(text[start:stop]) for start, stop in pairwise([*firsts, len(text)])]
+
+        def place_of(character: int) -> str:
+            number, file = bisect_right(starts, character), bisect_right(firsts, character) - 1
+            place = names[number - 1] if number else lines[file](character - firsts[file])
+            return prefixes[file] + place
+
+        return place_of
+
+    def markers(self, text: str) -> tuple[list[int], list[str]]:
+        """Return the ascending positions of markers in a text, and their names."""
+        starts: list[int] = []
+        names: list[str] = []
+        if self._pattern is None:
+            return starts, names
+        # A character that is not in the text separates: text between, marker, and its group.
+        mark = next(mark for mark in map(chr, count(0xFDD0)) if mark not in text)
+        pieces = self._replaced(text, mark).split(mark)
+        place = len(pieces[0])
+        for whole, group, between in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
+            if name := " ".join(group.split()):
+                is_long = len(name) > _MOST_OF_MARKER
+                starts.append(place)
+                names.append(f"{name[:_MOST_OF_MARKER]}…" if is_long else name)
+            place += len(whole) + len(between)
+        return starts, names
+
+    def _replaced(self, text: str, mark: str) -> str:
+        new = f"{mark}\\0{mark}{self._group}{mark}"
+        texts = pa.array([text], pa.large_string())
+        replaced: str = pc.replace_substring_regex(texts, self._pattern, replacement=new)[0].as_py()
+        return replaced
+
+
+def count_marked(passages: pa.Table) -> list[int]:
+    """Return the number of marker-based names on either side of passages."""
+    places = (passages[f"{side}_place"] for side in ("query", "doc"))
+    are_lines = (pc.sum(pc.match_substring_regex(each, _LINE)).as_py() for each in places)
+    return [len(passages) - (n_lines or 0) for n_lines in are_lines]
 
 
 def character_spans(
@@ -22,18 +140,8 @@ def character_spans(
 ) -> tuple[Int64s, Int64s]:
     """Turn spans of bytes of some documents' texts into spans of characters.
 
-    Parameters
-    ----------
-    texts
-        The texts of all documents.
-    documents
-        Document number of each span (n,).
-    starts, stops
-        Bytes, counted from the start of the text, at character boundaries (n,).
-
-    Notes
-    -----
-    Cost: one scan of each named text up to its last span.
+    Spans have the number of their document, start and stop at character boundaries, counted from
+    the start of the text. Cost: one scan of each named text up to its last span.
     """
     named, which = np.unique(documents, return_inverse=True)
     chosen = texts.take(pa.array(named))
@@ -105,7 +213,7 @@ def schema_of(*, with_text: bool, with_places: bool) -> pa.Schema:
 
 
 @dataclass(frozen=True)
-class Matches(Rows):
+class PassageMatches(Rows):
     """Matching passages of queries and documents; arrays have a row per match.
 
     All starts and stops (exclusive) are tokens of the query or the document; ``documents`` are
@@ -121,7 +229,7 @@ class Matches(Rows):
     similarities: Floats
 
 
-class Side(NamedTuple):
+class PassageSide(NamedTuple):
     """One side of passages: ids as text, and positions in characters.
 
     ``texts`` are the passages' texts, and ``places`` the names of their beginnings, if requested.
@@ -135,7 +243,7 @@ class Side(NamedTuple):
 
 
 def match_table(
-    matches: Matches,
+    matches: PassageMatches,
     queries: DocumentBlock,
     index: OpenPassages,
     *,
@@ -173,7 +281,9 @@ def match_table(
         with_text=with_text,
         placer=placer,
     )
-    return side_table(Side(ids, starts, stops, texts, places), documents, matches.similarities)
+    return side_table(
+        PassageSide(ids, starts, stops, texts, places), documents, matches.similarities
+    )
 
 
 def side_in(
@@ -184,7 +294,7 @@ def side_in(
     *,
     with_text: bool,
     placer: Placer | None,
-) -> Side:
+) -> PassageSide:
     """Make one side from spans of tokens of an index's documents; see ``match_table``."""
     char_starts, char_stops = character_places(index, documents, starts, stops)
     ids: list[str] = [""] * len(documents)
@@ -205,7 +315,7 @@ def side_in(
             for row, place in zip(rows.tolist(), found.to_pylist(), strict=True):
                 places[row] = place
         index.leave(number)
-    return Side(
+    return PassageSide(
         pa.array(ids, pa.large_string()),
         char_starts,
         char_stops,
@@ -214,7 +324,7 @@ def side_in(
     )
 
 
-def side_table(query: Side, document: Side, similarities: Floats) -> pa.Table:
+def side_table(query: PassageSide, document: PassageSide, similarities: Floats) -> pa.Table:
     """Join both sides of passages to a table, with their texts and places."""
     columns: list[Any] = []
     for side in (query, document):
@@ -275,3 +385,204 @@ def _cut(
         if document != last:
             last, text = document, texts[document].as_py()
         pieces[row] = text[starts[row] : stops[row]]
+
+
+# Rows of passages: start, stop and visible length of the query's text, and the same of the
+# document's text, or of one side alone. All are in visible characters; texts extend from their
+# first token to their last.
+Extents = Int64s
+
+
+@dataclass(frozen=True)
+class HiddenSpans:
+    """Spans of hidden characters, in the order of texts and positions."""
+
+    documents: Int64s
+    starts: Int64s
+    stops: Int64s
+
+    def visible_before(self, documents: Int64s, places: Int64s) -> Int64s:
+        """Return the number of visible characters before positions of texts."""
+        if not len(self.documents):
+            return places
+        # Positions of all texts on one line.
+        width = 1 + max(int(self.stops.max()), int(places.max(initial=0)))
+        lines = self.documents * width + self.starts
+        sizes = offsets_of(self.stops - self.starts)
+        first = np.searchsorted(self.documents, documents)
+        before = np.searchsorted(lines, documents * width + places)
+        hidden = sizes[before] - sizes[first]
+        # A position within a hole follows only a part of it.
+        last = np.maximum(before - 1, 0)
+        inside = np.where(before > first, np.maximum(self.stops[last] - places, 0), 0)
+        visible: Int64s = places - hidden + inside
+        return visible
+
+
+@dataclass(frozen=True)
+class Visible:
+    """The visible text of documents, in characters.
+
+    ``starts`` and ``stops`` are the positions of each text's first and last visible token; both are
+    0 if all are hidden. ``holes`` are hidden.
+    """
+
+    starts: Int64s
+    stops: Int64s
+    holes: HiddenSpans
+
+    def extents(self, which: Int64s, starts: Int64s, stops: Int64s) -> Extents:
+        """Measure passages and their texts; passage k is in text ``which[k]``."""
+        before, each = self.holes.visible_before, np.arange(len(self.starts))
+        # All tokens of an indexed document may be hidden.
+        lengths = np.maximum(before(each, self.stops) - before(each, self.starts), 1)
+        return np.stack([before(which, starts), before(which, stops), lengths[which]], axis=1)
+
+
+@dataclass(frozen=True)
+class HiddenText:
+    """Ignored runs of tokens, if any, and the tokenizer of texts."""
+
+    runs: IgnoredRuns
+    tokenizer: Tokenizer
+
+    def look_at(self, texts: pa.Array, ids: pa.Array) -> Visible:
+        """Find the hidden spans of texts, whose documents have these ids."""
+        tokens, spans = self.tokenizer.locate_tokens(self.tokenizer.texts_in_index(texts, ids))
+        is_hidden = self.runs.are_ignored(tokens)
+        numbers = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
+        # A hole continues while the next token of the same text is hidden, too.
+        goes_on = is_hidden[1:] & is_hidden[:-1] & (numbers[1:] == numbers[:-1])
+        firsts = np.flatnonzero(is_hidden & ~np.concatenate([[False], goes_on])[: len(numbers)])
+        lasts = np.flatnonzero(is_hidden & ~np.concatenate([goes_on, [False]])[: len(numbers)])
+        documents = numbers[firsts]
+        places = character_spans(texts, documents, spans.starts[firsts], spans.stops[lasts])
+        holes = HiddenSpans(documents, *places)
+        visible = np.flatnonzero(~is_hidden)
+        filled, firsts = np.unique(numbers[visible], return_index=True)
+        lasts = np.append(firsts[1:], len(visible))[: len(filled)] - 1
+        ends = character_spans(
+            texts, filled, spans.starts[visible[firsts]], spans.stops[visible[lasts]]
+        )
+        starts, stops = np.zeros((2, len(texts)), np.int64)
+        starts[filled], stops[filled] = ends
+        return Visible(starts, stops, holes)
+
+
+_COLUMNS = [
+    "query_id",
+    "doc_id",
+    "passages",
+    "longest",
+    "query_shared",
+    "doc_shared",
+    "query_share",
+    "doc_share",
+]
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Distinct documents: texts, ids, and the characters of their first and last tokens."""
+
+    texts: pa.Array
+    ids: pa.Array
+    starts: Int64s
+    stops: Int64s
+
+
+def extents_of(
+    matches: PassageMatches,
+    passages: pa.Table,
+    queries: DocumentBlock,
+    index: OpenPassages,
+    hidden: HiddenText | None = None,
+) -> Extents:
+    """Measure passages and their texts in visible characters.
+
+    ``passages`` is the table that ``match_table`` makes of the matches.
+    """
+    query_starts, query_stops, starts, stops = (
+        passages[name].to_numpy() for name in ("query_start", "query_end", "doc_start", "doc_end")
+    )
+    documents, which = np.unique(matches.queries, return_inverse=True)
+    texts = _texts_of_queries(queries, documents)
+    of_queries = _extents(query_starts, query_stops, which, texts, hidden)
+    return np.hstack([of_queries, extents_in(index, matches.documents, starts, stops, hidden)])
+
+
+def extents_in(
+    index: OpenPassages,
+    documents: Int64s,
+    starts: Int64s,
+    stops: Int64s,
+    hidden: HiddenText | None = None,
+) -> Extents:
+    """Measure one side of passages: spans of characters of an index's documents (n, 3)."""
+    distinct, which = np.unique(documents, return_inverse=True)
+    return _extents(starts, stops, which, _texts_of_documents(index, distinct), hidden)
+
+
+def pair_table(passages: pa.Table, numbers: Int64s, extents: Extents) -> pa.Table:
+    """Sum the shared characters of each pair of documents.
+
+    ``numbers`` are the pair numbers of the passages. Overlaps of a pair's passages count once, and
+    hidden text does not count.
+    """
+    numbers, firsts, pairs = np.unique(numbers, return_index=True, return_inverse=True)
+    n_pairs = len(numbers)
+    longest = np.zeros(n_pairs, np.int64)
+    shared, lengths = [], []
+    for starts, stops, of_texts in (extents[:, :3].T, extents[:, 3:].T):
+        np.maximum.at(longest, pairs, stops - starts)
+        shared.append(union_lengths(starts, stops, pairs, n_pairs))
+        lengths.append(of_texts[firsts])
+    ids = passages.select(["query_id", "doc_id"]).take(pa.array(firsts))
+    columns = [
+        *ids.columns,
+        np.bincount(pairs, minlength=n_pairs),
+        longest,
+        *shared,
+        *(part / whole for part, whole in zip(shared, lengths, strict=True)),
+    ]
+    return order_pairs(pa.table(columns, _COLUMNS))
+
+
+def order_pairs(table: pa.Table) -> pa.Table:
+    """Sort pairs by the greater shared share, then by the shared length."""
+    share = pc.max_element_wise(table["query_share"], table["doc_share"]).to_numpy()
+    shared = pc.max_element_wise(table["query_shared"], table["doc_shared"]).to_numpy()
+    # Ties stay in the order of the documents.
+    return table.take(pa.array(np.lexsort((np.arange(len(table)), -shared, -share))))
+
+
+def _extents(
+    starts: Int64s, stops: Int64s, which: Int64s, texts: _Texts, hidden: HiddenText | None
+) -> Extents:
+    none = np.empty(0, np.int64)
+    visible = Visible(texts.starts, texts.stops, HiddenSpans(none, none, none))
+    if hidden is not None:
+        visible = hidden.look_at(texts.texts, texts.ids)
+    return visible.extents(which, starts, stops)
+
+
+def _texts_of_queries(queries: DocumentBlock, documents: Int64s) -> _Texts:
+    offsets, spans = queries.tokens.offsets, queries.spans
+    first, last = offsets[documents], offsets[documents + 1] - 1
+    places = character_spans(queries.texts, documents, spans.starts[first], spans.stops[last])
+    rows = pa.array(documents)
+    return _Texts(queries.texts.take(rows), queries.ids.take(rows), *places)
+
+
+def _texts_of_documents(index: OpenPassages, documents: Int64s) -> _Texts:
+    numbers = index.segments_of(documents)
+    texts, sizes = [pa.array([], pa.large_string())], [np.empty(0, np.int64)]
+    # Documents ascend, and so do their segments.
+    for number in np.unique(numbers).tolist():
+        segment = index.segments[number]
+        local = documents[numbers == number] - index.first_documents[number]
+        texts.append(segment.texts.take(pa.array(local)))
+        sizes.append(np.diff(segment.offsets)[local])
+    stops = np.concatenate(sizes)
+    places = character_places(index, documents, np.zeros_like(stops), stops)
+    return _Texts(pa.concat_arrays(texts), index.ids_of(documents), *places)

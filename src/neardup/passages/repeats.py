@@ -37,20 +37,20 @@ _FILTER_BITS = 16
 _COUNTED_AT_A_TIME = 1 << 23
 
 
-class Samples(NamedTuple):
+class WindowSamples(NamedTuple):
     """Samples of windows; arrays have a row per sample with its hash and document."""
 
     hashes: Uint64s
     documents: Int64s
 
     @classmethod
-    def of_none(cls) -> Samples:
+    def of_none(cls) -> WindowSamples:
         """Return no samples."""
         return cls(np.empty(0, np.uint64), np.empty(0, np.int64))
 
-    def select(self, rows: Int64s | slice) -> Samples:
+    def select(self, rows: Int64s | slice) -> WindowSamples:
         """Return some rows."""
-        return Samples(self.hashes[rows], self.documents[rows])
+        return WindowSamples(self.hashes[rows], self.documents[rows])
 
 
 class Met(NamedTuple):
@@ -62,19 +62,19 @@ class Met(NamedTuple):
 
 T = TypeVar("T")
 
-EachPart = Callable[[Callable[[Samples], T]], Iterable[T]]
+EachPart = Callable[[Callable[[WindowSamples], T]], Iterable[T]]
 """Calls a function with the samples of all documents, part by part, and returns its results.
 
 Equal hashes are in one part.
 """
 
 
-def sample_windows(tokens: TokenLists, min_tokens: int) -> Samples:
+def sample_windows(tokens: TokenLists, min_tokens: int) -> WindowSamples:
     """Return the samples of all windows, about two per ``min_tokens`` tokens."""
     offsets = np.ascontiguousarray(tokens.offsets, np.int64)
     n_windows = int(np.maximum(np.diff(offsets) - min_tokens + 1, 0).sum())
     # Unwritten memory is not allocated.
-    room = Samples(np.empty(n_windows, np.uint64), np.empty(n_windows, np.int64))
+    room = WindowSamples(np.empty(n_windows, np.uint64), np.empty(n_windows, np.int64))
     n = repeats.sample_documents(tokens.values, offsets, min_tokens, *_lengths(min_tokens), *room)
     return room.select(slice(n))
 
@@ -111,25 +111,14 @@ def find_repeats(
 ) -> Repeats:
     """Find the token runs that are removed in favour of equal kept runs.
 
-    Parameters
-    ----------
-    each_part
-        Yields ``sample_windows`` of the documents, numbered from 0.
-    read
-        Returns the tokens of documents in ascending order; values may be a memory map.
-    order
-        The numbers of all documents; the first copy in this order is kept.
-    min_tokens
-        Minimum tokens of a run; at least 1.
-    min_documents
-        Remove only windows of ``min_tokens`` tokens that at least this many documents have before
-        any removal. With 1 or 2, also repeats within a document, without overlap.
-    n_against
-        This many first documents of the order stay whole, and only their windows are removed from
-        the others; with 0, all documents lose the windows of earlier ones.
+    ``each_part`` yields ``sample_windows`` of the documents, numbered from 0, and ``read`` the
+    tokens of documents in ascending order; values may be a memory map. ``order`` has the numbers of
+    all documents; the first copy in this order is kept. A run has ``min_tokens`` or more. Only
+    windows that at least ``min_documents`` have before any removal are removed; with 1 or 2, also
+    repeats within a document, without overlap. The first ``n_against`` documents of the order stay
+    whole, and only their windows are removed from the others; with 0, all documents lose the
+    windows of earlier ones.
 
-    Notes
-    -----
     Documents are cut in ``order``. From left to right, a window of ``min_tokens`` tokens is removed
     if it occurs in the remainder of an earlier document, or earlier in the remainder of the same
     document without overlap. The joined remainder is scanned again until nothing is removed: no
@@ -190,22 +179,16 @@ def find_repeats(
 class _Meeting:
     """Find the shared samples of a part.
 
-    Parameters
-    ----------
-    stays
-        Whether each document stays whole: a sample is shared if it is in such a document and in
-        another. None if no document does: a sample is shared if it occurs twice.
-    min_documents
-        Minimum number of documents with the sample, if it is more than 2.
-    of_joints
-        Ascending hashes that are shared with a joint only.
+    ``stays`` marks documents that stay whole: a sample is shared if it is in such a document and in
+    another. None if no document does: a sample is shared if it occurs twice. It must be in
+    ``min_documents``, if more than 2. ``of_joints`` are ascending hashes shared with a joint only.
     """
 
     stays: Bools | None
     min_documents: int
     of_joints: Uint64s
 
-    def meet(self, part: Samples) -> Met:
+    def meet(self, part: WindowSamples) -> Met:
         # Most samples are unique, which is detected quickly.
         rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
         filters = _empty_filter(len(part.hashes)), _empty_filter(len(part.hashes))
@@ -213,7 +196,9 @@ class _Meeting:
         part, starts, is_shared, _ = self._groups(part)
         return _met(part, starts, is_shared)
 
-    def meet_joints(self, part: Samples, *, joints: Uint64s, filter_of_joints: Uint64s) -> Met:
+    def meet_joints(
+        self, part: WindowSamples, *, joints: Uint64s, filter_of_joints: Uint64s
+    ) -> Met:
         """Return the samples shared with a joint only; ``joints`` ascend."""
         rows: Int64s = np.empty(len(part.hashes) + 1, np.int64)
         n = repeat_table.filter_hashes(filter_of_joints, part.hashes, rows)
@@ -224,7 +209,7 @@ class _Meeting:
         is_known = np.isin(part.hashes[starts], self.of_joints)
         return _met(part, starts, may_be & ~is_shared & ~is_known)
 
-    def _groups(self, part: Samples) -> tuple[Samples, Int64s, Bools, Bools]:
+    def _groups(self, part: WindowSamples) -> tuple[WindowSamples, Int64s, Bools, Bools]:
         """Sort samples by hash; return group starts, shared groups, and removable groups."""
         if self.min_documents > 2:
             part = part.select(np.lexsort((part.documents, part.hashes)))
@@ -244,7 +229,7 @@ class _Meeting:
         return part, starts, is_shared, may_be
 
 
-def _met(part: Samples, starts: Int64s, chosen: Bools) -> Met:
+def _met(part: WindowSamples, starts: Int64s, chosen: Bools) -> Met:
     sizes = np.diff(starts, append=len(part.hashes))
     return Met(part.hashes[starts[chosen]], np.unique(part.documents[np.repeat(chosen, sizes)]))
 
@@ -280,7 +265,7 @@ def _remove(
     """
     values, offsets = tokens.values, tokens.offsets
     collection = sealed(
-        repeat_table.Collection(
+        repeat_table.RepeatTexts(
             values,
             tokens.heads,
             offsets,

@@ -23,13 +23,13 @@ import numpy.typing as npt
 from neardup.kernels.passage import candidates, lookups, matches, narrowing, sweep
 from neardup.kernels.passage.lookups import Places, Reach
 from neardup.kernels.passage.matches import PassageChoice
-from neardup.kernels.passage.segments import Documents, Limits, Scratch, Windows
-from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
+from neardup.kernels.passage.segments import Limits, SearchScratch, SegmentTexts, SegmentWindows
+from neardup.kernels.sketch.weighted import MOST_WEIGHT, SCALE
 from neardup.kernels.types import Int, sealed
 from neardup.passages.plan import SearchPlan
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment, fill_in_parts
-from neardup.passages.windows import Queries, inverse_frequencies
+from neardup.passages.windows import PassageQueries, inverse_frequencies
 from neardup.tables import Bools, Floats, Int32s, Int64s, Rows
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
@@ -65,7 +65,7 @@ class Batch:
     Min-hashes are computed once, on request.
     """
 
-    def __init__(self, queries: Queries, first: int, stop: int) -> None:
+    def __init__(self, queries: PassageQueries, first: int, stop: int) -> None:
         self.queries, self.first = queries, first
         self.totals = queries.weigh(first, stop)
         self._keys: npt.NDArray[np.uint64] = np.empty(
@@ -86,7 +86,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Hits(Rows):
+class SegmentHits(Rows):
     """Passages of one segment found for queries; arrays have a row per passage.
 
     ``queries`` are ascending numbers of queries; positions ascend within a query. ``starts`` and
@@ -125,7 +125,7 @@ class SegmentSearcher:
         # Bits, spans and runs of the classes, which are small and slowest to compute.
         self._extents: dict[int, tuple[int, int, Int64s]] = {}
         self._lightest_by_bits: dict[int, Floats] = {}
-        self._idle: deque[Scratch] = deque()
+        self._idle: deque[SearchScratch] = deque()
         # Shared data are computed by one thread while the others wait.
         self._making = RLock()
 
@@ -146,7 +146,7 @@ class SegmentSearcher:
         self._idle = deque()
         self.segment.let_go()
 
-    def entries(self, queries: Queries) -> Int32s:
+    def entries(self, queries: PassageQueries) -> Int32s:
         """Return the vocabulary entry of each query token, or -1."""
         vocabulary, hashes = self.segment.vocabulary, queries.wanted.hashes
         entries = np.full(len(hashes), -1, np.int32)
@@ -156,7 +156,9 @@ class SegmentSearcher:
             entries[is_there] = places[is_there]
         return entries
 
-    def search(self, batch: Batch, first_tokens: Int64s, entries: Int32s, plan: SearchPlan) -> Hits:
+    def search(
+        self, batch: Batch, first_tokens: Int64s, entries: Int32s, plan: SearchPlan
+    ) -> SegmentHits:
         """Find the passages that are similar to the queries of a batch.
 
         Passages of each query begin at ``first_tokens`` or later, counted through the segment.
@@ -180,7 +182,7 @@ class SegmentSearcher:
             return _NOTHING
         columns = np.ascontiguousarray(np.concatenate(found).T)
         columns[0] += batch.first
-        return Hits(*columns)
+        return SegmentHits(*columns)
 
     def _find_ranges(
         self, batch: Batch, first_tokens: Int64s, entries: Int32s, limits: Limits
@@ -388,7 +390,7 @@ class SegmentSearcher:
         return fill_in_parts(compare, len(regions), 5)
 
     @contextmanager
-    def _scratch(self) -> Iterator[Scratch]:
+    def _scratch(self) -> Iterator[SearchScratch]:
         try:
             scratch = self._idle.pop()
         except IndexError:
@@ -397,10 +399,10 @@ class SegmentSearcher:
         # After an error, scratch memory may be dirty and is dropped.
         self._idle.append(scratch)
 
-    def _make_scratch(self) -> Scratch:
+    def _make_scratch(self) -> SearchScratch:
         n_entries = len(self.segment.vocabulary)
         size = self._longest + 1
-        return Scratch(
+        return SearchScratch(
             np.full(n_entries, -1, np.int32),
             np.full(n_entries, -1, np.int64),
             np.empty(size, np.int64),
@@ -412,10 +414,10 @@ class SegmentSearcher:
         return int(np.diff(self.segment.offsets).max(initial=0))
 
     @cached_property
-    def _windows(self) -> Windows:
+    def _windows(self) -> SegmentWindows:
         index = self.segment.windows
         return sealed(
-            Windows(
+            SegmentWindows(
                 index.key_starts,
                 index.keys,
                 index.list_starts,
@@ -436,7 +438,7 @@ class SegmentSearcher:
         return sealed(Places(starts, places))
 
     @cached_property
-    def _documents(self) -> Documents:
+    def _documents(self) -> SegmentTexts:
         segment = self.segment
         inverses = np.empty(0, np.float64)
         if self._frequencies is not None:
@@ -449,8 +451,8 @@ class SegmentSearcher:
 
 def weighed_documents(
     tokens: Int32s, offsets: Int64s, n_entries: int, inverses: Floats, term_weights: Floats
-) -> Documents:
-    """Return texts for kernels; see ``Documents`` for the arguments."""
+) -> SegmentTexts:
+    """Return texts for kernels; see ``SegmentTexts`` for the arguments."""
     # Least weight of a further copy; zero if weights may be capped.
     step = np.diff(term_weights[1:]).min(initial=np.inf)
     if not len(term_weights[2:]) or term_weights[-1] >= _SURELY_EXACT:
@@ -459,10 +461,10 @@ def weighed_documents(
     once = np.minimum(term_weights[1] * scaled, MOST_WEIGHT)
     again = np.minimum(step * scaled, once)
     whole = [np.maximum(weights - _UNITS, 0).astype(np.int64) for weights in (once, again)]
-    return sealed(Documents(tokens, offsets, inverses, term_weights, *whole))
+    return sealed(SegmentTexts(tokens, offsets, inverses, term_weights, *whole))
 
 
-_NOTHING = Hits(*(np.empty(0, np.int64) for _ in range(5)))
+_NOTHING = SegmentHits(*(np.empty(0, np.int64) for _ in range(5)))
 
 
 def _weight_of(number: float) -> np.float64:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels.passage import candidates, lookups, query_keys, staircase, windows
-from neardup.kernels.passage.query_keys import Wanted
-from neardup.kernels.passage.staircase import Occurrences, Windows
-from neardup.kernels.text import weights
+from neardup.kernels.passage import candidates, lookups, windows
+from neardup.kernels.passage.lookups import QueryTokens
+from neardup.kernels.passage.windows import Occurrences, WindowRoom
+from neardup.kernels.sketch import weighted
 from neardup.kernels.types import sealed
 from neardup.matching.postings import number_values
 from neardup.passages.scheme import PassageScheme
@@ -121,14 +121,14 @@ def _list_all(
     """List the windows of all texts, with a larger buffer on overflow."""
     n_tokens = len(texts.positions)
     room = max(n_tokens // _LEAST_ROOM, _ROOM * n_tokens // min_tokens) + _SPARE_ROOM
-    active, steps = staircase.make_scratch(int(np.diff(texts.offsets).max(initial=0)))
+    active, steps = windows.make_scratch(int(np.diff(texts.offsets).max(initial=0)))
     parts: list[tuple[Uint64s, Uint32s, Uint32s]] = []
     done, n_texts = 0, len(texts.offsets) - 1
     while done < n_texts or not parts:
         keys: Uint64s = np.empty(room, np.uint64)
         starts: Uint32s = np.empty(room, np.uint32)
         spans: Uint32s = np.empty((room, 3), np.uint32)
-        rows = Windows(keys, starts, spans)
+        rows = WindowRoom(keys, starts, spans)
         reached, n_windows = list_from(done, active, steps, rows)
         parts.append((keys[:n_windows], starts[:n_windows], spans[:n_windows]))
         if reached == done:
@@ -183,7 +183,7 @@ def text_log_weights(
     table = term_frequencies(weighting.tf, int(counts.max(initial=0)))
     inverses = inverse_frequencies(texts.type_hashes, scheme, frequencies)
     log_weights: Floats = np.empty(len(texts.positions), np.float64)
-    weights.fill_log_weights(texts.type_starts, len(counts), table, inverses, log_weights)
+    weighted.fill_log_weights(texts.type_starts, len(counts), table, inverses, log_weights)
     return log_weights
 
 
@@ -198,15 +198,12 @@ def inverse_frequencies(
 
 # Queries: searched texts as weighted tokens and min-hashes.
 
-# Queries whose min-hashes are computed at a time.
-_AT_A_TIME = 1 << 10
-
 
 @dataclass(frozen=True)
-class Queries:
+class PassageQueries:
     """Searched texts, as possibly overlapping parts of one list of tokens."""
 
-    wanted: Wanted
+    wanted: QueryTokens
     scheme: PassageScheme
 
     def __len__(self) -> int:
@@ -229,22 +226,10 @@ class Queries:
         have_weight: Bools = np.empty(len(chosen), np.bool_)
         if weighting.counts_only:
             most_copies = 1 if weighting.tf == "binary" else ALL_COPIES
-            query_keys.least_keys(self.wanted, chosen, most_copies, seeds, keys, have_weight)
+            lookups.least_keys(self.wanted, chosen, most_copies, seeds, keys, have_weight)
         else:
-            query_keys.weighted_keys(self.wanted, chosen, seeds, keys, have_weight)
+            lookups.weighted_keys(self.wanted, chosen, seeds, keys, have_weight)
         return keys, have_weight
-
-
-@dataclass(frozen=True)
-class Query:
-    """A single searched text.
-
-    ``keys`` are the identities of its least hash value per hash function; ``number`` counts
-    queries.
-    """
-
-    number: int
-    keys: Uint64s
 
 
 def gather_queries(
@@ -253,25 +238,14 @@ def gather_queries(
     stops: Int64s,
     scheme: PassageScheme,
     frequencies: DocumentFrequencies | None,
-) -> Queries:
+) -> PassageQueries:
     """Make queries of parts of a token list: part k is ``tokens[starts[k] : stops[k]]``."""
     numbers, counts = number_values(tokens)
     hashes: Uint64s = np.empty(len(counts), np.uint64)
     hashes[numbers] = tokens
     inverses = inverse_frequencies(hashes, scheme, frequencies)
-    longest = min(int((stops - starts).max(initial=0)), int(counts.max(initial=0)))
-    table = term_frequencies(scheme.weighting.tf, longest + 1)
-    return Queries(sealed(Wanted(numbers, starts, stops, hashes, inverses, table)), scheme)
-
-
-def make_queries(
-    token_lists: TokenLists, scheme: PassageScheme, frequencies: DocumentFrequencies | None
-) -> Iterator[Query]:
-    """Yield a query per text that has a token with a weight; the others find nothing."""
-    offsets = token_lists.offsets
-    queries = gather_queries(token_lists.values, offsets[:-1], offsets[1:], scheme, frequencies)
-    for first in range(0, len(queries), _AT_A_TIME):
-        stop = min(first + _AT_A_TIME, len(queries))
-        keys, have_weight = queries.hash(np.arange(first, stop))
-        for k in np.flatnonzero(have_weight).tolist():
-            yield Query(first + k, keys[k])
+    longest = int((stops - starts).max(initial=0))
+    most = min(longest, int(counts.max(initial=0)))
+    table = term_frequencies(scheme.weighting.tf, most + 1)
+    wanted = QueryTokens(numbers, starts, stops, hashes, inverses, table, longest)
+    return PassageQueries(sealed(wanted), scheme)

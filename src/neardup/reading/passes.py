@@ -17,7 +17,7 @@ from neardup.files.passes import ReadingPass
 from neardup.files.rawrows import Buffers
 from neardup.files.rows import ColumnNames, Place, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination, file_has_changed
-from neardup.kernels.common import strings
+from neardup.kernels.common import hashing
 from neardup.kernels.text import shingles
 from neardup.options.choices import OutputFormat
 from neardup.outputs.row_files import SKIPPED, write_rows
@@ -78,7 +78,7 @@ class ContentTable:
         self._reserve(self.size + len(digests))
         before = self.size
         numbers: Int64s = np.empty(len(digests), np.int64)
-        self.size = strings.number_digests(
+        self.size = hashing.number_digests(
             self._slots, self._digests, before, digests.values, digests.is_filled, numbers
         )
         # Contents are numbered by appearance: a new maximum is a first document.
@@ -95,7 +95,7 @@ class ContentTable:
         digests[: self.size] = self._digests[: self.size]
         self._digests = digests
         self._slots = np.full(n_slots, -1, np.int64)
-        strings.rebuild_slots(self._slots, self._digests, self.size)
+        hashing.rebuild_slots(self._slots, self._digests, self.size)
 
 
 def assign_firsts(

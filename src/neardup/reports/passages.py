@@ -14,9 +14,8 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
 from neardup.outputs.table_rows import TableRows
-from neardup.passages.document_pairs import HiddenText
 from neardup.passages.documents import NO_RUNS
-from neardup.passages.matches import union_lengths
+from neardup.passages.matches import HiddenText, union_lengths
 from neardup.reports.charts import bars, matrix_of_pairs, similarity_chart, size_chart
 from neardup.reports.examples import Document, Example, choose_rows, compare_documents, with_context
 from neardup.reports.page import Cell, Fact, Report, Section, Table, options_section

@@ -132,7 +132,7 @@ def edit_signatures(texts: Texts, scheme: EditScheme) -> EditSignatures:
     Time is linear in the text, about 900 MB of ASCII per second with ``mixed``, for any window.
     Memory is 4 bytes per symbol, with room for 20 % more than expected.
     """
-    from neardup.kernels.edit import signature
+    from neardup.kernels.sketch import edit as signature
 
     n = len(texts)
     with np.errstate(over="ignore"):

@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError, option_name
 from neardup.kernels.sketch import greedy
-from neardup.kernels.sketch.samples import Samples
+from neardup.kernels.sketch.samples import SampleRows
 from neardup.kernels.types import sealed
 from neardup.options.choices import Representative
 from neardup.options.kinds import exact_fraction
@@ -103,7 +103,7 @@ def cluster_greedily(
         else _Room.of(census, least, room_bytes)
     )
     held = _make_held(room)
-    scratch = greedy.Scratch(
+    scratch = greedy.ClusterScratch(
         np.empty(census.n_levels, np.int64), *np.empty((4, census.largest), np.int64)
     )
     # Nothing is counted for first members.
@@ -158,7 +158,7 @@ def cluster_greedily(
 _BLOCK = 1 << 16
 
 
-def _blocks_of(parts: Iterable[SetSketches]) -> Iterator[Samples]:
+def _blocks_of(parts: Iterable[SetSketches]) -> Iterator[SampleRows]:
     for part in parts:
         samples = _samples_of(part)
         del part
@@ -166,7 +166,7 @@ def _blocks_of(parts: Iterable[SetSketches]) -> Iterator[Samples]:
             stop = start + _BLOCK
             offsets = samples.offsets[start : stop + 1]
             columns = (column[start:stop] for column in (samples.sizes, samples.moduli))
-            yield sealed(Samples(samples.values, offsets, *columns))
+            yield sealed(SampleRows(samples.values, offsets, *columns))
         del samples
 
 
@@ -177,8 +177,8 @@ def _sketches_to_pass(n: int, begin: int, first_without_room: int) -> int:
     return n_passes * (n - begin) - step * n_passes * (n_passes - 1) // 2
 
 
-def _samples_of(sketches: SetSketches) -> Samples:
-    return sealed(Samples(sketches.values, sketches.offsets, sketches.sizes, sketches.moduli))
+def _samples_of(sketches: SetSketches) -> SampleRows:
+    return sealed(SampleRows(sketches.values, sketches.offsets, sketches.sizes, sketches.moduli))
 
 
 @dataclass(frozen=True)

@@ -275,7 +275,7 @@ def _compare_samples(
     counts: Int64s = np.empty((len(left), 4), np.int64)
     largest: Uint64s = np.empty(len(left), np.uint64)
     first, second = (
-        sealed(samples.Samples(table.values, table.offsets, table.sizes, table.moduli))
+        sealed(samples.SampleRows(table.values, table.offsets, table.sizes, table.moduli))
         for table in (sketches, other)
     )
     samples.compare_sketches(first, second, left, right, scheme.sample_limit, counts, largest)

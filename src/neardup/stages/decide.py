@@ -22,7 +22,7 @@ from neardup.engine.engine import (
 )
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import Source
-from neardup.kernels.common.union_find import find_roots, union_edges
+from neardup.kernels.bucket.components import find_roots, union_edges
 from neardup.matching.buckets import list_full_keys, list_prefixes, sieve_components, star_edges
 from neardup.matching.keep import KeepPolicy
 from neardup.matching.survivors import CandidateSets, Progress, choose_survivors, join_components

@@ -137,14 +137,9 @@ def form_table(form: Literal["NFC", "NFKC"]) -> Bytes:
 class Normalisation(NormalOptions):
     """Differences that are folded away before tokens are compared.
 
-    Parameters
-    ----------
-    casefold
-        Upper and lower case are the same (Unicode full case folding).
-    unicode_form
-        ``"NFC"`` or ``"NFKC"``: bring the whole text to that normalisation form first.
-    strip_accents
-        Combining marks do not count: é is e.
+    ``casefold`` is Unicode's full case folding. ``unicode_form``, NFC or NFKC, brings the whole
+    text to that normalisation form first. With ``strip_accents`` combining marks do not count: é is
+    e.
     """
 
     casefold: bool = True

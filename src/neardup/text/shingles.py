@@ -33,21 +33,11 @@ _WORD = 64
 def fingerprint_bytes(texts: Texts, width: int, seed: int = 42, bits: int = 64) -> ShingleLists:
     """Fingerprint the runs of ``width`` bytes of each text, each run as a string.
 
+    A shorter text has one run, all of it. The seed selects a polynomial of 32, 40 or 64 ``bits``.
     Two given strings of at most n bytes have the same fingerprint under at most one in 2^bits / (8
     n) of the polynomials, for any strings chosen without knowledge of the seed. ``mix64`` mixes
     fingerprints, one to one, because they are linear, and similar strings would be neighbours in
     their order.
-
-    Parameters
-    ----------
-    texts
-        Texts; one shorter than ``width`` has one run, all of it.
-    width
-        Bytes in a run.
-    seed
-        From 0 to 2^64 - 1; selects the polynomial.
-    bits
-        32, 40 or 64: the degree of the polynomial.
 
     References
     ----------
@@ -190,17 +180,11 @@ def _power(exponent: int, polynomial: int) -> int:
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """Hash of shingles.
+    """Hash of shingles of 32, 40 or 64 ``bits``.
 
-    Parameters
-    ----------
-    kind
-        ``mixer``: a mixed polynomial of the tokens' hashes, the hash of all other jobs. ``rabin``:
-        Rabin fingerprints, whose collisions are bounded for all texts.
-    bits
-        32, 40 or 64: bits of a hash.
-    seed
-        From 0 to 2^64 - 1; selects the polynomial of ``rabin``, and changes nothing otherwise.
+    ``mixer`` is a mixed polynomial of the tokens' hashes, the hash of all other jobs. ``rabin`` are
+    Rabin fingerprints, whose collisions are bounded for all texts; only their polynomial depends on
+    the 64-bit ``seed``.
     """
 
     kind: Fingerprint = "mixer"
@@ -249,20 +233,9 @@ HASH_VERSION = 2
 class ShingleScheme:
     """Rules for sets of shingles from texts.
 
-    Parameters
-    ----------
-    tokenizer
-        Cuts a text into tokens.
-    normalisation
-        Differences to ignore.
-    ngram
-        Tokens in a shingle, from 1 to 65,536. A text with fewer tokens has one shingle: all of
-        them.
-    occurrences
-        ``set``: a shingle counts once. ``numbered``: its x-th copy in a text is an element of its
-        own, so that measures become those of multisets.
-    fingerprints
-        How shingles are hashed.
+    A shingle has ``ngram`` tokens, from 1 to 65,536. A text with fewer tokens has one shingle: all
+    of them. A shingle counts once in a ``set``. With ``numbered`` occurrences its x-th copy in a
+    text is an element of its own, so that measures become those of multisets.
     """
 
     tokenizer: Tokenizer
@@ -385,15 +358,13 @@ def sets_of_tokens(token_lists: TokenLists, scheme: ShingleScheme) -> ShingleSet
 def sorted_in_place(lists: ShingleLists) -> ShingleSets:
     """Return the set of each document's shingles, sorted in place."""
     sizes: Int64s = np.empty(len(lists), np.int64)
-    shingles.sort_sets(lists.values, lists.offsets, *sorting_room(lists.offsets), sizes)
+    shingles.sort_sets(lists.values, lists.offsets, *sorting_room(lists.offsets), sizes, NO_COPIES)
     return ShingleSets(lists.values, lists.offsets[:-1], sizes)
 
 
 def shingle_set_sizes(lists: ShingleLists) -> Int64s:
     """Count the distinct shingles of each text."""
-    sizes: Int64s = np.empty(len(lists), np.int64)
-    shingles.sort_sets(lists.values.copy(), lists.offsets, *sorting_room(lists.offsets), sizes)
-    return sizes
+    return sorted_in_place(ShingleLists(lists.values.copy(), lists.offsets)).sizes
 
 
 def digest_sets(sets: ShingleSets) -> Uint64s:
@@ -403,6 +374,10 @@ def digest_sets(sets: ShingleSets) -> Uint64s:
     values: Uint64s = np.empty(int(offsets[-1]), np.uint64)
     shingles.copy_sets(sets.values, sets.starts, sets.sizes, values, offsets[:-1])
     return digest_token_lists(TokenLists(values, offsets))
+
+
+# Copies that ``sort_sets`` does not count.
+NO_COPIES: Int64s = np.empty(0, np.int64)
 
 
 def sorting_room(offsets: Int64s) -> tuple[Uint64s, Int64s]:

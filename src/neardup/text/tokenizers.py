@@ -80,11 +80,7 @@ class Tokenizer(ABC):
 
         Texts are normalised before cutting, but positions refer to the original texts: a token of
         characters that were normalised together has the position of all of them.
-
-        Raises
-        ------
-        InvalidParameterError
-            If a function returns tokens without their places.
+        InvalidParameterError if a function returns tokens without their places.
         """
 
     def hash_with_heads(self, texts: Texts) -> TokenLists:
@@ -120,10 +116,7 @@ def folded_strings(texts: Texts, normalisation: Normalisation) -> list[str]:
 def hash_lists(lists: Sequence[Sequence[str | int]]) -> TokenLists:
     """Hash tokens: strings as UTF-8 bytes, integers as 8 bytes.
 
-    Raises
-    ------
-    InvalidParameterError
-        For any other token, and for strings that cannot be encoded.
+    InvalidParameterError for any other token, and for strings that cannot be encoded.
     """
     offsets: Int64s = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(tokens) for tokens in lists], out=offsets[1:])
@@ -199,15 +192,7 @@ def _folded_edges(text: str, normalisation: Normalisation) -> tuple[Int64s, Int6
 
 @dataclass(frozen=True)
 class TableTokenizer(Tokenizer):
-    """Cuts at characters, by tables from ``unicodedata``, in compiled code.
-
-    Parameters
-    ----------
-    name
-        That of a rule in ``text.forms``.
-    normalisation
-        Folded away before tokens are hashed.
-    """
+    """Cut at characters by the tables of a rule in ``text.forms``, in compiled code."""
 
     name: str
     normalisation: Normalisation
@@ -415,16 +400,9 @@ def _code_tokenizer(language: str) -> CodeTokenizer:
 
 @dataclass(frozen=True)
 class NamedTokenizer:
-    """Recipe of a named tokenizer.
+    """Recipe of a named tokenizer, made from its name and a normalisation.
 
-    Parameters
-    ----------
-    make
-        Makes it from its name and the normalisation.
-    casefold
-        Whether case is folded by default.
-    normalises
-        Whether normalisation applies.
+    ``casefold`` is the default of folding case; ``normalises`` whether normalisation applies.
     """
 
     make: Callable[[str, Normalisation], Tokenizer]
@@ -484,10 +462,8 @@ class FunctionTokenizer(Tokenizer):
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
         """Hash the tokens of the function, and find their positions.
 
-        Raises
-        ------
-        InvalidParameterError
-            If a token is not at its stated position, or not after the token before it.
+        InvalidParameterError if a token is not at its stated position, or not after the token
+        before it.
         """
 
         def cut(strings: list[str]) -> tuple[TokenLists, list[list[Place]]]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.common import hashing
-from neardup.kernels.text import shingles, weights
+from neardup.kernels.sketch import weighted
+from neardup.kernels.text import shingles
 from neardup.kernels.text import shingles as shingle_kernels
-from neardup.kernels.text import weights as weight_kernels
 from neardup.options.choices import InverseFrequency, TermFrequency
 from neardup.options.groups import WeightOptions
 from neardup.tables import (
@@ -26,7 +26,13 @@ from neardup.tables import (
     offsets_of,
     places_of_lists,
 )
-from neardup.text.shingles import ShingleScheme, digest_token_lists, shingle_lists, sorting_room
+from neardup.text.shingles import (
+    NO_COPIES,
+    ShingleScheme,
+    digest_token_lists,
+    shingle_lists,
+    sorting_room,
+)
 
 TERM_FREQUENCIES: tuple[TermFrequency, ...] = get_args(TermFrequency)
 INVERSE_FREQUENCIES: tuple[InverseFrequency, ...] = get_args(InverseFrequency)
@@ -151,20 +157,10 @@ class DocumentFrequencies:
 def count_documents(blocks: Iterable[TokenLists]) -> DocumentFrequencies:
     """Count in how many documents each token is.
 
-    Parameters
-    ----------
-    blocks
-        Tokens of some documents each, every document in one block. The result does not depend on
-        how they are cut.
-
-    Returns
-    -------
-    Frequencies of all tokens of all documents; documents without tokens count.
-
-    Notes
-    -----
-    Memory: one block, and about three times the result. Lists of counts are merged like the digits
-    of a binary counter, so that each is copied O(log blocks) times.
+    Every document is in one of the ``blocks``; the result does not depend on how they are cut.
+    Documents without tokens count. Memory: one block, and about three times the result. Lists of
+    counts are merged like the digits of a binary counter, so that each is copied O(log blocks)
+    times.
     """
     return join_frequencies(_count_block(block) for block in blocks)
 
@@ -189,7 +185,7 @@ def _count_block(block: TokenLists) -> DocumentFrequencies:
     offsets = block.offsets - block.offsets[0]
     values = block.values[block.offsets[0] : block.offsets[-1]].copy()
     sizes: Int64s = np.empty(len(block), np.int64)
-    shingles.sort_sets(values, offsets, *sorting_room(offsets), sizes)
+    shingles.sort_sets(values, offsets, *sorting_room(offsets), sizes, NO_COPIES)
     set_starts = offsets_of(sizes)
     distinct: Uint64s = np.empty(int(set_starts[-1]), np.uint64)
     shingles.copy_sets(values, offsets[:-1], sizes, distinct, set_starts[:-1])
@@ -204,7 +200,7 @@ def _merge(run: tuple[Uint64s, Int64s], other: tuple[Uint64s, Int64s]) -> tuple[
     size = len(run[0]) + len(other[0])
     hashes: Uint64s = np.empty(size, np.uint64)
     counts: Int64s = np.empty(size, np.int64)
-    n = weights.merge_counts(*run, *other, hashes, counts)
+    n = weighted.merge_counts(*run, *other, hashes, counts)
     # Copies, so that the rest of a large array is freed.
     return hashes[:n].copy(), counts[:n].copy()
 
@@ -221,14 +217,9 @@ def _logarithms(values: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class WeightedScheme:
-    """How documents become weighted sets.
+    """Weights of shingles.
 
-    Parameters
-    ----------
-    weighting
-        Term frequency times inverse document frequency.
-    frequencies
-        In how many documents each shingle is; None for ``unary`` only.
+    ``frequencies`` counts the documents of each shingle; it is None for ``unary`` only.
     """
 
     weighting: Weighting
@@ -255,27 +246,14 @@ def weighted_sets(
 ) -> WeightedSets:
     """Return the distinct shingles of each text and their weights.
 
-    Parameters
-    ----------
-    token_lists
-        n texts.
-    shingles
-        Scheme of shingles; every copy counts, for any ``occurrences``.
-    scheme
-        Weights of shingles.
-
-    Returns
-    -------
-    n sets; the set of a text without tokens is empty.
-
-    Notes
-    -----
-    Each text's shingles are sorted, and each distinct shingle is searched in all frequencies.
+    Every copy of a shingle counts, for any ``occurrences``. The set of a text without tokens is
+    empty. Each text's shingles are sorted, and each distinct shingle is searched in all
+    frequencies.
     """
     lists = shingle_lists(token_lists, shingles)
     sizes: Int64s = np.empty(len(lists), np.int64)
     copies: Int64s = np.empty(len(lists.values), np.int64)
-    shingle_kernels.sort_bags(
+    shingle_kernels.sort_sets(
         lists.values, lists.offsets, *sorting_room(lists.offsets), sizes, copies
     )
     used, starts = places_of_lists(lists.offsets[:-1], sizes)
@@ -305,7 +283,7 @@ def _weigh(
     if scheme.frequencies is not None:
         inverses = scheme.frequencies.idf_of(values, scheme.weighting.idf)
     found: Int64s = np.empty(len(values), np.int64)
-    weight_kernels.fill_weights(counts, table, inverses, found)
+    weighted.fill_weights(counts, table, inverses, found)
     # A number of copies that is not whole may be so small that its weight is rounded to 0.
     np.maximum(found, 1, out=found)
     # A sum over all texts may wrap around; its differences do not.

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from itertools import accumulate, pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,8 @@ from neardup.passages.additions import add_documents
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import PassageHandle
 from neardup.passages.plan import make_search_plan
-from neardup.passages.windows import make_queries
+from neardup.passages.segment import WindowIndex
+from neardup.passages.windows import gather_queries
 from neardup.runs.runner import Runner
 from neardup.tables import Texts
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
@@ -30,7 +32,6 @@ from tests.calls import grouped
 from tests.oracles import passages
 from tests.oracles import search as oracle
 from tests.oracles.hashing import hash_shingles, hash_token
-from tests.oracles.rectangles import find_windows
 from tests.oracles.shingles import shingle_tuples
 from tests.oracles.weighted import document_frequencies
 
@@ -192,18 +193,31 @@ def windows_of(
     recall = None if recall is None else Fraction(recall)
     plan = make_search_plan(view.scheme, threshold, recall, hits)
     tokens, _ = view.scheme.tokenizer.locate_tokens(Texts.from_arrow(pa.array(queries)))
-    found = find_windows(view, list(make_queries(tokens, view.scheme, view.frequencies)), plan)
+    ends = tokens.offsets[:-1], tokens.offsets[1:]
+    asked = gather_queries(tokens.values, *ends, view.scheme, view.frequencies)
+    keys, have_weight = asked.hash(np.arange(len(queries)))
     cells: dict[tuple[int, str], dict[passages.Cell, int]] = {}
-    rows = zip(found.queries.tolist(), found.segments.tolist(), found.corners, strict=True)
-    for query, number, (*corners, n_hits) in rows:
-        segment = view.segments[number]
-        document = int(np.searchsorted(segment.offsets, corners[0], side="right")) - 1
-        places = [int(corner - segment.offsets[document]) for corner in corners]
-        of_both = cells.setdefault((query, segment.ids[document].as_py()), {})
-        of_one = dict.fromkeys(passages.cells_of(tuple(places)), int(n_hits))
-        assert not of_one.keys() & of_both.keys()
-        of_both.update(of_one)
+    for segment, query in product(view.segments, np.flatnonzero(have_weight).tolist()):
+        for document, (first, stop) in enumerate(pairwise(segment.offsets.tolist())):
+            windows = [
+                tuple(corner - first for corner in window)
+                for window in _windows_with(segment.windows, keys[query].tolist())
+                if first <= window[0] < stop
+            ]
+            counted = passages.counted_cells(windows, plan.hits)
+            if counted:
+                cells[query, segment.ids[document].as_py()] = counted
     return plan.hits, cells
+
+
+def _windows_with(index: WindowIndex, keys: list[int]) -> Iterator[passages.Window]:
+    """Yield the windows that have the min-hash of their function; none is wide."""
+    for function, key in enumerate(keys):
+        first, stop = index.key_starts[function : function + 2].tolist()
+        for place in range(first, stop):
+            if int(index.keys[place]) == key:
+                for row in range(*index.list_starts[place : place + 2].tolist()):
+                    yield tuple(accumulate(map(int, (index.starts[row], *index.spans[row]))))
 
 
 def rows_of(case: Case, found) -> list[dict[str, object]]:

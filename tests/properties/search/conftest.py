@@ -14,9 +14,6 @@ def _as_if_large() -> Iterator[None]:
     with (
         patch("os.fsync", lambda _: None),
         patch("neardup.passages.lookup._CHUNK", 1),
-        patch("tests.oracles.rectangles._CHEAP_ROWS", 0),
-        patch("tests.oracles.rectangles._LEAST_OF_SHORT", 2),
-        patch("tests.oracles.rectangles._FIRST_ROOM", 1),
         patch("neardup.passages.segment._FIRST_ROOM", 1),
         patch("neardup.passages.search._ROWS_OF_REGION", 1),
     ):

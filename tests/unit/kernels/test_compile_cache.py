@@ -34,11 +34,11 @@ def compile_extra(*arguments, **options):
     compiled.append(arguments[2].__name__)
     return original(*arguments, **options)
 compiler.compile_extra = compile_extra
-from neardup.kernels.common import strings
+from neardup.kernels.common import hashing
 slots, known = np.full(8, -1, np.int64), np.zeros((4, 2), np.uint64)
 digests = np.array([[5, 1], [6, 1], [5, 1]], np.uint64)
 numbers = np.empty(3, np.int64)
-strings.number_digests(slots, known, 0, digests, np.ones(3, np.bool_), numbers)
+hashing.number_digests(slots, known, 0, digests, np.ones(3, np.bool_), numbers)
 assert numbers.tolist() == [0, 1, 0]
 print("compiled" if compiled else "loaded")
 """
@@ -46,9 +46,9 @@ print("compiled" if compiled else "loaded")
 ANNOUNCE = """
 import logging
 logging.basicConfig(format="%(message)s")
-from neardup.kernels.common import strings
+from neardup.kernels.common import hashing
 from neardup.kernels.join import postings
-strings.rebuild_slots.compile()
+hashing.rebuild_slots.compile()
 postings.rebuild_slots.compile()
 """
 

@@ -15,7 +15,8 @@ import pytest
 
 import neardup
 from neardup.kernels import _compile
-from neardup.kernels.common import strings, union_find
+from neardup.kernels.bucket import components
+from neardup.kernels.common import hashing
 from neardup.version import pip_install
 from tests.each import each_of
 
@@ -39,8 +40,8 @@ def run(code: str, **environment: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_kernel__counts_its_arguments():
-    with pytest.raises(TypeError, match=r"kernel common.union_find.find_roots: 0 arguments, not "):
-        union_find.find_roots()
+    with pytest.raises(TypeError, match=r"kernel bucket.components.find_roots: 0 arguments, not "):
+        components.find_roots()
 
 
 @each_of(
@@ -58,21 +59,21 @@ def test_kernel__counts_its_arguments():
 )
 def test_kernel__refuses_other_arrays(parents):
     with pytest.raises(TypeError, match=r"find_roots: argument 0 is no contiguous"):
-        union_find.find_roots(parents)
+        components.find_roots(parents)
 
 
 def test_kernel__refuses_to_write_to_what_is_read_only():
     parents = np.arange(4, dtype=np.int64)
     parents.flags.writeable = False
     with pytest.raises(TypeError, match="writable"):
-        union_find.find_roots(parents)
+        components.find_roots(parents)
 
 
 def number(places):
     """Number two digests, the first from ``places`` on."""
     slots, known = np.full(8, -1, np.int64), np.zeros((4, 2), np.uint64)
     digests, numbers = np.array([[5, 1], [6, 1]], np.uint64), np.empty(2, np.int64)
-    strings.number_digests(slots, known, places, digests, np.ones(2, np.bool_), numbers)
+    hashing.number_digests(slots, known, places, digests, np.ones(2, np.bool_), numbers)
     return numbers.tolist()
 
 
@@ -95,7 +96,7 @@ def test_kernel__lets_go_of_the_lock():
     def work():
         parents = np.zeros(1 << 24, np.int64)
         counts.append(counts[0])
-        union_find.find_roots(parents)
+        components.find_roots(parents)
         counts.append(counts[0])
         is_done.set()
 

@@ -7,8 +7,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.passages.document_pairs import HiddenText
 from neardup.passages.documents import runs_of
+from neardup.passages.matches import HiddenText
 from neardup.tables import Texts
 from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import make_tokenizer

@@ -467,7 +467,7 @@ class CutResult(TwoCollections):
         """Name positions in folders of both collections, the other one first; null elsewhere."""
         import pyarrow as pa
 
-        from neardup.passages.places import Placer
+        from neardup.passages.matches import Placer
 
         placer, n_other = Placer(), len(self._other)
         places: list[str | None] = [None] * len(documents)

@@ -31,7 +31,7 @@ from neardup.jobs.cut.plan import (
 )
 from neardup.jobs.cut.units import find_units
 from neardup.passages.cutting import RemovedPassages
-from neardup.passages.repeats import Samples, find_repeats, sample_windows
+from neardup.passages.repeats import WindowSamples, find_repeats, sample_windows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.passes import ContentTable, part_of, text_has_changed
 from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, numbers_of
@@ -64,7 +64,7 @@ def _list_samples(
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
     texts = Texts.from_arrow(parsed.text, block.language)
     n_tokens, parts = hash_tokens(texts, reading.shingles.tokenizer)
-    found, n_before = [Samples.of_none()], 0
+    found, n_before = [WindowSamples.of_none()], 0
     for part in parts:
         samples = sample_windows(part, plan.min_tokens)
         found.append(samples._replace(documents=samples.documents + n_before))
@@ -105,29 +105,31 @@ def cut_equal_passages(
     return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
 
 
-def _each_part(engine: Engine, rows: Rows, look: Callable[[Samples], T]) -> Iterator[T]:
+def _each_part(engine: Engine, rows: Rows, look: Callable[[WindowSamples], T]) -> Iterator[T]:
     """Process the samples of all documents: an ``EachPart``."""
     for _, made in engine.collect(engine.work(rows, partial(_look_at, look)), "cut"):
         yield from (found for found, _ in made)
 
 
-def _look_at(look: Callable[[Samples], T], partition: Partition) -> Iterator[tuple[T, None]]:
+def _look_at(look: Callable[[WindowSamples], T], partition: Partition) -> Iterator[tuple[T, None]]:
     n_passes = partition.count_passes(_MEETING)
     for number in range(n_passes):
         yield look(samples_in(partition.rows(), number, n_passes)), None
 
 
-def samples_in(batches: Iterable[pa.RecordBatch], number: int = 0, n_passes: int = 1) -> Samples:
+def samples_in(
+    batches: Iterable[pa.RecordBatch], number: int = 0, n_passes: int = 1
+) -> WindowSamples:
     """Return the samples in rows of ``sample_texts``, or of one pass."""
-    found = [Samples.of_none()]
+    found = [WindowSamples.of_none()]
     for batch in batches:
-        samples = Samples(numbers_of(batch, _HASH), numbers_of(batch, DOCUMENT))
+        samples = WindowSamples(numbers_of(batch, _HASH), numbers_of(batch, DOCUMENT))
         if n_passes > 1:
             # Partitions use the high half.
             passes = part_of(samples.hashes << np.uint64(32), n_passes)
             samples = samples.select(np.flatnonzero(passes == number))
         found.append(samples)
-    return Samples(*map(np.concatenate, zip(*found, strict=True)))
+    return WindowSamples(*map(np.concatenate, zip(*found, strict=True)))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""Join connected components of verified pairs, and of candidates that pass filters."""
+"""Join connected components of verified pairs, and of candidates that pass filters.
+
+Components are union-find forests: each root is the first document of its component.
+"""
 
 from __future__ import annotations
 
@@ -7,41 +10,56 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.bucket.survivors import RankedSets, share_key
+from neardup.kernels.bucket.survivors import RankedSets, common_of_ranked, share_key
 from neardup.kernels.common.hashing import GOLDEN
-from neardup.kernels.common.parities import count_ones
-from neardup.kernels.common.union_find import find_root
-from neardup.kernels.join.filters import may_reach
+from neardup.kernels.join.filters import FilterRows, may_reach
 from neardup.kernels.join.overlap import (
-    WEIGHTED_JACCARD,
     Comparisons,
-    Keys,
+    DocumentKeys,
     MeasuredSets,
     Threshold,
-    overlap_at_least,
-    required_overlap,
+    common_at_threshold,
 )
-from neardup.kernels.join.postings import count_common
 from neardup.kernels.join.set_join import (
     ParityRows,
-    first_distance,
-    other_distance,
-    read_sizes,
 )
-from neardup.kernels.join.weighted import common_weight
 from neardup.kernels.types import (
     ConstBools,
     ConstInt32s,
     ConstInt64s,
     ConstUint64Rows,
-    ConstUint64s,
     Int,
     Int32s,
     Int64s,
 )
 
 
-class Groups(NamedTuple):
+@inlined
+def find_root(parents: Int64s, d: Int) -> Int:
+    """First document of the component of d, halving the path to it."""
+    while parents[d] != d:
+        parents[d] = parents[parents[d]]
+        d = parents[d]
+    return d
+
+
+@kernel
+def union_edges(parents: Int64s, first: ConstInt64s, second: ConstInt64s) -> None:
+    """Join the components of ``first[k]`` and ``second[k]``, for each k."""
+    for k in range(first.shape[0]):
+        a, b = find_root(parents, first[k]), find_root(parents, second[k])
+        parents[max(a, b)] = min(a, b)
+
+
+@kernel
+def find_roots(parents: Int64s) -> None:
+    """Point every document at the first one of its component."""
+    # No parent comes after its child, so that earlier documents point at their roots already.
+    for d in range(parents.shape[0]):
+        parents[d] = parents[parents[d]]
+
+
+class ComponentGroups(NamedTuple):
     """Documents per key, in one group for each component of them.
 
     A slot is a position among the keys of documents, and ``owners`` has each slot's document.
@@ -58,7 +76,7 @@ class Groups(NamedTuple):
 
 
 @inlined
-def add_to_list(slot: Int, key: Int, groups: Groups, parents: Int64s) -> None:
+def add_to_list(slot: Int, key: Int, groups: ComponentGroups, parents: Int64s) -> None:
     """Add a slot to its component's group, after merging groups of one component."""
     owners, heads, next_group, next_member, last_member = groups
     own = find_root(parents, np.int64(owners[slot]))
@@ -98,10 +116,10 @@ def join_root(parents: Int64s, d: Int, root: Int) -> Int:
 def join_components(
     start: int,
     stop: int,
-    document_keys: Keys,
+    document_keys: DocumentKeys,
     sets: MeasuredSets,
     threshold: Threshold,
-    groups: Groups,
+    groups: ComponentGroups,
     parents: Int64s,
     comparisons: Comparisons,
     enters: bool,
@@ -116,8 +134,6 @@ def join_components(
     Without ``enters`` the documents do not become members of groups themselves.
     """
     key_starts, keys = document_keys
-    measure, p, q = threshold
-    values, set_starts, set_sizes, weights, totals, parities = sets
     owners, heads, next_group, next_member, _ = groups
     last_compared, counts = comparisons
     for d in range(start, stop):
@@ -133,35 +149,8 @@ def join_components(
                         continue
                     last_compared[other] = d
                     counts[0] += 1
-                    x, y = totals[d], totals[other]
-                    if measure == WEIGHTED_JACCARD:
-                        common = common_weight(
-                            values,
-                            weights,
-                            set_starts[d],
-                            set_sizes[d],
-                            x,
-                            set_starts[other],
-                            set_sizes[other],
-                            y,
-                            p,
-                            q,
-                        )
-                        if common < 0:
-                            continue
-                    else:
-                        # The measure may be one-sided: an edge counts in whichever direction holds.
-                        required = min(
-                            required_overlap(measure, x, y, p, q),
-                            required_overlap(measure, y, x, p, q),
-                        )
-                        if count_ones(parities[d] ^ parities[other]) > x + y - 2 * required:
-                            continue
-                        overlap = overlap_at_least(
-                            values, set_starts[d], x, set_starts[other], y, required
-                        )
-                        if overlap < required:
-                            continue
+                    if common_at_threshold(sets, threshold, d, other, True) < 0:
+                        continue
                     counts[1] += 1
                     root = join_root(parents, d, root)
                 group = next_group[group]
@@ -176,9 +165,9 @@ def join_by_prefixes(
     n_shown: int,
     ranked: RankedSets,
     parity_rows: ParityRows,
-    document_keys: Keys,
+    document_keys: DocumentKeys,
     threshold: Threshold,
-    groups: Groups,
+    groups: ComponentGroups,
     places: Int32s,
     parents: Int64s,
     comparisons: Comparisons,
@@ -191,8 +180,7 @@ def join_by_prefixes(
     long one. Slots of groups are positions in the concatenated long prefixes. ``places`` has the
     rank order of each ranked document.
     """
-    documents, tokens, starts, lengths, sizes, short, long = ranked
-    measure, p, q = threshold
+    documents, tokens, starts, _, _, short, long = ranked
     owners, heads, next_group, next_member, _ = groups
     last_compared, counts = comparisons
     key_starts = document_keys.starts
@@ -201,7 +189,6 @@ def join_by_prefixes(
         slot += long[k]
     for k in range(start, stop):
         d = documents[k]
-        x, x_length = sizes[k], lengths[k]
         for i in range(long[k] if k >= n_shown else 0):
             first_key = 2 * np.int64(tokens[starts[k] + i])
             for key in range(first_key, first_key + (2 if i < short[k] else 1)):
@@ -217,27 +204,10 @@ def join_by_prefixes(
                         last_compared[other] = d
                         counts[0] += 1
                         o = np.int64(places[other])
-                        y, y_length = read_sizes(parity_rows, o)
-                        required = min(
-                            required_overlap(measure, x, y, p, q),
-                            required_overlap(measure, y, x, p, q),
-                        )
-                        if required > x_length or required > y_length:
+                        if common_of_ranked(ranked, parity_rows, threshold, k, o, True) < 0:
                             continue
-                        limit: Int = x_length + y_length - 2 * required
-                        limit -= first_distance(parity_rows, k, o)
-                        if limit < 0 or other_distance(parity_rows, k, o, limit) > limit:
-                            continue
-                        overlap = count_common(
-                            tokens,
-                            starts[k],
-                            starts[k] + x_length,
-                            starts[o],
-                            starts[o] + y_length,
-                            required,
-                        )
                         n_keys = key_starts[d + 1] - key_starts[d]
-                        if overlap >= required and share_key(document_keys, d, n_keys, other):
+                        if share_key(document_keys, d, n_keys, other):
                             counts[1] += 1
                             root = join_root(parents, d, root)
                     group = next_group[group]
@@ -250,7 +220,11 @@ def join_by_prefixes(
 
 @kernel
 def replace_members(
-    last: ConstInt64s, following: ConstInt64s, document_keys: Keys, groups: Groups, parents: Int64s
+    last: ConstInt64s,
+    following: ConstInt64s,
+    document_keys: DocumentKeys,
+    groups: ComponentGroups,
+    parents: Int64s,
 ) -> None:
     """Empty the groups, whose members are the documents ``last``, and put others into them."""
     key_starts, keys = document_keys
@@ -262,17 +236,14 @@ def replace_members(
             add_to_list(slot, keys[slot], groups, parents)
 
 
-class Candidates(NamedTuple):
+class SievedDocuments(NamedTuple):
     """Documents in keep order; those with a common band key may be similar.
 
-    ``keys`` has shape (n, n_bands). Document d has the filter ``words[offsets[d] : offsets[d +
-    1]]`` and ``sizes[d]`` distinct shingles; ``are_fixed`` documents stay in any case.
+    ``keys`` has shape (n, n_bands); ``are_fixed`` documents stay in any case.
     """
 
     keys: ConstUint64Rows
-    words: ConstUint64s
-    offsets: ConstInt64s
-    sizes: ConstInt64s
+    filters: FilterRows
     are_fixed: ConstBools
 
 
@@ -302,7 +273,7 @@ class Room(NamedTuple):
     first_members: Int32s
     n_members: Int32s
     places: Int64s
-    groups: Groups
+    groups: ComponentGroups
     parents: Int64s
     last_compared: Int32s
 
@@ -339,10 +310,14 @@ def _put_into_places(documents: ConstInt64s, keys: ConstUint64Rows, room: Room) 
 
 @inlined
 def _join_candidates(
-    documents: ConstInt64s, candidates: Candidates, threshold: Threshold, rules: Rules, room: Room
+    documents: ConstInt64s,
+    candidates: SievedDocuments,
+    threshold: Threshold,
+    rules: Rules,
+    room: Room,
 ) -> None:
     """Join the documents of a component that filters leave as candidates, in ``room.parents``."""
-    keys, words, offsets, sizes, are_fixed = candidates
+    keys, filters, are_fixed = candidates
     _, n_members, places, groups, parents, last_compared = room
     owners, heads, next_group, next_member, _ = groups
     n_bands = np.int64(keys.shape[1])
@@ -368,19 +343,7 @@ def _join_candidates(
                     y = documents[other]
                     if are_fixed[x] and are_fixed[y] and not rules.with_fixed:
                         continue
-                    if may_reach(
-                        words,
-                        offsets[x],
-                        offsets[x + 1],
-                        sizes[x],
-                        offsets[y],
-                        offsets[y + 1],
-                        sizes[y],
-                        threshold.measure,
-                        threshold.p,
-                        threshold.q,
-                        rules.either_way,
-                    ):
+                    if may_reach(filters, x, y, threshold, rules.either_way):
                         root = join_root(parents, d, root)
                 group = next_group[group]
             add_to_list(slot, place, groups, parents)
@@ -390,7 +353,7 @@ def _join_candidates(
 def sieve_components(
     documents: ConstInt64s,
     starts: ConstInt64s,
-    candidates: Candidates,
+    candidates: SievedDocuments,
     threshold: Threshold,
     rules: Rules,
     room: Room,

@@ -10,15 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.parities import count_ones
+from neardup.kernels.common.bits import count_ones
 from neardup.kernels.join.overlap import (
-    WEIGHTED_JACCARD,
     Comparisons,
-    Keys,
+    DocumentKeys,
     MeasuredSets,
     Threshold,
+    common_at_threshold,
     is_closer,
-    overlap_at_least,
     required_overlap,
     similarity,
 )
@@ -29,7 +28,6 @@ from neardup.kernels.join.set_join import (
     other_distance,
     read_sizes,
 )
-from neardup.kernels.join.weighted import common_weight
 from neardup.kernels.types import (
     Bools,
     ConstFloats,
@@ -49,7 +47,7 @@ _0, _1 = np.uint64(0), np.uint64(1)
 KNOWN = -2
 
 
-class Members(NamedTuple):
+class StayingMembers(NamedTuple):
     """Documents that stay: ``documents[starts[b] :][: sizes[b]]`` have key b."""
 
     starts: Int64s
@@ -103,9 +101,9 @@ def choose_survivors(
     start: int,
     stop: int,
     n_fixed: int,
-    document_keys: Keys,
+    document_keys: DocumentKeys,
     n_probed: ConstInt64s,
-    members: Members,
+    members: StayingMembers,
     sets: MeasuredSets,
     threshold: Threshold,
     decisions: Decisions,
@@ -128,8 +126,7 @@ def choose_survivors(
     """
     key_starts, keys = document_keys
     member_starts, n_members, documents = members
-    measure, p, q = threshold
-    values, set_starts, set_sizes, weights, totals, parities = sets
+    measure, totals = threshold.measure, sets.totals
     keepers, overlaps, similarities, known_sizes = decisions
     last_compared, counts = comparisons
     for d in range(start, stop):
@@ -146,32 +143,10 @@ def choose_survivors(
                         continue
                     last_compared[other] = d
                     counts[0] += 1
+                    overlap = common_at_threshold(sets, threshold, d, other, False)
+                    if overlap < 0:
+                        continue
                     x, y = totals[d], totals[other]
-                    if measure == WEIGHTED_JACCARD:
-                        overlap = common_weight(
-                            values,
-                            weights,
-                            set_starts[d],
-                            set_sizes[d],
-                            x,
-                            set_starts[other],
-                            set_sizes[other],
-                            y,
-                            p,
-                            q,
-                        )
-                        if overlap < 0:
-                            continue
-                    else:
-                        required = required_overlap(measure, x, y, p, q)
-                        # Most candidates that share only a key differ too much in their parities.
-                        if count_ones(parities[d] ^ parities[other]) > x + y - 2 * required:
-                            continue
-                        overlap = overlap_at_least(
-                            values, set_starts[d], x, set_starts[other], y, required
-                        )
-                        if overlap < required:
-                            continue
                     counts[1] += 1
                     if _is_better(measure, x, other, overlap, y, best, best_overlap, best_size):
                         best, best_overlap, best_size = other, np.int64(overlap), y
@@ -207,7 +182,7 @@ class RankedSets(NamedTuple):
 
 
 @inlined
-def share_key(document_keys: Keys, d: Int, n_probed: Int, other: Int) -> bool:
+def share_key(document_keys: DocumentKeys, d: Int, n_probed: Int, other: Int) -> bool:
     """Return whether one of the first ``n_probed`` keys of d is a key of ``other``; keys ascend."""
     starts, keys = document_keys
     i, stop = starts[d], starts[d] + n_probed
@@ -221,6 +196,36 @@ def share_key(document_keys: Keys, d: Int, n_probed: Int, other: Int) -> bool:
     return False
 
 
+@inlined
+def common_of_ranked(
+    ranked: RankedSets,
+    parities: ParityRows,
+    threshold: Threshold,
+    k: Int,
+    o: Int,
+    either_way: bool,
+) -> Int:
+    """Return the overlap of two ranked sets as ``common_at_threshold``."""
+    measure, p, q = threshold
+    x, x_length = ranked.sizes[k], ranked.lengths[k]
+    y, y_length = read_sizes(parities, o)
+    required = required_overlap(measure, x, y, p, q)
+    if either_way:
+        required = min(required, required_overlap(measure, y, x, p, q))
+    if required > x_length or required > y_length:
+        return np.int64(-1)
+    # Most sets that share an element differ in too many others.
+    limit: Int = x_length + y_length - 2 * required
+    limit -= first_distance(parities, k, o)
+    if limit < 0 or other_distance(parities, k, o, limit) > limit:
+        return np.int64(-1)
+    x_start, y_start = ranked.starts[k], ranked.starts[o]
+    overlap = count_common(
+        ranked.tokens, x_start, x_start + x_length, y_start, y_start + y_length, required
+    )
+    return np.int64(overlap if overlap >= required else -1)
+
+
 @kernel
 def choose_by_prefixes(
     start: int,
@@ -229,10 +234,10 @@ def choose_by_prefixes(
     n_fixed: int,
     ranked: RankedSets,
     parities: ParityRows,
-    found: Members,
-    document_keys: Keys,
+    found: StayingMembers,
+    document_keys: DocumentKeys,
     n_probed: ConstInt64s,
-    members: Members,
+    members: StayingMembers,
     totals: ConstInt64s,
     threshold: Threshold,
     decisions: Decisions,
@@ -250,15 +255,15 @@ def choose_by_prefixes(
     so too, or with earlier documents. ``totals`` has the set sizes of all compared documents. Only
     similar pairs are counted.
     """
-    documents, tokens, starts, lengths, sizes, short, long = ranked
+    documents, tokens, starts, _, sizes, short, long = ranked
     found_starts, n_found, found_sets = found
     key_starts, keys = document_keys
-    measure, p, q = threshold
+    measure = threshold.measure
     keepers, overlaps, similarities, known_sizes = decisions
     last_compared, counts = comparisons
     for k in range(start, stop):
         d = documents[k]
-        x, x_start, x_stop = sizes[k], starts[k], starts[k] + lengths[k]
+        x, x_start = sizes[k], starts[k]
         best = np.int64(-1)
         if k >= n_shown:
             best, best_overlap = np.int64(keepers[d]), overlaps[d]
@@ -273,25 +278,14 @@ def choose_by_prefixes(
                         if last_compared[o] == k:
                             continue
                         last_compared[o] = k
-                        y, y_length = read_sizes(parities, o)
-                        required = required_overlap(measure, x, y, p, q)
-                        if required > lengths[k] or required > y_length:
-                            continue
-                        # Most sets that share an element differ in too many others.
-                        limit: Int = lengths[k] + y_length - 2 * required
-                        limit -= first_distance(parities, k, o)
-                        if limit < 0 or other_distance(parities, k, o, limit) > limit:
-                            continue
-                        y_start = starts[o]
-                        overlap = count_common(
-                            tokens, x_start, x_stop, y_start, y_start + y_length, required
-                        )
+                        overlap = common_of_ranked(ranked, parities, threshold, k, o, False)
                         other = documents[o]
-                        if overlap < required:
+                        if overlap < 0:
                             continue
                         if not share_key(document_keys, d, n_probed[d], other):
                             continue
                         counts[1] += 1
+                        y = sizes[o]
                         if _is_better(measure, x, other, overlap, y, best, best_overlap, best_size):
                             best, best_overlap, best_size = other, np.int64(overlap), y
             keepers[d], overlaps[d] = best, best_overlap
@@ -327,7 +321,7 @@ class KeyRows(NamedTuple):
 
 @kernel
 def count_candidates(
-    document_keys: Keys,
+    document_keys: DocumentKeys,
     n_probed: ConstInt64s,
     keepers: ConstInt32s,
     n_fixed: int,
@@ -377,7 +371,7 @@ def count_candidates(
 
 @kernel
 def list_members(
-    keys: ConstInt64s, members: Members, mark: int, marks: Int32s, listed: Int32s
+    keys: ConstInt64s, members: StayingMembers, mark: int, marks: Int32s, listed: Int32s
 ) -> Int:
     """List the documents that stay under some keys, each once, unordered; return their number.
 
@@ -396,7 +390,7 @@ def list_members(
 
 
 @kernel
-def show_next(keys: ConstInt64s, ends: ConstInt64s, stop: int, members: Members) -> None:
+def show_next(keys: ConstInt64s, ends: ConstInt64s, stop: int, members: StayingMembers) -> None:
     """Show the next members of some keys, up to document ``stop``.
 
     All members under ``keys[i]``, in ascending order, end before ``ends[i]``.

@@ -12,10 +12,12 @@ common shingles, so |X| - r at most are only in X and |Y| - r only in Y. More bi
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.parities import count_ones
+from neardup.kernels.common.bits import count_ones
 from neardup.kernels.join.overlap import CONTAINMENT, MAX_CONTAINMENT, Threshold, required_overlap
 from neardup.kernels.types import Bools, ConstInt64s, ConstUint64s, Int, Int64s, Uint64s
 
@@ -122,24 +124,27 @@ def fill_filters(
         sizes[d] = n_shingles - n_repeats
 
 
-@inlined
-def may_reach(
-    words: ConstUint64s,
-    x_start: Int,
-    x_stop: Int,
-    x_size: Int,
-    y_start: Int,
-    y_stop: Int,
-    y_size: Int,
-    measure: Int,
-    p: Int,
-    q: Int,
-    either_way: Int,
-) -> bool:
-    """Return whether filters leave it open that the first document is similar to the second.
+class FilterRows(NamedTuple):
+    """Filters of one measure: document d has ``words[offsets[d] : offsets[d + 1]]``.
 
-    The filters were made for the same measure. With ``either_way`` either direction is enough.
+    ``sizes`` are the numbers of distinct shingles.
     """
+
+    words: ConstUint64s
+    offsets: ConstInt64s
+    sizes: ConstInt64s
+
+
+@inlined
+def may_reach(filters: FilterRows, x: Int, y: Int, threshold: Threshold, either_way: Int) -> bool:
+    """Return whether filters leave it open that document x is similar to document y.
+
+    With ``either_way`` either direction is enough.
+    """
+    words, offsets, sizes = filters
+    measure, p, q = threshold
+    x_start, x_stop, x_size = offsets[x], offsets[x + 1], sizes[x]
+    y_start, y_stop, y_size = offsets[y], offsets[y + 1], sizes[y]
     required = required_overlap(measure, x_size, y_size, p, q)
     if either_way:
         required = min(required, required_overlap(measure, y_size, x_size, p, q))
@@ -177,31 +182,12 @@ def may_reach(
 
 @kernel
 def sieve_pairs(
-    words: ConstUint64s,
-    offsets: ConstInt64s,
-    sizes: ConstInt64s,
+    filters: FilterRows,
     left: ConstInt64s,
     right: ConstInt64s,
     threshold: Threshold,
     may_be_similar: Bools,
 ) -> None:
-    """Mark pairs whose filters leave it open that the first is similar to the second.
-
-    Document d has the filter ``words[offsets[d] : offsets[d + 1]]`` and ``sizes[d]`` shingles.
-    """
-    measure, p, q = threshold
+    """Mark pairs whose filters leave it open that the first is similar to the second."""
     for k in range(left.shape[0]):
-        x, y = left[k], right[k]
-        may_be_similar[k] = may_reach(
-            words,
-            offsets[x],
-            offsets[x + 1],
-            sizes[x],
-            offsets[y],
-            offsets[y + 1],
-            sizes[y],
-            measure,
-            p,
-            q,
-            0,
-        )
+        may_be_similar[k] = may_reach(filters, left[k], right[k], threshold, 0)

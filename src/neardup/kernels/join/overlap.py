@@ -1,4 +1,4 @@
-"""Exact similarity of two sets, and exact comparison with a threshold.
+"""Exact similarity of two sets, plain or weighted, and exact comparison with a threshold.
 
 A threshold is the fraction p / q. Nothing is rounded before a comparison: for two set sizes the
 least overlap that reaches the threshold is worked out in integers, and overlaps are counted.
@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.wide import compare_products
+from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels.common.bits import MARGIN, compare_products, count_ones, wide_product
 from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64s,
@@ -41,7 +41,7 @@ class MeasuredSets(NamedTuple):
     parities: ConstUint64s
 
 
-class Keys(NamedTuple):
+class DocumentKeys(NamedTuple):
     """Candidate keys of documents: d's are ``keys[starts[d] : starts[d + 1]]``."""
 
     starts: ConstInt64s
@@ -60,10 +60,7 @@ class Comparisons(NamedTuple):
 
 
 # Codes of the measures; x is the first set (the one that might go), y the second (that stays).
-# Sets with weights are compared by ``kernels.join.weighted``.
 JACCARD, COSINE, DICE, CONTAINMENT, MAX_CONTAINMENT, OVERLAP, WEIGHTED_JACCARD, HAMMING = range(8)
-
-_32, _LOW32 = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 class Threshold(NamedTuple):
@@ -74,15 +71,7 @@ class Threshold(NamedTuple):
     q: int
 
 
-class Sets(NamedTuple):
-    """Sets of sorted values: set k is ``values[starts[k] :][: sizes[k]]``."""
-
-    values: ConstUint64s
-    starts: ConstInt64s
-    sizes: ConstInt64s
-
-
-class Matches(NamedTuple):
+class NarrowMatches(NamedTuple):
     """Room for pairs and their overlaps."""
 
     left: Int32s
@@ -99,22 +88,11 @@ class WideMatches(NamedTuple):
 
 
 @inlined
-def _product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Full product of two 64-bit numbers, as upper and lower 64 bits."""
-    a_low, a_high = a & _LOW32, a >> _32
-    b_low, b_high = b & _LOW32, b >> _32
-    low = a_low * b_low
-    middle = a_high * b_low + (low >> _32)
-    cross = a_low * b_high + (middle & _LOW32)
-    return a_high * b_high + (middle >> _32) + (cross >> _32), (cross << _32) | (low & _LOW32)
-
-
-@inlined
 def _cosine_reaches(overlap: Int, x: Int, y: Int, p: Int, q: Int) -> np.bool_ | bool:
     """Return whether overlap / sqrt(x * y) >= p / q, by squares."""
     scaled = np.uint64(overlap * q)
-    left_high, left_low = _product(scaled, scaled)
-    right_high, right_low = _product(np.uint64(p * x), np.uint64(p * y))
+    left_high, left_low = wide_product(scaled, scaled)
+    right_high, right_low = wide_product(np.uint64(p * x), np.uint64(p * y))
     return left_high > right_high or (left_high == right_high and left_low >= right_low)
 
 
@@ -183,8 +161,8 @@ def is_closer(measure: Int, x: Int, overlap: Int, y: Int, other_overlap: Int, ot
         left, right = overlap * min(x, other), other_overlap * min(x, y)
     else:
         # Squares of cosines, multiplied by x * y * other.
-        left_high, left_low = _product(np.uint64(overlap * overlap), np.uint64(other))
-        right_high, right_low = _product(np.uint64(other_overlap * other_overlap), np.uint64(y))
+        left_high, left_low = wide_product(np.uint64(overlap * overlap), np.uint64(other))
+        right_high, right_low = wide_product(np.uint64(other_overlap * other_overlap), np.uint64(y))
         return bool(left_high > right_high or (left_high == right_high and left_low > right_low))
     return bool(left > right)
 
@@ -212,28 +190,90 @@ def overlap_at_least(
     return overlap
 
 
+# Steps of the merge between two looks whether the threshold is out of reach.
+_STEPS = 16
+
+
+@helper
+def common_weight(sets: MeasuredSets, x: Int, y: Int, p: Int, q: Int) -> Int:
+    """Sum the lesser weights of common elements; -1 if Jaccard similarity is below p / q.
+
+    Weights are whole numbers whose sum over both sets is below 2^62. Sets without weight are
+    similar to nothing.
+    """
+    values, weights = sets.values, sets.weights
+    i, x_stop = sets.starts[x], sets.starts[x] + sets.sizes[x]
+    j, y_stop = sets.starts[y], sets.starts[y] + sets.sizes[y]
+    x_left, y_left = sets.totals[x], sets.totals[y]
+    both = x_left + y_left
+    # c / (x + y - c) >= p / q  <=>  c * (p + q) >= p * (x + y)
+    needed = np.float64(both) * np.float64(p) / np.float64(p + q) * MARGIN
+    if np.float64(min(x_left, y_left)) < needed:
+        return np.int64(-1)
+    common = np.int64(0)
+    while i < x_stop and j < y_stop:
+        for _ in range(min(np.int64(_STEPS), x_stop - i, y_stop - j)):
+            a, b = values[i], values[j]
+            x_weight, y_weight = weights[i], weights[j]
+            common += min(x_weight, y_weight) if a == b else np.int64(0)
+            x_left -= x_weight if a <= b else np.int64(0)
+            y_left -= y_weight if b <= a else np.int64(0)
+            i += np.int64(a <= b)
+            j += np.int64(b <= a)
+        if np.float64(common + min(x_left, y_left)) < needed:
+            return np.int64(-1)
+    if common > 0 and compare_products(common, p + q, both, p) >= 0:
+        return common
+    return np.int64(-1)
+
+
+@inlined
+def common_at_threshold(
+    sets: MeasuredSets, threshold: Threshold, x: Int, y: Int, either_way: bool
+) -> Int:
+    """Return the overlap or the common weight of two sets; -1 if they are not similar.
+
+    With ``either_way`` a one-sided measure counts in whichever direction holds.
+    """
+    measure, p, q = threshold
+    if measure == WEIGHTED_JACCARD:
+        return np.int64(common_weight(sets, x, y, p, q))
+    x_size, y_size = sets.sizes[x], sets.sizes[y]
+    required = required_overlap(measure, x_size, y_size, p, q)
+    if either_way:
+        required = min(required, required_overlap(measure, y_size, x_size, p, q))
+    # Most candidates that share only a key differ too much in their parities.
+    if count_ones(sets.parities[x] ^ sets.parities[y]) > x_size + y_size - 2 * required:
+        return np.int64(-1)
+    overlap = overlap_at_least(
+        sets.values, sets.starts[x], x_size, sets.starts[y], y_size, required
+    )
+    return np.int64(overlap if overlap >= required else -1)
+
+
 @kernel
 def score_pairs(
-    sets: Sets,
+    sets: MeasuredSets,
     left: ConstInt64s,
     right: ConstInt64s,
     threshold: Threshold,
     overlaps: Int64s,
     similarities: Floats,
 ) -> None:
-    """Count the overlap and compute the similarity of each pair of sets (left[k], right[k]).
+    """Compute the overlap, or the common weight, and the similarity of pairs of sets.
 
-    A pair below the threshold gets overlap -1 and similarity NaN; p = 0 scores every pair.
+    A pair (left[k], right[k]) below the threshold gets -1 and NaN; p = 0 scores every pair.
     """
-    values, starts, sizes = sets
-    measure, p, q = threshold
     for k in range(left.shape[0]):
         x, y = left[k], right[k]
-        required = required_overlap(measure, sizes[x], sizes[y], p, q)
-        overlap = overlap_at_least(values, starts[x], sizes[x], starts[y], sizes[y], required)
-        reached = overlap >= required
-        overlaps[k] = overlap if reached else -1
-        similarities[k] = similarity(measure, overlap, sizes[x], sizes[y]) if reached else np.nan
+        common = common_at_threshold(sets, threshold, x, y, False)
+        if threshold.p == 0:
+            common = max(common, np.int64(0))
+        overlaps[k], similarities[k] = common, np.nan
+        if common >= 0:
+            x_total, y_total = sets.totals[x], sets.totals[y]
+            value = similarity(threshold.measure, common, x_total, y_total) if common > 0 else 0.0
+            similarities[k] = value
 
 
 @kernel

@@ -29,7 +29,7 @@ from neardup.kernels.types import (
 ALL_PAIRS, PPJOIN, PPJOIN_PLUS = range(3)
 
 
-class Groups(NamedTuple):
+class RecordGroups(NamedTuple):
     """Records by collection: left only, both, and right only.
 
     Record r is in group ``of_records[r]``, its partners are in ``first[r]`` to ``last[r]``,

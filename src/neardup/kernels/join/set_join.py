@@ -26,13 +26,13 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
-from neardup.kernels.common.parities import count_ones, turn_bit
-from neardup.kernels.join.overlap import Matches, Threshold, required_overlap
+from neardup.kernels.common.bits import count_ones, turn_bit
+from neardup.kernels.join.overlap import NarrowMatches, Threshold, required_overlap
 from neardup.kernels.join.postings import (
     PPJOIN,
     PPJOIN_PLUS,
-    Groups,
     Postings,
+    RecordGroups,
     count_common,
     first_at_least,
     suffix_distance,
@@ -144,7 +144,7 @@ _PRUNED = np.int32(-1)
 _REMEMBERED = 1024
 
 
-class Records(NamedTuple):
+class SizedRecords(NamedTuple):
     """Records by size, and their ranges of partners.
 
     Record x has ``sizes[x]`` tokens; the ``lengths[x]`` tokens that another record has too are at
@@ -231,7 +231,7 @@ def _meet(
     read: PostingRun,
     algorithm: Int,
     threshold: Threshold,
-    records: Records,
+    records: SizedRecords,
     index: Postings,
     memo: Int64s,
     seen: SeenRecords,
@@ -279,7 +279,7 @@ def _meet(
 
 
 @inlined
-def _most_different(x: Int, threshold: Threshold, records: Records) -> Int:
+def _most_different(x: Int, threshold: Threshold, records: SizedRecords) -> Int:
     """Bound the difference of a record from any of its partners from above.
 
     Two records differ by at most ``lengths[x] + y - 2 * required``, a convex function of the
@@ -298,7 +298,7 @@ def _most_different(x: Int, threshold: Threshold, records: Records) -> Int:
 def _meet_alike(
     read: PostingRun,
     threshold: Threshold,
-    records: Records,
+    records: SizedRecords,
     index: Postings,
     parities: ParityRows,
     folded: tuple[np.uint64, Int],
@@ -367,13 +367,13 @@ def probe_records(
     stop: int,
     algorithm: int,
     threshold: Threshold,
-    records: Records,
-    groups: Groups,
+    records: SizedRecords,
+    groups: RecordGroups,
     index: Postings,
     parities: ParityRows,
     shared: Int32s,
     touched: Int32s,
-    matches: Matches,
+    matches: NarrowMatches,
     counts: Int64s,
 ) -> tuple[Int, Int]:
     """Find the partners of records ``start`` to ``stop``.

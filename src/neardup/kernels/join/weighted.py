@@ -1,4 +1,4 @@
-"""Exact similarity of weighted sets, and their join by prefixes of weights.
+"""Join weighted sets exactly by prefixes of weights.
 
 The join is ``kernels.join.set_join`` with sums of weights in place of counts: records are sorted by
 their total weight, each a sorted run of token ranks, the rarest token first. Tokens of a single
@@ -7,8 +7,6 @@ record, because no two records share more.
 
 Filters compare floating-point sums with bounds lowered by ``MARGIN``, far more than the error of
 these sums, so that no pair at the threshold is lost; integers decide the remaining pairs.
-
-Weights are whole numbers whose sum over both sets is below 2^62. A threshold p / q has p, q < 2^30.
 
 References
 ----------
@@ -22,103 +20,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.common.wide import MARGIN, compare_products
+from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.common.bits import MARGIN, compare_products
 from neardup.kernels.join.overlap import Threshold, WideMatches
-from neardup.kernels.join.postings import Groups, Postings, first_at_least
+from neardup.kernels.join.postings import Postings, RecordGroups, first_at_least
 from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64s,
-    ConstUint64s,
     Floats,
     Int,
     Int32s,
     Int64s,
 )
-
-# Steps of the merge between two looks whether the threshold is out of reach.
-_STEPS = 16
-
-
-@helper
-def common_weight(
-    values: ConstUint64s,
-    weights: ConstInt64s,
-    x_start: Int,
-    x_size: Int,
-    x_total: Int,
-    y_start: Int,
-    y_size: Int,
-    y_total: Int,
-    p: Int,
-    q: Int,
-) -> Int:
-    """Sum the lesser weights of common elements; -1 if Jaccard similarity is below p / q.
-
-    Sets without weight are similar to nothing.
-    """
-    # c / (x + y - c) >= p / q  <=>  c * (p + q) >= p * (x + y)
-    needed = np.float64(x_total + y_total) * np.float64(p) / np.float64(p + q) * MARGIN
-    if np.float64(min(x_total, y_total)) < needed:
-        return np.int64(-1)
-    i, j = np.int64(0), np.int64(0)
-    common, x_left, y_left = np.int64(0), np.int64(x_total), np.int64(y_total)
-    while i < x_size and j < y_size:
-        for _ in range(min(np.int64(_STEPS), x_size - i, y_size - j)):
-            a, b = values[x_start + i], values[y_start + j]
-            x_weight, y_weight = weights[x_start + i], weights[y_start + j]
-            common += min(x_weight, y_weight) if a == b else np.int64(0)
-            x_left -= x_weight if a <= b else np.int64(0)
-            y_left -= y_weight if b <= a else np.int64(0)
-            i += np.int64(a <= b)
-            j += np.int64(b <= a)
-        if np.float64(common + min(x_left, y_left)) < needed:
-            return np.int64(-1)
-    if common > 0 and compare_products(common, p + q, x_total + y_total, p) >= 0:
-        return common
-    return np.int64(-1)
-
-
-@kernel
-def score_weighted_pairs(
-    values: ConstUint64s,
-    weights: ConstInt64s,
-    starts: ConstInt64s,
-    sizes: ConstInt64s,
-    totals: ConstInt64s,
-    left: ConstInt64s,
-    right: ConstInt64s,
-    similarities: Floats,
-) -> None:
-    """Work out the Jaccard similarity of each pair of weighted sets (left[k], right[k])."""
-    for k in range(left.shape[0]):
-        x, y = left[k], right[k]
-        common = common_weight(
-            values, weights, starts[x], sizes[x], totals[x], starts[y], sizes[y], totals[y], 0, 1
-        )
-        similarities[k] = common / (totals[x] + totals[y] - common) if common > 0 else 0.0
-
-
-@kernel
-def common_weights(
-    values: ConstUint64s,
-    weights: ConstInt64s,
-    starts: ConstInt64s,
-    sizes: ConstInt64s,
-    totals: ConstInt64s,
-    left: ConstInt64s,
-    right: ConstInt64s,
-    p: int,
-    q: int,
-    overlaps: Int64s,
-) -> None:
-    """Sum the common weights of each pair of sets; -1 if they are not similar by p / q."""
-    for k in range(left.shape[0]):
-        x, y = left[k], right[k]
-        overlaps[k] = common_weight(
-            values, weights, starts[x], sizes[x], totals[x], starts[y], sizes[y], totals[y], p, q
-        )
-
 
 # Indices of the counts, in the order of the filters.
 HITS, AFTER_WEIGHT, AFTER_POSITION, VERIFIED, RESULTS = 0, 1, 2, 3, 4
@@ -127,7 +40,7 @@ N_COUNTS = 5
 _PRUNED = np.int64(-1)
 
 # Steps of the merge between two looks whether the threshold is out of reach.
-_STEPS_OF_JOIN = 8
+_STEPS = 8
 
 
 class WeightedRecords(NamedTuple):
@@ -229,7 +142,7 @@ def _common_rest(
     while x < x_stop and y < y_stop:
         if np.float64(common + min(sums[x_stop] - sums[x], sums[y_stop] - sums[y])) < needed:
             return common
-        for _ in range(min(np.int64(_STEPS_OF_JOIN), x_stop - x, y_stop - y)):
+        for _ in range(min(np.int64(_STEPS), x_stop - x, y_stop - y)):
             a, b = tokens[x], tokens[y]
             if a == b:
                 common += min(sums[x + 1] - sums[x], sums[y + 1] - sums[y])
@@ -244,7 +157,7 @@ def probe_weighted(
     stop: int,
     threshold: Threshold,
     records: WeightedRecords,
-    groups: Groups,
+    groups: RecordGroups,
     index: Postings,
     seen: SeenPartners,
     matches: WideMatches,

@@ -15,7 +15,7 @@ import numpy as np
 
 from neardup.kernels._compile import helper, kernel
 from neardup.kernels.common.ordering import order_of
-from neardup.kernels.passage.segments import Limits, Windows
+from neardup.kernels.passage.segments import Limits, SegmentWindows
 from neardup.kernels.types import (
     ConstInt32s,
     ConstInt64Rows,
@@ -231,66 +231,6 @@ def find_lists(
         lists[f, 1] = list_starts[place + 1] if found else 0
 
 
-@kernel
-def list_starts(
-    lists: ConstInt64Rows,
-    min_tokens: int,
-    starts: ConstUint32s,
-    spans: ConstUint16Rows,
-    wide_rows: ConstInt64s,
-    wide_spans: ConstUint32Rows,
-    firsts: Uint32s,
-    lasts: Uint32s,
-) -> Int:
-    """List the first and the last start of passages of ``min_tokens`` in windows of some lists.
-
-    Shorter passages do not count, so a window may have fewer starts; windows without a start are
-    left out. Returns the number listed.
-    """
-    n = np.int64(0)
-    for f in range(lists.shape[0]):
-        for row in range(lists[f, 0], lists[f, 1]):
-            a = np.int64(starts[row])
-            b = a + read_span(spans, wide_rows, wide_spans, row, 0)
-            d = b + read_span(spans, wide_rows, wide_spans, row, 1)
-            d += read_span(spans, wide_rows, wide_spans, row, 2)
-            b = min(b, d - min_tokens + 1)
-            if a <= b:
-                firsts[n] = a
-                lasts[n] = b
-                n += 1
-    return n
-
-
-@kernel
-def covered_ranges(firsts: ConstUint32s, lasts: ConstUint32s, least: int, ranges: Int64Rows) -> Int:
-    """Find the ranges of starts that at least ``least`` windows allow.
-
-    ``firsts`` and ``lasts`` of the windows, each in ascending order; ``ranges`` receives first and
-    last start of each range and has room for as many as there are windows. Returns their number.
-    """
-    n_ranges, n_open, i, j = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    while i < firsts.shape[0]:
-        if firsts[i] <= lasts[j]:
-            n_open += 1
-            if n_open == least:
-                ranges[n_ranges, 0] = firsts[i]
-            i += 1
-        else:
-            if n_open == least:
-                ranges[n_ranges, 1] = lasts[j]
-                n_ranges += 1
-            n_open -= 1
-            j += 1
-    while n_open >= least:
-        if n_open == least:
-            ranges[n_ranges, 1] = lasts[j]
-            n_ranges += 1
-        n_open -= 1
-        j += 1
-    return n_ranges
-
-
 @helper
 def first_ending_from(
     starts: ConstUint32s,
@@ -427,7 +367,11 @@ def _order_lists(lists: Int64Rows, lengths: Int64s, order: Int64s, spare: Int64s
 
 @kernel
 def sift_queries(
-    keys: ConstUint64Rows, windows: Windows, limits: Limits, lists: Int64Rows, ranges: Int64Rows
+    keys: ConstUint64Rows,
+    windows: SegmentWindows,
+    limits: Limits,
+    lists: Int64Rows,
+    ranges: Int64Rows,
 ) -> Int:
     """Keep ranges of starts of passages with enough of their query's min-hashes.
 

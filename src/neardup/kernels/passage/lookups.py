@@ -13,6 +13,9 @@ in repetitive text. Passages have a least number of tokens: if these weigh more 
 passages of a class, more must be shared. If enough is within reach, the longer lists are entered
 too, one by one.
 
+Queries are parts of one list of tokens, weighed and hashed here. They may overlap, as the windows
+of a long text do: their tokens are numbered once, for all.
+
 References
 ----------
 Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection, sections 2.2
@@ -26,21 +29,146 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
+from neardup.kernels.common.hashing import ln, mix64
 from neardup.kernels.common.ordering import order_of
-from neardup.kernels.passage.query_keys import Wanted, count_tokens, weigh_tokens
-from neardup.kernels.passage.segments import Documents, Limits
+from neardup.kernels.passage.segments import Limits, SegmentTexts
+from neardup.kernels.passage.windows import occurrence_hash
+from neardup.kernels.sketch.weighted import scaled_weight, weighted_minimum
 from neardup.kernels.types import (
+    Bools,
     ConstFloats,
     ConstInt32s,
     ConstInt64Rows,
     ConstInt64s,
+    ConstUint64s,
     Floats,
     Int,
     Int32s,
     Int64Rows,
     Int64s,
     Uint16s,
+    Uint64Rows,
 )
+
+_LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+class QueryTokens(NamedTuple):
+    """Query texts: query k is ``numbers[starts[k] : stops[k]]``, ``longest`` tokens at most.
+
+    Distinct tokens have numbers, ``hashes`` and inverse document frequencies ``inverses``; a token
+    that a query has f times weighs ``term_weights[f]`` times the latter.
+    """
+
+    numbers: ConstInt32s
+    starts: ConstInt64s
+    stops: ConstInt64s
+    hashes: ConstUint64s
+    inverses: ConstFloats
+    term_weights: ConstFloats
+    longest: int
+
+
+@helper
+def count_tokens(
+    numbers: ConstInt32s, start: Int, stop: Int, counts: Int32s, types: Int32s, copies: Int32s
+) -> int:
+    """List a query's distinct tokens and their copies; return their number.
+
+    ``counts``, one for each number, is zero, and zero again afterwards.
+    """
+    n = 0
+    for i in range(start, stop):
+        number = numbers[i]
+        if counts[number] == 0:
+            types[n] = number
+            n += 1
+        counts[number] += 1
+    for t in range(n):
+        copies[t] = counts[types[t]]
+        counts[types[t]] = 0
+    return n
+
+
+@helper
+def weigh_tokens(
+    types: ConstInt32s,
+    copies: ConstInt32s,
+    n_types: Int,
+    inverses: ConstFloats,
+    term_weights: ConstFloats,
+    weights: Int64s,
+) -> int:
+    """Compute the weight of each token of a query; return their sum."""
+    total = 0
+    for t in range(n_types):
+        weights[t] = scaled_weight(term_weights[copies[t]], inverses[types[t]])
+        total += weights[t]
+    return total
+
+
+@kernel
+def least_keys(
+    wanted: QueryTokens,
+    chosen: ConstInt64s,
+    most_copies: int,
+    seeds: ConstUint64s,
+    keys: Uint64Rows,
+    have_weight: Bools,
+) -> None:
+    """Write the identity of the least hash value for every seed, query by query.
+
+    Row k of ``keys`` belongs to query ``chosen[k]``, and has no meaning where ``have_weight``
+    becomes false, without tokens. At most ``most_copies`` copies of each token count.
+    """
+    numbers, hashes = wanted.numbers, wanted.hashes
+    counts = np.zeros(hashes.shape[0], np.int32)
+    longest = wanted.longest
+    types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    for k in range(keys.shape[0]):
+        start, stop = wanted.starts[chosen[k]], wanted.stops[chosen[k]]
+        n_types = count_tokens(numbers, start, stop, counts, types, copies)
+        have_weight[k] = n_types > 0
+        for s in range(seeds.shape[0]):
+            seed, best = seeds[s], _LARGEST
+            for t in range(n_types):
+                mixed = mix64(hashes[types[t]] ^ seed)
+                f = min(np.int64(copies[t]), np.int64(most_copies))
+                for x in range(1, f + 1):
+                    best = min(best, occurrence_hash(mixed, x))
+            keys[k, s] = mix64(best)
+
+
+@kernel
+def weighted_keys(
+    wanted: QueryTokens,
+    chosen: ConstInt64s,
+    seeds: ConstUint64s,
+    keys: Uint64Rows,
+    have_weight: Bools,
+) -> None:
+    """Write the identity of the least value of weighted tokens for every seed, query by query.
+
+    Row k of ``keys`` belongs to query ``chosen[k]``, and has no meaning where ``have_weight``
+    becomes false, without tokens of positive weight.
+    """
+    numbers, hashes, inverses = wanted.numbers, wanted.hashes, wanted.inverses
+    term_weights = wanted.term_weights
+    counts = np.zeros(hashes.shape[0], np.int32)
+    longest = wanted.longest
+    types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    own_hashes, log_weights = np.empty(longest, np.uint64), np.empty(longest, np.float64)
+    for k in range(keys.shape[0]):
+        start, stop = wanted.starts[chosen[k]], wanted.stops[chosen[k]]
+        n_types = count_tokens(numbers, start, stop, counts, types, copies)
+        for t in range(n_types):
+            own_hashes[t] = hashes[types[t]]
+            weight = scaled_weight(term_weights[copies[t]], inverses[types[t]])
+            log_weights[t] = ln(np.float64(weight)) if weight > 0 else -np.inf
+        have_weight[k] = weighted_minimum(
+            own_hashes[:n_types], log_weights[:n_types], seeds, keys[k]
+        )
+
 
 # Nanoseconds to count a place, to enter a list at some place, and to look at a token of the text.
 _PLACE, _ENTRY, _TOKEN = 1.5, 150.0, 3.0
@@ -107,7 +235,7 @@ def list_places(tokens: ConstInt32s, starts: Int64s, places: Int32s) -> None:
 
 @kernel
 def find_least_weights(
-    documents: Documents, n_least: int, bits: int, counts: Int32s, weights: Floats
+    documents: SegmentTexts, n_least: int, bits: int, counts: Int32s, weights: Floats
 ) -> None:
     """Find the least weight of sub-texts of ``n_least`` tokens or more, by start.
 
@@ -137,7 +265,7 @@ def find_least_weights(
 
 @kernel
 def find_reaches(
-    documents: Documents, budget: np.float64, bits: int, counts: Int32s, reaches: Int64s
+    documents: SegmentTexts, budget: np.float64, bits: int, counts: Int32s, reaches: Int64s
 ) -> None:
     """Find the number of further buckets that sub-texts up to weight ``budget`` reach.
 
@@ -314,11 +442,9 @@ def _count_read(
 
 
 @kernel
-def weigh_queries(wanted: Wanted, first_query: int, totals: Int64s) -> None:
+def weigh_queries(wanted: QueryTokens, first_query: int, totals: Int64s) -> None:
     """Compute the total weights of queries from ``first_query`` on."""
-    longest = np.int64(0)
-    for k in range(totals.shape[0]):
-        longest = max(longest, wanted.stops[first_query + k] - wanted.starts[first_query + k])
+    longest = wanted.longest
     counts = np.zeros(wanted.hashes.shape[0], np.int32)
     types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
     weights = np.empty(longest, np.int64)
@@ -332,7 +458,7 @@ def weigh_queries(wanted: Wanted, first_query: int, totals: Int64s) -> None:
 
 @kernel
 def find_buckets(
-    wanted: Wanted,
+    wanted: QueryTokens,
     first_query: int,
     chosen: ConstInt64s,
     entries: ConstInt32s,
@@ -357,10 +483,7 @@ def find_buckets(
     fit, and the number of rows.
     """
     bits, span = reach.bits, reach.span
-    longest = np.int64(1)
-    for i in range(n_done, chosen.shape[0]):
-        query = first_query + chosen[i]
-        longest = max(longest, wanted.stops[query] - wanted.starts[query])
+    longest = wanted.longest
     of_numbers = np.zeros(wanted.hashes.shape[0], np.int32)
     types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
     weights, listed = np.empty(longest, np.int64), np.empty(longest, np.int64)

@@ -24,11 +24,11 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels._compile import helper, inlined, kernel
-from neardup.kernels.common.wide import compare_products
+from neardup.kernels.common.bits import compare_products
+from neardup.kernels.passage.lookups import QueryTokens, count_tokens, weigh_tokens
 from neardup.kernels.passage.narrowing import note_entries
-from neardup.kernels.passage.query_keys import Wanted, count_tokens, weigh_tokens
-from neardup.kernels.passage.segments import Documents
-from neardup.kernels.text.weights import scaled_weight
+from neardup.kernels.passage.segments import SegmentTexts
+from neardup.kernels.sketch.weighted import scaled_weight
 from neardup.kernels.types import (
     ConstFloats,
     ConstInt32s,
@@ -121,7 +121,7 @@ def narrow_rows(
             counts[k] = 0
 
 
-class _Search(NamedTuple):
+class _Walk(NamedTuple):
     """Arguments of the kernels, and the walk's ``counts`` of each type."""
 
     tokens: npt.NDArray[np.int32]
@@ -139,7 +139,7 @@ class _Search(NamedTuple):
 
 
 @inlined
-def _turn(place: Int, change: Int, total: Int, shared: Int, search: _Search) -> tuple[Int, Int]:
+def _turn(place: Int, change: Int, total: Int, shared: Int, search: _Walk) -> tuple[Int, Int]:
     """Add a token (1) or remove it (-1); return the sub-text's weight and its shared weight."""
     token = search.tokens[place]
     count = np.int64(search.counts[token])
@@ -156,7 +156,7 @@ def _measure_rows(
     start: Int,
     stop: Int,
     limit: Int,
-    search: _Search,
+    search: _Walk,
     ends: Int64s,
     overlaps: Int64s,
     unions: Int64s,
@@ -312,7 +312,7 @@ def pick_passages(
     reach into it are measured again up to it.
     """
     n_rows, n_tokens = lows.shape[0], tokens.shape[0]
-    search = _Search(
+    search = _Walk(
         tokens,
         lows,
         highs,
@@ -387,10 +387,10 @@ class PassageChoice(NamedTuple):
 
 @kernel
 def compare_regions(
-    wanted: Wanted,
+    wanted: QueryTokens,
     first_query: int,
     entries: ConstInt32s,
-    documents: Documents,
+    documents: SegmentTexts,
     choice: PassageChoice,
     known: Int32s,
     regions: ConstInt64Rows,
@@ -411,10 +411,7 @@ def compare_regions(
     """
     tokens, inverses, term_weights = documents.tokens, documents.inverses, documents.term_weights
     p, q, times, least = choice.p, choice.q, choice.times, choice.min_tokens
-    longest = np.int64(1)
-    for k in range(first_region, regions.shape[0]):
-        query = first_query + regions[k, 0]
-        longest = max(longest, wanted.stops[query] - wanted.starts[query])
+    longest = wanted.longest
     of_numbers = np.zeros(wanted.hashes.shape[0], np.int32)
     types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
     weights = np.empty(longest, np.int64)

@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import helper, kernel
-from neardup.kernels.passage.query_keys import Wanted, count_tokens, weigh_tokens
-from neardup.kernels.passage.segments import Documents, Limits, Scratch
-from neardup.kernels.text.weights import MOST_WEIGHT, SCALE
+from neardup.kernels.passage.lookups import QueryTokens, count_tokens, weigh_tokens
+from neardup.kernels.passage.segments import Limits, SearchScratch, SegmentTexts
+from neardup.kernels.sketch.weighted import MOST_WEIGHT, SCALE
 from neardup.kernels.types import (
     ConstFloats,
     ConstInt32s,
@@ -41,7 +41,7 @@ _SHARE, _UNITS = 1e-6, 2.0
 _LEAST = 16
 
 
-class Shares(NamedTuple):
+class QueryShares(NamedTuple):
     """A query's weight, and the contribution of each token to the intersection.
 
     ``once`` bounds the contribution of the first copy, ``again`` of a later one; a copy that the
@@ -64,7 +64,7 @@ def largest_shares(
     once: Floats,
     again: Floats,
 ) -> None:
-    """Fill ``once`` and ``again`` of ``Shares``."""
+    """Fill ``once`` and ``again`` of ``QueryShares``."""
     once[0], again[0] = 0.0, 0.0
     for t in range(n_types):
         weight = inverses[types[t]] * _SCALE
@@ -105,11 +105,11 @@ def possible_starts(
     first: Int,
     last: Int,
     end: Int,
-    shares: Shares,
+    shares: QueryShares,
     heaviest: np.float64,
     limits: Limits,
-    documents: Documents,
-    scratch: Scratch,
+    documents: SegmentTexts,
+    scratch: SearchScratch,
 ) -> tuple[Int, Int, Int]:
     """Narrow a range to the starts of sub-texts that may be similar to a query.
 
@@ -204,12 +204,12 @@ def note_entries(
 
 @kernel
 def narrow_buckets(
-    wanted: Wanted,
+    wanted: QueryTokens,
     first_query: int,
     entries: ConstInt32s,
-    documents: Documents,
+    documents: SegmentTexts,
     limits: Limits,
-    scratch: Scratch,
+    scratch: SearchScratch,
     buckets: ConstInt64Rows,
     heaviest: ConstFloats,
     first_bucket: int,
@@ -228,10 +228,7 @@ def narrow_buckets(
     """
     tokens, offsets = documents.tokens, documents.offsets
     known = scratch.known
-    longest = np.int64(1)
-    for row in range(first_bucket, buckets.shape[0]):
-        query = first_query + buckets[row, 0]
-        longest = max(longest, wanted.stops[query] - wanted.starts[query])
+    longest = wanted.longest
     of_numbers = np.zeros(wanted.hashes.shape[0], np.int32)
     types, copies = np.empty(longest, np.int32), np.empty(longest, np.int32)
     weights = np.empty(longest, np.int64)
@@ -246,7 +243,7 @@ def narrow_buckets(
         )
         total = weigh_tokens(types, copies, n_types, wanted.inverses, wanted.term_weights, weights)
         largest_shares(types, copies, n_types, wanted.inverses, wanted.term_weights, once, again)
-        shares = Shares(once, again, np.float64(total))
+        shares = QueryShares(once, again, np.float64(total))
         note_entries(types, n_types, entries, True, known)
         # Bounds of a few starts are sharper, bounds of many are cheaper if passages are long.
         together = max(limits.min_tokens, _LEAST)

@@ -235,7 +235,7 @@ _LOW_32 = np.uint64(0xFFFFFFFF)
 NEVER = 1 << 62
 
 
-class Collection(NamedTuple):
+class RepeatTexts(NamedTuple):
     """Tokens of all documents, their removal bits, and the removable windows.
 
     ``heads`` are the tokens that begin a character; all do if it is empty. Windows with hashes in
@@ -314,7 +314,7 @@ def power(exponent: Int) -> np.uint64:
 
 
 @helper
-def polynomial(collection: Collection, place: Int, length: Int, stop: Int) -> np.uint64:
+def polynomial(collection: RepeatTexts, place: Int, length: Int, stop: Int) -> np.uint64:
     """Join tokens of the text from a place on."""
     joined = _0
     for _ in range(length):
@@ -337,7 +337,7 @@ def first_row_behind(rows: Int64Rows, first: Int, last: Int, place: Int) -> Int:
 
 @helper
 def _bounds(
-    collection: Collection, found: SampleTable, first_row: Int, start: Int, stop: Int, place: Int
+    collection: RepeatTexts, found: SampleTable, first_row: Int, start: Int, stop: Int, place: Int
 ) -> tuple[Int, Int]:
     """Return the range of kept tokens around a token, empty if it is removed.
 
@@ -362,7 +362,7 @@ def _bounds(
 
 @helper
 def _first_run(
-    collection: Collection, p: Int, p_stop: Int, q: Int, q_stop: Int, is_own: bool, most: Int
+    collection: RepeatTexts, p: Int, p_stop: Int, q: Int, q_stop: Int, is_own: bool, most: Int
 ) -> tuple[Int, Int]:
     """Find the first removable run among the equal tokens from p and q on.
 
@@ -417,7 +417,7 @@ def _first_run(
 
 @helper
 def look_up_sample(
-    collection: Collection,
+    collection: RepeatTexts,
     found: SampleTable,
     first_row: Int,
     start: Int,
@@ -470,7 +470,7 @@ def look_up_sample(
 
 @helper
 def look_up_window(
-    collection: Collection,
+    collection: RepeatTexts,
     found: SampleTable,
     first_row: Int,
     start: Int,

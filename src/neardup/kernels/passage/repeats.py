@@ -16,7 +16,7 @@ from neardup.kernels.common.hashing import mix64
 from neardup.kernels.passage.repeat_table import (
     LONG_CHAIN,
     NEVER,
-    Collection,
+    RepeatTexts,
     SampleTable,
     at_or_after,
     entry_at_home,
@@ -157,7 +157,7 @@ def sample_documents(
 
 @helper
 def pass_samples(
-    collection: Collection,
+    collection: RepeatTexts,
     found: SampleTable,
     first_row: Int,
     start: Int,
@@ -219,7 +219,7 @@ def pass_samples(
 
 
 @helper
-def _was_there(collection: Collection, sample: Int, start: Int, stop: Int) -> bool:
+def _was_there(collection: RepeatTexts, sample: Int, start: Int, stop: Int) -> bool:
     """Return whether the text had a k-gram across a joint at its first place, or its last.
 
     That is so if the removed text begins like the text after it, or ends like the text before it.
@@ -262,7 +262,7 @@ _0 = np.uint64(0)
 
 @helper
 def _write_rows(
-    collection: Collection,
+    collection: RepeatTexts,
     found: SampleTable,
     p: Int,
     stop: Int,
@@ -302,7 +302,7 @@ def _write_rows(
 
 @helper
 def _look(
-    collection: Collection,
+    collection: RepeatTexts,
     found: SampleTable,
     first_row: Int,
     start: Int,
@@ -488,7 +488,7 @@ def _rename_kept(found: SampleTable, first: Int, last: Int, start: Int, stop: In
 
 @kernel
 def remove_repeats(
-    collection: Collection,
+    collection: RepeatTexts,
     found: SampleTable,
     order: ConstInt64s,
     first: int,

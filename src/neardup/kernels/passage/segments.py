@@ -29,7 +29,7 @@ from neardup.kernels.types import (
 )
 
 
-class Windows(NamedTuple):
+class SegmentWindows(NamedTuple):
     """The windows of a segment; see ``passages.segment.WindowIndex``."""
 
     key_starts: ConstInt64s
@@ -41,7 +41,7 @@ class Windows(NamedTuple):
     wide_spans: ConstUint32Rows
 
 
-class Documents(NamedTuple):
+class SegmentTexts(NamedTuple):
     """The texts of a segment as entries of its vocabulary.
 
     Document d is ``tokens[offsets[d] : offsets[d + 1]]``. ``inverses`` are inverse document
@@ -59,7 +59,7 @@ class Documents(NamedTuple):
     again: ConstInt64s
 
 
-class Scratch(NamedTuple):
+class SearchScratch(NamedTuple):
     """Memory for one thread.
 
     For each entry of the vocabulary ``known`` has -1, and is left so, and ``seen`` a place of it,

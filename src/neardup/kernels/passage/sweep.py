@@ -18,7 +18,7 @@ import numpy as np
 from neardup.kernels._compile import helper, inlined, kernel
 from neardup.kernels.common.ordering import order_of
 from neardup.kernels.passage.candidates import windows_in_range
-from neardup.kernels.passage.segments import Windows
+from neardup.kernels.passage.segments import SegmentWindows
 from neardup.kernels.types import ConstInt64Rows, ConstInt64s, Int, Int32s, Int64Rows, Int64s
 
 
@@ -63,7 +63,6 @@ def _add(start: Int, stop: Int, change: Int, added: Int32s, least: Int32s, most:
 @helper
 def _find_runs(
     wanted: Int,
-    is_counted: bool,
     added: Int32s,
     least: Int32s,
     most: Int32s,
@@ -72,12 +71,10 @@ def _find_runs(
     first_run: Int,
     starts: Int64s,
     stops: Int64s,
-    depths: Int64s,
 ) -> Int:
     """Find the longest runs of leaves that count at least ``wanted``, from left to right.
 
-    With ``is_counted`` all leaves of a run count the same, and ``depths`` receives it; without, it
-    receives ``wanted``. Runs are written from ``first_run`` on; returns their end. ``nodes`` and
+    Runs are written from ``first_run`` on; returns their end. ``nodes`` and
     ``counts`` are a stack of nodes with the amounts of the nodes above them.
     """
     n_leaves = added.shape[0] >> 1
@@ -88,39 +85,48 @@ def _find_runs(
         node, count = nodes[height], counts[height]
         if most[node] + count < wanted:
             continue
-        if least[node] + count < wanted or (is_counted and least[node] < most[node]):
+        if least[node] + count < wanted:
             count += added[node]
             nodes[height], counts[height] = (node << 1) | 1, count
             nodes[height + 1], counts[height + 1] = node << 1, count
             height += 2
             continue
         # All leaves below the node.
-        depth = np.int64(least[node] + count) if is_counted else np.int64(wanted)
         start, stop = node, node + 1
         while start < n_leaves:
             start <<= 1
             stop <<= 1
         start -= n_leaves
         stop -= n_leaves
-        if run > first_run and stops[run - 1] == start and depths[run - 1] == depth:
+        if run > first_run and stops[run - 1] == start:
             stops[run - 1] = stop
         else:
-            starts[run], stops[run], depths[run] = start, stop, depth
+            starts[run], stops[run] = start, stop
             run += 1
     return run
 
 
-@helper
-def _sweep(
+@kernel
+def sweep_windows(
     firsts: ConstInt64s,
     lasts: ConstInt64s,
     end_firsts: ConstInt64s,
     end_lasts: ConstInt64s,
-    wanted: Int,
-    is_counted: bool,
+    wanted: int,
     rectangles: Int64Rows,
 ) -> Int:
-    """Sweep for ``sweep_windows``, or for ``count_windows`` with ``is_counted``."""
+    """Find all sub-texts in at least ``wanted`` windows, as disjoint rectangles.
+
+    Window w holds the sub-texts [i, j] with ``firsts[w] <= i <= lasts[w]`` and ``end_firsts[w] <= j
+    <= end_lasts[w]``; none is empty, and ``wanted`` is positive. Rows of ``rectangles`` get the
+    same four numbers, by ascending first start, then first end. Rectangles are as wide (in starts)
+    as they can be without overlapping others: neighbours with the same ends are not adjacent.
+
+    Returns the number of rectangles, including rectangles that do not fit. Cost O((W + R) log W)
+    for W windows and R runs of ends, summed up over all positions where a window begins or ends.
+    Windows of an index are at most one for each hash function and start, so there are few runs at a
+    time.
+    """
     n_windows = firsts.shape[0]
     if n_windows < wanted:
         return np.int64(0)
@@ -157,11 +163,10 @@ def _sweep(
     is_in_tree = np.zeros(n_windows, np.int32)
 
     # Runs with the rectangles that they belong to: runs of the positions before in one half of the
-    # arrays, current ones in the other. Runs of different counts may adjoin.
-    half: Int = 2 * n_windows if is_counted else n_windows
+    # arrays, current ones in the other.
+    half: Int = n_windows
     starts = np.empty(2 * half, np.int64)
     stops = np.empty(2 * half, np.int64)
-    depths = np.empty(2 * half, np.int64)
     owners = np.empty(2 * half, np.int64)
     first_run: Int = 0
     old_first: Int = half
@@ -198,17 +203,7 @@ def _sweep(
         end_run: Int = first_run
         if most[1] >= wanted:
             end_run = _find_runs(
-                wanted,
-                is_counted,
-                added,
-                least,
-                most,
-                nodes,
-                counts,
-                first_run,
-                starts,
-                stops,
-                depths,
+                wanted, added, least, most, nodes, counts, first_run, starts, stops
             )
         last = lasts[leaving[left]]
         if entered < n_windows:
@@ -217,8 +212,7 @@ def _sweep(
         for run in range(first_run, end_run):
             while old < old_end and starts[old] < starts[run]:
                 old += 1
-            is_same = old < old_end and starts[old] == starts[run] and stops[old] == stops[run]
-            if is_same and depths[old] == depths[run]:
+            if old < old_end and starts[old] == starts[run] and stops[old] == stops[run]:
                 owner = owners[old]
             else:
                 owner = n_rectangles
@@ -227,54 +221,11 @@ def _sweep(
                     rectangles[owner, 0] = position
                     rectangles[owner, 2] = bounds[starts[run]]
                     rectangles[owner, 3] = bounds[stops[run]] - 1
-                    if is_counted:
-                        rectangles[owner, 4] = depths[run]
             owners[run] = owner
             if owner < rectangles.shape[0]:
                 rectangles[owner, 1] = last
         first_run, old_first, old_end = old_first, first_run, end_run
     return n_rectangles
-
-
-@kernel
-def sweep_windows(
-    firsts: ConstInt64s,
-    lasts: ConstInt64s,
-    end_firsts: ConstInt64s,
-    end_lasts: ConstInt64s,
-    wanted: int,
-    rectangles: Int64Rows,
-) -> Int:
-    """Find all sub-texts in at least ``wanted`` windows, as disjoint rectangles.
-
-    Window w holds the sub-texts [i, j] with ``firsts[w] <= i <= lasts[w]`` and ``end_firsts[w] <= j
-    <= end_lasts[w]``; none is empty, and ``wanted`` is positive. Rows of ``rectangles`` get the
-    same four numbers, by ascending first start, then first end. Rectangles are as wide (in starts)
-    as they can be without overlapping others: neighbours with the same ends are not adjacent.
-
-    Returns the number of rectangles, including rectangles that do not fit. Cost O((W + R) log W)
-    for W windows and R runs of ends, summed up over all positions where a window begins or ends.
-    Windows of an index are at most one for each hash function and start, so there are few runs at a
-    time.
-    """
-    return _sweep(firsts, lasts, end_firsts, end_lasts, wanted, False, rectangles)
-
-
-@kernel
-def count_windows(
-    firsts: ConstInt64s,
-    lasts: ConstInt64s,
-    end_firsts: ConstInt64s,
-    end_lasts: ConstInt64s,
-    wanted: int,
-    rectangles: Int64Rows,
-) -> Int:
-    """Find all sub-texts that are in at least ``wanted`` windows, and in how many.
-
-    As ``sweep_windows``, but all sub-texts of a rectangle are in the same number of windows, which
-    is a fifth column.
-    """
-    return _sweep(firsts, lasts, end_firsts, end_lasts, wanted, True, rectangles)
 
 
 _ROOM = 1 << 10
@@ -286,7 +237,7 @@ def outline_regions(
     n_functions: int,
     ranges: ConstInt64Rows,
     first_range: int,
-    windows: Windows,
+    windows: SegmentWindows,
     hits: int,
     apart: int,
     regions: Int64Rows,

@@ -1,34 +1,354 @@
-"""List all compact windows of texts, by multisets or consistent weighted sampling.
+"""List all compact windows of texts: the min-hash of every sub-text, in few rectangles.
 
-The tokens of each text are numbered by kind, with the positions of each kind, and go up the
-``staircase`` with their active hash values, which can be the smallest of a sub-text. The x-th copy
-of a token has the hash h(t, x) = mix64(mix64(t ^ seed) + x * GOLDEN). A sub-text with f copies of
-the token has all of h(t, 1) to h(t, f), so h(t, x) matters only if it is less than all before it;
-about ln f of f values are.
+The x-th copy of a token back from the end j of a sub-text T[a..j] is at p_x: a sub-text has the
+hash of this copy if it starts at p_x or before. So with a fixed end the min-hash never falls from
+start to start: it is a staircase. The next end only adds hashes of its token: each lowers the
+staircase up to its p_x where it is higher, which overwrites a run of steps. The life of a step is a
+window: its starts, with all ends from the one that opened it to the last one before it was
+overwritten.
+
+This is the partition of the paper's Algorithm 4 with keys of equal hash visited from left to right,
+without sorting keys: p_x ascends with the end, so memory is met in order, and most hashes are found
+to be above the staircase by a look at the ceiling of the 64 starts around p_x.
+
+A step is identified by its last start. The arrays over starts hold for each step its ``values``,
+the number of its active hash (``entries``), the end that ``opened`` it, and the end of the step
+``before`` it. A guard below all steps, 0, and one above, n + 1, cover the starts without a hash;
+neither has a hash (-1).
+
+Steps are in an ordered set of small integers: a bit for each, and summaries of 64 bits in one,
+twice. Numbers lie between 0 and the greatest one, which has to be in the set; the next number takes
+a few word operations. ``bits`` has a bit for every number, ``words`` one for every nonzero word of
+``bits``, ``blocks`` one for every nonzero word of ``words``.
+
+Two kinds of hash values go up the staircase. The x-th copy of a token has the hash h(t, x) =
+mix64(mix64(t ^ seed) + x * GOLDEN). A sub-text with f copies of the token has all of h(t, 1) to
+h(t, f), so h(t, x) matters only if it is less than all before it; about ln f of f values are. Or
+values come from consistent weighted sampling (``kernels.sketch.weighted``).
 
 References
 ----------
 Zhang, Qiao, Peng, Deng (2025), Near-duplicate text alignment under weighted Jaccard similarity,
-Algorithm 5.
+Algorithms 4 and 5.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from neardup.kernels._compile import helper, inlined, kernel
+from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
 from neardup.kernels.common.hashing import GOLDEN, mix64
-from neardup.kernels.passage.staircase import Active, Occurrences, Steps, Windows, list_windows
 from neardup.kernels.sketch.weighted import list_weighted
 from neardup.kernels.types import (
     ConstFloats,
+    ConstInt32s,
     ConstInt64s,
     ConstUint64s,
     Int,
     Int32s,
     Int64s,
+    Uint32Rows,
+    Uint32s,
     Uint64s,
 )
+
+_1 = np.uint64(1)
+_LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+# Starts that share a ceiling.
+_SHARE = 6
+
+
+class Occurrences(NamedTuple):
+    """The tokens of some texts by kind.
+
+    ``offsets`` (n + 1) delimit the token lists. The types of text d are ``type_offsets[d]`` to
+    ``type_offsets[d + 1]``; type k has the hash ``type_hashes[k]`` and occurs at
+    ``positions[type_starts[k] : type_starts[k + 1]]``, counted from 1 in its text, ascending.
+    ``numbers`` are the types of the tokens in text order, counted from the first of their text.
+    """
+
+    offsets: ConstInt64s
+    type_offsets: ConstInt64s
+    type_hashes: ConstUint64s
+    type_starts: ConstInt64s
+    positions: ConstInt32s
+    numbers: ConstInt32s
+
+
+class Active(NamedTuple):
+    """The active hashes of a text, by type and ascending copy; room for as many as its tokens.
+
+    Hashes of its t-th type are at ``starts[t]`` to ``starts[t + 1]``, ordered by ``orders``, then
+    ``identities``, which are the keys of windows; ``types`` is scratch.
+    """
+
+    types: Int32s
+    starts: Int64s
+    copies: Int32s
+    orders: Uint64s
+    identities: Uint64s
+
+
+class Steps(NamedTuple):
+    """Scratch for the staircase over the starts of a text, and counts of each type."""
+
+    n_met: Int32s
+    bits: Uint64s
+    words: Uint64s
+    blocks: Uint64s
+    ceilings: Uint64s
+    values: Uint64s
+    entries: Int32s
+    opened: Int32s
+    before: Int32s
+
+
+class WindowRoom(NamedTuple):
+    """Room for windows: all sub-texts that start from a to b and end from c to d.
+
+    ``keys`` are the identities of their hashes, ``starts`` a, counted through all texts, ``spans``
+    b - a, c - b and d - c.
+    """
+
+    keys: Uint64s
+    starts: Uint32s
+    spans: Uint32Rows
+
+
+def make_scratch(longest: int) -> tuple[Active, Steps]:
+    """Make room for the active hashes and the staircase of texts of up to ``longest`` tokens."""
+    size = longest + 2
+    n_bits, n_words, n_blocks = words_needed(size)
+    active = Active(
+        np.empty(size, np.int32),
+        np.empty(size, np.int64),
+        np.empty(size, np.int32),
+        np.empty(size, np.uint64),
+        np.empty(size, np.uint64),
+    )
+    return active, Steps(
+        np.empty(size, np.int32),
+        np.empty(n_bits, np.uint64),
+        np.empty(n_words, np.uint64),
+        np.empty(n_blocks, np.uint64),
+        np.empty((size >> _SHARE) + 1, np.uint64),
+        np.empty(size, np.uint64),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+    )
+
+
+def words_needed(size: int) -> tuple[int, int, int]:
+    """Give the lengths of the three arrays for numbers below ``size``."""
+    n_bits = size // 64 + 2
+    n_words = n_bits // 64 + 2
+    return n_bits, n_words, n_words // 64 + 2
+
+
+@inlined
+def clear(bits: Uint64s, words: Uint64s, blocks: Uint64s, size: Int) -> None:
+    """Empty the set, which held numbers below ``size``."""
+    # Loops compile sooner than assignments to slices.
+    for k in range((size >> 6) + 1):
+        bits[k] = 0
+    for k in range((size >> 12) + 1):
+        words[k] = 0
+    for k in range((size >> 18) + 1):
+        blocks[k] = 0
+
+
+@inlined
+def insert(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> None:
+    """Put a number in."""
+    bits[x >> 6] |= _1 << np.uint64(x & 63)
+    words[x >> 12] |= _1 << np.uint64((x >> 6) & 63)
+    blocks[x >> 18] |= _1 << np.uint64((x >> 12) & 63)
+
+
+@inlined
+def remove(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> None:
+    """Take a number out, which is in."""
+    bits[x >> 6] &= ~(_1 << np.uint64(x & 63))
+    if bits[x >> 6] == 0:
+        words[x >> 12] &= ~(_1 << np.uint64((x >> 6) & 63))
+        if words[x >> 12] == 0:
+            blocks[x >> 18] &= ~(_1 << np.uint64((x >> 12) & 63))
+
+
+@inlined
+def first_from(bits: Uint64s, words: Uint64s, blocks: Uint64s, x: Int) -> Int:
+    """Return the smallest number of at least x, which must exist."""
+    w = x >> 6
+    rest = bits[w] >> np.uint64(x & 63)
+    if rest != 0:
+        return x + np.int64(trailing_zeros(rest))
+    w += 1
+    b = w >> 6
+    rest = words[b] >> np.uint64(w & 63)
+    if rest != 0:
+        w += np.int64(trailing_zeros(rest))
+    else:
+        b += 1
+        block = b >> 6
+        rest = blocks[block] >> np.uint64(b & 63)
+        b = (block << 6) + (b & 63)
+        while rest == 0:
+            block += 1
+            rest = blocks[block]
+            b = block << 6
+        b += np.int64(trailing_zeros(rest))
+        w = (b << 6) + np.int64(trailing_zeros(words[b]))
+    return (w << 6) + np.int64(trailing_zeros(bits[w]))
+
+
+@inlined
+def _reverse(first: Int, stop: Int, keys: Uint64s, starts: Uint32s, spans: Uint32Rows) -> None:
+    for k in range((stop - first) >> 1):
+        i, j = first + k, stop - 1 - k
+        keys[i], keys[j] = keys[j], keys[i]
+        starts[i], starts[j] = starts[j], starts[i]
+        for m in range(3):
+            spans[i, m], spans[j, m] = spans[j, m], spans[i, m]
+
+
+@helper
+def list_windows(
+    texts: Occurrences,
+    text: Int,
+    active: Active,
+    min_tokens: Int,
+    has_all: bool,
+    steps: Steps,
+    n: Int,
+    windows: WindowRoom,
+) -> Int:
+    """List a text's windows with a sub-text of ``min_tokens``; return their number.
+
+    Unless ``has_all``, active hashes above some value were left out: the result is then -1 if a
+    sub-text of ``min_tokens`` has no hash left, else the result with all hashes. ``n`` windows
+    exist already; windows that do not fit are only counted. Windows of one key ascend and are
+    disjoint.
+    """
+    positions, type_starts, numbers = texts.positions, texts.type_starts, texts.numbers
+    base, n_tokens = texts.offsets[text], texts.offsets[text + 1] - texts.offsets[text]
+    first_type = texts.type_offsets[text]
+    n_types = texts.type_offsets[text + 1] - first_type
+    _, entry_starts, copies, orders, identities = active
+    n_met, bits, words, blocks, ceilings, values, entries, opened, before = steps
+    keys, starts, spans = windows
+    room = keys.shape[0]
+    n_entries = entry_starts[n_types]
+    has_copies = False
+    for k in range(n_entries):
+        has_copies |= copies[k] > 1
+    for k in range(n_types):
+        n_met[k] = 0
+    top = n_tokens + 1
+    if has_copies:
+        clear(bits, words, blocks, n_tokens + 2)
+        insert(bits, words, blocks, top)
+        for k in range((n_tokens >> _SHARE) + 1):
+            ceilings[k] = _LARGEST
+    values[0], entries[0] = np.uint64(0), -1
+    values[top], entries[top] = _LARGEST, -1
+    before[top] = 0
+    # The code for every hash or window is written out: inlined functions with array arguments make
+    # Numba count references to them, which took longer than all other work.
+    for end in range(1, n_tokens + 1):
+        t = np.int64(numbers[base + end - 1])
+        entry, stop = entry_starts[t], entry_starts[t + 1]
+        if entry < stop and copies[entry] == 1:
+            step = np.int64(before[top])
+            value = orders[entry]
+            first_window = n
+            while values[step] > value or (
+                values[step] == value
+                and entries[step] >= 0
+                and identities[entries[step]] > identities[entry]
+            ):
+                low, first_end = np.int64(before[step]), np.int64(opened[step])
+                if end - 1 - low >= min_tokens:
+                    if n < room:
+                        keys[n] = identities[entries[step]]
+                        starts[n] = base + low
+                        spans[n, 0] = step - low - 1
+                        spans[n, 1] = first_end - step
+                        spans[n, 2] = end - 1 - first_end
+                    n += 1
+                if has_copies:
+                    remove(bits, words, blocks, step)
+                step = low
+            if n > first_window + 1 and n <= room:
+                _reverse(first_window, n, keys, starts, spans)
+            values[end], entries[end] = value, entry
+            opened[end], before[end] = end, step
+            before[top] = end
+            if has_copies:
+                insert(bits, words, blocks, end)
+            entry += 1
+        if has_copies:
+            place = type_starts[first_type + t] + n_met[t]
+            n_met[t] += 1
+        while entry < stop and copies[entry] <= n_met[t]:
+            value = orders[entry]
+            start = np.int64(positions[place - copies[entry] + 1])
+            share = start >> _SHARE
+            if ceilings[share] >= value:
+                step = np.int64(first_from(bits, words, blocks, start))
+                # The step that contains the start keeps the part after it. None of these steps was
+                # created at this end, because the copy before it has lowered all starts within its
+                # reach.
+                holder, first_window = step, n
+                while values[step] > value or (
+                    values[step] == value
+                    and entries[step] >= 0
+                    and identities[entries[step]] > identities[entry]
+                ):
+                    low, first_end = np.int64(before[step]), np.int64(opened[step])
+                    if end - 1 - low >= min_tokens and entries[step] >= 0:
+                        last_start = min(step, start)
+                        if n < room:
+                            keys[n] = identities[entries[step]]
+                            starts[n] = base + low
+                            spans[n, 0] = last_start - low - 1
+                            spans[n, 1] = first_end - last_start
+                            spans[n, 2] = end - 1 - first_end
+                        n += 1
+                    if step < start:
+                        remove(bits, words, blocks, step)
+                    step = low
+                if step < start:
+                    if n > first_window + 1 and n <= room:
+                        _reverse(first_window, n, keys, starts, spans)
+                    values[start], entries[start] = value, entry
+                    opened[start], before[start] = end, step
+                    if holder > start:
+                        before[holder] = start
+                        insert(bits, words, blocks, start)
+                elif step >> _SHARE > share:
+                    ceilings[share] = values[step]
+            entry += 1
+        if not has_all and end - before[top] >= min_tokens:
+            return np.int64(-1)
+    head, first_window = np.int64(before[top]), n
+    while head > 0:
+        low, first_end = np.int64(before[head]), np.int64(opened[head])
+        if n_tokens - low >= min_tokens:
+            if n < room:
+                keys[n] = identities[entries[head]]
+                starts[n] = base + low
+                spans[n, 0] = head - low - 1
+                spans[n, 1] = first_end - head
+                spans[n, 2] = n_tokens - first_end
+            n += 1
+        head = low
+    if n > first_window + 1 and n <= room:
+        _reverse(first_window, n, keys, starts, spans)
+    return n
 
 
 @kernel
@@ -130,9 +450,6 @@ def list_active(
     starts[n_types] = n
 
 
-_LARGEST = np.uint64(0xFFFFFFFFFFFFFFFF)
-
-
 @inlined
 def _first_ceiling(n_tokens: Int, min_tokens: Int) -> np.uint64:
     """Guess a ceiling below which almost all runs of ``min_tokens`` tokens have a hash.
@@ -156,7 +473,7 @@ def multiset_windows(
     min_tokens: int,
     active: Active,
     steps: Steps,
-    windows: Windows,
+    windows: WindowRoom,
 ) -> tuple[Int, Int]:
     """List the windows of texts from ``first_text`` on under one hash function.
 
@@ -196,7 +513,7 @@ def weighted_windows(
     min_tokens: int,
     active: Active,
     steps: Steps,
-    windows: Windows,
+    windows: WindowRoom,
 ) -> tuple[Int, Int]:
     """List the windows of texts from ``first_text`` on under consistent weighted sampling.
 

@@ -9,7 +9,7 @@ import numpy as np
 from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
 from neardup.kernels.common.hashing import mix64
 from neardup.kernels.common.ordering import order_of
-from neardup.kernels.sketch.samples import Samples, compare_samples, sample_mask
+from neardup.kernels.sketch.samples import SampleRows, compare_samples, sample_mask
 from neardup.kernels.types import (
     Bools,
     Bytes,
@@ -64,7 +64,7 @@ class Held(NamedTuple):
     values: Uint64s
 
 
-class Scratch(NamedTuple):
+class ClusterScratch(NamedTuple):
     """Scratch memory for each sketch.
 
     ``room`` has one place for each power of two up to the largest modulus, or one if all moduli are
@@ -133,7 +133,7 @@ def note_values(values: ConstUint64s, seen: Bytes) -> None:
 
 @kernel
 def find_alone(
-    sketches: Samples, seen: ConstBytes, p: int, q: int, room: Int64Rows, is_alone: Bools
+    sketches: SampleRows, seen: ConstBytes, p: int, q: int, room: Int64Rows, is_alone: Bools
 ) -> None:
     """Mark sketches that resemble no other by p / q, as too few of their values repeat.
 
@@ -164,13 +164,13 @@ def find_alone(
 
 @helper
 def _choose_prefix(
-    sketches: Samples,
+    sketches: SampleRows,
     frequencies: ConstUint32s,
     start: Int,
     stop: Int,
     p: Int,
     q: Int,
-    scratch: Scratch,
+    scratch: ClusterScratch,
 ) -> np.int64:
     """List the places of the rare values that a sketch shares with all it resembles by p / q.
 
@@ -218,7 +218,7 @@ def _add_entry(held: Held, row: Int, value: np.uint64) -> np.int64:
 
 
 @helper
-def _add_cluster(sketches: Samples, d: Int, held: Held) -> np.int64:
+def _add_cluster(sketches: SampleRows, d: Int, held: Held) -> np.int64:
     row = np.int64(held.used[0])
     held.used[0] = row + 1
     start, stop = sketches.offsets[d], sketches.offsets[d + 1]
@@ -233,7 +233,7 @@ def _add_cluster(sketches: Samples, d: Int, held: Held) -> np.int64:
 
 @helper
 def _count_values(
-    sketches: Samples,
+    sketches: SampleRows,
     start: Int,
     stop: Int,
     mask: np.uint64,
@@ -334,7 +334,7 @@ def _has_room(held: Held, n_values: Int, n_entries: Int) -> bool:
 
 @kernel
 def cluster_greedily(
-    sketches: Samples,
+    sketches: SampleRows,
     begin: int,
     before: int,
     frequencies: ConstUint32s,
@@ -342,7 +342,7 @@ def cluster_greedily(
     is_popular: int,
     is_open: int,
     held: Held,
-    scratch: Scratch,
+    scratch: ClusterScratch,
     tallies: Tallies,
     joined: Joined,
 ) -> np.int64:

@@ -278,7 +278,7 @@ def compare_samples(
     return common, union, own, largest
 
 
-class Samples(NamedTuple):
+class SampleRows(NamedTuple):
     """Rows of sketches: row x has ``values[offsets[x] : offsets[x + 1]]``, ascending.
 
     ``sizes`` are the set sizes of sketches known to be whole, else -1.
@@ -292,8 +292,8 @@ class Samples(NamedTuple):
 
 @kernel
 def compare_sketches(
-    first: Samples,
-    second: Samples,
+    first: SampleRows,
+    second: SampleRows,
     left: ConstInt64s,
     right: ConstInt64s,
     limit: int,

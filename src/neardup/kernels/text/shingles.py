@@ -174,12 +174,15 @@ def sort_sets(
     scratch: Uint64s,
     counts: Int64s,
     sizes: Int64s,
+    copies: Int64s,
 ) -> None:
     """Sort each text's shingles and drop repeats, in place.
 
     The set of text d is then ``shingles[offsets[d] : offsets[d] + sizes[d]]``; values from there to
     ``offsets[d + 1]`` are meaningless. ``scratch`` and ``counts`` as in ``number_occurrences``.
+    ``copies`` is empty, or as long as ``shingles`` and gets how often each one occurs.
     """
+    are_counted = copies.shape[0] > 0
     for doc in range(offsets.shape[0] - 1):
         start, stop = offsets[doc], offsets[doc + 1]
         sort_hashes(shingles, start, stop, scratch, counts, 0)
@@ -188,32 +191,10 @@ def sort_sets(
             if i == start or shingles[i] != shingles[last]:
                 last += 1
                 shingles[last] = shingles[i]
-        sizes[doc] = last + 1 - start
-
-
-@kernel
-def sort_bags(
-    shingles: Uint64s,
-    offsets: ConstInt64s,
-    scratch: Uint64s,
-    counts: Int64s,
-    sizes: Int64s,
-    copies: Int64s,
-) -> None:
-    """Sort each text's shingles and count the copies of each, in place.
-
-    As ``sort_sets``; ``copies`` is as long as ``shingles`` and gets how often each one occurs.
-    """
-    for doc in range(offsets.shape[0] - 1):
-        start, stop = offsets[doc], offsets[doc + 1]
-        sort_hashes(shingles, start, stop, scratch, counts, 0)
-        last = start - 1
-        for i in range(start, stop):
-            if i == start or shingles[i] != shingles[last]:
-                last += 1
-                shingles[last] = shingles[i]
-                copies[last] = 0
-            copies[last] += 1
+                if are_counted:
+                    copies[last] = 0
+            if are_counted:
+                copies[last] += 1
         sizes[doc] = last + 1 - start
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.kernels._compile import helper, inlined, kernel, trailing_zeros
+from neardup.kernels.common.bits import count_ones
 from neardup.kernels.common.hashing import GOLDEN, mix64
-from neardup.kernels.common.parities import count_ones
 from neardup.kernels.text.folding import (
     CLASS_SHIFT,
     IGNORED,
@@ -161,6 +161,15 @@ def hash_tokens(
     token_offsets[folded_offsets.shape[0] - 1] = count + np.int64(n_edges >> _1)
 
 
+@inlined
+def _character(data: ConstBytes, i: Int) -> tuple[Int, Int]:
+    """Return the code point and the length of the character at a byte."""
+    if data[i] < 128:
+        return np.int64(data[i]), np.int64(1)
+    character, length = decode(data, i)
+    return np.int64(character), np.int64(length)
+
+
 @kernel
 def hash_characters(
     data: ConstBytes,
@@ -180,13 +189,8 @@ def hash_characters(
         token_offsets[doc] = count
         i, end = offsets[doc], offsets[doc + 1]
         while i < end:
-            if data[i] < 128:
-                code_point = np.int64(data[i])
-                i += 1
-            else:
-                character, length = decode(data, i)
-                code_point = np.int64(character)
-                i += length
+            code_point, length = _character(data, i)
+            i += length
             entry = table[code_point]
             kind = np.int64(entry >> CLASS_SHIFT)
             if kind == SINGLE:
@@ -349,10 +353,7 @@ def locate_characters(
         first = count
         while i < end:
             at = i - origin
-            code_point, length = np.int64(data[i]), np.int64(1)
-            if code_point >= 128:
-                character, n_bytes = decode(data, i)
-                code_point, length = np.int64(character), np.int64(n_bytes)
+            code_point, length = _character(data, i)
             i += length
             entry = table[code_point]
             kind = np.int64(entry >> CLASS_SHIFT)
@@ -466,10 +467,7 @@ def find_units(
             stop = _line_stop(data, i, end)
             is_blank = True
             while is_blank and i < stop:
-                code_point, length = np.int64(data[i]), np.int64(1)
-                if code_point >= 128:
-                    character, n_bytes = decode(data, i)
-                    code_point, length = np.int64(character), np.int64(n_bytes)
+                code_point, length = _character(data, i)
                 is_blank = _is_space(code_point)
                 i += length
             i = stop
@@ -523,15 +521,6 @@ def _role_in_sentence(code_point: Int) -> Int:
     is_quote = code_point == 0x2019 or 0x201C <= code_point <= 0x201D or code_point == 0x203A
     is_wide = code_point == 0x300D or code_point == 0x300F or code_point == 0x3011
     return _CLOSES if is_quote or is_wide or code_point == 0xFF09 else _INSIDE
-
-
-@helper
-def _character(data: ConstBytes, i: Int) -> tuple[Int, Int]:
-    """Return the code point and the length of the character at a byte."""
-    if data[i] < 128:
-        return np.int64(data[i]), np.int64(1)
-    character, length = decode(data, i)
-    return np.int64(character), np.int64(length)
 
 
 @helper
@@ -616,10 +605,7 @@ def trim_lines(data: ConstBytes, offsets: ConstInt64s, trimmed: Bytes) -> None:
         # The start of the white space up to here.
         blank = i
         while i < end:
-            code_point, length = np.int64(data[i]), np.int64(1)
-            if code_point >= 128:
-                character, n_bytes = decode(data, i)
-                code_point, length = np.int64(character), np.int64(n_bytes)
+            code_point, length = _character(data, i)
             for k in range(i, i + length):
                 trimmed[k - origin] = data[k]
             i += length

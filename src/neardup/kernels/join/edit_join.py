@@ -21,14 +21,14 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup.kernels._compile import inlined, kernel
+from neardup.kernels.common.bits import count_ones, turn_bit
 from neardup.kernels.common.hashing import mix64
 from neardup.kernels.common.ordering import sort_places
-from neardup.kernels.common.parities import count_ones, turn_bit
 from neardup.kernels.join.postings import (
     ALL_PAIRS,
     PPJOIN_PLUS,
-    Groups,
     Postings,
+    RecordGroups,
     count_common,
     first_at_least,
     suffix_distance,
@@ -193,7 +193,7 @@ def _count_between(index: Postings, first_key: Int, last_key: Int, lowest: Int, 
 
 @kernel
 def drop_long_lookups(
-    first_partner: ConstInt64s, grams: Grams, groups: Groups, index: Postings
+    first_partner: ConstInt64s, grams: Grams, groups: RecordGroups, index: Postings
 ) -> None:
     """Set ``probing[x]`` to 0 if x's lookups would read more postings than strings.
 
@@ -229,7 +229,7 @@ def probe_strings(
     algorithm: int,
     strings: Strings,
     grams: Grams,
-    groups: Groups,
+    groups: RecordGroups,
     index: Postings,
     rests: ConstInt32s,
     last_seen: Int32s,

@@ -1,1 +1,0 @@
-"""Edit distance: signatures, how they align, and joins of strings."""
