@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import random
 import signal
@@ -58,18 +57,6 @@ def at_calls(act: Callable[[int], None]) -> Iterator[list[str]]:
     finally:
         for each in patches:
             each.stop()
-
-
-def full_from(
-    position: int, until: int | None = None, code: int = errno.ENOSPC
-) -> Callable[[int], None]:
-    """Let calls fail from a position on."""
-
-    def act(number: int) -> None:
-        if position <= number and (until is None or number < until):
-            raise OSError(code, os.strerror(code))
-
-    return act
 
 
 def kill_at(position: int | None) -> Callable[[int], None]:

@@ -18,7 +18,7 @@ from neardup.runs.disk import LockedFolder
 from neardup.runs.runner import Runner
 from tests.cli.every_command import ARGUMENTS, write_inputs
 from tests.commands import COMMANDS
-from tests.docs.pages import page
+from tests.docs.pages import page, section
 
 N_LINES = 7
 
@@ -118,11 +118,13 @@ def test_json__is_one_object_also_with_quiet(run_anew, command):
 
 @pytest.mark.parametrize("command", having(PrintOptions.known["json"]))
 def test_json__keys_are_in_the_page(run_anew, command):
-    """Each key is named in a section on the command, or on its group."""
+    """Each key is named in a section on the command, on its group, or on keys of all."""
     out, _ = run_anew(*ARGUMENTS[command].split(), "--json")
     sections = re.split(r"(?m)^## neardup ", page("docs/command-line.md"))[1:]
-    own = [part.split("\n## ")[0] for part in sections if part.split()[0] == command.split()[0]]
-    assert set(json.loads(out)) <= set(re.findall(r"`(\w+)`", "".join(own)))
+    parts = [part.split("\n## ")[0] for part in sections if part.split()[0] == command.split()[0]]
+    parts.append(section("docs/command-line.md", "Keys of summaries"))
+    options = {option.name for option in COMMANDS[command]}
+    assert set(json.loads(out)) - options <= set(re.findall(r"`(\w+)`", "".join(parts)))
 
 
 # These count rows of a result, or nothing; texts are looked at in their own tests.

@@ -211,8 +211,8 @@ def test_formats__in_words():
 
 
 def test_formats__in_the_docs():
-    page = Path(__file__).parents[2] / "docs" / "command-line.md"
-    table = page.read_text().partition("### Inputs")[2].partition("### Output")[0]
+    page = Path(__file__).parents[2] / "docs/inputs.md"
+    table = page.read_text().partition("| ending |")[2].partition("\n\n")[0]
     for found in FORMATS:
         for suffix in found.suffixes:
             assert f"`{suffix}`" in table
