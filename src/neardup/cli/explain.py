@@ -52,7 +52,7 @@ def command(call: Call, folder: str, identifier: str) -> None:
     from neardup.jobs.explain import explain_document
     from neardup.stages.options import columns_of, input_options_of
     from neardup.stages.output import open_output
-    from neardup.stages.tables import Collection
+    from neardup.stages.tables import ReadCollection
 
     given: ExplainCommandOptions = call.options
     output = open_output(folder)
@@ -70,7 +70,9 @@ def command(call: Call, folder: str, identifier: str) -> None:
         **vars(input_options_of(read)),
     )
     sources = call.other_sources(options, given.tokenizer)
-    others = None if sources is None else Collection(sources, columns_of(options), skip_bad=True)
+    others = (
+        None if sources is None else ReadCollection(sources, columns_of(options), skip_bad=True)
+    )
     with call.display:
         found = explain_document(
             output, identifier, call.runner, against=others, tokenizer=given.tokenizer

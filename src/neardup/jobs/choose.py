@@ -22,7 +22,7 @@ from neardup.reading.where import rows_where
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.by_pairs import (
-    PairTable,
+    GivenPairs,
     agree_on_terms,
     check_same_documents,
     decide_by_pairs,
@@ -123,7 +123,7 @@ def choose(
 
 def choose_documents(
     sources: Sequence[Source] | None,
-    table: PairTable,
+    table: GivenPairs,
     options: ChooseOptions,
     runner: Runner,
     workspace: Workspace = IN_MEMORY,

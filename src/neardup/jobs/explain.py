@@ -24,7 +24,7 @@ from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, WeightedMinHashScheme
 from neardup.stages.output import Outcome, ShownTexts, Side, texts_of_documents
-from neardup.stages.tables import Collection
+from neardup.stages.tables import ReadCollection
 from neardup.tables import Floats, Int64s, Texts, WeightedSets
 from neardup.text.shingles import (
     make_shingle_scheme,
@@ -46,7 +46,7 @@ _WEIGHT_UNIT = 2.0**-20
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TextComparison:
     """Two documents compared again: the explained one and its keeper or nearest neighbour.
 
     Parameters
@@ -92,7 +92,7 @@ class ExplainResult:
 
     document: Document
     other: Document | None
-    comparison: Comparison | None
+    comparison: TextComparison | None
     removal: dict[str, Any] | None
     cluster_id: int
     cluster_size: int
@@ -203,7 +203,7 @@ def explain_document(
     identifier: object,
     runner: Runner,
     *,
-    against: Collection | None = None,
+    against: ReadCollection | None = None,
     tokenizer: str | Path | TokenFunction | None = None,
 ) -> ExplainResult:
     """Explain the decision about a document of a deduplication.
@@ -288,7 +288,7 @@ def _read_kept(outcome: Outcome, number: int) -> Document:
 
 
 def _weighed(
-    scheme: DecidingScheme, outcome: Outcome, against: Collection | None
+    scheme: DecidingScheme, outcome: Outcome, against: ReadCollection | None
 ) -> DecidingScheme | None:
     """Return the scheme with counted document frequencies; None if they differ from the job's."""
     shingles = scheme.reading.shingles
@@ -301,7 +301,7 @@ def _weighed(
     return replace(scheme, reading=with_frequencies(scheme.reading, frequencies))
 
 
-def _all_texts(outcome: Outcome, against: Collection | None) -> Iterator[Texts]:
+def _all_texts(outcome: Outcome, against: ReadCollection | None) -> Iterator[Texts]:
     sides: tuple[Side, Side] = ("kept", "removed")
     for side in sides:
         yield from (texts for _, texts in outcome.blocks(side))
@@ -333,13 +333,13 @@ def _find_nearest(
     return _read_kept(outcome, -found[1]) if found[0] > 0 else None
 
 
-def _compare(own: Document, other: Document, scheme: DecidingScheme) -> Comparison:
+def _compare(own: Document, other: Document, scheme: DecidingScheme) -> TextComparison:
     similarities, common, sizes = _similarities(
         texts_of_documents(own), texts_of_documents(other), scheme
     )
     unit = _WEIGHT_UNIT if scheme.reading.weighted else 1
     bands = scheme.shared_bands(texts_of_documents(own, other))
-    return Comparison(
+    return TextComparison(
         similarity=float(similarities[0]),
         common=common.item() * unit,
         sizes=(sizes[0].item() * unit, sizes[1].item() * unit),

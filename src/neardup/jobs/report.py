@@ -40,7 +40,7 @@ from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.output import Outcome, ShownTexts, ids_in_other, open_output
 from neardup.stages.selection import collections_of, tables_of
 from neardup.stages.tables import (
-    Collection,
+    ReadCollection,
     an_id_of_others,
     check_found,
     find_documents,
@@ -118,8 +118,8 @@ def report(
 class _Given:
     """The arguments of a report besides the result."""
 
-    data: Collection | None
-    against: Collection | None
+    data: ReadCollection | None
+    against: ReadCollection | None
     labels: Any = None
     hidden: HiddenText | None = None
 
@@ -141,8 +141,10 @@ def make_report(
 ) -> Report:
     """Make the page of a result of any job; arguments as of ``report``."""
     given = _Given(
-        None if own is None else Collection(own, columns_of(options), options.skip_bad),
-        None if other is None else Collection(other, other_columns_of(options), options.skip_bad),
+        None if own is None else ReadCollection(own, columns_of(options), options.skip_bad),
+        None
+        if other is None
+        else ReadCollection(other, other_columns_of(options), options.skip_bad),
         labels,
     )
     check_effect(options, own or (), other or ())
@@ -153,7 +155,7 @@ def make_report(
             documents, others = collections_of(result)
             against = None
             if others.sources and result.summary.get("against_documents"):
-                against = Collection.of_catalogue(others)
+                against = ReadCollection.of_catalogue(others)
             return report_of_dedup(outcome_of(result), runner, against)
         if isinstance(result, CutResult):
             given.check_only("a cut in memory, which has its documents")
@@ -163,8 +165,8 @@ def make_report(
             )
             against = None
             if result.summary["against_documents"]:
-                against = Collection.of_catalogue(others)
-            inputs = Collection.of_catalogue(documents)
+                against = ReadCollection.of_catalogue(others)
+            inputs = ReadCollection.of_catalogue(documents)
             return _report_of_cut(rows, result.summary, _Given(inputs, against), runner)
         if isinstance(result, Result):
             # The passages are the evidence, also for pairs of documents.
@@ -197,7 +199,9 @@ def _report_of_path(result: Any, given: _Given, runner: Runner) -> Report:
         return report_of_table(rows, summary, given, name, runner)
 
 
-def report_of_dedup(outcome: Outcome, runner: Runner, against: Collection | None = None) -> Report:
+def report_of_dedup(
+    outcome: Outcome, runner: Runner, against: ReadCollection | None = None
+) -> Report:
     """Make the page of a deduplication: an output folder, or a result in memory."""
     removed = RemovedTable.read(outcome.removed)
     chosen, keepers = removed.examples(), removed.keepers()

@@ -35,7 +35,7 @@ from neardup.runs.work import BY_SYSTEM
 from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.tables import (
     ID_COLUMNS,
-    Collection,
+    ReadCollection,
     an_id_of_others,
     kind_of_table,
     open_labels,
@@ -194,12 +194,12 @@ def _read_fields(
         names = tuple(dict.fromkeys(renamed.get(name, name) for name in names))
     known: dict[str, dict[str, dict[str, Any]]] = {"a": {}, "b": {}}
     if own is not None:
-        known["a"] = Collection(own, columns, options.skip_bad).rows(ids_a, names, runner)
+        known["a"] = ReadCollection(own, columns, options.skip_bad).rows(ids_a, names, runner)
     if not pairs.is_two_sided:
         known["b"] = known["a"]
     elif other is not None:
         asked = None if names is None else [called.get(name, name) for name in names]
-        found = Collection(other, columns_b, options.skip_bad).rows(ids_b, asked, runner)
+        found = ReadCollection(other, columns_b, options.skip_bad).rows(ids_b, asked, runner)
         known["b"] = {
             key: {
                 renamed.get(name, name): value

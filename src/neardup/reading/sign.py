@@ -87,7 +87,7 @@ class SignedTexts(Protocol):
         """Filters of the texts; None for weighted sets."""
 
 
-class LookUp(ABC):
+class TextLookUp(ABC):
     """Thread-safe lookup in an index while texts are signed."""
 
     @abstractmethod
@@ -118,7 +118,7 @@ class ReadingPlan:
     with_lengths: bool = False
     weighted: WeightedScheme | None = None
     filters_for: Measure | None = None
-    look_up: LookUp | None = None
+    look_up: TextLookUp | None = None
     blocking: tuple[str, ...] = ()
 
     @property

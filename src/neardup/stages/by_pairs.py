@@ -62,7 +62,7 @@ class PairTerms:
         kind = MEASURES.get(self.measure)
         return kind is not None and kind.is_directed
 
-    def least_threshold(self, table: PairTable, pairs: SimilarPairs) -> tuple[float | None, bool]:
+    def least_threshold(self, table: GivenPairs, pairs: SimilarPairs) -> tuple[float | None, bool]:
         """Return the least threshold of complete pairs, and whether the table states it.
 
         A table states it if it has as many rows as pairs were found. Otherwise it is their least
@@ -82,7 +82,7 @@ class PairTerms:
         return least, False
 
 
-def agree_on_terms(table: PairTable, measure: str | None, threshold: Number | None) -> PairTerms:
+def agree_on_terms(table: GivenPairs, measure: str | None, threshold: Number | None) -> PairTerms:
     """Check the requested terms against the table's description of its pairs."""
     asked = None if threshold is None else exact_fraction("threshold", threshold)
     about, name = table.about, table.name
@@ -113,7 +113,7 @@ def agree_on_terms(table: PairTable, measure: str | None, threshold: Number | No
     return PairTerms(about.measure, asked)
 
 
-def check_same_documents(table: PairTable, n_documents: int) -> None:
+def check_same_documents(table: GivenPairs, n_documents: int) -> None:
     """Raise if the pairs are known to be from another number of documents."""
     if table.about is not None and table.about.documents != (n_documents,):
         message = (
@@ -123,7 +123,7 @@ def check_same_documents(table: PairTable, n_documents: int) -> None:
         raise InvalidInputError(message)
 
 
-def check_same_shingles(table: PairTable, scheme: Mapping[str, Any] | None) -> None:
+def check_same_shingles(table: GivenPairs, scheme: Mapping[str, Any] | None) -> None:
     """Raise if the texts are known to have been tokenized differently."""
     if table.about is None or scheme is None:
         return
@@ -151,7 +151,7 @@ def _check_measure(measure: str, name: str) -> None:
         raise InvalidParameterError(message, "measure")
 
 
-def _check_threshold(asked: Fraction, table: PairTable) -> None:
+def _check_threshold(asked: Fraction, table: GivenPairs) -> None:
     assert table.about is not None
     least, most = table.about.threshold, table.about.max_distance
     if most is not None:
@@ -172,7 +172,7 @@ _SIMILARITY = "similarity"
 
 
 @dataclass(frozen=True)
-class PairTable:
+class GivenPairs:
     """Pairs of documents by their ids, read some at a time.
 
     ``name`` is its name in messages; ``about`` is None if the table has no description.
@@ -273,7 +273,7 @@ class PairTable:
         return values
 
 
-def open_pair_table(pairs: Any) -> PairTable:
+def open_pair_table(pairs: Any) -> GivenPairs:
     """Open a table of pairs: a file, its URL, a result of ``find_pairs``, or an Arrow object."""
     is_named = isinstance(pairs, str | Path)
     sources = resolve_tables(pairs)
@@ -281,7 +281,7 @@ def open_pair_table(pairs: Any) -> PairTable:
     if len(sources) == 1:
         schema = sources[0].schema()
         about = read_about((schema and schema.metadata) or {})
-    return PairTable(str(pairs) if is_named else "the table", sources, about)
+    return GivenPairs(str(pairs) if is_named else "the table", sources, about)
 
 
 # Deduplication by existing pairs, without comparing texts.
@@ -289,7 +289,7 @@ def open_pair_table(pairs: Any) -> PairTable:
 
 def decide_by_pairs(
     documents: Catalogue,
-    table: PairTable,
+    table: GivenPairs,
     terms: PairTerms,
     runner: Runner,
     *,

@@ -168,7 +168,7 @@ class Earlier:
 
 
 @dataclass(frozen=True)
-class Contents(NumberedContents):
+class DedupContents(NumberedContents):
     """Contents of a collection and of its reference collection.
 
     Documents of ``other`` are numbered before ``own``; all of them stay. With an index as a further
@@ -239,7 +239,7 @@ def sign_documents(
 
 def find_contents(
     engine: Engine, read: Read, keep: KeepPolicy, first_denied: int | None = None
-) -> Contents:
+) -> DedupContents:
     """Find each content's first document in keep order.
 
     ``first_denied`` is the index's first denied document, if an index was searched.
@@ -252,7 +252,7 @@ def find_contents(
         ranks[len(other) + order] = np.arange(len(other), len(ranks))
     firsts = find_firsts(engine, read, ranks)
     earlier = None if first_denied is None else Earlier.of(read.known, first_denied)
-    return Contents(read.catalogues, firsts, ranks, earlier)
+    return DedupContents(read.catalogues, firsts, ranks, earlier)
 
 
 # Memory per document while equal digests are grouped, or equal keys of a band.
@@ -416,7 +416,7 @@ def _cut(ends: Int64s, costs: Int64s, capacity: int) -> Int64s:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class BucketCandidates:
     """Keys and filters of a partition's documents, in keep order.
 
     ``keys`` has shape (n, n_bands); ``filters`` may be None.
@@ -448,19 +448,21 @@ def _pick_candidates(n_bands: int, batch: pa.RecordBatch, rows: Int64s) -> pa.Re
     return pa.RecordBatch.from_pydict(columns)
 
 
-def candidates_in(partition: DocumentPartition, n_bands: int) -> Candidates:
+def candidates_in(partition: DocumentPartition, n_bands: int) -> BucketCandidates:
     """Return keys and filters of the documents of a partition."""
     batch = partition.rows_by_place()
     if batch is None:
-        return Candidates(np.empty((0, n_bands), np.uint64), None)
+        return BucketCandidates(np.empty((0, n_bands), np.uint64), None)
     keys = batch.column("keys").flatten().to_numpy().reshape(-1, n_bands)
-    return Candidates(keys, filters_of(batch))
+    return BucketCandidates(keys, filters_of(batch))
 
 
 # Survivors: contents that share a bucket, or all contents, are compared in keep order.
 
 
-def choose_by_buckets(engine: Engine, read: Read, contents: Contents, plan: DedupPlan) -> Removals:
+def choose_by_buckets(
+    engine: Engine, read: Read, contents: DedupContents, plan: DedupPlan
+) -> Removals:
     """Decide contents that share a bucket: stages components, exchange, sieve and decide."""
     n_bands, room = plan.banding.bands, engine.limits.partition_bytes
     need_not_meet = contents.need_not_meet()
@@ -572,7 +574,7 @@ def _choose_in_partition(
     return _choose(candidates, plan, live.earlier).renumbered(live.documents).as_arrays()
 
 
-def choose_exactly(contents: Contents, plan: DedupPlan, runner: Runner) -> Removals:
+def choose_exactly(contents: DedupContents, plan: DedupPlan, runner: Runner) -> Removals:
     """Decide all contents at once by their common elements, without missing a pair."""
     documents = contents.in_keep_order()
     with runner.stage("compare"):
@@ -601,7 +603,7 @@ def _choose(
     return removals
 
 
-def assign(contents: Contents, removals: Removals) -> Assignment:
+def assign(contents: DedupContents, removals: Removals) -> Assignment:
     """Extend the removals of contents to all documents.
 
     An exact copy follows its content: if it stays, the content's first document stays and replaces
@@ -661,13 +663,13 @@ _MOST_ELEMENTS = 50_000_000
 _BYTES_OF_ELEMENT, _BYTES_OF_WEIGHTED = 30, 48
 
 
-def _count_elements(contents: Contents, plan: DedupPlan) -> int:
+def _count_elements(contents: DedupContents, plan: DedupPlan) -> int:
     """Count the shingles of all contents, repeats included."""
     n_tokens = contents.n_tokens_of(np.flatnonzero(contents.is_content))
     return int(np.maximum(n_tokens - plan.reading.shingles.ngram + 1, 1).sum())
 
 
-def check_fits(contents: Contents, plan: DedupPlan, workspace: Workspace, option: str) -> None:
+def check_fits(contents: DedupContents, plan: DedupPlan, workspace: Workspace, option: str) -> None:
     """Check that an exact join of all contents fits in memory."""
     of_element = _BYTES_OF_WEIGHTED if plan.reading.weighted else _BYTES_OF_ELEMENT
     needed = of_element * _count_elements(contents, plan)
@@ -681,7 +683,7 @@ def check_fits(contents: Contents, plan: DedupPlan, workspace: Workspace, option
         raise InvalidParameterError(message, option, "memory")
 
 
-def choose_method(contents: Contents, plan: DedupPlan, runner: Runner) -> dict[str, Any]:
+def choose_method(contents: DedupContents, plan: DedupPlan, runner: Runner) -> dict[str, Any]:
     """Choose by the number of elements, and by prefix matches in a sample.
 
     Matches grow with the square of the number of texts.

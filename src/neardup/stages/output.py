@@ -30,7 +30,7 @@ from neardup.reports.dedup import Removal
 from neardup.reports.examples import Document
 from neardup.runs.runner import Runner
 from neardup.stages.options import input_options_of
-from neardup.stages.tables import Collection, open_written
+from neardup.stages.tables import ReadCollection, open_written
 from neardup.tables import Bools, Int64s, Texts, offsets_of
 
 if TYPE_CHECKING:
@@ -381,7 +381,7 @@ class ShownTexts:
     def __init__(
         self,
         outcome: Outcome,
-        against: Collection | None,
+        against: ReadCollection | None,
         runner: Runner,
         *,
         removed: Iterable[int],

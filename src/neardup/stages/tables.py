@@ -261,7 +261,7 @@ def _check_complete(table: pa.Table, columns: Sequence[str], name: str, start: i
 
 
 @dataclass(frozen=True)
-class Collection:
+class ReadCollection:
     """The sources of a collection, and the options with which the job read them."""
 
     sources: Sequence[Source]
@@ -269,7 +269,7 @@ class Collection:
     skip_bad: bool = False
 
     @classmethod
-    def of_catalogue(cls, documents: Catalogue) -> Collection:
+    def of_catalogue(cls, documents: Catalogue) -> ReadCollection:
         """Return the collection of a result in memory."""
         return cls(documents.sources, documents.columns, bool(documents.skipped))
 
@@ -291,7 +291,7 @@ _MOST_HELD = 1 << 26
 
 
 @dataclass(frozen=True)
-class FoundDocuments:
+class DocumentPositions:
     """Positions and lengths of documents by id; arrays have a row per id.
 
     ``files`` are indexes into ``file_names``, the names of sources, -1 for missing documents;
@@ -308,8 +308,8 @@ class FoundDocuments:
 
 
 def find_documents(
-    collection: Collection, ids: pa.Array, runner: Runner, first_wanted: Sequence[int] = ()
-) -> FoundDocuments:
+    collection: ReadCollection, ids: pa.Array, runner: Runner, first_wanted: Sequence[int] = ()
+) -> DocumentPositions:
     """Read a collection once, and return the positions of documents with distinct ids.
 
     Texts are kept for the positions ``first_wanted`` in ``ids``, in order of priority, until their
@@ -354,10 +354,10 @@ def find_documents(
         while n_held > _MOST_HELD:
             last = max(held, key=rank.__getitem__)
             n_held -= len(held.pop(last))
-    return FoundDocuments(files, names, lengths, numbers, held, counts)
+    return DocumentPositions(files, names, lengths, numbers, held, counts)
 
 
-def check_found(found: FoundDocuments, ids: pa.Array, where: str) -> None:
+def check_found(found: DocumentPositions, ids: pa.Array, where: str) -> None:
     """Check that all documents named in a table exist."""
     missing = np.flatnonzero(found.files < 0)
     if len(missing):

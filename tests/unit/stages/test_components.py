@@ -19,7 +19,7 @@ from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from neardup.stages.decide import (
-    Contents,
+    DedupContents,
     candidates_in,
     exchange_candidates,
     find_components,
@@ -46,7 +46,7 @@ def signed(draw):
     ranks = None if own_order is None else np.array([*range(n_other), *own_order], np.int64)
     tokens = np.array(n_tokens, np.int64)
     other, own = map(Sized, np.split(tokens, [n_other]))
-    return keys, Contents((other, own), np.array(firsts, np.int64), ranks)
+    return keys, DedupContents((other, own), np.array(firsts, np.int64), ranks)
 
 
 class Sized:

@@ -14,7 +14,7 @@ from neardup.files.rows import ColumnNames
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.tables import (
-    Collection,
+    ReadCollection,
     check_found,
     find_documents,
     open_labels,
@@ -76,7 +76,7 @@ def test_open_table__names_rows_of_later_blocks(tmp_path, monkeypatch):
 def test_find_documents__of_equal_ids_the_first():
     rows = [{"id": name, "text": text} for name, text in zip("abab", "1234", strict=True)]
     source = MemorySource(pa.Table.from_pylist(rows), block_rows=3)
-    collection = Collection([source], ColumnNames(id="id"))
+    collection = ReadCollection([source], ColumnNames(id="id"))
     ids = pa.array(["b", "nobody", "a"], pa.large_string())
     found = find_documents(collection, ids, Runner(1), [0, 2])
     assert found.texts == {0: "2", 2: "1"}

@@ -27,16 +27,16 @@ from neardup.matching.measures import Measure
 from neardup.options.documents import DedupOptions, DocumentSchemeOptions
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.sign import (
-    LookUp,
     ReadingPlan,
     SignedBatches,
     SignedTexts,
+    TextLookUp,
     counted_shingles,
     filters_of,
     numbers_of,
     take_filters,
 )
-from neardup.stages.decide import Contents
+from neardup.stages.decide import DedupContents
 from neardup.stages.options import (
     DedupPlan,
     check_method,
@@ -87,7 +87,7 @@ def _check_with_index(options: DedupOptions, scheme: DocumentScheme, *, has_file
 
 
 def _plan_with_index(
-    options: DedupOptions, scheme: DocumentScheme, look_up: LookUp | None = None
+    options: DedupOptions, scheme: DocumentScheme, look_up: TextLookUp | None = None
 ) -> DedupPlan:
     keep, is_exact = parse_keep(options.keep), options.method == "exact"
     reading = ReadingPlan(
@@ -207,7 +207,7 @@ def _weighed(index: OpenDocuments, frequencies: DocumentFrequencies | None) -> O
     return replace(index, scheme=index.scheme.with_frequencies(frequencies))
 
 
-class IndexLookUp(LookUp):
+class IndexLookUp(TextLookUp):
     """Find the index documents that texts duplicate, at a measure.
 
     Other processes open the index themselves.
@@ -236,7 +236,7 @@ _SIDES = ("input", "against", "index", "denied-exact", "denied-estimated")
 _SIDES_OF_INDEX = ("input", "against", "against", *_SIDES[3:])
 
 
-def keeper_sides(index: OpenDocuments, contents: Contents, assignment: Assignment) -> Int8s:
+def keeper_sides(index: OpenDocuments, contents: DedupContents, assignment: Assignment) -> Int8s:
     """Return the side of each document's keeper; a kept document is in the input."""
     assert contents.earlier is not None
     documents, keepers = contents.earlier.index_documents, assignment.keepers

@@ -12,7 +12,7 @@ from neardup.matching.verify import overlaps_at_threshold
 from neardup.reading.sign import SignedBatches
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import wilson_intervals
-from neardup.stages.decide import Contents
+from neardup.stages.decide import DedupContents
 from neardup.stages.options import DedupPlan
 from neardup.tables import (
     Bools,
@@ -29,7 +29,7 @@ CONFIDENCE = 0.95
 
 def audit_contents(
     batches: SignedBatches,
-    contents: Contents,
+    contents: DedupContents,
     removals: Removals,
     plan: DedupPlan,
     runner: Runner,

@@ -215,11 +215,11 @@ class DeduplicationResult(TwoCollections):
             If the texts have changed.
         """
         from neardup.jobs.explain import explain_document
-        from neardup.stages.tables import Collection
+        from neardup.stages.tables import ReadCollection
 
         against = None
         if self._other.sources and self.summary.get("against_documents"):
-            against = Collection.of_catalogue(self._other)
+            against = ReadCollection.of_catalogue(self._other)
         with Runner(self.summary["workers"], progress, "write") as runner:
             return explain_document(
                 outcome_of(self), id, runner, against=against, tokenizer=tokenizer

@@ -46,7 +46,7 @@ from neardup.reading.sign import counted_shingles
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.stages.decide import (
-    Contents,
+    DedupContents,
     assign,
     check_fits,
     choose_by_buckets,
@@ -218,14 +218,14 @@ class _Decided:
     """
 
     plan: DedupPlan
-    contents: Contents
+    contents: DedupContents
     removals: Removals
     method: Method
     choice: dict[str, Any] | None = None
     audit: dict[str, Any] | None = None
 
 
-def _decide(engine: Engine, read: Read, contents: Contents, plan: DedupPlan) -> _Decided:
+def _decide(engine: Engine, read: Read, contents: DedupContents, plan: DedupPlan) -> _Decided:
     """Compare contents by the method of the plan, or by the cheaper one."""
     method, choice, audit, runner = plan.options.method, None, None, engine.runner
     if method == "auto":
