@@ -135,10 +135,6 @@ class FrameSource(MemorySource):
             raise InvalidInputError(message)
         return levels[0] if levels else None
 
-    def default_id_type(self) -> pa.DataType:
-        """Return the type of row numbers."""
-        return pa.int64()
-
     def default_ids(self, numbers: npt.NDArray[np.int64]) -> pa.Array:
         """Return the numbers of rows as pandas counts them."""
         return pa.array(numbers - 1)

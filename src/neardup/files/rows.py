@@ -307,12 +307,6 @@ class Source(ABC):
         """Return the column of a data frame's labels, which are its ids if none is named."""
         return None
 
-    def default_id_type(self) -> pa.DataType:
-        """Return the type of ids without a column of ids."""
-        import pyarrow as pa
-
-        return pa.large_string()
-
     def default_ids(self, numbers: Int64s) -> pa.Array:
         """Return the ids of rows without a column of ids: file name and number of the row."""
         import pyarrow as pa
@@ -400,10 +394,6 @@ class WrappedSource(Source):
     def label_column(self) -> str | None:
         """Return the column of a data frame's labels."""
         return self.inner.label_column()
-
-    def default_id_type(self) -> pa.DataType:
-        """Return the type of ids without a column of ids."""
-        return self.inner.default_id_type()
 
     def default_ids(self, numbers: Int64s) -> pa.Array:
         """Return the ids of rows without a column of ids."""

@@ -215,7 +215,7 @@ class Catalogue:
         """Type of the ids."""
         if self.ids is not None:
             return self.ids.kind
-        return common_id_type(source.default_id_type() for source in self.sources)
+        return common_id_type(source.default_ids(self.numbers[:0]).type for source in self.sources)
 
     def id_slices(self) -> Iterator[tuple[int, pa.Array]]:
         """Yield all ids in slices, with the number of the first document of each slice.
