@@ -460,12 +460,19 @@ class _DelimitedBlock(TableBlock):
 
     def to_table(self, select: Mask | None = None) -> pa.Table:
         """Return all columns as strings; raise InvalidInputError for a bad row."""
-        numbers = self.numbers if select is None else self.numbers[select]
-        bad = np.flatnonzero(np.isin(numbers, [*self._misread])).tolist() if self._misread else []
-        for index in bad:
+        self._check_rows(select)
+        return super().to_table(select)
+
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Return some columns as strings; raise InvalidInputError for a bad row."""
+        self._check_rows(select)
+        return super().some_columns(names, select)
+
+    def _check_rows(self, select: Mask | None) -> None:
+        numbers = self._numbers_of(select)
+        for index in np.flatnonzero(np.isin(numbers, [*self._misread])).tolist():
             _, reason = self._misread[int(numbers[index])][0]
             Problems(numbers, self._path, skip_bad=False).add(index, reason)
-        return super().to_table(select)
 
     def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
         """Return columns of the rows that can be read, in parts; an empty field is null."""

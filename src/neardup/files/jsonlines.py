@@ -6,7 +6,6 @@ it in JSON.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from copy import copy
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, kind_of
@@ -277,13 +277,19 @@ class JsonBlock(RawBlock):
     def _cut(self, raw: RawRows, cuts: Cuts) -> list[bytes]:
         return _cut_strings(raw, cuts)
 
-    def objects(self) -> pa.Array:
-        """Return the rows as JSON, null if one cannot be decoded."""
+    def objects(self, names: Sequence[str]) -> pa.Array:
+        """Return the rows as JSON texts; the standard library rewrites refused rows."""
         raw, problems = self._decoded(skip_bad=True)
-        rows = raw.to_arrow()
-        if problems.bad.any():
-            rows = rows.take(pa.array(np.cumsum(~problems.bad) - 1, mask=problems.bad))
-        return rows
+        rows, refused = raw.to_arrow(), ~JsonValues.find(raw, names).are_objects
+        if not is_utf8(raw.joined()):
+            # The kernel does not check the bytes of strings.
+            refused[:] = True
+        read = [_standard_object(raw[index]) for index in np.flatnonzero(refused).tolist()]
+        if read:
+            replaced = pa.array(read, pa.large_binary())
+            rows = pc.replace_with_mask(rows, pa.array(refused), replaced)
+        places = pa.array(np.cumsum(~problems.bad) - 1, mask=problems.bad)
+        return rows.cast(pa.large_string()).take(places)
 
     def json_lines(self) -> list[Buffer]:
         """Return the rows as lines in UTF-8; line breaks between tokens are dropped."""
@@ -292,6 +298,15 @@ class JsonBlock(RawBlock):
             return written_slices(raw)
         lines = [_LINE_BREAK.sub(b"", raw[index]) + b"\n" for index in range(len(raw))]
         return [b"".join(lines)] if lines else []
+
+
+def _standard_object(raw_row: bytes) -> bytes | None:
+    """Return a row as JSON that every parser reads; None if it is not an object."""
+    try:
+        row = load_object(raw_row)
+    except BadRowError:
+        return None
+    return json.dumps(row, ensure_ascii=False).encode(errors="replace")
 
 
 class _JsonSource(RawSource):
@@ -304,12 +319,10 @@ class _JsonSource(RawSource):
         source = copy(self)
         source.block_bytes = 1 << 16
         for block in source.blocks():
-            rows = block.objects()
+            rows = block.objects(())
             assert rows is not None
-            for row in rows:
-                with contextlib.suppress(BadRowError, InvalidInputError):
-                    return pa.schema(_fields_of(load_object(row.as_py() or b"")))
-            break
+            first = next((row for row in rows if row.is_valid), None)
+            return None if first is None else pa.schema(_fields_of(json.loads(first.as_py())))
         return None
 
 

@@ -189,8 +189,11 @@ class RowBlock(ABC):
 
         return columns_among(self.to_table(select), names)
 
-    def objects(self) -> pa.Array | None:
-        """Return the rows as JSON in bytes, null if one cannot be decoded; None for tables."""
+    def objects(self, names: Sequence[str]) -> pa.Array | None:
+        """Return the rows as JSON texts that all parsers read alike; None for tables.
+
+        A bad row is null. Members of the given names are unique.
+        """
         return None
 
     def json_lines(self) -> list[Buffer] | None:

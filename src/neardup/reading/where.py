@@ -161,7 +161,7 @@ class Condition:
         try:
             if not self.columns:
                 return self._met(_numbered(len(block)), "SELECT number FROM given")
-            objects = block.objects()
+            objects = block.objects(self.columns)
             if objects is not None:
                 return self._of_objects(objects)
             tables, are_bad = block.readable_columns(self.columns)
@@ -226,30 +226,13 @@ class Condition:
         return self._met(given, f"SELECT number{values} FROM given")
 
     def _of_objects(self, objects: pa.Array) -> Mask:
-        """Return which JSON texts meet the condition, or are not objects."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        texts = _decoded(objects)
-        given = _numbered(len(texts)).append_column("row", texts)
-        is_object = "CASE WHEN json_valid(row) THEN json_type(row) = 'OBJECT' END"
-        others = f"SELECT number FROM given WHERE coalesce(NOT {is_object}, true)"
-        doubtful = self._select(given, others)
-        are_bad: Mask = np.zeros(len(texts), np.bool_)
-        if len(doubtful):
-            # DuckDB rejects lone surrogates and NaN, which JSON lines may have.
-            read = [_read_again(objects[number].as_py()) for number in doubtful.tolist()]
-            is_doubtful = are_bad.copy()
-            is_doubtful[doubtful] = True
-            lines = pa.array(read, pa.large_string())
-            texts = pc.replace_with_mask(texts, pa.array(is_doubtful), lines)
-            given = given.set_column(1, "row", texts)
-            are_bad[doubtful] = lines.is_null()
-        values = ""
+        """Return which JSON texts meet the condition, or are null."""
+        given, values = _numbered(len(objects)).append_column("row", objects), ""
         for n, name in enumerate(self.columns):
             pointer = "/" + name.replace("~", "~0").replace("/", "~1").replace("'", "''")
             values += f", json_extract_string(row, '{pointer}') AS t{n}"
             values += f", json_extract(row, '{pointer}')::VARIANT AS v{n}"
+        are_bad: Mask = objects.is_null().to_numpy(zero_copy_only=False)
         return are_bad | self._met(given, f"SELECT number{values} FROM given")
 
     def _met(self, given: pa.Table, batch: str) -> Mask:
@@ -269,31 +252,6 @@ def _numbered(n_rows: int) -> pa.Table:
     import pyarrow as pa
 
     return pa.table({"number": np.arange(n_rows)})
-
-
-def _decoded(objects: pa.Array) -> pa.Array:
-    """Return JSON as text; null if it is not UTF-8."""
-    import pyarrow as pa
-
-    try:
-        return objects.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        lines = [line.decode(errors="replace") if line else None for line in objects.to_pylist()]
-        # Rows with a replacement character are ambiguous, and parsed again.
-        return pa.array(
-            [None if line and "\ufffd" in line else line for line in lines], pa.large_string()
-        )
-
-
-def _read_again(row: bytes | None) -> str | None:
-    """Return a row as JSON that every parser reads; None if it is not an object."""
-    try:
-        value = json.loads((row or b"").decode(), parse_constant=lambda _: None)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict):
-        return None
-    return json.dumps(value, ensure_ascii=False).encode(errors="replace").decode()
 
 
 def _refused(reason: str, text: str) -> InvalidParameterError:

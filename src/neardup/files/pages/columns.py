@@ -107,9 +107,9 @@ class _HtmlBlock(RowBlock):
         """Give some columns as they are in the table."""
         return self.rows.some_columns(names, select)
 
-    def objects(self) -> pa.Array | None:
+    def objects(self, names: Sequence[str]) -> pa.Array | None:
         """Return the rows as JSON, if they are."""
-        return self.rows.objects()
+        return self.rows.objects(names)
 
     def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
         """Return columns of the rows that can be read, as they are in the table."""
