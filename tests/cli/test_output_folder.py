@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup.cli
-from neardup.files import streams
-from neardup.files.streams import Destination
+from neardup.files.streams import Destination, OutputStream
 
 GOOD = b'{"text": "one"}\n{"text": "two"}\n{"text": "One"}\n'
 
@@ -153,7 +152,7 @@ def full_disk(request, here, monkeypatch, write_file) -> str:
     write_file("a.jsonl", GOOD)
     match request.param:
         case "rows":
-            monkeypatch.setattr(streams, "_write_at", full)
+            monkeypatch.setattr(OutputStream, "_append", full)
         case "tables":
             monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
         case "summary":

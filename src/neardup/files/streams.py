@@ -6,6 +6,7 @@ depends on the library that opened the file.
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import gzip
 import io
@@ -34,12 +35,13 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bz2"}
 
 _GZIP_LEVEL = 6
 
-# An output is cut into pieces of so many bytes, which threads compress and write side by side. Each
-# is compressed by itself, as members of gzip, frames of zstd, or streams one after the other.
-# Pieces are long enough that the lost context hardly matters.
-_PIECE_BYTES = {None: 4 << 20, "gzip": 4 << 20, "zstd": 16 << 20, "xz": 32 << 20, "bz2": 9 << 20}
-# As many buffers as the system takes at a time.
-_MOST_BUFFERS = 1024
+# A compressed output is cut into pieces of so many bytes, which threads compress side by side, as
+# members of gzip, frames of zstd, or streams one after the other. Pieces are long enough that the
+# lost context hardly matters.
+_PIECE_BYTES = {"gzip": 4 << 20, "zstd": 16 << 20, "xz": 32 << 20, "bz2": 9 << 20}
+
+# Bytes that go to a local file together.
+_BUFFER_BYTES = 1 << 20
 
 
 def compression_of(name: str) -> str | None:
@@ -51,19 +53,6 @@ def suffix_below(name: str) -> str:
     """Return the last suffix of a file name below that of a compression, in lower case."""
     path = PurePosixPath(name.lower())
     return PurePosixPath(path.stem).suffix if path.suffix in COMPRESSIONS else path.suffix
-
-
-def decompressing(raw: Any, compression: str | None) -> Any:
-    """Return a stream of the decompressed bytes of an open file."""
-    if compression is None:
-        return raw
-    if compression == "xz":
-        return lzma.LZMAFile(raw)
-    if compression == "gzip":
-        # Arrow's refuses zeros after the end, as tapes and block devices leave them.
-        return gzip.GzipFile(fileobj=raw)
-    native = raw if isinstance(raw, pa.NativeFile) else pa.PythonFile(raw, mode="r")
-    return pa.CompressedInputStream(native, compression)
 
 
 def ending_of(name: str) -> str:
@@ -78,9 +67,11 @@ def ending_of(name: str) -> str:
 
 
 def compress(data: bytes, compression: str) -> Buffer:
-    """Compress bytes; zlib, zstd, bzip2 and xz as called here write neither time nor name."""
+    """Compress bytes, without time or name."""
     if compression == "xz":
         return lzma.compress(data)
+    if compression == "bz2":
+        return bz2.compress(data)
     if compression == "gzip":
         packed = io.BytesIO()
         # Arrow compresses at level 9, at 2 MB/s on English text; level 6 gives 40 MB/s.
@@ -177,17 +168,16 @@ class InputStream:
     def __init__(self, location: str, compression: str | None = None) -> None:
         self.location = location
         self._compression = compression
-        self._empty = True
         with reading(location):
-            self._raw = _open_raw(location, compression)
-            self._stream = decompressing(self._raw, compression)
+            self._raw: Any = open_url(location) if is_remote(location) else _open_local(location)
+            self._stream = _decompressing(self._raw, compression)
 
     def read(self, size: int) -> bytes:
         """Return the next ``size`` bytes; fewer only at the end of the file."""
         with reading(self.location):
             data: bytes = self._stream.read(size)
-            if len(data) < size:
-                data = self._read_on(data, size)
+            while 0 < len(data) < size and (more := self._stream.read(size - len(data))):
+                data += more
             self._check_not_empty(len(data), size)
         return data
 
@@ -236,18 +226,9 @@ class InputStream:
             self._raw.seek(position)
 
     def _check_not_empty(self, count: int, size: int) -> None:
-        self._empty = self._empty and not count
-        # Arrow takes an empty file for valid compressed data; no compressor writes one.
-        if self._empty and size and self._compression and not self._raw.tell():
+        # Some libraries take an empty file for valid compressed data; no compressor writes one.
+        if size and not count and self._compression and not self._raw.tell():
             raise EOFError
-
-    def _read_on(self, data: bytes, size: int) -> bytes:
-        """Complete a read that the underlying stream cut short."""
-        parts, missing = [data], size - len(data)
-        while missing and parts[-1]:
-            parts.append(self._stream.read(missing))
-            missing -= len(parts[-1])
-        return b"".join(parts)
 
     def close(self) -> None:
         """Close the file; errors no longer matter, everything asked for has been read."""
@@ -265,8 +246,8 @@ class InputStream:
 class OutputStream:
     """A file that is written from its start, compressed, in bytes that never vary.
 
-    Written bytes must not change any more: idle threads of a map compress and write them while the
-    next pieces are made.
+    Written bytes must not change any more: idle threads of a map compress them while the next
+    pieces are made.
 
     Parameters
     ----------
@@ -279,93 +260,67 @@ class OutputStream:
     def __init__(self, destination: Destination, compression: str | None = None) -> None:
         self._destination, self._compression = destination, compression
         self._piece: list[memoryview] = []
-        self._size = _PIECE_BYTES[compression]
-        self._missing, self._n_pieces = self._size, 0
+        self._missing = self._size = _PIECE_BYTES.get(compression or "", 0)
+        self._n_pieces = 0
         self._has_failed = True
         with writing(destination):
             self._raw = destination.create()
         self._has_failed = False
-        self._has_places = compression is None and _has_places(self._raw)
-        self._handed: Handed[tuple[int, list[memoryview]], list[Buffer]]
-        self._handed = Handed(self._finish)
+        self._packed = Handed(self._compress)
 
     def write(self, *parts: Buffer) -> None:
         """Append bytes."""
         self._has_failed = True
-        for part in parts:
-            view = memoryview(part)
-            while len(view) >= self._missing:
-                self._piece.append(view[: self._missing])
-                view = view[self._missing :]
-                self._hand_over()
-            if len(view):
+        with writing(self._destination):
+            for part in parts:
+                view = memoryview(part)
+                if self._compression is None:
+                    self._append(view)
+                    continue
+                while len(view) >= self._missing:
+                    self._piece.append(view[: self._missing])
+                    view = view[self._missing :]
+                    self._hand_over()
                 self._piece.append(view)
                 self._missing -= len(view)
         self._has_failed = False
 
     def _hand_over(self) -> None:
-        """Have a piece written, and the next one begin."""
+        """Have a piece compressed, and the next one begin."""
         piece, self._piece, self._missing = self._piece, [], self._size
-        with writing(self._destination):
-            for finished in self._handed.add((self._n_pieces, piece)):
-                self._append(finished)
         self._n_pieces += 1
+        for packed in self._packed.add(piece):
+            self._append(packed)
 
-    def _finish(self, item: tuple[int, list[memoryview]]) -> list[Buffer]:
-        """Compress a piece, or write it to its place; return the bytes left to write."""
-        number, piece = item
-        if self._has_places:
-            _write_at(self._raw.fileno(), piece, number * self._size)
-            return []
-        if self._compression is None:
-            return [*piece]
-        return [compress(b"".join(piece), self._compression)]
+    def _compress(self, piece: list[memoryview]) -> Buffer:
+        assert self._compression is not None
+        return compress(b"".join(piece), self._compression)
 
-    def _append(self, finished: list[Buffer]) -> None:
-        for part in finished:
-            self._raw.write(part)
+    def _append(self, data: Buffer) -> None:
+        self._raw.write(data)
 
     def close(self) -> None:
         """Complete the file; a second call does nothing, and neither does one after an error."""
         if self._raw.closed:
             return
         if self._has_failed:
-            self._handed.abandon()
+            self._packed.abandon()
             with contextlib.suppress(OSError):
                 self._raw.close()
             return
         self._has_failed = True
-        with writing(self._destination), contextlib.closing(self._raw), self._handed:
+        with writing(self._destination), contextlib.closing(self._raw), self._packed:
             # Without a piece there would be no compressed file.
-            if self._piece or (self._compression and not self._n_pieces):
+            if self._compression and (self._missing < self._size or not self._n_pieces):
                 self._hand_over()
-            for finished in self._handed.rest():
-                self._append(finished)
+            for packed in self._packed.rest():
+                self._append(packed)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _has_places(file: BinaryIO) -> bool:
-    """Return whether several threads may write to different places of a file that is open."""
-    return hasattr(os, "pwritev") and isinstance(file, io.BufferedWriter)
-
-
-def _write_at(number: int, parts: list[memoryview], place: int) -> None:
-    """Write to a place of a file that is open under a number."""
-    while parts:
-        n_written = os.pwritev(number, parts[:_MOST_BUFFERS], place)
-        place += n_written
-        done = 0
-        while done < len(parts) and n_written >= len(parts[done]):
-            n_written -= len(parts[done])
-            done += 1
-        parts = parts[done:]
-        if n_written:
-            parts[0] = parts[0][n_written:]
 
 
 def read_blocks(stream: InputStream, size: int) -> Iterator[bytes]:
@@ -380,16 +335,34 @@ def file_has_changed(name: str) -> ReadError:
     return ReadError(message, path=name)
 
 
+def _open_local(location: str) -> Any:
+    return io.FileIO(_place_of(location), "rb")
+
+
+def _decompressing(raw: Any, compression: str | None) -> Any:
+    """Return a stream of the decompressed bytes of an open file."""
+    if compression is None:
+        return raw
+    if compression == "gzip":
+        # Arrow's refuses zeros after the end, as tapes and block devices leave them.
+        return gzip.GzipFile(fileobj=raw)
+    if compression == "xz":
+        return lzma.LZMAFile(raw)
+    if compression == "bz2":
+        return bz2.BZ2File(raw)
+    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
+
+
 def open_random(location: str) -> Any:
     """Open an uncompressed file or URL as a binary file that can seek, as Parquet needs it."""
     with reading(location):
-        return _open_url(location) if is_remote(location) else pa.OSFile(_place_of(location), "rb")
+        return open_url(location) if is_remote(location) else pa.OSFile(_place_of(location), "rb")
 
 
 def open_seekable(location: str) -> Any:
     """Open an uncompressed file or URL as ``zipfile`` needs it: one that seeks as Python's do."""
     with reading(location):
-        return _open_url(location) if is_remote(location) else Path(_place_of(location)).open("rb")
+        return open_url(location) if is_remote(location) else Path(_place_of(location)).open("rb")
 
 
 def file_size(location: str) -> int | None:
@@ -493,21 +466,12 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
-def _open_raw(location: str, compression: str | None) -> Any:
-    """Open the bytes as they are stored."""
-    if is_remote(location):
-        return _open_url(location)
-    place = _place_of(location)
-    if compression in (None, "gzip", "xz"):
-        return io.FileIO(place, "rb")
-    return pa.OSFile(place, "rb")
-
-
-def _open_url(location: str) -> Any:
+def open_url(location: str) -> Any:
+    """Open the bytes of a URL as they are stored."""
     from fsspec.core import url_to_fs
 
-    filesystem, path = url_to_fs(location)
-    return filesystem.open(path, "rb")
+    system, path = url_to_fs(location)
+    return system.open(path, "rb")
 
 
 class Destination(ABC):
@@ -561,7 +525,7 @@ class LocalDestination(Destination):
     def create(self) -> BinaryIO:
         """Open a file of the operating system."""
         _make_folders(self._path.parent)
-        return self._path.open("wb")
+        return self._path.open("wb", buffering=_BUFFER_BYTES)
 
 
 def _make_folders(path: Path) -> None:

@@ -82,7 +82,6 @@ TOOLS = {"": "cat", ".gz": "gzip", ".zst": "zstd", ".xz": "xz", ".bz2": "bzip2"}
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_output_stream__pieces(tmp_path, read_back, monkeypatch, suffix):
     monkeypatch.setitem(streams._PIECE_BYTES, COMPRESSIONS.get(suffix), 1000)
-    monkeypatch.setattr(streams, "_MOST_BUFFERS", 3)
     random = np.random.default_rng(5)
     data = random.integers(97, 103, 8000, np.uint8).tobytes()
     written = set()
