@@ -20,7 +20,7 @@ from benchmarks.corpora.texts import draw_text, make_texts
 from benchmarks.papers.experiments import Row, make_parser, run_parts
 from benchmarks.papers.minhash import UNION as MINHASH_UNION
 from benchmarks.papers.minhash import draw_sets, sign_pairs
-from neardup.files.pages.html import visible_text
+from neardup.files.html import visible_text
 from neardup.files.plain import UnreadableFileError
 from neardup.kernels.common.hashing import mix_words
 from neardup.options.choices import Representative

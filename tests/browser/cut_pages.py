@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from neardup.outputs.table_rows import TableRows
+from neardup.outputs.tables import TableRows
 from neardup.reports.cut import CutTable, cut_report
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from neardup.outputs.table_rows import TableRows
+from neardup.outputs.tables import TableRows
 from neardup.reports.passages import FoundDocuments, passage_report, read_passages
 
 Row = tuple[int, int, int, int, int, int]

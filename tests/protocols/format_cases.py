@@ -24,16 +24,15 @@ from hypothesis import strategies as st
 from pyarrow import ipc
 from reportlab.pdfgen.canvas import Canvas
 
-from neardup.files import office_documents, pdf, sheets
+from neardup.files import html, office_documents, pdf, sheets
 from neardup.files.arrow import ArrowSource
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonArraySource, JsonLinesSource
 from neardup.files.memory import MemorySource
-from neardup.files.pages import html
-from neardup.files.pages.warc import WarcSource
 from neardup.files.parquet import ParquetSource
 from neardup.files.plain import Extract, ExtractedFileSource, TextFileSource, TextLinesSource
 from neardup.files.rows import Source
+from neardup.files.warc import WarcSource
 from neardup.options.groups import InputOptions
 from tests.documents import SHEET, docx_of, epub_of, odt_of, xlsx_of
 from tests.warcs import INFO, page, record

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.conversion import converted_name
-from neardup.files.pages.warc import WarcSource
 from neardup.files.rawrows import Buffers, RawSource
 from neardup.files.rows import ColumnNames, ParsedRows, Source
 from neardup.files.streams import LocalDestination, compression_of
+from neardup.files.warc import WarcSource
 from tests.each import each_of
 from tests.examples import examples
 from tests.protocols.format_cases import CASES

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from neardup.errors import InvalidInputError, NeardupError, ReadError, WriteError
+from neardup.files.formats import TAR_ENDINGS
 from neardup.files.streams import (
-    COMPRESSIONS,
     MOST_MEMBERS,
     UNPACK,
     Copied,
@@ -41,13 +41,6 @@ from neardup.files.streams import (
     too_large,
     too_many,
 )
-from neardup.options.groups import InputOptions
-
-# Endings of tar archives with their compressions; all others of archives are of zip.
-_TAR_ENDINGS = {".tar": None, ".tgz": "gzip"} | {
-    f".tar{suffix}": codec for suffix, codec in COMPRESSIONS.items()
-}
-ARCHIVE_ENDINGS = (".zip", *_TAR_ENDINGS)
 
 # A name or comment may be long, but the description of a member is read into memory.
 _MOST_HEADER_BYTES = 16 << 20
@@ -78,11 +71,6 @@ class ArchiveMember(Copied):
         location = cls(f"{archive}/{name}", copy)
         location.archive, location._spool = archive, spool
         return location
-
-
-def is_archive(name: str, options: InputOptions) -> bool:
-    """Return whether a file is read as a folder: by its ending, unless it is read as bytes."""
-    return options.input_format != "bytes" and ending_of(name) in ARCHIVE_ENDINGS
 
 
 def unpack(archive: str, is_input: Callable[[str], bool]) -> tuple[list[ArchiveMember], list[str]]:
@@ -243,7 +231,7 @@ def _open_zip_member(archive: str, file: zipfile.ZipFile, info: zipfile.ZipInfo)
 
 def _tar_members(archive: str, limit: int) -> Generator[_Member, None, None]:
     """Yield the members of a tar archive that holds ``limit`` bytes at most, from its start."""
-    with InputStream(archive, _TAR_ENDINGS[ending_of(archive)]) as stream:
+    with InputStream(archive, TAR_ENDINGS[ending_of(archive)]) as stream:
         reader: Any = _TarReader(stream, limit)
         reader.left = _MOST_HEADER_BYTES
         with tarfile.open(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from neardup.errors import InvalidInputError, MissingExtraError
 from neardup.files.encodings import language_of_file
-from neardup.files.streams import COMPRESSIONS, compression_of, suffix_below
+from neardup.files.streams import COMPRESSIONS, compression_of, ending_of, suffix_below
 from neardup.options.choices import InputFormat
 from neardup.options.groups import InputOptions
 from neardup.version import pip_install
@@ -85,11 +85,16 @@ FORMATS = (
     FileFormat("odt", (".odt",), "office_documents:open_odt"),
     FileFormat("epub", (".epub",), "office_documents:open_epub", True, "documents", "resiliparse"),
     FileFormat("pdf", (".pdf",), "pdf", True, "documents", "pypdfium2"),
-    FileFormat("html", (".html", ".htm", ".xhtml"), "pages.html", True, "pages", "resiliparse"),
-    FileFormat("warc", (".warc", ".wet"), "pages.warc", True, "pages", "resiliparse"),
+    FileFormat("html", (".html", ".htm", ".xhtml"), "html", True, "pages", "resiliparse"),
+    FileFormat("warc", (".warc", ".wet"), "warc", True, "pages", "resiliparse"),
     FileFormat("bytes", (), "plain"),
 )
 """All formats, in the order in which messages name them."""
+
+# Endings of tar archives with their compressions; the one of other archives is .zip.
+TAR_ENDINGS = {".tar": None, ".tgz": "gzip"} | {
+    f".tar{suffix}": codec for suffix, codec in COMPRESSIONS.items()
+}
 
 # Formats with columns, which may hold HTML.
 _TABLES = frozenset({"jsonl", "json", "csv", "tsv", "parquet", "arrow", "xlsx"})
@@ -115,6 +120,11 @@ def format_of(name: str, options: InputOptions = _DEFAULTS) -> FileFormat | None
     if found is None or (compression_of(name) is not None and not found.is_compressible):
         return None
     return found
+
+
+def is_archive(name: str, options: InputOptions = _DEFAULTS) -> bool:
+    """Return whether a file is read as a folder: by its ending, unless it is read as bytes."""
+    return options.input_format != "bytes" and ending_of(name) in (".zip", *TAR_ENDINGS)
 
 
 def is_readable(name: str, options: InputOptions = _DEFAULTS) -> bool:
@@ -178,7 +188,7 @@ def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> 
         Options of the formats.
     """
     if options.input_format == "html" and _is_table(name):
-        from neardup.files.pages.columns import HtmlColumnSource
+        from neardup.files.html import HtmlColumnSource
 
         as_named = InputOptions(encoding=options.encoding, delimiter=options.delimiter)
         return HtmlColumnSource(file_source(location, name, as_named), options)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from neardup.errors import InvalidInputError, ReadError
-from neardup.files.archives import is_archive, unpack
+from neardup.files.archives import unpack
 from neardup.files.destinations import recover_above
 from neardup.files.encodings import HEAD_BYTES, foreign_kind
 from neardup.files.folders import (
@@ -34,6 +34,7 @@ from neardup.files.formats import (
     file_source,
     first_suffix,
     format_of,
+    is_archive,
     is_readable,
     missing_extras,
 )
@@ -201,7 +202,7 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
             return resolve_paths([os.fspath(item) for item in items], options)
         rows = rows_source(items)
     if options.input_format == "html":
-        from neardup.files.pages.columns import HtmlColumnSource
+        from neardup.files.html import HtmlColumnSource
 
         rows = HtmlColumnSource(rows, options)
     return Inputs([rows])
@@ -339,7 +340,7 @@ def _common(paths: Sequence[Sequence[str]]) -> int:
     return sum(1 for _ in takewhile(bool, are_same))
 
 
-def told_apart(
+def name_apart(
     others: Sequence[Source], own: Sequence[Source], an_id: str | None = None
 ) -> Sequence[Source]:
     """Name the files of another collection so that none is called as another file of one's own.
@@ -613,7 +614,7 @@ def _files_at_url(url: str, options: InputOptions) -> Listing:
     name = path_of(url)
     # A table in parts is a folder with the suffix of a file. One request finds out; over HTTP,
     # where folders cannot be listed, it is always a file.
-    if format_of(name) is not None or is_archive(name, _DEFAULTS):
+    if format_of(name) is not None or is_archive(name):
         is_folder = system.info(path)["type"] == "directory"
     else:
         is_folder = system.isdir(path)

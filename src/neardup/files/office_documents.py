@@ -14,7 +14,6 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
 from urllib.parse import unquote
 from xml.parsers import expat
 
@@ -62,13 +61,14 @@ def _short(name: str) -> str:
     return f"{_PREFIXES.get(space, '?')}:{local}" if space else local
 
 
-class _Event(NamedTuple):
-    """Start or end of an element, or characters if ``name`` is empty."""
+def _value(attributes: Mapping[str, str], name: str) -> str | None:
+    return next((value for key, value in attributes.items() if _short(key) == name), None)
 
-    name: str
-    is_start: bool = False
-    attributes: Mapping[str, str] = MappingProxyType({})
-    text: str = ""
+
+# Name of an element, whether it starts or ends, its attributes with their namespaces, and the
+# characters of a text, which has no name.
+_Event = tuple[str, bool, Mapping[str, str], str]
+_NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
 
 
 class _Package:
@@ -99,10 +99,9 @@ class _Package:
         folder, name = posixpath.split(part)
         listed = posixpath.join(folder, "_rels", f"{name}.rels")
         targets: dict[str, str] = {}
-        for element in self.starts(listed) if self.has(listed) else ():
-            about = element.attributes
+        for name, about in self.elements(listed) if self.has(listed) else ():
             if (
-                element.name == "rel:Relationship"
+                name == "rel:Relationship"
                 and about.get("Type", "").rpartition("/")[2] == kind
                 and about.get("TargetMode") != "External"
                 and "Target" in about
@@ -110,9 +109,9 @@ class _Package:
                 targets[about.get("Id", f"{len(targets)}.")] = _part(folder, about["Target"])
         return list(dict.fromkeys(targets.values()))
 
-    def starts(self, part: str) -> Iterator[_Event]:
-        """Yield the start of each element of a part."""
-        return (event for event in self.events(part) if event.is_start)
+    def elements(self, part: str) -> Iterator[tuple[str, Mapping[str, str]]]:
+        """Yield the name and the attributes of each element of a part."""
+        return ((name, about) for name, is_start, about, _ in self.events(part) if is_start)
 
     def events(self, part: str, skipped: frozenset[str] = frozenset()) -> Iterator[_Event]:
         """Read a part as XML, without the elements of some names and all inside them."""
@@ -131,8 +130,7 @@ class _Package:
             if n_skipped or name in skipped:
                 n_skipped += 1
             else:
-                short = {_short(key): value for key, value in attributes.items()}
-                events.append(_Event(name, is_start=True, attributes=short))
+                events.append((name, True, attributes, ""))
 
         def end(name: str) -> None:
             nonlocal level, n_skipped
@@ -140,11 +138,11 @@ class _Package:
             if n_skipped:
                 n_skipped -= 1
             else:
-                events.append(_Event(_short(name)))
+                events.append((_short(name), False, _NO_ATTRIBUTES, ""))
 
         def characters(text: str) -> None:
             if not n_skipped:
-                events.append(_Event("", text=text))
+                events.append(("", False, _NO_ATTRIBUTES, text))
 
         parser.StartElementHandler, parser.EndElementHandler = start, end
         parser.CharacterDataHandler = characters
@@ -274,7 +272,7 @@ def _write_word_part(events: Iterator[_Event], writer: _TextWriter) -> None:
         elif is_start:
             if name == "w:vanish":
                 # At a paragraph's end it does not concern the runs, which follow it.
-                is_hidden = attributes.get("w:val") not in ("0", "false", "off")
+                is_hidden = _value(attributes, "w:val") not in ("0", "false", "off")
             elif name in _WORD_CHARACTERS and not n_properties and not is_hidden:
                 writer.add(_WORD_CHARACTERS[name])
             elif name == "w:txbxContent":
@@ -307,8 +305,8 @@ def odt_text(data: bytes, _: InputOptions) -> str:
     """Return the visible text of an OpenDocument text, then its notes."""
     package = _Package(data, "an OpenDocument text")
     if package.has(_MANIFEST):
-        for element in package.starts(_MANIFEST):
-            if element.name == "manifest:encryption-data":
+        for name, __ in package.elements(_MANIFEST):
+            if name == "manifest:encryption-data":
                 message = "the document is encrypted; save it without a password"
                 raise UnreadableFileError(message)
     main, notes = _TextWriter(), _TextWriter()
@@ -339,7 +337,7 @@ def odt_text(data: bytes, _: InputOptions) -> str:
             writer = notes if is_start else main
         elif is_start:
             if name == "text:s":
-                count = attributes.get("text:c", "1")
+                count = _value(attributes, "text:c") or "1"
                 writer.add(" " * (min(int(count), _MOST_SPACES) if count.isdecimal() else 1))
                 is_blank = False
             elif name in _ODT_CHARACTERS:
@@ -366,16 +364,13 @@ _PAGES = frozenset({"application/xhtml+xml", "text/html", "text/x-oeb1-document"
 def epub_text(data: bytes, _: InputOptions) -> str:
     """Return the visible text of an e-book."""
     # The parser of pages is loaded only by runs that meet one.
-    from neardup.files.pages.html import page_text
+    from neardup.files.html import page_text
 
     package = _Package(data, "an e-book")
     pages = _epub_pages(package)
-    for element in package.starts(_ENCRYPTION) if package.has(_ENCRYPTION) else ():
+    for name, about in package.elements(_ENCRYPTION) if package.has(_ENCRYPTION) else ():
         # Fonts are often encrypted, for other reasons.
-        if (
-            element.name == "enc:CipherReference"
-            and _epub_part("", element.attributes.get("URI", "")) in pages
-        ):
+        if name == "enc:CipherReference" and _epub_part("", about.get("URI", "")) in pages:
             message = "the book is encrypted, to be read with one program only; leave it out"
             raise UnreadableFileError(message)
     writer = _TextWriter()
@@ -391,13 +386,17 @@ def epub_text(data: bytes, _: InputOptions) -> str:
 
 def _epub_pages(package: _Package) -> list[str]:
     """Return the parts that are pages, in reading order, each once."""
-    roots = (each for each in package.starts(_CONTAINER) if each.name == "container:rootfile")
-    root = next(filter(None, (each.attributes.get("full-path") for each in roots)), None)
+    roots = (
+        about.get("full-path")
+        for name, about in package.elements(_CONTAINER)
+        if name == "container:rootfile"
+    )
+    root = next(filter(None, roots), None)
     if root is None:
         message = f"not {package.kind}: it does not say what its pages are; get a full copy"
         raise UnreadableFileError(message)
     addresses, order = {}, []
-    for name, _, about, _ in package.starts(root):
+    for name, about in package.elements(root):
         if name == "opf:item" and about.get("media-type") in _PAGES:
             addresses[about.get("id", "")] = about.get("href", "")
         elif name == "opf:itemref":

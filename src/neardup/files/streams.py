@@ -41,7 +41,7 @@ _GZIP_LEVEL = 6
 _PIECE_BYTES = {"gzip": 4 << 20, "zstd": 16 << 20, "xz": 32 << 20, "bz2": 9 << 20}
 
 # Bytes that go to a local file together.
-_BUFFER_BYTES = 1 << 20
+_BUFFER_BYTES = 1 << 16
 
 
 def compression_of(name: str) -> str | None:
@@ -169,7 +169,7 @@ class InputStream:
         self.location = location
         self._compression = compression
         with reading(location):
-            self._raw: Any = open_url(location) if is_remote(location) else _open_local(location)
+            self._raw = _open_raw(location)
             self._stream = _decompressing(self._raw, compression)
 
     def read(self, size: int) -> bytes:
@@ -335,8 +335,9 @@ def file_has_changed(name: str) -> ReadError:
     return ReadError(message, path=name)
 
 
-def _open_local(location: str) -> Any:
-    return io.FileIO(_place_of(location), "rb")
+def _open_raw(location: str) -> Any:
+    """Open the bytes as they are stored."""
+    return _open_url(location) if is_remote(location) else io.FileIO(_place_of(location), "rb")
 
 
 def _decompressing(raw: Any, compression: str | None) -> Any:
@@ -356,13 +357,13 @@ def _decompressing(raw: Any, compression: str | None) -> Any:
 def open_random(location: str) -> Any:
     """Open an uncompressed file or URL as a binary file that can seek, as Parquet needs it."""
     with reading(location):
-        return open_url(location) if is_remote(location) else pa.OSFile(_place_of(location), "rb")
+        return _open_url(location) if is_remote(location) else pa.OSFile(_place_of(location), "rb")
 
 
 def open_seekable(location: str) -> Any:
     """Open an uncompressed file or URL as ``zipfile`` needs it: one that seeks as Python's do."""
     with reading(location):
-        return open_url(location) if is_remote(location) else Path(_place_of(location)).open("rb")
+        return _open_url(location) if is_remote(location) else Path(_place_of(location)).open("rb")
 
 
 def file_size(location: str) -> int | None:
@@ -466,8 +467,7 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
-def open_url(location: str) -> Any:
-    """Open the bytes of a URL as they are stored."""
+def _open_url(location: str) -> Any:
     from fsspec.core import url_to_fs
 
     system, path = url_to_fs(location)

@@ -16,7 +16,7 @@ import pyarrow as pa
 from neardup.engine.engine import Engine, Means
 from neardup.engine.opening import are_short
 from neardup.errors import InvalidParameterError
-from neardup.files.inputs import told_apart
+from neardup.files.inputs import name_apart
 from neardup.files.rows import RowBlock, Source
 from neardup.index.handle import SeenFolder
 from neardup.index.index import Addition, RowPlaces
@@ -112,7 +112,7 @@ def choose_other(
         _check_no_scheme({name: value for name, value in scheme.items() if name != "tokenizer"})
         return PassageHandle(folder, scheme.get("tokenizer"))
     read = PassageReading(other_columns_of(options), options.skip_bad)
-    return _new(told_apart(resolve(data), queries), read, options, scheme)
+    return _new(name_apart(resolve(data), queries), read, options, scheme)
 
 
 def no_other(

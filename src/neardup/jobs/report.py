@@ -15,7 +15,7 @@ import pyarrow as pa
 from neardup.documents.other import resolve_against
 from neardup.engine.opening import open_runner, open_workspace
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
-from neardup.files.inputs import check_effect, resolve_inputs, told_apart
+from neardup.files.inputs import check_effect, name_apart, resolve_inputs
 from neardup.files.rows import Source
 from neardup.jobs.cut.cut import CutResult
 from neardup.jobs.dedup.deduplication_result import DeduplicationResult, outcome_of
@@ -24,7 +24,7 @@ from neardup.options.documents import ReportOptions
 from neardup.options.groups import ReadOptions, RunOptions
 from neardup.options.option import merge
 from neardup.outputs.summary_file import read_summary
-from neardup.outputs.table_rows import TableRows
+from neardup.outputs.tables import TableRows
 from neardup.passages.matches import HiddenText
 from neardup.reports.cut import CutTable, Key, cut_report
 from neardup.reports.dedup import RemovedTable, cluster_sizes, dedup_report
@@ -221,7 +221,7 @@ def report_of_table(
 ) -> Report:
     """Make the page of a table of pairs, estimates, matches or passages."""
     if given.data is not None and given.against is not None:
-        told_apart(given.against.sources, given.data.sources, an_id_of_others(rows))
+        name_apart(given.against.sources, given.data.sources, an_id_of_others(rows))
     is_two = True if given.against is not None else None
     if kind_of_table(rows.schema.names, name) == "passages":
         given.check_only("passages", "data", "against")

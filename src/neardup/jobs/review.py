@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup.documents.other import resolve_against
 from neardup.engine.opening import open_runner, open_workspace
 from neardup.errors import InvalidInputError, option_name
-from neardup.files.inputs import check_effect, resolve_inputs, told_apart
+from neardup.files.inputs import check_effect, name_apart, resolve_inputs
 from neardup.files.rows import Source
 from neardup.options.choices import ColumnNames, Data, DataOrIndex
 from neardup.options.documents import ReviewOptions
@@ -142,7 +142,7 @@ def make_review(
             message = "pairs have no column 'similarity'; name a table that pairs has written"
             raise InvalidInputError(message, path=name)
         if own is not None and other is not None:
-            told_apart(other, own, an_id_of_others(rows))
+            name_apart(other, own, an_id_of_others(rows))
         pairs = read_pairs(rows, summary, True if other is not None else None)
         judged, labelled = None, None
         if labels is not None:

@@ -1,4 +1,4 @@
-"""Tables of results as files: Parquet, CSV, JSON lines and spreadsheets."""
+"""Tables of results: rows that are read some at a time, and files of four formats."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError, MissingExtraError, WriteError
+from neardup.files.arrowcolumns import TableBlock
 from neardup.files.destinations import Target, check_file, is_standard_output, write_file
 from neardup.files.remote import Url
+from neardup.files.rows import RowBlock
 from neardup.files.streams import Destination, writing
 from neardup.runs.disk import note_stream
 from neardup.runs.progress import counted, job_logger, plural
-from neardup.tables import Texts
+from neardup.tables import Int64s, Texts
 
 # Shown by commands.
 _log = job_logger("neardup.hints")
@@ -391,3 +394,84 @@ _WRITERS: dict[str, Callable[[Any, BinaryIO], None]] = {
     "jsonl": write_json_lines,
     "xlsx": write_xlsx,
 }
+
+
+_BLOCK_ROWS = 1 << 16
+
+
+@dataclass(frozen=True)
+class TableRows:
+    """The rows of a table, a part of which is in memory at a time.
+
+    Parameters
+    ----------
+    schema
+        Names and types of the columns.
+    n_rows
+        How many rows there are.
+    blocks
+        Gives all of them in order, in blocks that read their columns when they are asked.
+    finish
+        Takes some columns of rows as they are stored, and the place of the first row; returns them
+        as they should be, or raises.
+    """
+
+    schema: pa.Schema
+    n_rows: int
+    blocks: Callable[[], Iterator[RowBlock]]
+    finish: Callable[[pa.Table, int], pa.Table] | None = None
+
+    @classmethod
+    def of_table(cls, table: pa.Table, *, block_rows: int = _BLOCK_ROWS) -> TableRows:
+        """Take a table that is in memory; nothing is copied."""
+
+        def blocks() -> Iterator[RowBlock]:
+            for start in range(0, len(table), block_rows):
+                yield TableBlock(table.slice(start, block_rows), start + 1)
+
+        return cls(table.schema, len(table), blocks)
+
+    @classmethod
+    def of_reader(cls, read: Callable[[], pa.RecordBatchReader], n_rows: int) -> TableRows:
+        """Take rows that are made anew each time that ``read`` is called."""
+
+        def blocks() -> Iterator[RowBlock]:
+            first = 1
+            for batch in read():
+                yield TableBlock(pa.Table.from_batches([batch]), first)
+                first += len(batch)
+
+        return cls(read().schema, n_rows, blocks)
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    def batches(self, *names: str) -> Iterator[pa.Table]:
+        """Yield the rows of some columns in order, a block at a time; of all if none is named."""
+        start = 0
+        for block in self.blocks():
+            yield self.read(block, names, start)
+            start += len(block)
+
+    def take(self, places: Int64s, *names: str) -> pa.Table:
+        """Return some rows by their places, in any order and as often as they are named.
+
+        Only the blocks are read that have them, and there has to be a row at each place.
+        """
+        wanted, inverse = np.unique(np.asarray(places, np.int64), return_inverse=True)
+        schema = pa.schema([self.schema.field(name) for name in names or self.schema.names])
+        parts, start = [schema.empty_table()], 0
+        for block in self.blocks() if len(wanted) else ():
+            stop = start + len(block)
+            here = wanted[(wanted >= start) & (wanted < stop)]
+            if len(here):
+                parts.append(self.read(block, names, start).take(pa.array(here - start)))
+            start = stop
+            if start > wanted[-1]:
+                break
+        return pa.concat_tables(parts).take(pa.array(inverse))
+
+    def read(self, block: RowBlock, names: tuple[str, ...], start: int) -> pa.Table:
+        """Read some columns of a block whose first row is at a place; all if none is named."""
+        table = block.some_columns(names or self.schema.names)
+        return table if self.finish is None else self.finish(table, start)

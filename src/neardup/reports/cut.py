@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.files.ids import as_text
-from neardup.outputs.table_rows import TableRows
+from neardup.outputs.tables import TableRows
 from neardup.passages.matches import group_overlapping
 from neardup.reports.charts import bars, matrix, similarity_chart, size_chart
 from neardup.reports.examples import Document, Example, choose_rows, compare_documents, with_context

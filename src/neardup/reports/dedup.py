@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.files.ids import as_text
-from neardup.outputs.table_rows import TableRows
+from neardup.outputs.tables import TableRows
 from neardup.reports.charts import Chart, banding_chart, bars, similarity_chart, size_chart
 from neardup.reports.examples import Document, choose_rows, compare_documents
 from neardup.reports.page import Cell, Fact, Report, Section, Table, is_code, options_section

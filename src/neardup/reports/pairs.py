@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.files.ids import as_text
-from neardup.outputs.table_rows import TableRows
+from neardup.outputs.tables import TableRows
 from neardup.reports.charts import banding_chart, similarity_chart, size_chart
 from neardup.reports.examples import Document, Example, choose_rows, compare_documents
 from neardup.reports.labels import Labelled

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
 from neardup.files.ids import as_text
-from neardup.outputs.table_rows import TableRows
+from neardup.outputs.tables import TableRows
 from neardup.passages.documents import NO_RUNS
 from neardup.passages.matches import HiddenText, union_lengths
 from neardup.reports.charts import bars, matrix_of_pairs, similarity_chart, size_chart

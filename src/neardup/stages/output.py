@@ -22,7 +22,7 @@ from neardup.files.rows import ColumnNames, Source
 from neardup.files.streams import is_url
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary
-from neardup.outputs.table_rows import TableRows
+from neardup.outputs.tables import TableRows
 from neardup.reading.catalogue import Catalogue, RowNumbers
 from neardup.reading.passes import selected_blocks
 from neardup.reading.texts import FoundText

@@ -22,7 +22,7 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
-from neardup.outputs.table_rows import TableRows
+from neardup.outputs.tables import TableRows
 from neardup.reading.texts import FoundText, read_rows_by_id, read_texts_by_id
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidInputError
-from neardup.files.inputs import resolve_paths, told_apart
+from neardup.files.inputs import name_apart, resolve_paths
 from neardup.options.groups import InputOptions
 from tests.archives import zip_of
 
@@ -89,7 +89,7 @@ def test_ids__of_a_file_that_is_called_like_a_row(files):
 
 
 def apart(own: str, others: str, an_id: str | None = None) -> list[str]:
-    found = told_apart(resolve_paths(others.split()), resolve_paths(own.split()), an_id)
+    found = name_apart(resolve_paths(others.split()), resolve_paths(own.split()), an_id)
     return [source.name for source in found]
 
 
@@ -129,7 +129,7 @@ def test_told_apart__ids_and_texts_are_of_the_file(files):
     files("a/x.jsonl", "b/x.jsonl")
     for options in (InputOptions(), InputOptions(input_format="html")):
         [own], [other] = (resolve_paths([name], options) for name in "ab")
-        [found] = told_apart([other], [own])
+        [found] = name_apart([other], [own])
         assert found.name == "b/x.jsonl"
         assert found.default_ids(np.array([2])).to_pylist() == ["b/x.jsonl:2"]
         assert len(next(iter(found.blocks()))) == 2

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import neardup
+from neardup.files import html
 from neardup.files import plain as kept
-from neardup.files.pages import columns, html
 from tests.calls import grouped
 from tests.files import compress
 from tests.warcs import INFO, members, page
@@ -107,7 +107,6 @@ def test_each_text_comes_out_once(tmp_path, monkeypatch, run, write, options, sh
 
     monkeypatch.setattr(kept, "_SHARE", share)
     monkeypatch.setattr(html, "html_text", counted)
-    monkeypatch.setattr(columns, "html_text", counted)
     found = run(folder, tmp_path / "out", **options)
     assert counts == dict.fromkeys(PAGES, 1)
     # As from an engine that keeps nothing.

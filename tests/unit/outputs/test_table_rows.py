@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.outputs.table_rows import TableRows
+from neardup.outputs.tables import TableRows
 
 TABLE = pa.table({"n": range(20), "text": [f"t{n}" for n in range(20)]})
 PLACES = st.lists(st.integers(0, 19))
@@ -20,14 +20,6 @@ def test_take__any_rows_in_any_order(places, block_rows):
     assert rows.take(np.array(places, int)).equals(TABLE.take(pa.array(places, pa.int64())))
     assert rows.take(np.array(places, int), "text")["text"].to_pylist() == [f"t{n}" for n in places]
     assert pa.concat_tables(rows.batches("text")).equals(TABLE.select(["text"]))
-
-
-@given(PLACES, st.integers(1, 25), st.integers(1, 7))
-def test_forward__rows_in_turns(places, block_rows, size):
-    wanted = np.unique(np.array(places, int))
-    reader = TableRows.of_table(TABLE, block_rows=block_rows).forward("n")
-    found = [reader.take(wanted[start : start + size]) for start in range(0, len(wanted), size)]
-    assert [n for each in found for n in each["n"].to_pylist()] == wanted.tolist()
 
 
 def test_take__reads_no_block_without_a_row_and_checks_what_it_reads():
@@ -44,4 +36,3 @@ def test_take__reads_no_block_without_a_row_and_checks_what_it_reads():
     seen.clear()
     assert checked.take(np.array([17, 6, 8])).num_rows == 3
     assert seen == [5, 15]
-    assert rows.forward("n").take(np.array([3, 20]))["n"].to_pylist() == [3]

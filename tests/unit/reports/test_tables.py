@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.errors import InvalidInputError
-from neardup.outputs.table_rows import TableRows
+from neardup.outputs.tables import TableRows
 from neardup.reports.cut import CutTable
 from neardup.reports.dedup import RemovedTable, cluster_sizes
 from neardup.reports.pairs import read_pairs

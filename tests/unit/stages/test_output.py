@@ -18,8 +18,7 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.rawrows import RawSource
-from neardup.outputs.table_rows import TableRows
-from neardup.outputs.tables import write_parquet_parts
+from neardup.outputs.tables import TableRows, write_parquet_parts
 from neardup.stages.output import open_output
 
 

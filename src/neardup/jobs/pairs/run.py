@@ -14,7 +14,7 @@ from neardup.engine.engine import Engine
 from neardup.engine.opening import key_of, key_with_index
 from neardup.errors import InvalidInputError, option_name
 from neardup.files.ids import choose_id_column
-from neardup.files.inputs import Inputs, check_effect, passed_over, told_apart
+from neardup.files.inputs import Inputs, check_effect, name_apart, passed_over
 from neardup.files.memory import MemorySource
 from neardup.files.passes import keep_extracted
 from neardup.files.problems import listed_names
@@ -454,7 +454,7 @@ class PairJob:
             lambda _: self._resolve(self._against, self.options),
             self.options.tokenizer,
         )
-        return told_apart(others, self.left)
+        return name_apart(others, self.left)
 
     @cached_property
     def counted(self) -> Inputs | None:

@@ -17,7 +17,8 @@ import pytest
 
 from neardup.errors import InvalidInputError, ReadError, WriteError
 from neardup.files import archives as unpacking
-from neardup.files.archives import ARCHIVE_ENDINGS, ArchiveMember
+from neardup.files.archives import ArchiveMember
+from neardup.files.formats import TAR_ENDINGS
 from neardup.files.inputs import resolve_paths
 from neardup.files.parquet import ParquetSource
 from neardup.files.streams import LocalDestination
@@ -31,7 +32,7 @@ every_kind = pytest.mark.parametrize("ending", ENDINGS)
 
 
 def test_endings__are_all_tried():
-    assert set(ENDINGS) == set(ARCHIVE_ENDINGS)
+    assert set(ENDINGS) == {".zip", *TAR_ENDINGS}
 
 
 @every_kind

@@ -91,6 +91,13 @@ def test_columns__in_memory(data):
     assert "<" in result.kept.column("text").to_pylist()[0]
 
 
+def test_columns__two_collections_in_memory():
+    one, other = ["<p>a b c d e f", "<p>g h i j k l"], ["<p>m n o p q r", "<p>g h i j k l"]
+    read = neardup.ReadOptions(input_format="html")
+    result = neardup.find_pairs(one, against=other, read=read)
+    assert [(row["id_a"], row["id_b"]) for row in result.table.to_pylist()] == [("1", "1")]
+
+
 def test_columns__cut_refuses():
     with pytest.raises(InvalidInputError, match="cannot be cut out of HTML in a column"):
         neardup.cut(["<p>a"], read=neardup.ReadOptions(input_format="html"))

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from neardup.errors import InvalidInputError, MissingExtraError
+from neardup.files import html as module
 from neardup.files.formats import file_source
-from neardup.files.pages import html as module
-from neardup.files.pages.html import as_html
+from neardup.files.html import as_html
 from neardup.files.rows import ColumnNames
 from neardup.options.groups import InputOptions
 from neardup.version import pip_install

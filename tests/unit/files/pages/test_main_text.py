@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.files.pages import html as module
-from neardup.files.pages.html import html_text, main_text
+from neardup.files import html as module
+from neardup.files.html import html_text, main_text
 from neardup.files.plain import UnreadableFileError
 from neardup.options.groups import InputOptions
 from tests.each import each_of

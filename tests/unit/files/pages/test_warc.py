@@ -10,8 +10,8 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.formats import file_source
-from neardup.files.pages.warc import WarcSource
 from neardup.files.rows import ColumnNames
+from neardup.files.warc import WarcSource
 from neardup.options.groups import InputOptions
 from tests.each import each_of
 from tests.warcs import IMAGE, INFO, REQUEST, answer, members, page, record

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.errors import InvalidInputError, InvalidParameterError
-from neardup.outputs.table_rows import TableRows
+from neardup.outputs.tables import TableRows
 from neardup.reports.pairs import read_pairs
 from neardup.reports.review import find_pivot
 from tests.calls import grouped

@@ -9,16 +9,38 @@ from __future__ import annotations
 import codecs
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
 
 from neardup.errors import MissingExtraError
 from neardup.files.encodings import HEAD_BYTES, encoding_by_mark, foreign_kind
-from neardup.files.plain import ExtractedFileSource, UnreadableFileError
-from neardup.files.problems import not_utf8
+from neardup.files.plain import (
+    ExtractedFileSource,
+    ExtractedTexts,
+    UnreadableFileError,
+    extract_texts,
+)
+from neardup.files.problems import Problems, not_utf8
+from neardup.files.rows import (
+    ColumnNames,
+    Mask,
+    ParsedRows,
+    RowBlock,
+    RowWriter,
+    Source,
+    WrappedSource,
+)
 from neardup.files.streams import suffix_below
 from neardup.options.groups import InputOptions
+
+if TYPE_CHECKING:
+    from neardup.files.cuts import Cuts
+    from neardup.files.streams import Buffer, Destination
 
 OPTIONS = frozenset({"encoding", "main_text"})
 """Names of the options that concern the text of a page."""
@@ -28,22 +50,6 @@ MAX_PAGE_BYTES = 1 << 26
 
 MAX_MAIN_BYTES = 1 << 24
 """A longer page has no main text: trafilatura reads some MB a second."""
-
-# A parser makes 600 bytes of an element; its time grows with the square of the depth of elements,
-# and of the attributes of a tag. Pages below the last length are always harmless.
-_MAX_ELEMENTS, _MAX_DEPTH, _MAX_ATTRIBUTES, _HARMLESS_BYTES = 1 << 20, 10_000, 20_000, 100_000
-
-# Elements that the next tag, or nothing, ends.
-_FLAT = frozenset(
-    "area base body br caption col colgroup dd dt embed head hr html img input li link meta "  # noqa: SIM905
-    "optgroup option p param source tbody td tfoot th thead tr track wbr".split()
-)
-_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
-_LONG_TAG = re.compile(rf"<[A-Za-z][^>]{{{2 * _MAX_ATTRIBUTES},}}")
-_QUOTED = re.compile(r"""=[ \t\n\f\r]*(?:"[^"]*"|'[^']*')""")
-_BETWEEN_ATTRIBUTES = str.maketrans("", "", " \t\n\f\r/=")
-
-_HIDDEN = ["[hidden]", "[style*='display:none' i]", "[style*='display: none' i]"]
 
 # Its notes on each page are of no use to a reader of thousands.
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
@@ -108,6 +114,9 @@ def html_text(page: str, options: InputOptions) -> str:
     return main_text(page) if options.main_text else visible_text(page)
 
 
+_HIDDEN = ["[hidden]", "[style*='display:none' i]", "[style*='display: none' i]"]
+
+
 def visible_text(page: str) -> str:
     """Return the visible text of a page, without hidden elements and controls."""
     from resiliparse.extract.html2text import extract_plain_text
@@ -140,6 +149,23 @@ def main_text(page: str) -> str:
     except RecursionError:
         message = "elements are too deep in others for the main text to be found; leave it out"
         raise UnreadableFileError(message) from None
+
+
+# Bounds on hostile pages.
+
+# A parser makes 600 bytes of an element; its time grows with the square of the depth of elements,
+# and of the attributes of a tag. Pages below the last length are always harmless.
+_MAX_ELEMENTS, _MAX_DEPTH, _MAX_ATTRIBUTES, _HARMLESS_BYTES = 1 << 20, 10_000, 20_000, 100_000
+
+# Elements that the next tag, or nothing, ends.
+_FLAT = frozenset(
+    "area base body br caption col colgroup dd dt embed head hr html img input li link meta "  # noqa: SIM905
+    "optgroup option p param source tbody td tfoot th thead tr track wbr".split()
+)
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)")
+_LONG_TAG = re.compile(rf"<[A-Za-z][^>]{{{2 * _MAX_ATTRIBUTES},}}")
+_QUOTED = re.compile(r"""=[ \t\n\f\r]*(?:"[^"]*"|'[^']*')""")
+_BETWEEN_ATTRIBUTES = str.maketrans("", "", " \t\n\f\r/=")
 
 
 def _check_cost(page: str) -> None:
@@ -278,3 +304,125 @@ def as_html(page: bytes) -> bytes:
         parts += (page[done:start], written)
         done = at
     return b"".join([*parts, page[done:]])
+
+
+# Tables whose texts are HTML. Rows are those of the table, and are written back as they are;
+# several columns of the text are joined before they are read as one page.
+
+_KIND = "HTML in a column"
+
+
+class HtmlColumnSource(WrappedSource):
+    """A table whose texts are HTML.
+
+    Parameters
+    ----------
+    table
+        The source of its rows.
+    options
+        Which text of the pages is wanted.
+    """
+
+    def __init__(self, table: Source, options: InputOptions) -> None:
+        need_parser(main_text=options.main_text)
+        super().__init__(table)
+        self.extracts_text, self.uncuttable, self._options = True, _KIND, options
+        # The characters of the table are decoded before there are pages.
+        self.input_options = table.input_options | (OPTIONS - {"encoding"}) | {"input_format"}
+
+    def blocks(self) -> Iterator[RowBlock]:
+        """Read the table from its start."""
+        for block in self.inner.blocks():
+            yield _HtmlBlock(block, self._options, self, self.kept_texts)
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Open a writer of rows of the table."""
+        return _TableRowsWriter(self.inner.writer(folder))
+
+
+class _HtmlBlock(RowBlock):
+    """Rows of a table whose texts are HTML."""
+
+    def __init__(
+        self, rows: RowBlock, options: InputOptions, source: Source, kept: ExtractedTexts | None
+    ) -> None:
+        self.rows, self.numbers, self.end = rows, rows.numbers, rows.end
+        self._options, self._source, self._kept = options, source, kept
+
+    def largest_row(self) -> tuple[int, int]:
+        """Return that of the table."""
+        return self.rows.largest_row()
+
+    def parse(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Parse the named columns, and take the text out of the pages."""
+        parsed = self.rows.parse(columns, select=select, skip_bad=skip_bad)
+        numbers = self.numbers if select is None else self.numbers[select]
+        problems = Problems(numbers, self._source.origin, skip_bad)
+        is_page = parsed.text.is_valid().to_numpy(zero_copy_only=False)
+        pages = parsed.text.filter(pa.array(is_page))
+        texts = extract_texts(
+            (page.as_py() for page in pages),
+            lambda page: html_text(page, self._options),
+            problems,
+            np.flatnonzero(is_page),
+            kept=self._kept,
+            # Several tables in memory have no path.
+            block=(self._source, columns.texts, *self.numbers[:1].tolist()),
+        )
+        is_text = is_page & ~problems.bad
+        places = pa.array(np.cumsum(is_text) - 1, mask=~is_text)
+        rows = ParsedRows(texts.take(places), parsed.id, parsed.order)
+        rows = problems.without_bad_rows(rows)
+        rows.skipped = sorted(rows.skipped + parsed.skipped)
+        return rows
+
+    def to_table(self, select: Mask | None = None) -> pa.Table:
+        """Give all columns as they are in the table."""
+        return self.rows.to_table(select)
+
+    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
+        """Give some columns as they are in the table."""
+        return self.rows.some_columns(names, select)
+
+    def objects(self, names: Sequence[str]) -> pa.Array | None:
+        """Return the rows as JSON, if they are."""
+        return self.rows.objects(names)
+
+    def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
+        """Return columns of the rows that can be read, as they are in the table."""
+        return self.rows.readable_columns(names)
+
+    def json_lines(self) -> list[Buffer] | None:
+        """Return the rows as JSON lines, if the table is of JSON."""
+        return self.rows.json_lines()
+
+    def select(self, rows: Mask | None) -> _HtmlBlock:
+        """Return some of the rows as a block."""
+        return _HtmlBlock(self.rows.select(rows), self._options, self._source, self._kept)
+
+    def with_cuts(self, cuts: Cuts) -> RowBlock:
+        """Return the block itself: no text is cut."""
+        assert not len(cuts)
+        return self
+
+
+class _TableRowsWriter(RowWriter):
+    """Hands rows to a writer of the table that they are of."""
+
+    def __init__(self, writer: RowWriter) -> None:
+        self._writer = writer
+
+    def prepare(self, block: RowBlock, select: Mask) -> Any:
+        """Return the encoded selected rows."""
+        assert isinstance(block, _HtmlBlock)
+        return self._writer.prepare(block.rows, select)
+
+    def append(self, prepared: Any) -> None:
+        """Append encoded rows."""
+        self._writer.append(prepared)
+
+    def close(self) -> None:
+        """Complete the file."""
+        self._writer.close()

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import gzip
 import re
-from dataclasses import dataclass
 from io import BytesIO
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -20,7 +20,7 @@ import pyarrow as pa
 from neardup.errors import InvalidInputError, MissingExtraError, NeardupError
 from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.encodings import BYTE_ORDER_MARK
-from neardup.files.pages.html import MAX_PAGE_BYTES, OPTIONS, decode_page, need_parser, page_text
+from neardup.files.html import MAX_PAGE_BYTES, OPTIONS, decode_page, need_parser, page_text
 from neardup.files.plain import UnreadableFileError, extract_texts
 from neardup.files.problems import Problems, check_columns
 from neardup.files.rawrows import BLOCK_BYTES, RawBlock, RawRows, RawSource
@@ -105,26 +105,18 @@ class WarcSource(RawSource):
             rows: list[bytes] = []
             numbers: list[int] = []
             size = 0
-            for number, record in self._records(stream):
-                row = _page_record(record)
-                if row is None:
-                    continue
-                self._check_length(len(row), number)
-                rows.append(row)
-                numbers.append(number)
-                size += len(row)
-                if size >= self.block_bytes:
-                    yield self._block_of(rows, numbers, stream.position)
+            for number, record in chain(self._records(stream), [(0, None)]):
+                row = None if record is None else _page_record(record)
+                if row is not None:
+                    self._check_length(len(row), number)
+                    rows.append(row)
+                    numbers.append(number)
+                    size += len(row)
+                if rows and (record is None or size >= self.block_bytes):
+                    block = self._block(RawRows.joining(rows, np.array(numbers, np.int64)))
+                    block.end = stream.position
+                    yield block
                     rows, numbers, size = [], [], 0
-            if rows:
-                yield self._block_of(rows, numbers, stream.position)
-
-    def _block_of(self, rows: list[bytes], numbers: list[int], position: int) -> RowBlock:
-        ends = np.cumsum([len(row) for row in rows])
-        starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
-        block = self._block(RawRows(b"".join(rows), starts, ends, np.array(numbers, np.int64)))
-        block.end = position
-        return block
 
     def _records(self, stream: InputStream) -> Iterator[tuple[int, WarcRecord]]:
         """Yield all records with their numbers, counted from 1."""
@@ -174,10 +166,8 @@ class WarcSource(RawSource):
 
     def _first_record(self) -> bytes:
         with self.open() as stream:
-            for _, record in self._records(stream):
-                if _kind(record) == "warcinfo":
-                    return _written(record)
-                break
+            for _, record in islice(self._records(stream), 1):
+                return _written(record) if _kind(record) == "warcinfo" else b""
         return b""
 
 
@@ -285,7 +275,7 @@ class _WarcBlock(RawBlock):
     def _parse(self, raw: RawRows, columns: ColumnNames, *, skip_bad: bool) -> ParsedRows:
         check_columns(columns, _SCHEMA, path=self.path, sample=dict)
         problems = Problems(raw.numbers, self.path, skip_bad)
-        pages = [_Page.of(raw[index]) for index in range(len(raw))]
+        pages = [_Page(raw[index]) for index in range(len(raw))]
         texts = extract_texts(
             pages,
             lambda page: page.text(self._options),
@@ -296,7 +286,7 @@ class _WarcBlock(RawBlock):
         good = ~problems.bad
         others = [page for page, is_good in zip(pages, good, strict=True) if is_good]
         rows = parse_arrow(
-            _table(others, columns.names, texts),
+            _columns_of(others, columns.names, texts),
             raw.numbers[good],
             columns,
             path=self.path,
@@ -309,76 +299,73 @@ class _WarcBlock(RawBlock):
         there = [name for name in dict.fromkeys(names or _SCHEMA.names) if name in _SCHEMA.names]
         has_text = names is None or "text" in names
         texts = self._parse(raw, ColumnNames(), skip_bad=False).text if has_text else None
-        return _table([_Page.of(raw[index]) for index in range(len(raw))], there, texts)
+        return _columns_of([_Page(raw[index]) for index in range(len(raw))], there, texts)
 
 
-@dataclass(frozen=True)
+def _columns_of(pages: list[_Page], names: Sequence[str], texts: pa.Array | None) -> pa.Table:
+    """Return some columns of pages, whose texts are given if they are among them."""
+    columns = {
+        name: texts
+        if name == "text"
+        else pa.array([page.values[name] for page in pages], _SCHEMA.field(name).type)
+        for name in names
+    }
+    return pa.table(columns)
+
+
 class _Page:
-    """A record of a page, whose headers were read.
+    """A record of a page, and its columns but for the text."""
 
-    ``data`` are the bytes of the record, ``values`` the columns without the text; ``fault`` is the
-    reason why its content cannot be decoded.
-    """
-
-    data: bytes
-    record: WarcRecord
-    fault: str | None
-    values: dict[str, str | int | None]
-    charset: str | None
-    is_whole: bool
-
-    @classmethod
-    def of(cls, data: bytes) -> _Page:
-        fault = None
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._fault: str | None = None
         try:
-            record = _parsed(data, "all")
+            self._record = _parsed(data, "all")
         except OSError as error:
-            record, fault = _parsed(data, "none"), str(error)
-        headers, answered = record.headers, record.http_headers
-        content_type = headers.get("Content-Type")
-        language, status = headers.get("WARC-Identified-Content-Language"), None
-        if answered is not None:
-            content_type = answered.get("Content-Type")
-            language = answered.get("Content-Language") or language
-            found = _STATUS.match(answered.status_line or "")
-            status = int(found[1]) if found is not None else None
+            self._record, self._fault = _parsed(data, "none"), str(error)
+        headers, answer = self._record.headers, self._record.http_headers
+        content_type = (headers if answer is None else answer).get("Content-Type") or ""
+        charset = _CHARSET.search(content_type)
+        self._charset = None if charset is None else charset[1]
+        language = headers.get("WARC-Identified-Content-Language")
+        status = None
+        if answer is not None:
+            language = answer.get("Content-Language") or language
+            status = _STATUS.match(answer.status_line or "")
         # Writers of the first version put addresses in angle brackets.
         address = (headers.get("WARC-Target-URI") or "").strip("<>") or None
         record_id = (headers.get("WARC-Record-ID") or "").strip("<>") or None
-        charset = _CHARSET.search(content_type or "")
-        values = {
+        self.values = {
             # A page that was fetched twice has one address and two records.
             "id": record_id or address,
             "url": address,
             "host": _host(address),
-            "status": status,
+            "status": None if status is None else int(status[1]),
             "content_type": _media_type(content_type) or None,
             "language": language or None,
             "date": headers.get("WARC-Date"),
             "record_id": record_id,
         }
-        n_bytes = len(data) - data.index(_END_OF_HEADER) - len(_END_OF_HEADER) - len(_END_OF_RECORD)
-        is_whole = n_bytes == int(headers["Content-Length"] or 0)
-        return cls(data, record, fault, values, None if charset is None else charset[1], is_whole)
 
     def text(self, options: InputOptions) -> str:
         """Return the text of the page."""
-        if not self.is_whole:
+        _, _, content = self._data.partition(_END_OF_HEADER)
+        if len(content) - len(_END_OF_RECORD) != int(self._record.headers["Content-Length"] or 0):
             message = "the file ends within this record; get a full copy"
             raise UnreadableFileError(message)
-        page = self._content()
-        if self.values["content_type"] == "text/plain":
-            return decode_page(page, options.encoding, header=self.charset, is_html=False)
-        is_xml = self.values["content_type"] == "application/xhtml+xml"
-        return page_text(page, options, header=self.charset, is_xml=is_xml)
+        kind, page = self.values["content_type"], self._content()
+        if kind == "text/plain":
+            return decode_page(page, options.encoding, header=self._charset, is_html=False)
+        is_xml = kind == "application/xhtml+xml"
+        return page_text(page, options, header=self._charset, is_xml=is_xml)
 
     def _content(self) -> bytes:
         """Return the decoded page."""
-        fault, content = self.fault, b""
+        fault, content = self._fault, b""
         try:
-            content = self.record.reader.read(MAX_PAGE_BYTES + 1)
+            content = self._record.reader.read(MAX_PAGE_BYTES + 1)
         except OSError as error:
-            fault, content = str(error), _parsed(self.data, "none").reader.read(MAX_PAGE_BYTES + 1)
+            fault, content = str(error), _parsed(self._data, "none").reader.read(MAX_PAGE_BYTES + 1)
         # Some crawlers store a page decoded, below the header with which it was sent.
         if fault is not None and not content.lstrip().startswith(b"<"):
             message = f"the page cannot be decoded ({fault}); leave it out"
@@ -394,17 +381,6 @@ def _parsed(data: bytes, decode: Literal["none", "all"]) -> WarcRecord:
     if _kind(record) == "response":
         record.parse_http(auto_decode=decode, quirks_mode=True, max_header_len=_HEADER_BYTES)
     return record
-
-
-def _table(pages: list[_Page], names: Sequence[str], texts: pa.Array | None) -> pa.Table:
-    """Return some columns of pages, whose texts are given if they are among them."""
-    columns = {
-        name: texts
-        if name == "text"
-        else pa.array([page.values[name] for page in pages], _SCHEMA.field(name).type)
-        for name in names
-    }
-    return pa.table(columns)
 
 
 def _host(address: str | None) -> str | None:

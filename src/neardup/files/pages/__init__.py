@@ -1,1 +1,0 @@
-"""Web pages and crawls: files, columns and records whose text is what a page shows."""
