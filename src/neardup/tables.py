@@ -41,13 +41,13 @@ def places_of_lists(starts: Int64s, sizes: Int64s) -> tuple[Int64s, Int64s]:
 
 
 class Rows:
-    """Columns of one length, which are the fields of the dataclasses that derive from this."""
+    """Base of dataclasses whose fields are columns of one length."""
 
     def __len__(self) -> int:
         return len(next(iter(vars(self).values())))
 
     def take(self, rows: Int64s | Bools | slice) -> Self:
-        """Return some rows: those at these places, or those marked."""
+        """Return the rows at some positions, in a slice, or marked by a mask."""
         return type(self)(*(column[rows] for column in vars(self).values()))
 
     @classmethod
@@ -57,7 +57,7 @@ class Rows:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """Return the rows of some parts, one behind the other."""
+        """Return the rows of all parts in order."""
         if len(parts) == 1:
             return parts[0]
         if not parts:
@@ -66,14 +66,14 @@ class Rows:
         return cls(*map(np.concatenate, columns))
 
     def to_batch(self) -> pa.RecordBatch:
-        """Return them as Arrow has them."""
+        """Return the rows as an Arrow batch."""
         import pyarrow as pa
 
         return pa.RecordBatch.from_pydict(vars(self))
 
     @classmethod
     def of_batches(cls, batches: Sequence[pa.RecordBatch]) -> Self:
-        """Return the rows of some ``to_batch``, one behind the other."""
+        """Restore rows from batches of ``to_batch``, in order."""
         return cls.joined([cls(*(each.to_numpy() for each in batch.columns)) for batch in batches])
 
 
@@ -85,16 +85,15 @@ def _types_of(rows: Any) -> list[type]:
 
 
 TEXT_COLUMNS = ("text", "language")
-"""The columns of texts that wait for others."""
+"""Columns of stored texts."""
 
 
 @dataclass(frozen=True)
 class Texts:
     """UTF-8 text of some documents: ``data`` and ``offsets`` (n + 1). Shares Arrow's memory.
 
-    Documents that are read as bytes may have any; only what takes each byte for itself sees them.
-    ``languages`` are those of programs, as numbers of ``files.encodings`` (n); None of texts that
-    were not read.
+    Documents that are read as bytes may have any bytes. ``languages`` are numbers of programming
+    languages, as in ``files.encodings`` (n); None for texts that were not read from files.
     """
 
     data: Bytes
@@ -106,7 +105,7 @@ class Texts:
 
     @classmethod
     def from_arrow(cls, strings: pa.Array, languages: Bytes | int | None = None) -> Texts:
-        """See an array of strings, or of bytes, as bytes and offsets; a null is an empty text.
+        """View an array of strings or bytes as bytes and offsets; a null is an empty text.
 
         ``languages`` may be one number for all.
         """
@@ -124,32 +123,32 @@ class Texts:
         return cls(np.frombuffer(data_buffer, np.uint8), offsets, languages)
 
     def columns(self) -> dict[str, Any]:
-        """Return texts that were read as columns, of which ``of_columns`` makes them again."""
+        """Return texts with languages as columns for ``of_columns``."""
         return dict(zip(TEXT_COLUMNS, (self.to_arrow(), self.languages), strict=True))
 
     @classmethod
     def of_columns(cls, batch: pa.RecordBatch) -> Texts:
-        """Return the texts that a batch has in columns."""
+        """Restore texts from columns of a batch."""
         text, language = TEXT_COLUMNS
         return cls.from_arrow(batch[text], batch[language].to_numpy())
 
     def to_arrow(self) -> pa.Array:
-        """Give the texts as an Arrow large_string array that shares their memory."""
+        """Return the texts as an Arrow large_string array that shares their memory."""
         import pyarrow as pa
 
         buffers = [None, pa.py_buffer(self.offsets), pa.py_buffer(self.data)]
         return pa.Array.from_buffers(pa.large_string(), len(self), buffers)
 
     def parts(self, documents: Int64s, starts: Int64s, stops: Int64s) -> Texts:
-        """Return parts of texts as texts: of each its document, first byte, and that behind it.
+        """Return parts of texts, given the document, first and last byte (exclusive) of each.
 
-        They are by document and place, and have no byte in common.
+        Parts ascend by document and position, and do not overlap.
         """
         import pyarrow as pa
         import pyarrow.compute as pc
 
         base = self.offsets[documents]
-        # Every second piece is what lies between two parts.
+        # Every second piece lies between two parts.
         edges = np.stack([base + starts, base + stops], axis=1).reshape(-1)
         offsets = np.concatenate([[self.offsets[0]], edges, [self.offsets[-1]]])
         pieces = Texts(self.data, offsets.astype(np.int64)).to_arrow()
@@ -160,7 +159,7 @@ class Texts:
 
     @classmethod
     def joined(cls, *parts: Texts) -> Texts:
-        """Return texts that were read, those of some parts one behind the other."""
+        """Return the texts of all parts in order; all have languages."""
         import pyarrow as pa
 
         batches = [pa.RecordBatch.from_pydict(part.columns()) for part in parts]
@@ -295,10 +294,11 @@ class ShingleSets:
 
 @dataclass(frozen=True)
 class WeightedSets:
-    """Sorted distinct shingle hashes, and what each of them weighs in its document.
+    """Sorted distinct shingle hashes, and the weight of each in its document.
 
-    Document d's are ``values[starts[d] :][: sizes[d]]``, and likewise ``weights``: whole numbers
-    above 0, in units of 2^-20. ``totals`` are their sums, 0 for an empty document.
+    Document d has ``values[starts[d] :][: sizes[d]]``, and its ``weights`` are at the same
+    positions: whole numbers above 0, in units of 2^-20. ``totals`` are their sums, 0 for an empty
+    document.
     """
 
     values: Uint64s
@@ -334,8 +334,7 @@ class KeyLists:
     """Keys by which documents find each other: buckets, or tokens of prefixes.
 
     Document d is found under ``keys[starts[d] : starts[d + 1]]``, which all differ, and looks for
-    others under the first ``n_probed[d]`` of them; ``sizes`` tells how many documents have each
-    key.
+    others under the first ``n_probed[d]`` of them; ``sizes`` are the numbers of documents per key.
     """
 
     starts: Int64s
@@ -346,7 +345,7 @@ class KeyLists:
 
 @dataclass(frozen=True)
 class ScoredPairs(Rows):
-    """Verified pairs of documents, in ascending order, and what each was judged by.
+    """Verified pairs of documents in ascending order, and their scores.
 
     ``scores`` are numbers of common elements, or edits between the two.
     """
@@ -465,12 +464,12 @@ class Assignment:
 
 @dataclass(frozen=True)
 class EarlierKeepers(Rows):
-    """What documents go for in an earlier collection, whose documents all stay.
+    """Keepers of documents in an earlier collection, whose documents all stay.
 
-    ``documents`` are numbers there, -1 for none. ``overlaps`` is what a document has in common with
-    that one, ``sizes`` the number of elements of the set of that one, or its total weight. Nothing
-    else may take those that ``are_settled``: exact copies of it, which ``are_copies``, and copies
-    of a document that went for it before.
+    ``documents`` are numbers of the keepers, -1 for none. ``overlaps`` are the elements that a
+    document and its keeper have in common, ``sizes`` the elements of the keeper, or their weights.
+    Keepers that ``are_settled`` are final: the document is an exact copy (``are_copies``) of the
+    keeper, or of a document that was removed in favour of it.
     """
 
     documents: Int64s
@@ -482,7 +481,7 @@ class EarlierKeepers(Rows):
 
     @classmethod
     def none(cls, n: int) -> EarlierKeepers:
-        """Return those of n documents that have none."""
+        """Return n documents without keepers."""
         numbers: Int64s = np.zeros(n, np.int64)
         nothing = np.zeros(n, np.bool_)
         return cls(numbers - 1, numbers, numbers, np.zeros(n), nothing, nothing)
@@ -509,8 +508,8 @@ class SetSketches:
     """Samples of sets of permuted 64-bit elements; each row ascending, without repeats.
 
     Row d is a sample of a set with ``sizes[d]`` distinct elements, -1 where that is not known
-    exactly; it holds the whole set where it has as many values. ``moduli`` are those of modulo
-    sketches, whose values are all multiples of theirs, and 1 for smallest-s sketches.
+    exactly; it holds the whole set if it has as many values. All values of a modulo sketch are
+    multiples of its item in ``moduli``, which is 1 for smallest-s sketches.
     """
 
     values: Uint64s
@@ -524,7 +523,7 @@ class SetSketches:
 
 @dataclass(frozen=True)
 class Estimates(Rows):
-    """What samples tell of a share, with standard errors and 95 % intervals from low to high.
+    """Estimates of shares from samples, with standard errors and 95 % intervals.
 
     ``n_samples`` is the number of elements that an estimate rests on. Where low equals high the
     whole sets were seen and the value is exact. Without samples the value is NaN.
@@ -537,7 +536,7 @@ class Estimates(Rows):
     n_samples: Int64s
 
     def is_usable(self, min_samples: int = 20) -> Bools:
-        """Mark those that are exact, or rest on enough samples; of fewer, little can be said."""
+        """Return a mask of estimates that are exact or rest on enough samples."""
         usable: Bools = (self.n_samples >= min_samples) | (self.low == self.high)
         return usable
 
@@ -582,8 +581,8 @@ class EditEstimates(Rows):
 
     The distance lies between ``low`` and ``high`` in 95 of 100 cases. ``significances`` are numbers
     of standard deviations by which a pair's signatures are nearer than unrelated ones. A pair that
-    is not ``is_usable`` has too few symbols: its distance and significance are NaN, and its
-    interval is what the lengths alone say.
+    is not ``is_usable`` has too few symbols: its distance and significance are NaN, and only the
+    lengths bound its interval.
     """
 
     distances: Floats

@@ -557,7 +557,7 @@ def count_candidates(lists: KeyLists, keepers: Int32s, n_fixed: int) -> int:
 def join_components(
     documents: CandidateSets, measure: Measure, chosen: Removals, *, progress: Progress = None
 ) -> Removals:
-    """Remove all documents of a component except the first, and those that stay in any case.
+    """Remove all documents of a component except its first and fixed ones.
 
     ``chosen`` are the survivors of the same documents. Documents look under all their keys. The
     similarity of a removed document to its keeper may be below the threshold, even zero.
