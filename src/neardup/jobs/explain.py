@@ -237,7 +237,7 @@ def explain_document(
             note = "shingles were weighed by other documents, so nothing is compared again"
     removal = comparison = other = None
     if row["is_duplicate"]:
-        place = int(outcome.documents.n_gone_before(np.array([number]))[0])
+        place = outcome.documents.n_gone_before(number)
         shown = ShownTexts(outcome, against, runner, removed=[place], keepers=[place])
         pair, removal = shown.removal(place), shown.row(place)
         document, other = pair.first, pair.second
