@@ -7,20 +7,23 @@ from typing import Any
 import neardup
 from neardup.options.documents import (
     ChooseOptions,
+    ClusterOptions,
     CommitOptions,
+    CompareOptions,
     DedupOptions,
     DocumentSchemeOptions,
     DocumentSearchOptions,
+    EstimateOptions,
     ExtractOptions,
     PairOptions,
     ReportOptions,
     ReviewOptions,
     SimilarityOptions,
+    SketchOptions,
 )
 from neardup.options.groups import OpenOptions, RunOptions
 from neardup.options.option import Option, Options
 from neardup.options.passages import AlignSchemeOptions, CutOptions, PassageOptions, SearchOptions
-from neardup.options.sketches import ClusterOptions, CompareOptions, EstimateOptions, SketchOptions
 
 CLASSES: dict[str, type[Options]] = {
     "deduplicate": DedupOptions,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.cli.configuration import is_configurable, key_of
+from neardup.cli.command import is_configurable, key_of
 from tests.commands import COMMANDS
 
 LISTED = "`neardup COMMAND --help` lists them"

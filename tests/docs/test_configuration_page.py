@@ -8,7 +8,7 @@ import re
 import pytest
 
 from neardup.cli import run
-from neardup.cli.configuration import is_configurable
+from neardup.cli.command import is_configurable
 from tests.commands import COMMANDS
 from tests.docs.pages import section
 

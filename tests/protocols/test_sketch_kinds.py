@@ -16,7 +16,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidParameterError, SketchFormatError, SketchMismatchError
 from neardup.options.choices import SketchKindName
-from neardup.options.sketches import SketchOptions
+from neardup.options.documents import SketchOptions
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import list_pairs
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of, make_maker

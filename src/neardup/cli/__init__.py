@@ -24,19 +24,19 @@ _NOTHING = "; nothing was written"
 COMMANDS = {
     "dedup": ("neardup.cli.dedup", "Remove near-duplicate documents, with proof for each removal."),
     "pairs": ("neardup.cli.pairs", "Find all pairs of similar documents, exactly."),
-    "explain": ("neardup.cli.explain", "Say why a document of an output stayed or went."),
+    "explain": ("neardup.cli.compare", "Say why a document of an output stayed or went."),
     "compare": ("neardup.cli.compare", "Tell everything about two texts."),
     "index": ("neardup.cli.index", "Keep documents in an index: build, add, remove."),
     "search": ("neardup.cli.search", "Find what of an index is similar to queries."),
     "align": ("neardup.cli.align", "Find the passages that documents share."),
     "cut": ("neardup.cli.cut", "Cut repeated passages, paragraphs or lines out of texts."),
-    "drop": ("neardup.cli.drop", "Remove the documents that a table names."),
+    "drop": ("neardup.cli.cut", "Remove the documents that a table names."),
     "sketch": ("neardup.cli.sketch", "Make sketches that can be compared elsewhere."),
-    "estimate": ("neardup.cli.estimate", "Compare documents by their sketches alone."),
+    "estimate": ("neardup.cli.sketch", "Compare documents by their sketches alone."),
     "report": ("neardup.cli.report", "Show what was found and why, as one page."),
-    "review": ("neardup.cli.review", "Make a page on which pairs are judged."),
+    "review": ("neardup.cli.report", "Make a page on which pairs are judged."),
     "serve": ("neardup.cli.serve", "Answer over HTTP what indexes hold, with a page for people."),
-    "plan": ("neardup.cli.plan", "Show bands, rows and the S-curve for a threshold."),
+    "plan": ("neardup.cli.dedup", "Show bands, rows and the S-curve for a threshold."),
 }
 
 
@@ -56,7 +56,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        module = importlib.import_module(COMMANDS[cmd_name][0])
+        command: click.Command = getattr(module, cmd_name)
         return command
 
     def resolve_command(

@@ -62,7 +62,7 @@ class AlignCommandOptions(
 
 
 @job_command("align", AlignCommandOptions, INPUTS, epilog=_EPILOG)
-def command(call: Call, inputs: tuple[str, ...]) -> None:
+def align(call: Call, inputs: tuple[str, ...]) -> None:
     """Find all passages that documents share.
 
     INPUT and OTHER are files, folders, globs or URLs, as for `neardup dedup`. The documents of

@@ -21,7 +21,6 @@ from neardup.options.option import Options, no_effect
 from neardup.runs.progress import Display
 
 if TYPE_CHECKING:
-    from neardup.cli.configuration import Setting
     from neardup.engine.engine import Engine
     from neardup.engine.spark.cluster import Cluster
     from neardup.engine.spark.work import SharedWork
@@ -40,28 +39,16 @@ _WITH_TEXTS = ("jsonl", "xlsx")
 _CLOSED_PIPE = 141
 
 
-# Where a context keeps the options that were taken from ``neardup.toml``.
-SETTINGS = "neardup.settings"
-
-
-def settings_taken(ctx: click.Context) -> dict[str, Setting]:
-    """Return the options that the command being run took from ``neardup.toml``."""
-    taken: dict[str, Setting] = ctx.meta.get(SETTINGS, {})
-    return taken
-
-
-def configuration() -> dict[str, Any]:
-    """Return the part of a summary about options that were taken from ``neardup.toml``."""
-    taken = settings_taken(click.get_current_context())
-    return {"configuration": {key: vars(found) for key, found in taken.items()}} if taken else {}
-
-
 class Call:
-    """One run of a command: its options, progress, threads, work folder and printed result."""
+    """One run of a command: its options, progress, threads, work folder and printed result.
 
-    def __init__(self, options: Options) -> None:
+    ``settings`` are the options from ``neardup.toml``, as summaries have them.
+    """
+
+    def __init__(self, options: Options, settings: Mapping[str, Any]) -> None:
         # Each command knows the class of its options.
         self.options: Any = options
+        self.configuration = {"configuration": settings} if settings else {}
         self._shared: SharedWork | None = None
 
     @property
@@ -223,7 +210,7 @@ class Call:
             # Help and tables need no JSON.
             import json
 
-            print_output(json.dumps({**facts, **configuration()}, ensure_ascii=False))
+            print_output(json.dumps({**facts, **self.configuration}, ensure_ascii=False))
         elif not self.is_quiet:
             (print_text or print_output)("\n".join(lines))
 
@@ -412,7 +399,7 @@ class FolderOutput(_Output):
     def write(self, result: Any, **more: Any) -> None:
         """Write a result; ``more`` are other arguments of ``result.write``."""
         call = self._call
-        result.summary |= configuration()
+        result.summary |= call.configuration
         if self._is_streamed:
             from neardup.files.destinations import StandardOutput
             from neardup.runs.disk import note_stream

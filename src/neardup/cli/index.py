@@ -153,7 +153,7 @@ class _IndexGroup(click.Group):
 
 
 @click.group("index", cls=_IndexGroup, epilog=_EPILOG)
-def command() -> None:
+def index() -> None:
     """Keep documents in an index, of passages or of whole documents.
 
     The index is a folder. `neardup search` reads it, `neardup align` one of passages, `neardup
@@ -167,7 +167,7 @@ def _subcommand(
 ) -> Callable[[Callable[..., Any]], JobCommand]:
     def decorate(function: Callable[..., Any]) -> JobCommand:
         made = job_command(name, options, *arguments)(function)
-        command.add_command(made)
+        index.add_command(made)
         return made
 
     return decorate

@@ -49,7 +49,7 @@ class PairCommandOptions(
 
 
 @job_command("pairs", PairCommandOptions, INPUTS, epilog=_EPILOG)
-def command(call: Call, inputs: tuple[str, ...]) -> None:
+def pairs(call: Call, inputs: tuple[str, ...]) -> None:
     """Find all pairs of similar documents, or the most similar.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. OTHER is

@@ -1,11 +1,11 @@
-"""``neardup report``: a page that shows a result."""
+"""``neardup report`` makes a page of a result, ``neardup review`` one to judge pairs."""
 
 from __future__ import annotations
 
 from neardup.cli.call import Call
 from neardup.cli.command import ANY_INPUTS, argument, job_command
 from neardup.options.choices import Data
-from neardup.options.documents import ReportOptions
+from neardup.options.documents import ReportOptions, ReviewOptions
 from neardup.options.groups import AgainstDataOptions, CommandOptions, OutputOptions
 from neardup.options.option import but, option
 
@@ -39,7 +39,7 @@ class ReportCommandOptions(ReportOptions, AgainstDataOptions, OutputOptions, Com
 @job_command(
     "report", ReportCommandOptions, argument("result", "RESULT"), ANY_INPUTS, epilog=_EPILOG
 )
-def command(call: Call, result: str, inputs: tuple[str, ...]) -> None:
+def report(call: Call, result: str, inputs: tuple[str, ...]) -> None:
     """Show a result and its reasons as one HTML page.
 
     RESULT is the output folder of `neardup dedup` or `neardup cut`, or the table of `neardup
@@ -56,3 +56,48 @@ def command(call: Call, result: str, inputs: tuple[str, ...]) -> None:
     given: ReportCommandOptions = call.options
     write = call.print_page if is_standard_output(given.output) else call.write_page
     write(result, inputs, given.part(ReportOptions), make_report)
+
+
+_REVIEW_EPILOG = """\b
+Examples:
+  neardup review pairs.parquet products.csv -o judge.html
+  neardup review links.parquet ours.csv --against theirs.csv --labels labels.csv -o more.html
+"""
+
+
+class ReviewCommandOptions(ReviewOptions, AgainstDataOptions, OutputOptions, CommandOptions):
+    """Options of ``neardup review``."""
+
+    heading = "Input"
+
+    labels: Data | None = option(
+        "Pairs that were judged before; the page begins with them.",
+        default=None,
+        more="A file that a page has handed out. The pairs nearest to their best threshold come "
+        "first.",
+        metavar="FILE",
+    )
+    differs = but(
+        output={"help": "HTML page to create."},
+        against={"help": "The second collection, if the job had one."},
+    )
+
+
+@job_command(
+    "review", ReviewCommandOptions, argument("pairs", "PAIRS"), ANY_INPUTS, epilog=_REVIEW_EPILOG
+)
+def review(call: Call, pairs: str, inputs: tuple[str, ...]) -> None:
+    """Make a page on which people judge pairs: the same, not the same, unsure.
+
+    PAIRS is the table that `neardup pairs`, `estimate` or `search` has written, INPUT the
+    documents of that table, as they were named when it was made: the page shows their columns side
+    by side, with differences marked. Pairs are judged by keys, the least certain first. Judgements
+    stay in the browser until they are downloaded as a CSV file, which --labels of this command and
+    of `neardup report` take.
+
+    The page is one file of HTML that loads nothing and sends nothing.
+    """
+    from neardup.jobs.review import make_review
+
+    given: ReviewCommandOptions = call.options
+    call.write_page(pairs, inputs, given.part(ReviewOptions), make_review)

@@ -86,7 +86,7 @@ class SearchCommandOptions(
     argument("queries", "QUERY...", nargs=-1),
     epilog=_EPILOG,
 )
-def command(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
+def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     """Find the passages or documents in the index DIR that are similar to queries.
 
     QUERY is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. Every

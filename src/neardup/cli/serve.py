@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neardup.cli.call import Call
 from neardup.cli.command import argument, job_command
-from neardup.options.service import ServeOptions
+from neardup.options.groups import ServeOptions
 from neardup.runs.progress import counted
 
 _EPILOG = """\b
@@ -17,7 +17,7 @@ _NEEDED = ("starlette", "uvicorn", "msgspec", "prometheus_client")
 
 
 @job_command("serve", ServeOptions, argument("folders", "DIR...", nargs=-1), epilog=_EPILOG)
-def command(call: Call, folders: tuple[str, ...]) -> None:
+def serve(call: Call, folders: tuple[str, ...]) -> None:
     """Serve indexes over HTTP, with a page for people.
 
     DIR is the folder of an index, under the name of the folder; NAME=DIR gives it another name.

@@ -1,4 +1,4 @@
-"""``neardup sketch``: documents as a few bytes each, to be compared elsewhere."""
+"""``neardup sketch`` makes sketches, ``neardup estimate`` compares them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from neardup.cli import wording
-from neardup.cli.call import Call, hold
-from neardup.cli.command import INPUTS, job_command
-from neardup.cli.wording import describe_ids, list_passed_over
-from neardup.options.groups import CommandOptions, OutputOptions
-from neardup.options.option import but
-from neardup.options.sketches import SketchOptions
+from neardup.cli.call import Call, TableOutput, hold
+from neardup.cli.command import INPUTS, TargetType, argument, job_command
+from neardup.cli.wording import describe_ids, list_passed_over, took
+from neardup.options.choices import Representative
+from neardup.options.documents import ClusterOptions, EstimateOptions, SketchOptions
+from neardup.options.groups import CommandOptions, OutputOptions, TableOptions
+from neardup.options.option import but, no_effect, option
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
     from neardup.files.destinations import Target
+
 
 _EPILOG = """\b
 Examples:
@@ -31,7 +33,7 @@ class SketchCommandOptions(SketchOptions, OutputOptions, CommandOptions):
 
 
 @job_command("sketch", SketchCommandOptions, INPUTS, epilog=_EPILOG)
-def command(call: Call, inputs: tuple[str, ...]) -> None:
+def sketch(call: Call, inputs: tuple[str, ...]) -> None:
     """Make sketches: a few bytes per document that estimate similarities.
 
     INPUT is files, folders, globs, URLs or - for standard input, as for `neardup dedup`. The output
@@ -98,3 +100,124 @@ def _report(summary: Mapping[str, Any], output: Target, size: int) -> list[str]:
     )
     lines += list_passed_over(summary["passed_over"])
     return [*lines, f"written to {output}, {size:,} bytes{each}"]
+
+
+_ESTIMATE_EPILOG = """\b
+Examples:
+  neardup estimate ours.sketches.parquet theirs.sketches.parquet --threshold 0.5 -o shared.csv
+  neardup estimate quotes.parquet books.parquet --measure containment --threshold 0.8 -o in.csv
+  neardup estimate corpus.sketches.parquet --threshold 0.8 -o pairs.parquet
+  neardup estimate pages.sketches.parquet --clusters first --threshold 0.5 -o clusters.csv
+"""
+
+
+class EstimateCommandOptions(EstimateOptions, TableOptions, CommandOptions):
+    """Options of ``neardup estimate``."""
+
+    clusters: Representative | None = option(
+        ClusterOptions.known["representative"],
+        default=None,
+        help="smallest, modulo: write clusters of A instead of pairs.",
+        more="Each document joins the cluster that it resembles most, by its first member or by "
+        "its most popular hashes.",
+    )
+
+
+@job_command(
+    "estimate",
+    EstimateCommandOptions,
+    argument("sketches", "A", type=TargetType()),
+    argument("other", "[B]", type=TargetType(), required=False),
+    epilog=_ESTIMATE_EPILOG,
+)
+def estimate(call: Call, sketches: Any, other: Any) -> None:
+    """Estimate the similarity of documents from their sketches.
+
+    A and B are files of `neardup sketch`, made with the same options; without B the pairs are those
+    within A. Writes id_a, id_b, similarity with its standard error and 95 % interval (low, high);
+    for modulo sketches both containments; for edit sketches the distance with its interval and
+    significance. An estimate is empty if a sketch has fewer than 20 samples. With --threshold every
+    pair whose estimate reaches it is written. For --measure containment a is contained in b.
+
+    With --clusters it writes id, cluster_id, cluster_size and representative_id, the first member.
+    The order of the documents decides; no pair is verified.
+    """
+    from neardup.engine.opening import memory_budget
+    from neardup.jobs.estimate import cluster_files, estimate_files
+
+    given: EstimateCommandOptions = call.options
+    output, budget = TableOutput(call), memory_budget(given.memory)
+    output.check_apart([str(path) for path in (sketches, other) if path is not None])
+    if given.clusters is None:
+        with call.display:
+            options = given.part(EstimateOptions)
+            result = estimate_files(sketches, other, options, call.runner, budget)
+        output.write(result)
+        output.print_result(result.summary, _report_estimates(result.summary, output))
+        return
+    if other is not None:
+        raise no_effect("B", "with clusters", "leave out clusters", "clusters")
+    for name in (*EstimateOptions.known, "workers"):
+        if getattr(given, name) and name not in ("threshold", "memory"):
+            raise no_effect(name, "with clusters", "leave out clusters", "clusters")
+    with call.display:
+        found = cluster_files(
+            sketches, given.threshold or "0.5", given.clusters, call.runner, budget
+        )
+    output.write(found)
+    output.print_result(found.summary, _report_clusters(found.summary, output))
+
+
+def _report_clusters(summary: Mapping[str, Any], output: TableOutput) -> str:
+    return (
+        f"{counted(summary['documents'][0], 'document')}, sketches of kind {summary['kind']}\n"
+        f"{counted(summary['clusters'], 'cluster')} with an estimated similarity >= "
+        f"{summary['threshold']:g}, {summary['single_documents']:,} of a single document, the "
+        f"largest of {summary['largest_cluster']:,}\nwritten to {output} in "
+        f"{took(summary['seconds'])}"
+    )
+
+
+def _report_estimates(summary: Mapping[str, Any], output: TableOutput) -> str:
+    documents = " and ".join(counted(number, "document") for number in summary["documents"])
+    asked = []
+    if summary["threshold"] is not None:
+        # The similarity of a kind has no other name here.
+        name = summary["measure"] if "containment" in summary["measure"] else "similarity"
+        asked.append(f"an estimated {name} >= {summary['threshold']:g}")
+    if summary["super_shingles"] is not None:
+        asked.append(
+            f"at least {summary['super_shingles']} of {summary['bands']} super-shingles in common"
+        )
+    condition = f" with {' and '.join(asked)}" if asked else ""
+    lines = [f"{documents}, sketches of kind {summary['kind']}"]
+    lines.append(f"{counted(summary['pairs'], 'pair')}{condition}")
+    if summary["exact_copies"]:
+        lines[-1] += f", {summary['exact_copies']:,} of exact copies"
+    if summary["short_sketches"]:
+        lines.append(
+            f"{counted(summary['short_sketches'], 'sketch', 'sketches')} of less than 20 symbols, "
+            "of which nothing is estimated: a smaller --compression tells more"
+        )
+    elif summary["unusable_pairs"]:
+        lines.append(
+            f"{counted(summary['unusable_pairs'], 'pair')} of which a sketch has less than 20 "
+            "samples: not enough information; a larger --size, or a smaller --modulus or "
+            "--compression, tells more"
+        )
+    if hint := _hint_estimates(summary):
+        lines.append(hint)
+    return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
+
+
+def _hint_estimates(summary: Mapping[str, Any]) -> str:
+    """Suggest options if no estimate reaches the threshold."""
+    if (
+        summary["pairs"]
+        or summary["threshold"] is None
+        or summary["unusable_pairs"]
+        or summary["short_sketches"]
+        or sum(summary["documents"]) < 2
+    ):
+        return ""
+    return f"no estimate reaches {summary['threshold']:g}: a lower --threshold, or none, shows more"

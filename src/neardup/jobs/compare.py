@@ -26,10 +26,10 @@ from neardup.jobs.compare_result import (
 from neardup.matching.measures import SET_MEASURES, Overlap, WeightedJaccard
 from neardup.matching.verify import score_pairs
 from neardup.options.choices import Number
+from neardup.options.documents import CompareOptions, SketchOptions
 from neardup.options.groups import RunOptions, TextOptions, TokenOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import merge
-from neardup.options.sketches import CompareOptions, SketchOptions
 from neardup.passages.matches import character_spans
 from neardup.runs.runner import Runner
 from neardup.sketches.edit import (

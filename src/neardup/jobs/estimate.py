@@ -17,10 +17,10 @@ from neardup.engine.opening import check_run, memory_budget
 from neardup.errors import InvalidParameterError
 from neardup.matching.join import check_limit
 from neardup.options.choices import EstimatedMeasure, Number, Representative
+from neardup.options.documents import ClusterOptions, EstimateOptions
 from neardup.options.groups import RunOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
-from neardup.options.sketches import ClusterOptions, EstimateOptions
 from neardup.results import TableResult
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner, release_memory

@@ -16,9 +16,9 @@ from neardup.files.inputs import check_effect, passed_over, resolve_inputs
 from neardup.files.passes import ReadingPass, TextBlock, keep_extracted, read_text_block
 from neardup.files.rows import RowBlock, Source
 from neardup.options.choices import Data, Fingerprint, SketchKindName, WindowHash
+from neardup.options.documents import SketchOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
-from neardup.options.sketches import SketchOptions
 from neardup.outputs.tables import write_table
 from neardup.reading.sign import (
     SLICE_BYTES,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import uvicorn
 
 from neardup.errors import NeardupError
-from neardup.options.service import ServeOptions
+from neardup.options.groups import ServeOptions
 from neardup.runs.runner import count_workers
 from neardup.service.application import Service, check_address, make_app
 from neardup.service.bodies import MAX_BODY

@@ -25,9 +25,9 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError, SketchFormatError
 from neardup.files.ids import join_ids
+from neardup.options.documents import SketchOptions
 from neardup.options.groups import DocumentOptions, FingerprintOptions
 from neardup.options.option import no_effect
-from neardup.options.sketches import SketchOptions
 from neardup.sketches.kind import (
     DIGEST_BYTES,
     DamagedColumnError,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.cli.command import all_options
-from neardup.cli.configuration import Setting, find_file, read_settings
+from neardup.cli.command import find_file, read_settings
 from neardup.errors import InvalidInputError
 from neardup.options.groups import ReadingOptions
 from neardup.options.kinds import Text
@@ -24,15 +23,15 @@ def here(tmp_path, monkeypatch):
 )
 def test_repeatable_option__list_or_one_value(here, text, value):
     (here / "neardup.toml").write_text(f"text-column = {text}\n")
-    settings = read_settings(("dedup",), [COLUMNS], find_file(), all_options())
-    assert settings == {"text_column": Setting(value, "neardup.toml")}
+    settings = read_settings(("dedup",), [COLUMNS], find_file())
+    assert settings == {"text_column": value}
 
 
 def test_repeatable_option__each_value_is_checked(here):
     (here / "neardup.toml").write_text("[dedup]\ntext-column = ['a', 1]\n")
     error = "neardup.toml: dedup.text-column must be a string, got 1"
     with pytest.raises(InvalidInputError, match=f"^{error}$"):
-        read_settings(("dedup",), [COLUMNS], find_file(), all_options())
+        read_settings(("dedup",), [COLUMNS], find_file())
 
 
 def test_working_folder_that_is_gone(tmp_path, monkeypatch):
