@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from neardup.outputs.summary_records import DocumentSearchSummary, PassageSummary
     from neardup.reports.page import Report
 
 # Rows of a table, and characters of a value, that a notebook is shown.
@@ -254,7 +253,7 @@ class DocumentSearchResult(TableResult):
     _rows_are = "documents"
 
     matches: pa.Table
-    summary: DocumentSearchSummary
+    summary: dict[str, Any]
 
     @property
     def table(self) -> pa.Table:
@@ -284,7 +283,7 @@ class PassageResult(TableResult):
     """
 
     passages: pa.Table
-    summary: PassageSummary
+    summary: dict[str, Any]
     document_pairs: pa.Table | None = None
     # Ignored text, so that the shares of a page are those of ``document_pairs``.
     _hidden: Any = field(default=None, repr=False, compare=False)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -77,9 +77,6 @@ from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids,
 from neardup.runs.runner import Runner, release_memory
 from neardup.stages.options import columns_of, has_chosen, hints_of_letters, with_warning
 from neardup.tables import Int64s
-
-if TYPE_CHECKING:
-    from neardup.outputs.summary_records import Hint, PassageSummary
 
 # Queries of an alignment, looked up in an index by each task.
 
@@ -188,7 +185,7 @@ class Found:
         pairs = None
         if self.extents is not None:
             pairs = pair_table(self.passages, self._pairs(), self.extents)
-        summary = cast("PassageSummary", self.summary)
+        summary = self.summary
         return PassageResult(self.passages, summary, pairs, self.hidden)
 
     def counts(self, *, is_one: bool) -> dict[str, int]:
@@ -412,7 +409,7 @@ def _align(
     # An invalid marker raises before anything is read.
     placer = Placer(options.place_marker) if options.has_places else None
     start = time.perf_counter()
-    hints: list[Hint] = []
+    hints: list[dict[str, Any]] = []
     read, of_other = read.for_sources(sources), NO_COLUMNS
     if isinstance(other, NewDocuments):
         options = options.but(min_tokens=other.min_tokens)

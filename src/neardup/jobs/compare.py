@@ -61,7 +61,6 @@ from neardup.text.weighting import count_documents, frequency_lists, weighted_se
 
 if TYPE_CHECKING:
     from neardup.options.choices import Occurrences
-    from neardup.outputs.summary_records import CompareSummary
 
 _UNIT = 2**20
 
@@ -441,7 +440,7 @@ def compare_texts(
     a, share_a = find_differences(places[0], [passage.a for passage in passages])
     b, share_b = find_differences(places[1], [passage.b for passage in passages])
     described = _describe(options, makers)
-    summary: CompareSummary = {
+    summary: dict[str, Any] = {
         "passages": len(passages),
         "share_a": share_a,
         "share_b": share_b,

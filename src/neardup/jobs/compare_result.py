@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from neardup.errors import InvalidParameterError
 from neardup.files.destinations import check_file, target_of, write_file
@@ -19,7 +19,6 @@ from neardup.runs.progress import counted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.outputs.summary_records import CompareSummary
 
 Elements = Literal["set", "numbered", "weighted", "characters"]
 Range = tuple[int, int]
@@ -270,9 +269,7 @@ class CompareResult(Result):
     passages: tuple[SharedPassage, ...]
     differences: Differences
     options: dict[str, Any]
-    summary: CompareSummary = field(
-        default_factory=lambda: cast("CompareSummary", {}), compare=False
-    )
+    summary: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def __getitem__(self, key: str | tuple[str, Elements]) -> Measured:
         """Return a measure by name, or by name and elements; the first one for a name.

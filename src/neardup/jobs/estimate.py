@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,10 +37,6 @@ from neardup.sketches.minhash import SuperShingleRule, SuperShingles
 from neardup.sketches.registry import KIND_NAMES, kind_named, kind_of, kinds_with
 from neardup.stages.sketches import Sketches, SketchParts, bytes_to_read, check_same_scheme
 from neardup.tables import Int64s, SetSketches
-
-if TYPE_CHECKING:
-    from neardup.outputs.summary_records import ClusterSummary, EstimateSummary
-
 
 # Maximum number of pairs without a threshold.
 MOST_PAIRS = 20_000_000
@@ -302,7 +298,7 @@ class EstimateResult(TableResult):
     _rows_are = "pairs"
 
     pairs: pa.Table
-    summary: EstimateSummary
+    summary: dict[str, Any]
 
     @property
     def table(self) -> pa.Table:
@@ -434,7 +430,7 @@ def estimate_files(
     asked = _make_question(kind, options)
     found = _find_pairs(sides, asked, runner)
     rule = asked.rule
-    summary: EstimateSummary = {
+    summary: dict[str, Any] = {
         "kind": kind.name,
         "documents": [len(side) for side in sides],
         "short_sketches": found.n_short,
@@ -465,7 +461,7 @@ class ClusterResult(TableResult):
     _rows_are = "documents"
 
     clusters: pa.Table
-    summary: ClusterSummary
+    summary: dict[str, Any]
 
     @property
     def table(self) -> pa.Table:
@@ -599,7 +595,7 @@ def cluster_files(
             "representative_id": ids.take(pa.array(found.representatives[found.clusters])),
         }
     )
-    summary: ClusterSummary = {
+    summary: dict[str, Any] = {
         "kind": kind.name,
         "documents": [len(own)],
         "clusters": len(found),

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -44,10 +44,6 @@ from neardup.sketches.minhash import MinHashScheme
 from neardup.stages.options import columns_of, hints_of_short
 from neardup.stages.sketches import Sketches
 from neardup.tables import Int64s, Signatures
-
-if TYPE_CHECKING:
-    from neardup.outputs.summary_records import DocumentSearchSummary
-
 
 # Sketches that are looked up together, which bounds the results in memory.
 _SKETCHES_AT_ONCE = 1 << 12
@@ -130,7 +126,7 @@ def search_documents(
         else [],
     }
     summary |= describe_ids(columns) | engine.describe_cluster()
-    return DocumentSearchResult(table, cast("DocumentSearchSummary", summary))
+    return DocumentSearchResult(table, summary)
 
 
 def search_sketches(
@@ -172,7 +168,7 @@ def search_sketches(
         "seconds": round(time.perf_counter() - start, 3),
         "hints": [],
     }
-    return DocumentSearchResult(table, cast("DocumentSearchSummary", summary))
+    return DocumentSearchResult(table, summary)
 
 
 def minhash_of(sketches: Sketches, scheme: DocumentScheme, parameter: str) -> MinHashScheme:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,9 +33,6 @@ from neardup.results import (
 from neardup.runs.runner import release_memory
 from neardup.stages.options import columns_of, hints_of_letters
 from neardup.tables import Int64s
-
-if TYPE_CHECKING:
-    from neardup.outputs.summary_records import PassageSummary
 
 
 @dataclass
@@ -134,7 +131,7 @@ def search_passages(
         shingles = index.scheme.shingles
         summary["hints"] = hints_of_letters(shingles, sources, reading.columns, is_of_index=True)
     summary |= describe_ids(reading.columns) | engine.describe_cluster()
-    return PassageResult(table, cast("PassageSummary", summary))
+    return PassageResult(table, summary)
 
 
 def _summary(

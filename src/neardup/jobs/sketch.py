@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -38,9 +38,6 @@ from neardup.sketches.registry import SketchMaker, make_maker
 from neardup.stages.options import hints_of_short, reading_plan, with_warning
 from neardup.stages.sketches import SketchCounts, Sketches, summarise
 from neardup.tables import Texts, Uint64s
-
-if TYPE_CHECKING:
-    from neardup.outputs.summary_records import SketchSummary
 
 
 @dataclass(frozen=True)
@@ -97,7 +94,7 @@ def write_sketches(
     overwrite: bool = False,
     idf_sources: Sequence[Source] | None = None,
     runner: Runner,
-) -> SketchSummary:
+) -> dict[str, Any]:
     """Sketch any number of documents into a file; return the summary of ``sketch_sources``.
 
     Sketches are in a temporary file next to the output until all ids are known, because later ids
@@ -187,10 +184,10 @@ def _prepare(
 
 
 def _complete(
-    summary: SketchSummary, options: SketchOptions, sources: Sequence[Source], plan: ReadingPlan
+    summary: dict[str, Any], options: SketchOptions, sources: Sequence[Source], plan: ReadingPlan
 ) -> None:
     """Complete a summary with skipped inputs and hints."""
-    summary.update(cast("SketchSummary", describe_filtered(sources)))
+    summary.update(describe_filtered(sources))
     n_short = summary["single_shingle_documents"]
     n_documents = summary["documents"]
     summary["hints"] = hints_of_short(n_documents, n_short, plan.shingles, has_preset=False)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from neardup.files.rows import TakeMemory
     from neardup.index.index import OpenIndex
-    from neardup.outputs.summary_records import Filtered
 
 # Documents of an index whose texts are read at once.
 _DOCUMENTS_AT_ONCE = 256
@@ -482,7 +481,7 @@ def rows_where(sources: Inputs, where: str | None) -> Inputs:
     return sources.changed(lambda source: FilteredSource(source, condition))
 
 
-def describe_filtered(*collections: Sequence[Source]) -> Filtered:
+def describe_filtered(*collections: Sequence[Source]) -> dict[str, Any]:
     """Return the condition and the number of rows left out for a summary, if there is one."""
     found = [each for part in collections for each in part if isinstance(each, FilteredSource)]
     if not found:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -44,9 +44,6 @@ from neardup.sketches.minhash import MinHashScheme, WeightedMinHashScheme
 from neardup.text.forms import UNSPACED_BLOCKS
 from neardup.text.shingles import ShingleScheme, shingle_scheme
 from neardup.text.weighting import DocumentFrequencies, WeightedScheme, Weighting
-
-if TYPE_CHECKING:
-    from neardup.outputs.summary_records import Hint
 
 
 def columns_of(options: ReadingOptions) -> ColumnNames:
@@ -338,7 +335,7 @@ def hints_of_short(
     noun: str = "documents",
     has_preset: bool = True,
     is_of_index: bool = False,
-) -> list[Hint]:
+) -> list[dict[str, Any]]:
     """Make a hint if most documents are shorter than a shingle.
 
     ``n_short`` of ``n_documents`` are. Without ``has_preset``, the job has no preset for short
@@ -364,7 +361,7 @@ def hints_of_letters(
     *,
     is_early: bool = False,
     is_of_index: bool = False,
-) -> list[Hint]:
+) -> list[dict[str, Any]]:
     """Make a hint if single letters of scripts without spaces are compared.
 
     It reads the beginnings of some documents. With ``is_early``, the hint is also logged before a
@@ -453,7 +450,7 @@ def with_warning(result: ResultT) -> ResultT:
     return result
 
 
-def _in_python(hint: Hint) -> str:
+def _in_python(hint: Mapping[str, Any]) -> str:
     ways = (", ".join(f"{name}={value!r}" for name, value in way.items()) for way in hint["try"])
     where = "an index with " if hint["index"] else ""
     return f"{hint['message']}; try {where}{' or '.join(ways)}"

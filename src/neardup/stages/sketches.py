@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,10 +32,6 @@ from neardup.sketches import registry
 from neardup.sketches.kind import DIGEST_BYTES
 from neardup.sketches.registry import kind_of
 from neardup.tables import Int64s
-
-if TYPE_CHECKING:
-    from neardup.outputs.summary_records import SketchSummary
-
 
 # Rows, and bytes of a column, that are read at a time.
 _READ_ROWS, _READ_BYTES = 1 << 16, 1 << 20
@@ -143,7 +139,7 @@ def summarise(
     skipped: Sequence[SkippedRow],
     passed_over: Mapping[str, int],
     seconds: Mapping[str, float] | None,
-) -> SketchSummary:
+) -> dict[str, Any]:
     """Return the summary of sketches; with ``seconds``, of newly made ones."""
     summary: dict[str, Any] = {
         "kind": scheme["kind"],
@@ -161,7 +157,7 @@ def summarise(
             "passed_over": dict(passed_over),
             "seconds": dict(seconds),
         }
-    return cast("SketchSummary", summary)
+    return summary
 
 
 @dataclass(frozen=True, repr=False)
@@ -195,7 +191,7 @@ class Sketches(Result):
     seconds: Mapping[str, float] | None = None
     passed_over: Mapping[str, int] = field(default_factory=dict)
     _columns: ColumnNames | None = field(default=None, compare=False)
-    summary: SketchSummary = field(init=False, compare=False)
+    summary: dict[str, Any] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.digests is None:

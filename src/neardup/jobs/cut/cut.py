@@ -46,8 +46,6 @@ from neardup.tables import Bools, Int64s
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.outputs.summary_records import CutSummary
-
 
 def summarise(
     own: Catalogue,
@@ -371,7 +369,7 @@ class CutResult(TwoCollections):
 
     _rows_are = "spans"
 
-    summary: CutSummary
+    summary: dict[str, Any]
 
     def __init__(
         self,

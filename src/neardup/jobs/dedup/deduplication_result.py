@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.jobs.explain import ExplainResult
-    from neardup.outputs.summary_records import DedupSummary
     from neardup.stages.output import ResultOutcome
     from neardup.text.tokenizers import TokenFunction
 
@@ -49,7 +48,7 @@ class DeduplicationResult(TwoCollections):
 
     _rows_are = "removed documents"
 
-    summary: DedupSummary
+    summary: dict[str, Any]
 
     def __init__(
         self,

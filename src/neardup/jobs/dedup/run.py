@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -69,10 +69,6 @@ from neardup.tables import (
     Assignment,
     Removals,
 )
-
-if TYPE_CHECKING:
-    from neardup.outputs.summary_records import File
-
 
 # A deduplication with checked options.
 
@@ -172,7 +168,7 @@ class DedupJob:
         result = deduplicate_sources(engine, self.sources, other)
         if other.state is not None:
             folder = other.state["path"]
-            listed: list[File] = [{"name": Path(folder).name, "origin": folder}]
+            listed: list[dict[str, Any]] = [{"name": Path(folder).name, "origin": folder}]
             if other.index is not None:
                 listed += result.summary["against"]
             result.summary |= {"against_files": 1 + len(self.others), "against": listed}

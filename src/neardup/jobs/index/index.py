@@ -34,7 +34,6 @@ from neardup.stages.selection import as_list_of_ids
 
 if TYPE_CHECKING:
     from neardup.documents.additions import DeniedDocument
-    from neardup.outputs.summary_records import Filtered, Hint
 
 H = TypeVar("H", bound=IndexHandle[Any, Any, Any])
 R = TypeVar("R", bound=RemovalResult)
@@ -61,10 +60,10 @@ class AdditionResult:
     n_short: int | None = None
     skipped: list[SkippedRow] = field(default_factory=list)
     passed_over: dict[str, int] = field(default_factory=dict)
-    filtered: Filtered | None = None
+    filtered: dict[str, Any] | None = None
     seconds: float = 0.0
     _columns: ColumnNames = field(default_factory=ColumnNames)
-    hints: list[Hint] = field(default_factory=list)
+    hints: list[dict[str, Any]] = field(default_factory=list)
     denied: list[DeniedDocument] = field(default_factory=list)
 
     @property
@@ -399,7 +398,7 @@ def add(
     )
 
 
-def _hints(kind: str, added: Addition, sources: Sequence[Source]) -> list[Hint]:
+def _hints(kind: str, added: Addition, sources: Sequence[Source]) -> list[dict[str, Any]]:
     """Make the hints about the first documents of an index."""
     shingles = added.scheme.shingles
     if kind == "documents":

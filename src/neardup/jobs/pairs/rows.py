@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -30,8 +30,6 @@ from neardup.tables import Floats, Int64s, ScoredPairs
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from neardup.outputs.summary_records import PairSummary
 
 
 # Shares of the memory for found rows, and for rows that are being spelled out.
@@ -408,12 +406,12 @@ class PairResult(TableResult):
     _rows_are = "pairs"
 
     counts: FilterCounts
-    summary: PairSummary
+    summary: dict[str, Any]
 
     def __init__(self, rows: Rows, counts: FilterCounts, summary: dict[str, Any]) -> None:
         self._rows = rows
         self.counts = counts
-        self.summary = cast("PairSummary", summary)
+        self.summary = summary
 
     def __len__(self) -> int:
         """Return the number of pairs."""
