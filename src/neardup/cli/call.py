@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from neardup.files.inputs import Inputs
     from neardup.files.rows import Source
     from neardup.options.groups import AgainstOptions
-    from neardup.reports.page import Report
     from neardup.results import TableResult
     from neardup.runs.runner import Runner
     from neardup.runs.work import LastingWork, Workspace
@@ -149,60 +148,8 @@ class Call:
         one = named[0] if len(named) == 1 else named or None
         return resolve_against(one, lambda _: resolve_paths(against, options), options, tokenizer)
 
-    def write_page(
-        self,
-        table: str,
-        inputs: tuple[str, ...],
-        options: AgainstOptions,
-        make: Callable[..., Report],
-    ) -> None:
-        """Write the page that is made of a table and of the collections that it was made of."""
-        from neardup.files.destinations import check_apart, check_outside
-        from neardup.reports.page import check_page_file
-
-        given = self.options
-        output, labels, against = given.output, given.labels, given.against or ()
-        check_page_file(output, overwrite=given.overwrite)
-        hold(output, overwrite=given.overwrite)
-        check_outside(output, table, "result")
-        check_apart(output, [table, *inputs, *against, *([labels] if labels else [])])
-        page = self._make_page(table, inputs, options, make)
-        page.write(output, overwrite=given.overwrite)
-        n_bytes = len(page.html.encode())
-        facts = {"headline": page.headline, "page": str(output), "bytes": n_bytes}
-        written = f"written to {output}, {n_bytes / 1e6:.1f} MB"
-        self.print_result(facts, page.headline, *page.notes, written)
-
-    def print_page(
-        self,
-        table: str,
-        inputs: tuple[str, ...],
-        options: AgainstOptions,
-        make: Callable[..., Report],
-    ) -> None:
-        """Print the headline and the examples of such a page."""
-        page = self._make_page(table, inputs, options, make)
-        text = page.to_text()
-        self.print_result({"headline": page.headline, "text": text}, text)
-
-    def _make_page(
-        self,
-        table: str,
-        inputs: tuple[str, ...],
-        options: AgainstOptions,
-        make: Callable[..., Report],
-    ) -> Report:
-        from neardup.files.inputs import resolve_paths
-
-        own = resolve_paths(inputs, options) if inputs else None
-        other = self.other_sources(options)
-        with self.display:
-            return make(table, own, other, self.options.labels, options, self.runner)
-
-    def print_result(
-        self, facts: Mapping[str, Any], *lines: str, print_text: Callable[[str], None] | None = None
-    ) -> None:
-        """Print a result as JSON or as lines, or nothing if quiet.
+    def print_result(self, facts: Mapping[str, Any], *lines: str, err: bool = False) -> None:
+        """Print a result as JSON or as lines, or nothing if quiet; with ``err`` on standard error.
 
         JSON has the options that were not on the command line.
         """
@@ -212,13 +159,13 @@ class Call:
 
             print_output(json.dumps({**facts, **self.configuration}, ensure_ascii=False))
         elif not self.is_quiet:
-            (print_text or print_output)("\n".join(lines))
+            print_output("\n".join(lines), err=err)
 
 
-def print_output(text: str) -> None:
-    """Print a result on standard output."""
+def print_output(text: str, *, err: bool = False) -> None:
+    """Print a result on standard output, or on standard error."""
     try:
-        click.echo(text)
+        click.echo(text, err=err)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -285,14 +232,7 @@ class _Output:
 
     def print_result(self, facts: Mapping[str, Any], *lines: str) -> None:
         """Print a result: on standard error, if the output is standard output."""
-        self._call.print_result(facts, *lines, print_text=self.print_text)
-
-    def print_text(self, text: str) -> None:
-        """Print a text on the same stream."""
-        if self._is_streamed:
-            click.echo(text, err=True)
-        else:
-            print_output(text)
+        self._call.print_result(facts, *lines, err=self._is_streamed)
 
 
 @contextmanager

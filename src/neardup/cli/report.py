@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from neardup.cli.call import Call
+from typing import TYPE_CHECKING
+
+from neardup.cli.call import Call, hold
 from neardup.cli.command import ANY_INPUTS, argument, job_command
 from neardup.options.choices import Data
 from neardup.options.documents import ReportOptions, ReviewOptions
 from neardup.options.groups import AgainstDataOptions, CommandOptions, OutputOptions
 from neardup.options.option import but, option
+
+if TYPE_CHECKING:
+    from neardup.files.inputs import Inputs
+    from neardup.options.groups import TextAgainstOptions
+    from neardup.reports.page import Report
 
 _EPILOG = """\b
 Examples:
@@ -53,9 +60,17 @@ def report(call: Call, result: str, inputs: tuple[str, ...]) -> None:
     from neardup.files.destinations import is_standard_output
     from neardup.jobs.report import make_report
 
-    given: ReportCommandOptions = call.options
-    write = call.print_page if is_standard_output(given.output) else call.write_page
-    write(result, inputs, given.part(ReportOptions), make_report)
+    if not is_standard_output(call.options.output):
+        _check_page(call, result, inputs)
+    options = call.options.part(ReportOptions)
+    own, other = _sources_of(call, inputs, options)
+    with call.display:
+        page = make_report(result, own, other, call.options.labels, options, call.runner)
+    if not is_standard_output(call.options.output):
+        _write_page(call, page)
+        return
+    text = page.to_text()
+    call.print_result({"headline": page.headline, "text": text}, text)
 
 
 _REVIEW_EPILOG = """\b
@@ -99,5 +114,44 @@ def review(call: Call, pairs: str, inputs: tuple[str, ...]) -> None:
     """
     from neardup.jobs.review import make_review
 
-    given: ReviewCommandOptions = call.options
-    call.write_page(pairs, inputs, given.part(ReviewOptions), make_review)
+    _check_page(call, pairs, inputs)
+    options = call.options.part(ReviewOptions)
+    own, other = _sources_of(call, inputs, options)
+    with call.display:
+        page = make_review(pairs, own, other, call.options.labels, options, call.runner)
+    _write_page(call, page)
+
+
+# Steps of both commands.
+
+
+def _check_page(call: Call, table: str, inputs: tuple[str, ...]) -> None:
+    """Make sure that the page can be written and replaces no input, and hold it."""
+    from neardup.files.destinations import check_apart, check_outside
+    from neardup.reports.page import check_page_file
+
+    given = call.options
+    labels = [given.labels] if given.labels else []
+    check_page_file(given.output, overwrite=given.overwrite)
+    hold(given.output, overwrite=given.overwrite)
+    check_outside(given.output, table, "result")
+    check_apart(given.output, [table, *inputs, *(given.against or ()), *labels])
+
+
+def _sources_of(
+    call: Call, inputs: tuple[str, ...], options: TextAgainstOptions
+) -> tuple[Inputs | None, Inputs | None]:
+    """Return the sources of INPUT and of OTHER."""
+    from neardup.files.inputs import resolve_paths
+
+    own = resolve_paths(inputs, options) if inputs else None
+    return own, call.other_sources(options)
+
+
+def _write_page(call: Call, page: Report) -> None:
+    output = call.options.output
+    page.write(output, overwrite=call.options.overwrite)
+    n_bytes = len(page.html.encode())
+    facts = {"headline": page.headline, "page": str(output), "bytes": n_bytes}
+    written = f"written to {output}, {n_bytes / 1e6:.1f} MB"
+    call.print_result(facts, page.headline, *page.notes, written)

@@ -39,7 +39,6 @@ from neardup.options.kinds import (
     FunctionOrFlag,
     Host,
     Location,
-    OneOf,
     PathOrUrl,
     Seconds,
     Share,
@@ -291,7 +290,7 @@ class FingerprintOptions(Options):
     )
     fingerprint_bits: int | None = option(
         "Bits of a shingle's hash: 32, 40 or 64.",
-        OneOf(numbers=(32, 40, 64)),
+        Whole(only=(32, 40, 64)),
         default=None,
         usual="64",
         more="Among 10,000 shingles two have equal hashes with probability 0.012, 0.000045 or "

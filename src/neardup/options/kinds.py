@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import os
 import re
-from abc import ABC, abstractmethod
 from collections.abc import MappingView, Sequence, Set
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -36,10 +35,9 @@ def _unlike(name: str, expected: str, value: Any) -> InvalidParameterError:
     return InvalidParameterError(f"{name} must be {expected}, got {value!r}")
 
 
-class Kind(ABC):
-    """The type and range of an option's values."""
+class Kind:
+    """The type and range of an option's values; subclasses check a value in ``_read``."""
 
-    @abstractmethod
     def checked(self, name: str, value: Any) -> Any:
         """Return the value, a whole number as a plain ``int``.
 
@@ -48,26 +46,25 @@ class Kind(ABC):
         InvalidParameterError
             If it has the wrong type or is out of range; the message begins with ``name``.
         """
+        return self._read(name, value)
+
+    def _read(self, name: str, value: Any) -> Any:
+        raise NotImplementedError
 
 
 class Number(Kind):
     """A number in any form; one that would take long to read is refused by its length."""
 
     def checked(self, name: str, value: Any) -> Any:
-        """Return the number as ``read`` does."""
+        """Return the number as ``Kind.checked`` does."""
         check_length(name, value)
-        return self.read(name, value)
-
-    @abstractmethod
-    def read(self, name: str, value: Any) -> Any:
-        """Check a number that is not too long; as ``checked``."""
+        return self._read(name, value)
 
 
 class Whole(Number):
     """A whole number from ``least`` to ``most``; messages write that range as ``within``.
 
-    With ``or_none`` also 0. Without ``least`` the range depends on other options, and the job
-    checks it.
+    With ``or_none`` also 0; with ``only`` one of these numbers. Without a range the job checks it.
     """
 
     def __init__(
@@ -77,12 +74,16 @@ class Whole(Number):
         within: str = "",
         *,
         or_none: bool = False,
+        only: tuple[int, ...] = (),
     ) -> None:
         self.least, self.most, self.within, self.or_none = least, most, within, or_none
+        self.only = only
 
-    def read(self, name: str, value: Any) -> Any:
-        """Return the number as a plain ``int``; NumPy's integers are whole numbers too."""
+    def _read(self, name: str, value: Any) -> Any:
         number = _as_int(value)
+        if self.only and number not in self.only:
+            *others, last = map(str, self.only)
+            raise _unlike(name, f"{', '.join(others)} or {last}", value)
         if number is None:
             raise _unlike(name, "a whole number", value)
         if self.least is None or (self.or_none and number == 0):
@@ -100,8 +101,7 @@ class Whole(Number):
 class CountOrPercent(Number):
     """A whole number of 1 or more, or as many percent of something, such as 10%."""
 
-    def read(self, name: str, value: Any) -> Any:
-        """Return the number as a plain ``int``, or the percentage as it was given."""
+    def _read(self, name: str, value: Any) -> Any:
         is_percent = isinstance(value, str) and re.fullmatch(_PERCENT, value) is not None
         if is_percent and 0 < percent_of(value) <= 1:
             return value
@@ -109,26 +109,7 @@ class CountOrPercent(Number):
         if number is None:
             expected = "between 0% and 100%" if is_percent else "a whole number or a percentage"
             raise _unlike(name, f"{expected}, such as 10%", value)
-        if number < 1:
-            message = f"{name} must be at least 1, got {number}"
-            raise InvalidParameterError(message)
-        return number
-
-
-class OneOf(Whole):
-    """One of a few whole numbers."""
-
-    def __init__(self, numbers: tuple[int, ...]) -> None:
-        super().__init__()
-        self.numbers = numbers
-
-    def read(self, name: str, value: Any) -> Any:
-        """Return the number as a plain ``int``."""
-        number = _as_int(value)
-        if number not in self.numbers:
-            *others, last = map(str, self.numbers)
-            raise _unlike(name, f"{', '.join(others)} or {last}", value)
-        return number
+        return Whole(1).checked(name, number)
 
 
 class ByteSize(Number):
@@ -140,8 +121,7 @@ class ByteSize(Number):
     def __init__(self, least: int) -> None:
         self.least = least
 
-    def read(self, name: str, value: Any) -> Any:
-        """Return the number of bytes."""
+    def _read(self, name: str, value: Any) -> Any:
         number = _bytes_in(value) if isinstance(value, str) else _as_int(value)
         if number is None:
             raise _unlike(name, "a size such as 4GB", value)
@@ -158,8 +138,7 @@ class Seconds(Number):
     def __init__(self, least: float) -> None:
         self.least = least
 
-    def read(self, name: str, value: Any) -> Any:
-        """Return the number as a ``float``."""
+    def _read(self, name: str, value: Any) -> Any:
         number = _as_float(value)
         if number is None:
             raise _unlike(name, "a number of seconds", value)
@@ -170,10 +149,9 @@ class Seconds(Number):
 
 
 class Share(Number):
-    """A number in (0, 1], taken as the exact decimal that was typed."""
+    """A number in (0, 1], kept as the exact decimal that was typed."""
 
-    def read(self, name: str, value: Any) -> Any:
-        """Return the number as it was given, so that it is shown so."""
+    def _read(self, name: str, value: Any) -> Any:
         exact_fraction(name, value)
         return value
 
@@ -181,8 +159,7 @@ class Share(Number):
 class ShareOrCount(Kind):
     """A share, or a count where the measure is one: the job checks it with its measure."""
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the value."""
+    def _read(self, name: str, value: Any) -> Any:
         return value
 
 
@@ -193,14 +170,13 @@ class Choice(Kind):
     """
 
     def __init__(self, literal: Any, listed: str = "", **elsewhere: str) -> None:
-        values = _values_of(literal)
-        plain = " or ".join(values) if len(values) == 2 else f"one of {', '.join(values)}"
-        self.values = values
-        self.listed = listed or plain
-        self.elsewhere = elsewhere
+        self.values = _values_of(literal)
+        plain = " or ".join(self.values)
+        if len(self.values) != 2:
+            plain = f"one of {', '.join(self.values)}"
+        self.listed, self.elsewhere = listed or plain, elsewhere
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the value."""
+    def _read(self, name: str, value: Any) -> Any:
         if not isinstance(value, str) or value not in self.values:
             message = f"{name} must be {self.listed}, got {value!r}"
             advice = self.advice(value) if isinstance(value, str) else ""
@@ -215,8 +191,7 @@ class Choice(Kind):
 class Flag(Kind):
     """Yes or no; no unless it is given."""
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the value."""
+    def _read(self, name: str, value: Any) -> Any:
         if not isinstance(value, bool):
             raise _unlike(name, "True or False", value)
         return value
@@ -229,8 +204,7 @@ class Switch(Flag):
 class Text(Kind):
     """A string."""
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the string."""
+    def _read(self, name: str, value: Any) -> Any:
         if not isinstance(value, str):
             raise _unlike(name, "a string", value)
         return value
@@ -243,18 +217,16 @@ class Address(Text):
 class Host(Kind):
     """The name or address of a machine, without a port."""
 
-    def checked(self, name: str, value: Any) -> str:
-        """Return the name."""
+    def _read(self, name: str, value: Any) -> str:
         if not isinstance(value, str) or not re.fullmatch(_HOST, value):
             raise _unlike(name, "the name or address of a machine", value)
         return value
 
 
 class BandShape(Kind):
-    """Numbers of bands and of rows per band: 20x5, or a pair."""
+    """Numbers of bands and of rows per band: 20x5, or a pair; read as a pair."""
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the numbers as a pair."""
+    def _read(self, name: str, value: Any) -> Any:
         numbers = value
         if isinstance(value, str):
             shape = re.fullmatch(r"(\d{1,6})x(\d{1,6})", value)
@@ -268,10 +240,9 @@ class BandShape(Kind):
 
 
 class Columns(Kind):
-    """The name of a column, or several names."""
+    """The name of a column, or several names; a sequence of one is read as the name."""
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the name, also that of a sequence of one, or the names as a tuple."""
+    def _read(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
             return value
         is_names = isinstance(value, Sequence) and all(isinstance(each, str) for each in value)
@@ -289,8 +260,7 @@ class Tokenizer(Kind):
 
     names = ("words", "whitespace", "characters", "lines", "bytes", "code")
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the value."""
+    def _read(self, name: str, value: Any) -> Any:
         is_named = isinstance(value, str | os.PathLike) and (
             value in self.names or str(value).endswith(".json")
         )
@@ -306,8 +276,7 @@ class Tokenizer(Kind):
 class FunctionOrFlag(Kind):
     """Yes, no, or a function, which only Python can hand over."""
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the value."""
+    def _read(self, name: str, value: Any) -> Any:
         if not isinstance(value, bool) and not callable(value):
             raise _unlike(name, "True, False or a function", value)
         return value
@@ -319,8 +288,7 @@ class Location(Kind):
     def __init__(self, is_file: bool = False) -> None:
         self.is_file = is_file
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the path."""
+    def _read(self, name: str, value: Any) -> Any:
         if not isinstance(value, str | os.PathLike):
             raise _unlike(name, "a path", value)
         return value
@@ -333,8 +301,7 @@ class PathOrUrl(Location):
 class Documents(Kind):
     """Documents in any form, or files of them; readers check the rest."""
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the value, which has an order."""
+    def _read(self, name: str, value: Any) -> Any:
         if isinstance(value, Set) and not isinstance(value, MappingView):
             kind = type(value).__name__
             message = (
@@ -348,8 +315,7 @@ class Documents(Kind):
 class Encoding(Kind):
     """The name of an encoding that Python knows and that can be cut into rows."""
 
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the name."""
+    def _read(self, name: str, value: Any) -> Any:
         codec = _codec_of(value)
         if codec is None:
             message = (
@@ -365,6 +331,21 @@ class Encoding(Kind):
             )
             raise InvalidParameterError(message)
         return value
+
+
+class Delimiter(Kind):
+    r"""The separator of CSV fields: one ASCII character; ``\t`` and ``tab`` are a tab."""
+
+    def _read(self, name: str, value: Any) -> Any:
+        found = "\t" if value in ("\\t", "tab") else value
+        is_one = isinstance(found, str) and len(found) == 1 and found.isascii()
+        if not is_one or found in '"\r\n\0':
+            message = (
+                f"{name} must be one ASCII character, such as ';' or '|', or tab; no quote and no "
+                f"line end; got {value!r}"
+            )
+            raise InvalidParameterError(message)
+        return found
 
 
 def _codec_of(value: Any) -> str | None:
@@ -388,22 +369,6 @@ def _has_ascii(codec: str) -> bool:
         return _ASCII.decode(codec) == _ASCII.decode("ascii")
     except UnicodeError:
         return False
-
-
-class Delimiter(Kind):
-    r"""The separator of CSV fields: one ASCII character; ``\t`` and ``tab`` are a tab."""
-
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the character."""
-        found = "\t" if value in ("\\t", "tab") else value
-        is_one = isinstance(found, str) and len(found) == 1 and found.isascii()
-        if not is_one or found in '"\r\n\0':
-            message = (
-                f"{name} must be one ASCII character, such as ';' or '|', or tab; no quote and no "
-                f"line end; got {value!r}"
-            )
-            raise InvalidParameterError(message)
-        return found
 
 
 def percent_of(value: str) -> Fraction:

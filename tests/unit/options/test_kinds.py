@@ -21,7 +21,6 @@ from neardup.options.kinds import (
     Flag,
     FunctionOrFlag,
     Location,
-    OneOf,
     Seconds,
     Share,
     Text,
@@ -63,7 +62,7 @@ LONG = (
     *(b"1" * MILLION, 10**20_000, -(10**20_000), Decimal("0." + "9" * MILLION)),
     *(Fraction(1, 10**20_000), Fraction(10**20_000), "10" * MILLION + "%", "1" * 41 + "GB"),
 )
-NUMBERS = [Whole(1), OneOf(numbers=(1, 2)), CountOrPercent(), ByteSize(1), Seconds(0)]
+NUMBERS = [Whole(1), Whole(only=(1, 2)), CountOrPercent(), ByteSize(1), Seconds(0)]
 
 
 @each_of("kind", [*NUMBERS, Share()], ids=lambda kind: type(kind).__name__)
