@@ -191,7 +191,7 @@ def _report(
         wording.note_empty(sum(summary["empty_documents"]), "in no passage"),
         wording.note_skipped(summary),
         wording.note_marked(summary),
-        _hint(summary, smaller, is_alone=summary["documents"] == [1] and not given.within),
+        _note_nothing(summary, smaller),
         *wording.hints(summary),
     )
     lines += list_passed_over(summary["passed_over"])
@@ -206,22 +206,12 @@ def _say_moved(summary: Mapping[str, Any]) -> str:
     return f", or {recall:.4f} if its words were moved"
 
 
-def _hint(summary: Mapping[str, Any], smaller: str, *, is_alone: bool) -> str:
-    """Suggest options if no passage is shared; ``smaller`` names those for shorter ones."""
-    if not summary["documents"][0] and not summary["skipped_rows"]:
-        return wording.note_no_rows(summary)
-    if not summary["documents"][-1] and not summary["skipped_rows"]:
+def _note_nothing(summary: Mapping[str, Any], smaller: str) -> str:
+    """Describe an empty result; ``smaller`` names the options for shorter passages."""
+    if summary["documents"] == [1] and not summary["passages"]:
+        return "one document alone shares nothing: name others, or give --within"
+    if summary["documents"][-1] == 0 < summary["documents"][0]:
         return "OTHER has no rows, so there was nothing to compare with"
-    if summary["passages"] or 0 in summary["documents"]:
-        return ""
-    if is_alone:
-        return (
-            "one document alone shares nothing: name others, with --against those of another "
-            "collection, or --within for passages that it has twice"
-        )
-    if summary["frequent_windows"]:
-        return "a higher --max-documents finds what more documents share"
-    return (
-        f"nothing is shared: {smaller} finds shorter passages, a lower --threshold less similar "
-        "ones"
-    )
+    more = "a higher --max-documents" if summary["frequent_windows"] else "a lower --threshold"
+    remedy = f"nothing is shared: {smaller} or {more} finds more"
+    return wording.note_nothing(summary, sum(summary["documents"]), summary["passages"], remedy)

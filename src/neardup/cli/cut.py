@@ -133,7 +133,11 @@ def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
     lines += wording.describe_preset(summary)
     lines += describe_ids(summary)
     skipped = wording.note_skipped(summary, has_folder=True)
-    said = (skipped, _hint(summary), *wording.hints(summary))
+    remedy = ""
+    if "min_tokens" in summary:
+        remedy = f"nothing is repeated: a smaller --min-tokens finds shorter {summary['unit']}"
+    nothing = wording.note_nothing(summary, summary["documents_in"], summary["spans"], remedy)
+    said = (skipped, nothing, *wording.hints(summary))
     return "\n".join(lines + wording.ending(summary, output, *said))
 
 
@@ -142,20 +146,6 @@ def _excerpt(text: str) -> str:
     words = "".join(mark if mark.isprintable() else " " for mark in text).split()
     line = " ".join(words)
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
-
-
-def _hint(summary: Mapping[str, Any]) -> str:
-    """Suggest options if nothing was repeated."""
-    if not summary["documents_in"]:
-        return "" if summary["skipped_rows"] else wording.note_no_rows(summary)
-    if summary["spans"] or "min_tokens" not in summary:
-        return ""
-    looser = "" if summary["exact"] else ", a lower --threshold less similar ones"
-    exactly = "; without --exact similar ones are found, too" if summary["exact"] else ""
-    return (
-        f"nothing is repeated: a smaller --min-tokens finds shorter {summary['unit']}"
-        f"{looser}{exactly}"
-    )
 
 
 _DROP_EPILOG = """\b
@@ -225,16 +215,12 @@ def _report_drop(summary: Mapping[str, Any], output: FolderOutput) -> str:
         named = counted(summary["missing_documents"], "named document")
         lines.append(f"{named} not there")
     skipped = wording.note_skipped(summary, has_folder=True)
-    return "\n".join(lines + wording.ending(summary, output, skipped, _hint_drop(summary)))
-
-
-def _hint_drop(summary: Mapping[str, Any]) -> str:
-    """Suggest options if no document is removed."""
-    if summary["documents_removed"]:
-        return ""
-    if not summary["named_documents"]:
-        return "the table of --named-in has no rows, so nothing is named, and all documents stay"
-    return (
+    remedy = (
         "no document has one of these ids: give INPUT and --id-column as when the ids were made, "
         "or choose another --column"
     )
+    if not summary["named_documents"]:
+        remedy = "the table of --named-in has no rows, so nothing is named, and all documents stay"
+    n_removed = summary["documents_removed"]
+    nothing = wording.note_nothing(summary, summary["documents_in"], n_removed, remedy)
+    return "\n".join(lines + wording.ending(summary, output, skipped, nothing))

@@ -14,13 +14,7 @@ from neardup.cli import wording
 from neardup.cli.call import Call, FolderOutput
 from neardup.cli.command import INPUTS, job_command
 from neardup.cli.wording import (
-    LONG_TEXT,
-    PASSAGES,
-    SHORTER_SHINGLES,
-    are_most,
-    are_of_few_tokens,
     describe_bands,
-    describe_few_tokens,
     describe_ids,
     describe_weights,
     list_passed_over,
@@ -49,8 +43,9 @@ if TYPE_CHECKING:
     from neardup.matching.measures import Measure
 
 
-_MOST_IN_COMMON = (
-    "`neardup pairs --measure max-containment --top 20` lists the pairs that have most in common"
+_NOTHING = (
+    "nothing is similar: a lower --threshold or a smaller --ngram finds more, `neardup align` "
+    "finds the passages that texts share"
 )
 _EPILOG = """\b
 Examples:
@@ -201,8 +196,13 @@ def _report(
         wording.note_empty(summary["empty_documents"], "kept"),
         wording.note_short(summary["short_documents"], scheme["ngram"]),
         wording.note_skipped(summary, has_folder=True),
-        # Hints name options that an index has decided.
-        _hint(summary) if index is None else "",
+        wording.note_nothing(
+            summary,
+            summary["documents_in"] + summary["against_documents"],
+            # An index has decided the options that find more.
+            summary["documents_removed"] if index is None else 1,
+            _NOTHING,
+        ),
         *wording.hints(summary),
     )
     lines += list_passed_over(summary["passed_over"])
@@ -234,33 +234,6 @@ def _audit(audit: dict[str, Any]) -> str:
         f"(95 % confidence: {low:.4f} to {high:.4f}); {audit['kept_although_similar']:,} of them "
         "kept beside a similar one"
     )
-
-
-def _hint(summary: Mapping[str, Any]) -> str:
-    """Suggest options if nothing was removed, or only copies of short texts."""
-    if not summary["documents_in"] and not summary["skipped_rows"]:
-        return wording.note_no_rows(summary)
-    n_filled = summary["documents_in"] - summary["empty_documents"]
-    if (
-        summary["documents_removed"] > summary["exact_copies"]
-        or n_filled + summary["against_documents"] < 2
-        or are_most(summary["short_documents"], summary["documents_in"])
-    ):
-        return ""
-    # Copies have one content, and shorter texts their own note.
-    n_unlike = summary["documents_kept"] - summary["short_documents"] - summary["empty_documents"]
-    if are_of_few_tokens(summary, n_filled) and n_unlike + summary["against_documents"] > 1:
-        return describe_few_tokens(summary, SHORTER_SHINGLES)
-    if summary["documents_removed"]:
-        return ""
-    remedies = []
-    if summary["candidates"]:
-        remedies.append("a lower --threshold counts more documents as similar")
-    if summary["tokens"] >= LONG_TEXT * n_filled:
-        remedies += [PASSAGES, _MOST_IN_COMMON]
-    if not remedies:
-        return ""
-    return f"no two texts are as similar as {summary['threshold']:g}: {'; '.join(remedies)}"
 
 
 # With --pairs: documents decided by pairs that were found before.

@@ -10,13 +10,7 @@ from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import INPUTS, job_command
 from neardup.cli.wording import (
-    LONG_TEXT,
-    PASSAGES,
-    SHORT_TEXTS_OF_PAIRS,
-    are_most,
-    are_of_few_tokens,
     describe_bands,
-    describe_few_tokens,
     describe_ids,
     describe_weights,
     warn_of_recall,
@@ -30,6 +24,10 @@ from neardup.options.groups import (
 )
 from neardup.runs.progress import counted
 
+_NOTHING = (
+    "nothing is similar: a lower --threshold or a smaller --ngram finds more, --top 20 without a "
+    "threshold the most similar pairs"
+)
 _EPILOG = """\b
 Examples:
   neardup pairs records.csv --text-column title --preset titles -o pairs.csv
@@ -100,6 +98,7 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
     lines += wording.describe_preset(summary)
     lines += describe_ids(summary)
     ngram = summary["scheme"].get("ngram", 1)
+    n_documents = sum(summary["documents"]) if summary["documents"][0] else 0
     # Two of one shingle each are at a Hamming distance of 2.
     n_short = 0 if summary["measure"] == "hamming" else summary["short_documents"]
     lines += wording.ending(
@@ -109,7 +108,7 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
         wording.note_short(n_short, ngram),
         wording.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
         wording.note_skipped(summary),
-        _hint(summary),
+        wording.note_nothing(summary, n_documents, summary["pairs"], _NOTHING),
         *wording.hints(summary),
     )
     return "\n".join(lines)
@@ -140,47 +139,3 @@ def _condition(summary: Mapping[str, Any]) -> str:
     if "one_to_one" in summary:
         condition += f", one to one of {summary['similar_pairs']:,}"
     return condition
-
-
-def _hint(summary: Mapping[str, Any]) -> str:
-    """Suggest options if there is no pair."""
-    if not summary["documents"][0] and not summary["skipped_rows"]:
-        return wording.note_no_rows(summary)
-    n_documents = sum(summary["documents"])
-    n_filled = n_documents - summary["empty_documents"]
-    if (
-        summary["pairs"]
-        or n_filled < 2
-        or 0 in summary["documents"]
-        or are_most(summary["short_documents"], n_documents)
-    ):
-        return ""
-    if "top" in summary:
-        return _hint_for_top(summary)
-    if summary["measure"] == "hamming":
-        return "a larger --max-distance finds pairs that are further apart"
-    if summary["measure"] in ("containment", "max-containment", "edit", "overlap"):
-        return "--top 20 without a threshold lists the pairs that come nearest"
-    if are_of_few_tokens(summary, n_filled):
-        return describe_few_tokens(summary, SHORT_TEXTS_OF_PAIRS)
-    if summary["tokens"] < LONG_TEXT * n_filled:
-        return "--top 20 lists the most similar pairs, whatever their similarity"
-    return (
-        "no two texts are that similar as a whole: --measure max-containment --top 20 lists the "
-        f"pairs that have most in common; {PASSAGES}"
-    )
-
-
-def _hint_for_top(summary: Mapping[str, Any]) -> str:
-    """Suggest options if even the most similar pair shares no shingle."""
-    if summary["measure"] == "hamming":
-        return "a larger --max-distance finds pairs that are further apart"
-    if summary["threshold"] is not None or summary.get("max_distance") is not None:
-        return "without --threshold and --max-distance --top lists whatever pairs come nearest"
-    ngram = summary["scheme"].get("ngram", 1)
-    if ngram == 1:
-        return ""
-    return (
-        f"no two texts have {ngram} tokens in a row in common: a smaller --ngram or --tokenizer "
-        "characters compares more loosely"
-    )

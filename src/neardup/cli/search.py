@@ -12,7 +12,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import argument, job_command
-from neardup.cli.wording import are_most, describe_ids, describe_recall, list_passed_over
+from neardup.cli.wording import describe_ids, describe_recall, list_passed_over
 from neardup.options.choices import Number, PassageMeasure, PassagePresetName
 from neardup.options.documents import DocumentSearchOptions, MostOptions
 from neardup.options.groups import (
@@ -193,7 +193,7 @@ def _report_documents(summary: Mapping[str, Any], n_documents: int) -> list[str]
     lines += wording.lines(
         wording.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries"),
         wording.note_skipped(summary),
-        _note_no_rows(summary) or _note_no_documents(n_documents),
+        _note_nothing(summary, n_documents),
         *wording.hints(summary),
     )
     return lines + list_passed_over(summary["passed_over"])
@@ -225,33 +225,21 @@ def _report(summary: Mapping[str, Any], min_tokens: int, n_documents: int) -> li
         wording.note_empty(n_empty, "similar to nothing", "query", "queries"),
         wording.note_skipped(summary),
         wording.note_marked(summary),
-        _hint(summary, n_documents),
+        _note_nothing(
+            summary,
+            n_documents,
+            "queries are looked for as a whole: a lower --threshold finds less similar passages, "
+            "`neardup align` parts of queries",
+        ),
         *wording.hints(summary),
     )
     return lines + list_passed_over(summary["passed_over"])
 
 
-def _hint(summary: Mapping[str, Any], n_documents: int) -> str:
-    """Suggest options if no query is found in an index of ``n_documents``."""
-    n_queries = summary["queries"]
-    n_short = summary["short_queries"] + summary["empty_queries"]
-    if not n_queries or not n_documents:
-        return _note_no_rows(summary) or _note_no_documents(n_documents)
-    if summary["passages"] or are_most(n_short, n_queries):
-        return ""
-    return (
-        "queries are looked for as a whole: a lower --threshold finds less similar passages, "
-        "`neardup align` parts of queries"
-    )
-
-
-def _note_no_rows(summary: Mapping[str, Any]) -> str:
-    """Describe missing queries; empty if there was one, or only bad rows."""
-    if summary["queries"] or summary["skipped_rows"]:
-        return ""
-    return "QUERY has no rows, so there was nothing to look for"
-
-
-def _note_no_documents(n_documents: int) -> str:
-    """Describe an index without documents; empty if it has some."""
-    return "" if n_documents else "DIR has no documents; `neardup index add` adds some"
+def _note_nothing(summary: Mapping[str, Any], n_documents: int, remedy: str = "") -> str:
+    """Describe an empty result of a search in an index of ``n_documents``."""
+    if not summary["queries"]:
+        return "" if summary["skipped_rows"] else "QUERY has no rows, so there was nothing to find"
+    if not n_documents:
+        return "DIR has no documents; `neardup index add` adds some"
+    return "" if summary["found_queries"] else remedy

@@ -205,19 +205,6 @@ def _report_estimates(summary: Mapping[str, Any], output: TableOutput) -> str:
             "samples: not enough information; a larger --size, or a smaller --modulus or "
             "--compression, tells more"
         )
-    if hint := _hint_estimates(summary):
-        lines.append(hint)
+    elif not summary["pairs"] and summary["threshold"] is not None:
+        lines.append("nothing is similar: a lower --threshold, or none, shows more")
     return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
-
-
-def _hint_estimates(summary: Mapping[str, Any]) -> str:
-    """Suggest options if no estimate reaches the threshold."""
-    if (
-        summary["pairs"]
-        or summary["threshold"] is None
-        or summary["unusable_pairs"]
-        or summary["short_sketches"]
-        or sum(summary["documents"]) < 2
-    ):
-        return ""
-    return f"no estimate reaches {summary['threshold']:g}: a lower --threshold, or none, shows more"

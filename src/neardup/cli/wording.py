@@ -144,12 +144,6 @@ def _shown(name: str | None) -> str:
 #
 # Each is one line, and there only if it concerns a document.
 
-# Options that compare texts with fewer tokens than a shingle.
-SHORTER_SHINGLES = "a smaller --ngram or --tokenizer characters compares short texts"
-SHORT_TEXTS_OF_PAIRS = (
-    "a smaller --ngram, --tokenizer characters or --max-distance compares short texts"
-)
-
 
 def note_empty(n_documents: int, fate: str, one: str = "document", many: str | None = None) -> str:
     """Describe documents without tokens, and their ``fate``; empty if there are none."""
@@ -219,16 +213,14 @@ def note_outside(n_documents: int, columns: Sequence[str]) -> str:
     return f"{counted(n_documents, 'document')} without a value in {named}, compared with none"
 
 
-def are_most(n_some: int, n_all: int) -> bool:
-    """Return whether some documents are more than half of all."""
-    return 2 * n_some > n_all
-
-
-def note_no_rows(summary: Mapping[str, Any]) -> str:
-    """Describe inputs without rows; empty if a condition left rows out."""
-    if summary.get("filtered_rows"):
+def note_nothing(summary: Mapping[str, Any], n_documents: int, n_found: int, remedy: str) -> str:
+    """Describe an empty result and what finds more; empty if something was found."""
+    if n_found or n_documents == 1:
         return ""
-    return "INPUT has no rows, so there was nothing to compare"
+    if n_documents:
+        return remedy
+    is_left_out = summary["skipped_rows"] or summary.get("filtered_rows")
+    return "" if is_left_out else "INPUT has no rows, so there was nothing to compare"
 
 
 def note_skipped(summary: Mapping[str, Any], *, has_folder: bool = False) -> str:
@@ -261,27 +253,3 @@ def ending(summary: Mapping[str, Any], output: object, *notes: str) -> list[str]
     """Return the last lines of a report: notes, files passed over, output."""
     written = f"written to {output} in {took(summary['seconds'])}"
     return [*lines(*notes), *list_passed_over(summary["passed_over"]), written]
-
-
-# Suggestions for an empty result, by counts of the job: a line that names an option; empty if the
-# result is not, or if a note has the reason.
-
-# From so many tokens on, texts may well share a passage without being alike as a whole.
-LONG_TEXT = 100
-PASSAGES = "`neardup align` finds the passages that texts share"
-
-
-def are_of_few_tokens(summary: Mapping[str, Any], n_filled: int) -> bool:
-    """Return whether texts have fewer tokens than two shingles, in the mean."""
-    # Of fewer tokens than two shingles, one in the middle is in all shingles.
-    ngram: int = summary["scheme"].get("ngram", 1)
-    return ngram > 1 and summary["tokens"] < 2 * ngram * n_filled
-
-
-def describe_few_tokens(summary: Mapping[str, Any], remedy: str) -> str:
-    """Describe texts of few tokens, and a remedy."""
-    ngram = summary["scheme"]["ngram"]
-    return (
-        f"texts have fewer than {2 * ngram} tokens in the mean, where one other token can change "
-        f"all {ngram}-grams: {remedy}"
-    )
