@@ -114,7 +114,7 @@ def test_compare__standard_input(run, fails, monkeypatch):
     error = "only one of the two texts can be standard input; name a file for the other"
     fails("compare", "-", "-", error=error)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"ab\xff")))
-    error = f"standard input: not valid UTF-8 at byte 3 of the text{CP1252}"
+    error = f"standard input, row 1: not valid UTF-8 at byte 3 of column 'text'{CP1252}"
     fails("compare", "-", "a.txt", error=error)
 
 
@@ -146,7 +146,7 @@ def test_compare__input_that_cannot_be_read(fails, write_file, here):
         "compare",
         "bad.txt",
         "a.txt",
-        error=f"bad.txt: not valid UTF-8 at byte 3 of the text{CP1252}",
+        error=f"bad.txt, row 1: not valid UTF-8 at byte 3 of column 'text'{CP1252}",
     )
     arguments = ("compare", "a.txt", "bad.txt", "--report", "c.html")
-    fails(*arguments, error=f"bad.txt: not valid UTF-8 at byte 3 of the text{CP1252}")
+    fails(*arguments, error=f"bad.txt, row 1: not valid UTF-8 at byte 3 of column 'text'{CP1252}")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from neardup.cli.call import Call, hold
 from neardup.cli.command import argument, job_command
@@ -14,16 +13,11 @@ from neardup.options.kinds import Encoding, PathOrUrl
 from neardup.options.option import but, option
 
 _STANDARD_INPUT = "-"
-_READ_BYTES = 1 << 24
 _OF_ROWS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 # Formats of files with one document, by the endings of their names.
 _OF_DOCUMENTS = ("docx", "odt", "epub", "pdf")
-# The first bytes of such files.
-_DOCUMENT_BEGINNINGS = (b"%PDF-", b"PK\x03\x04")
 # Options of measures and estimates that only --all prints, in JSON and on the page.
 _OF_ESTIMATES = ("tf", "idf", "num_perm", "size", "compression")
-if TYPE_CHECKING:
-    from neardup.files.formats import FileFormat
 
 _EPILOG = """\b
 Examples:
@@ -136,56 +130,21 @@ def _check_text(location: str) -> None:
 
 def _read_text(location: str, encoding: str | None) -> str:
     """Read a document, another file, or standard input, as one text."""
-    from neardup.files.formats import format_of
-
-    found = None if location == _STANDARD_INPUT else format_of(location)
-    if found is not None and found.name in _OF_DOCUMENTS:
-        return _read_document(found, location, encoding)
-    return _read_encoded(location, encoding)
-
-
-def _read_document(known: FileFormat, location: str, encoding: str | None) -> str:
-    """Read a file whose text is extracted."""
-    from neardup.files.inputs import check_effect
+    from neardup.files.formats import file_source, format_of
+    from neardup.files.inputs import check_effect, resolve_paths
     from neardup.files.rows import ColumnNames
     from neardup.options.groups import InputOptions
 
-    options = InputOptions(encoding=encoding)
-    source = known.open(location, location, options)
-    check_effect(options, [source])
-    [block] = source.blocks()
-    [text] = block.parse(ColumnNames()).text.to_pylist()
-    return str(text)
-
-
-def _read_encoded(location: str, encoding: str | None) -> str:
-    """Read text itself."""
-    from neardup.errors import InvalidInputError
-    from neardup.files.encodings import HEAD_BYTES, encoding_of, foreign_kind
-    from neardup.files.problems import not_decodable
-    from neardup.files.streams import InputStream, compression_of, read_blocks, reading
-
-    name = location
+    known = None if location == _STANDARD_INPUT else format_of(location)
+    is_document = known is not None and known.name in _OF_DOCUMENTS
+    options = InputOptions(input_format="auto" if is_document else "text", encoding=encoding)
     if location == _STANDARD_INPUT:
-        name = "standard input"
-        with reading(name):
-            data = sys.stdin.buffer.read()
+        [source] = resolve_paths([location], options)
     else:
-        with InputStream(location, compression_of(location)) as stream:
-            data = b"".join(read_blocks(stream, _READ_BYTES))
-    found = encoding_of(encoding, lambda: data)
-    try:
-        return data.removeprefix(found.mark).decode(found.codec)
-    except UnicodeDecodeError as error:
-        foreign = foreign_kind(data[:HEAD_BYTES]) if encoding is None else None
-        if foreign and data.startswith(_DOCUMENT_BEGINNINGS):
-            what = foreign.partition(", not text;")[0]
-            foreign = (
-                f"{what}, not text; documents are read from files whose names end in .docx, .odt, "
-                ".epub or .pdf"
-            )
-        reason = foreign or not_decodable(error, found.codec, "the text")
-        raise InvalidInputError(reason, path=name) from None
+        source = file_source(location, location, options)
+    check_effect(options, [source])
+    texts = [block.parse(ColumnNames()).text for block in source.blocks()]
+    return str(texts[0][0].as_py()) if texts else ""
 
 
 _EXPLAIN_EPILOG = """\b
