@@ -139,8 +139,8 @@ class Options:
     ----------
     known
         The options by name: those of the class first, then the inherited ones.
-    own
-        Names of the options that the class itself declares or changes.
+    changes
+        Fields of options that the class itself declares or changes, by name.
     differs
         Changes of the help, range or default of inherited options, by name.
     heading
@@ -149,8 +149,8 @@ class Options:
         Names of options that the command line does not have.
     """
 
-    known: ClassVar[Mapping[str, Option]] = {}
-    own: ClassVar[frozenset[str]] = frozenset()
+    known: ClassVar[dict[str, Option]] = {}
+    changes: ClassVar[dict[str, dict[str, Any]]] = {}
     differs: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     heading: ClassVar[str] = ""
     in_python: ClassVar[frozenset[str]] = frozenset()
@@ -158,29 +158,30 @@ class Options:
 
     def __init_subclass__(cls) -> None:
         inherited = dict.fromkeys(name for base in cls.__bases__ for name in _known(base))
-        known = {name: _nearest(cls, name) for name in inherited}
-        declared = []
+        cls.changes = {}
         for name, annotation in _annotations(cls).items():
             value = vars(cls).get(name)
             if isinstance(value, Option):
                 # A kind that was not given follows from the type.
                 kind = _kind_of(annotation) if type(value.kind) is Documents else value.kind
-                heading = known[name].heading if name in known else cls.heading
-                changes = {"name": name, "kind": kind, "type": annotation, "heading": heading}
-                known[name] = value.but(**changes)
-            elif name in known:
+                change = {**vars(value), "name": name, "kind": kind, "type": annotation}
+                change["heading"] = cls.heading
+                if name in inherited:
+                    # It stays below the heading of the class that declared it first.
+                    del change["heading"]
+                cls.changes[name] = change
+            elif name in inherited:
                 # Another default, or a narrower type.
-                usual = known[name].usual if value is None else ""
-                known[name] = known[name].but(default=value, type=annotation, usual=usual)
-            else:
-                continue
-            declared.append(name)
-        changed = vars(cls).get("differs", {})
-        for name, changes in changed.items():
-            known[name] = known[name].but(**changes)
-        added = [name for name in declared if name not in inherited]
-        cls.known = {name: known[name] for name in (*added, *inherited)}
-        cls.own = frozenset([*declared, *changed])
+                cls.changes[name] = {"default": value, "type": annotation}
+                if value is not None:
+                    cls.changes[name]["usual"] = ""
+        added = dict.fromkeys(name for name in cls.changes if name not in inherited)
+        for name, change in vars(cls).get("differs", {}).items():
+            cls.changes[name] = {**cls.changes.get(name, {}), **change}
+        cls.known = {name: Option("") for name in (*added, *inherited)}
+        for base in reversed(cls.__mro__):
+            for name, change in vars(base).get("changes", {}).items():
+                cls.known[name] = cls.known[name].but(**change)
 
     def __init__(self, **given: Any) -> None:
         known = self.known
@@ -283,11 +284,6 @@ def _annotations(cls: type) -> dict[str, Any]:
 def _known(base: type) -> Mapping[str, Option]:
     known: Mapping[str, Option] = getattr(base, "known", {})
     return known
-
-
-def _nearest(cls: type, name: str) -> Option:
-    """Return an option as the nearest class that ``cls`` extends declares or changes it."""
-    return next(_known(base)[name] for base in cls.__mro__[1:] if name in vars(base).get("own", ()))
 
 
 def _kind_of(annotation: Any) -> Kind:
