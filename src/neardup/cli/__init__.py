@@ -23,19 +23,19 @@ _NOTHING = "; nothing was written"
 
 COMMANDS = {
     "dedup": ("neardup.cli.dedup", "Remove near-duplicate documents, with proof for each removal."),
-    "pairs": ("neardup.cli.pairs", "Find all pairs of similar documents, exactly."),
-    "explain": ("neardup.cli.compare", "Say why a document of an output stayed or went."),
-    "compare": ("neardup.cli.compare", "Tell everything about two texts."),
-    "index": ("neardup.cli.index", "Keep documents in an index: build, add, remove."),
-    "search": ("neardup.cli.search", "Find what of an index is similar to queries."),
+    "pairs": ("neardup.cli.pairs", "Find all pairs of similar documents."),
+    "explain": ("neardup.cli.compare", "Explain why a document was removed or kept."),
+    "compare": ("neardup.cli.compare", "Compare two texts in detail."),
+    "index": ("neardup.cli.index", "Build and change an index of documents."),
+    "search": ("neardup.cli.search", "Search an index for texts similar to the queries."),
     "align": ("neardup.cli.align", "Find the passages that documents share."),
     "cut": ("neardup.cli.cut", "Cut repeated passages, paragraphs or lines out of texts."),
     "drop": ("neardup.cli.cut", "Remove the documents that a table names."),
-    "sketch": ("neardup.cli.sketch", "Make sketches that can be compared elsewhere."),
-    "estimate": ("neardup.cli.sketch", "Compare documents by their sketches alone."),
-    "report": ("neardup.cli.report", "Show what was found and why, as one page."),
-    "review": ("neardup.cli.report", "Make a page on which pairs are judged."),
-    "serve": ("neardup.cli.serve", "Answer over HTTP what indexes hold, with a page for people."),
+    "sketch": ("neardup.cli.sketch", "Make sketches: a few bytes per document."),
+    "estimate": ("neardup.cli.sketch", "Estimate similarities of documents from their sketches."),
+    "report": ("neardup.cli.report", "Show a result and its reasons as one HTML page."),
+    "review": ("neardup.cli.report", "Make a page on which people judge pairs."),
+    "serve": ("neardup.cli.serve", "Serve indexes over HTTP, with a web page."),
     "plan": ("neardup.cli.dedup", "Show bands, rows and the S-curve for a threshold."),
 }
 
@@ -88,7 +88,7 @@ class _LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="neardup")
 @click.option("--no-config", is_flag=True, help="Take no options from neardup.toml.")
 def cli(no_config: bool) -> None:
-    """Find text that is nearly the same.
+    """Find near-duplicate text.
 
     Every reported pair is verified exactly; nothing is removed without direct proof.
     """
