@@ -225,7 +225,7 @@ ENDINGS = [
 def test_interrupt__after_the_output_was_written(
     run, here, write_file, monkeypatch, error, code, word, arguments
 ):
-    def end(*_: object) -> None:
+    def end(*_: object, **__: object) -> None:
         raise error
 
     write_file("a.jsonl", GOOD)
@@ -249,7 +249,7 @@ def test_terminated__after_an_index_was_changed(run, here, write_file, command):
     before = json.loads(run("index", "info", "idx", "--json").out)
     code = (
         "import os, signal, sys, neardup.cli.call as module; from neardup.cli import main\n"
-        "module.print_output = lambda text: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "module.print_output = lambda text, err: os.kill(os.getpid(), signal.SIGTERM)\n"
         "main(sys.argv[1:])"
     )
     process = subprocess.run(
