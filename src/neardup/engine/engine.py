@@ -109,14 +109,8 @@ class Partition:
 class Group:
     """Some documents and their rows.
 
-    Parameters
-    ----------
-    known
-        A row per document, as passed to ``Engine.group``.
-    runner
-        The threads that work on the group.
-    shuffle, partitions
-        The rows, and the partitions with rows of the documents; None is all.
+    ``known`` has a row per document, as passed to ``Engine.group``; the threads of ``runner`` work
+    on the group. ``partitions`` are those with rows of the documents; None is all.
     """
 
     known: pa.RecordBatch
@@ -186,18 +180,10 @@ class Revisited(NamedTuple):
 class Change:
     """A change of blocks at writing, from rows of their documents.
 
-    Parameters
-    ----------
-    gathered
-        Result of ``gather`` for the rows of all documents, in this process.
-    apply
-        Changes a block, given the gathered rows and the range of the block's documents.
-    gather
-        Gathers rows of some consecutive documents, in any order; called in tasks.
-    send
-        Returns the gathered rows of some consecutive documents.
-    rows
-        Input of ``gather``, if it is larger than this process sends at once.
+    In tasks, ``gather`` gathers rows of some consecutive documents, in any order, and ``apply``
+    changes a block, given these and the range of its documents. ``gathered`` are the rows of all
+    documents in this process, of which ``send`` returns some. ``rows`` are the input of ``gather``
+    if it is larger than this process sends at once.
     """
 
     gathered: Any
@@ -226,14 +212,8 @@ class DocumentRows(NamedTuple):
 class Keys:
     """Keys that group documents with equal values.
 
-    Parameters
-    ----------
-    list_keys
-        Returns a 64-bit ``key`` per document, and more columns, given the kind.
-    n_kinds
-        Number of kinds of keys; documents are grouped within one kind only.
-    row_bytes
-        Memory of a row while rows are grouped.
+    ``list_keys`` returns a 64-bit ``key`` per document, and more columns, for one of ``n_kinds``
+    kinds; documents are grouped within one kind only. A row takes ``row_bytes`` of memory.
     """
 
     list_keys: Callable[[DocumentRows, int], Columns]
@@ -311,20 +291,11 @@ PLACE = "place"
 
 @dataclass(frozen=True)
 class DocumentPartition:
-    """Documents that are processed together.
+    """Documents that are processed together, with the caller's ``facts`` about them.
 
-    Parameters
-    ----------
-    facts
-        Facts that the caller has about the documents.
-    rows
-        Returns the picked rows, in any order.
-    read_sets
-        Returns the compared sets of documents at ascending positions, given their token counts.
-    has_sets
-        Whether all sets are in memory in any case.
-    runner
-        Threads that work on the partition.
+    ``rows`` returns the picked rows, in any order. ``read_sets`` returns the compared sets of
+    documents at ascending positions, given their token counts; with ``has_sets`` all are in memory
+    in any case.
     """
 
     facts: Any
@@ -391,14 +362,8 @@ def read_sets_of(
 class Limits(NamedTuple):
     """Numbers and memory limits of parts of the work; None is unlimited.
 
-    Parameters
-    ----------
-    least_partitions
-        Least number of partitions that keeps all workers busy to the end.
-    partition_bytes, group_bytes
-        Memory for the work on a partition, and on a group.
-    groups_at_once
-        Number of groups that are worked on at the same time.
+    ``least_partitions`` keep all workers busy to the end; ``groups_at_once`` are worked on at the
+    same time.
     """
 
     least_partitions: int
@@ -410,12 +375,7 @@ class Limits(NamedTuple):
 class Engine(ABC):
     """Execute the verbs of a job on threads or executors.
 
-    Parameters
-    ----------
-    runner
-        The clock and the progress of the job.
-    workspace
-        Memory and folder for the data that this process collects.
+    ``workspace`` is for the data that this process collects.
     """
 
     name: str
@@ -460,21 +420,8 @@ class Engine(ABC):
     ) -> Iterator[U]:
         """Yield the results of ``work`` for consecutive blocks of some sources, in their order.
 
-        Parameters
-        ----------
-        stage
-            Name of the stage whose progress is reported.
-        sources
-            Files that are read once.
-        look
-            Parses a block.
-        work
-            Takes the parsed blocks of a task, in batches of the best size.
-
-        Raises
-        ------
-        InvalidInputError, ReadError
-            As ``read``.
+        ``look`` parses a block; ``work`` takes the parsed blocks of a task, in batches of the best
+        size. Progress is reported under ``stage``. Raises as ``read``.
         """
 
     @abstractmethod
@@ -555,15 +502,9 @@ class Engine(ABC):
     def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
         """Collect the rows of some documents, group by group.
 
-        Parameters
-        ----------
-        read
-            Rows, one per document, with the document number in the first column.
-        n_groups
-            Number of groups; a document may be in several.
-        known
-            Returns the documents of a group by its number: a row per document, with the column
-            ``DOCUMENT`` in ascending order, and all columns that the rows' route needs.
+        Rows have the document number in the first column; a document may be in several groups.
+        ``known`` returns the documents of a group by its number: a row per document, with the
+        column ``DOCUMENT`` in ascending order, and all columns that the rows' route needs.
         """
 
     @abstractmethod

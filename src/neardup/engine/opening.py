@@ -55,14 +55,7 @@ def open_engine(
 ) -> Iterator[Engine]:
     """Open the engine of a job, in this process or in a Spark session.
 
-    Parameters
-    ----------
-    run
-        Options of the caller.
-    job
-        Name of the job, for progress.
-    sources
-        All inputs, resolved before a folder is created.
+    ``sources`` are all inputs, resolved before a folder is created.
     """
     options = _checked(run)
     if options.spark is None:

@@ -399,13 +399,7 @@ PATIENCE = 0.3
 
 
 class LockedFolder:
-    """A folder for one process at a time; the system frees the lock of a killed process.
-
-    Parameters
-    ----------
-    path
-        Path of the folder, which ``enter`` creates.
-    """
+    """A folder for one process at a time; the system frees the lock of a killed process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

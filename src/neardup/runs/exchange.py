@@ -197,21 +197,9 @@ class _SpillFiles:
 class SpilledBatches(_SpillFiles):
     """Batches in order of arrival, each with plain values about it.
 
-    Parameters
-    ----------
-    name
-        Name of the list in the work folder.
-    workspace
-        Memory and work folder.
-    share
-        Share of the memory that the list may take.
-    weight_of_file
-        A file is complete when the weights of its batches add up to this.
-
-    Notes
-    -----
-    Add batches within a ``with`` block; an incomplete file is dropped at its end. Reading maps one
-    file at a time and needs little memory.
+    The list is in memory while it fits into a ``share`` of it. A file is complete when the weights
+    of its batches add up to ``weight_of_file``. Add batches within a ``with`` block; an incomplete
+    file is dropped at its end. Reading maps one file at a time and needs little memory.
     """
 
     def __init__(
@@ -279,20 +267,12 @@ class Shuffle(_SpillFiles):
 
     Parameters
     ----------
-    name
-        Name of the shuffle in the work folder.
-    workspace
-        Memory and work folder.
-    n_partitions
-        Number of partitions.
     in_memory
         Whether all rows stay in memory; None: while they fit into their share of it.
     share
         Share of the memory for rows that wait to be written.
     compression
         Compression of files: ``lz4`` for text, None for incompressible data.
-    weight_of_file
-        A file is complete when the weights of its rows add up to this.
 
     Notes
     -----
@@ -497,21 +477,8 @@ _FIRST_ROOM = 1 << 16
 
 
 class GrowingArray:
-    """Append values to one array in memory or in a file.
+    """Append values to one array, in a file once it exceeds a ``share`` of the memory.
 
-    Parameters
-    ----------
-    name
-        Name of the work folder's task for the file.
-    dtype
-        Type of the values.
-    workspace
-        Memory and work folder.
-    share
-        Share of the memory that the array may take.
-
-    Notes
-    -----
     Append within a ``with`` block; ``array`` is available afterwards. The array is never in memory
     twice, because the system moves it as it grows; up to an eighth of its memory is unused.
     """

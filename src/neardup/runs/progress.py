@@ -218,13 +218,7 @@ _BETWEEN_LINES, _IN_A_NOTEBOOK = 60.0, 10.0
 
 
 class Display:
-    """Shows the progress of a job on standard error while its ``with`` block runs.
-
-    Parameters
-    ----------
-    quiet
-        Show nothing.
-    """
+    """Shows the progress of a job on standard error while its ``with`` block runs."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._quiet = quiet

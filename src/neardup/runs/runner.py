@@ -80,11 +80,6 @@ def available_memory_bytes(root: Path = Path("/")) -> int | None:
 
     Memory for the system's file cache counts as free. If the free memory is unknown, half of the
     machine's memory counts as free; None if that is unknown, too.
-
-    Parameters
-    ----------
-    root
-        Folder with ``proc`` and ``sys``.
     """
     free: int | None = None
     if (kilobytes := _numbers(root / "proc/meminfo").get("MemAvailable:")) is not None:
@@ -385,17 +380,10 @@ class Task(Generic[R]):
 
 
 class Threads:
-    """Threads that make calls in order of arrival, started on demand.
+    """Threads that make calls in order of arrival, started on demand, first calling ``begin``.
 
     The ``with`` block ends when all calls are done or dropped; interrupts meanwhile are raised
     afterwards.
-
-    Parameters
-    ----------
-    number
-        Number of threads, at least 1.
-    begin
-        Called first in each thread.
     """
 
     def __init__(self, number: int, begin: Callable[[], None] = lambda: None) -> None:
@@ -545,18 +533,12 @@ def map_ordered(function: Callable[[T], R], items: Iterable[T], workers: int) ->
 class Handed(Generic[T, R]):
     """Apply a function to a thread's items, with the help of idle threads of its map.
 
-    Results come in the order of the items. All tasks of a map together queue as many items as it
-    has workers, unfetched results included. The thread itself processes any further items, and
-    items that have not started when their results are due; so does a thread outside of a map.
+    Results come in the order of the items; with ``is_ahead`` the thread processes them next. All
+    tasks of a map together queue as many items as it has workers, unfetched results included. The
+    thread itself processes any further items, and items that have not started when their results
+    are due; so does a thread outside of a map.
 
     Use it in a ``with`` block, or call ``abandon``.
-
-    Parameters
-    ----------
-    function
-        Function of an item.
-    is_ahead
-        Whether the thread processes the results next; otherwise it ignores them.
     """
 
     def __init__(self, function: Callable[[T], R], *, is_ahead: bool = False) -> None:

@@ -74,18 +74,10 @@ BY_SYSTEM = "name a folder on a larger one in TMPDIR"
 def work_errors(
     folder: Path, *, is_lasting: bool, is_foreign: bool = False, elsewhere: str = BY_WORK
 ) -> Iterator[None]:
-    """Turn the operating system's errors into one with a remedy.
+    """Turn the operating system's errors into one with a remedy, ``elsewhere`` for a full disk.
 
-    Parameters
-    ----------
-    folder
-        The work folder.
-    is_lasting
-        A later run can resume from it.
-    is_foreign
-        The block also does other work, whose errors are left unchanged.
-    elsewhere
-        Remedy for a full disk.
+    A later run resumes from a folder that ``is_lasting``. In a block that ``is_foreign``, errors of
+    other work are left unchanged.
     """
     try:
         yield
@@ -363,13 +355,8 @@ class LastingWork(ABC):
 
     As a context manager, it removes the results at the end. After an error it keeps them if tasks
     are done, except for errors in options or inputs: a corrected command has another key.
-
-    Attributes
-    ----------
-    stale
-        Locations of earlier runs of the same name with other options or inputs.
-    problems
-        Damaged tasks that are repeated, a line each.
+    ``stale`` are locations of earlier runs of the same name with other options or inputs, and
+    ``problems`` damaged tasks that are repeated, a line each.
     """
 
     def __init__(self, place: Place, key: Mapping[str, Any] | None) -> None:
@@ -483,16 +470,9 @@ class WorkFolder(LastingWork):
     ) -> WorkFolder:
         """Open the work folder for a key, with the results of earlier runs.
 
-        Parameters
-        ----------
-        parent
-            Parent folder.
-        name
-            Name of the run, such as the name of its output.
-        key
-            All inputs of the work, from ``opening.key_of``.
-        at_once
-            Create the folder now, because runs for other outputs may use the same one.
+        ``name`` is the name of the run, such as that of its output; ``key`` has all inputs, from
+        ``opening.key_of``. With ``at_once`` the folder is created now, because runs for other
+        outputs may use the same one.
         """
         folder = cls(WorkPlace(parent, name, digest_of(key)), key)
         if at_once or folder._place.exists():

@@ -117,12 +117,8 @@ _KIND = "kind"
 class SparkEngine(Engine):
     """Run the verbs of a job on the executors of a session.
 
-    Parameters
-    ----------
-    current_cluster
-        Returns the executors, and starts them when they are first needed.
-    runner, workspace
-        Runner and workspace of the driver.
+    ``current_cluster`` starts them when they are first needed; the driver has the runner and the
+    workspace.
     """
 
     name = "spark"

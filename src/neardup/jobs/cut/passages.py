@@ -110,45 +110,6 @@ class _Locate:
         return Located(starts, stops, wide_starts, wide_stops)
 
 
-def locate_passages(
-    tokenizer: Tokenizer,
-    n_tokens: Int64s,
-    documents: Int64s,
-    starts: Int64s,
-    stops: Int64s,
-    n_wide: int,
-    read_again: ReadAgain,
-) -> Located:
-    """Read documents again and locate their passages.
-
-    Parameters
-    ----------
-    tokenizer
-        Tokenizer of the texts.
-    n_tokens
-        Token count of each document of both collections.
-    documents, starts, stops
-        Document, first token and end token of each passage (n,).
-    n_wide
-        Number of first passages that also get wide positions.
-    read_again
-        Reads documents.
-    """
-    order = np.argsort(documents, kind="stable")
-    named, counts = np.unique(documents, return_counts=True)
-    bounds = offsets_of(counts)
-    locate = _Locate(
-        tokenizer, n_tokens[named], bounds, starts[order], stops[order], order < n_wide
-    )
-    found = [np.empty((4, 0), np.int64)]
-    found += [np.stack(located) for located in read_again(named, locate)]
-    in_order = np.concatenate(found, axis=1)
-    # In the order of the arguments.
-    located = np.empty_like(in_order)
-    located[:, order] = in_order
-    return Located(*located)
-
-
 def _margins_of(
     texts: Texts, spans: TokenSpans, which: Int64s, places: tuple[Int64s, ...]
 ) -> tuple[Int64s, Int64s]:
@@ -178,17 +139,10 @@ def _margins_of(
 def margins(left: str, right: str, *, is_first: bool) -> tuple[int, int]:
     """Return the numbers of characters to cut before and after a passage.
 
-    Parameters
-    ----------
-    left, right
-        Text between the passage and its neighbouring tokens.
-    is_first
-        Whether the passage is the first in its text.
-
-    Notes
-    -----
-    Adjoining marks such as quotes and a full stop are cut with the passage, and so is the space
-    after it, if there is one before it, too. Line breaks do not count as this space.
+    ``left`` and ``right`` are the text between the passage and its neighbouring tokens, and
+    ``is_first`` says whether it is the first in its text. Adjoining marks such as quotes and a full stop are cut
+    with the passage, and so is the space after it, if there is one before it, too. Line breaks do
+    not count as this space.
     """
     n_left = _marks_at_start(left[::-1])
     has_space = n_left < len(left) or is_first
@@ -419,15 +373,20 @@ def locate_cuts(
     Documents of both collections are numbered together, the other one first.
     """
     n = len(found)
-    located = locate_passages(
-        plan.reading.shingles.tokenizer,
-        np.concatenate([catalogue.n_tokens for catalogue in catalogues]),
-        np.concatenate([found.documents, found.kept_documents]),
-        np.concatenate([found.starts, found.kept_starts]),
-        np.concatenate([found.stops, found.kept_stops]),
-        n,
-        read_again,
-    )
+    documents = np.concatenate([found.documents, found.kept_documents])
+    starts = np.concatenate([found.starts, found.kept_starts])
+    stops = np.concatenate([found.stops, found.kept_stops])
+    n_tokens = np.concatenate([catalogue.n_tokens for catalogue in catalogues])
+    order = np.argsort(documents, kind="stable")
+    named, counts = np.unique(documents, return_counts=True)
+    bounds, tokenizer = offsets_of(counts), plan.reading.shingles.tokenizer
+    # Cut passages get wide positions, kept copies do not.
+    locate = _Locate(tokenizer, n_tokens[named], bounds, starts[order], stops[order], order < n)
+    parts = [np.empty((4, 0), np.int64)]
+    parts += [np.stack(located_part) for located_part in read_again(named, locate)]
+    columns = np.empty((4, len(order)), np.int64)
+    columns[:, order] = np.concatenate(parts, axis=1)
+    located = Located(*columns)
     return CutSpans(
         found.documents - len(catalogues[0]),
         located.wide_starts[:n],

@@ -42,15 +42,9 @@ _NEWLINE, _RETURN = 10, 13
 class Units(Rows):
     """Units by text and position; all arrays (n,), positions in bytes of the text.
 
-    Parameters
-    ----------
-    documents
-        Number of each unit's text.
-    starts, stops
-        Position of the unit, stops exclusive, without the end of its last line.
-    ends
-        Earliest start of the next unit: after the line end, and after blank lines that follow a
-        paragraph.
+    ``documents`` are the numbers of the texts. ``stops`` are exclusive, without the end of the last
+    line; ``ends`` are the earliest starts of the next unit: after the line end, and after blank
+    lines that follow a paragraph.
     """
 
     documents: Int64s
@@ -66,13 +60,6 @@ def split_units(texts: Texts, unit: Unit) -> Units:
     separate paragraphs; blank lines before the first belong to none. A sentence ends with its line,
     and after a sentence mark: Chinese and Japanese marks anywhere, others before white space, and
     full stops and ellipses unless a small ASCII letter follows.
-
-    Parameters
-    ----------
-    texts
-        The texts.
-    unit
-        Kind of the units.
     """
     if unit == "sentences":
         n_sentences = tokens.find_sentences(texts.data, texts.offsets, *_empty(0))

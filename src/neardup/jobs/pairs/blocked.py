@@ -90,14 +90,8 @@ class RecordSizes(NamedTuple):
 class RecordBlocks:
     """Records in blocks by extent; any two blocks fit into memory.
 
-    Parameters
-    ----------
-    records
-        All records.
-    order
-        The numbers of the records with an extent, by its class.
-    bounds
-        Block k has the records of ``order`` from ``bounds[k]`` to ``bounds[k + 1]``.
+    ``order`` are the numbers of the records with an extent, by its class; block k has those from
+    ``bounds[k]`` to ``bounds[k + 1]``.
     """
 
     def __init__(self, records: RecordSizes, order: Int32s, bounds: Int64s) -> None:

@@ -144,20 +144,9 @@ class JoinedRecords:
 class RecordJoin:
     """Join the sets of contents that share a bucket.
 
-    Parameters
-    ----------
-    keys
-        Band keys of the contents, of shape (n, n_bands).
-    costs
-        Memory of each content in comparisons.
-    read_sets
-        Returns the sets of some contents.
-    find_sides
-        Returns the sides of the records, given the record of each content and their number.
-    measure
-        Measure with the threshold of pairs.
-    limit
-        Maximum number of pairs.
+    ``keys`` are the band keys of the contents, of shape (n, n_bands), and ``costs`` the memory of
+    each in comparisons. ``find_sides`` returns the sides of the records, given the record of each
+    content and their number.
     """
 
     keys: Uint64s

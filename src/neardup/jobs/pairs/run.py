@@ -390,16 +390,8 @@ _log = job_logger(__name__)
 class PairJob:
     """A search for pairs with checked options; inputs are resolved on access.
 
-    Parameters
-    ----------
-    options
-        Given options.
-    resolve
-        Resolves named sources by the options.
-    data, against, idf_from
-        The documents, the second collection, and the documents for frequencies.
-    named
-        Value of ``against`` if it may name an index.
+    ``named`` is the value of ``against`` if it may name an index; ``idf_from`` are the documents
+    for frequencies.
     """
 
     def __init__(
