@@ -100,40 +100,33 @@ def record_of_file(path: Path) -> FileRecord:
 # is made.
 
 
-@dataclass(frozen=True)
-class Note:
-    """An expected file at a path, identified by its numbers on the disk."""
-
-    name: str
-    path: Path
-    device: int
-    number: int
-
-    def is_there(self) -> bool:
-        """Return whether the file is at its path."""
-        try:
-            found = self.path.stat()
-        except OSError:
-            return False
-        return (found.st_dev, found.st_ino) == (self.device, self.number)
-
-
 @dataclass
 class Journal:
     """The outputs of a run: renamed, streamed, and being streamed.
 
-    ``unfinished`` is a folder or URL where the same command resumes.
+    ``renamed`` has the numbers on the disk of each expected file. ``unfinished`` is a folder or URL
+    where the same command resumes.
     """
 
-    notes: list[Note] = field(default_factory=list)
+    renamed: dict[Path, tuple[int, int]] = field(default_factory=dict)
     streamed: list[str] = field(default_factory=list)
     partial: str = ""
     unfinished: Path | str | None = None
 
     def written(self) -> list[str]:
         """Return the names of the outputs that are in place."""
-        names = [note.name for note in self.notes if note.is_there()]
-        return list(dict.fromkeys([*names, *self.streamed]))
+        there = [
+            str(path) for path, numbers in self.renamed.items() if _disk_numbers(path) == numbers
+        ]
+        return list(dict.fromkeys([*there, *self.streamed]))
+
+
+def _disk_numbers(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 _CURRENT: ContextVar[Journal | None] = ContextVar("journal", default=None)
@@ -150,13 +143,13 @@ def keep_journal() -> Iterator[Journal]:
         _CURRENT.reset(token)
 
 
-def note(content: Path, target: Path, name: Path | None = None) -> None:
-    """Record that ``content`` is about to be moved to ``target``, which users call ``name``."""
+def note(content: Path, target: Path) -> None:
+    """Record that ``content`` is about to be moved to ``target``."""
     journal = _CURRENT.get()
-    if journal is not None:
+    numbers = None if journal is None else _disk_numbers(content)
+    if journal is not None and numbers is not None:
         # Relative paths stay valid, because the current folder never changes here.
-        found = content.stat()
-        journal.notes.append(Note(str(name or target), target, found.st_dev, found.st_ino))
+        journal.renamed[target] = numbers
 
 
 def note_written(name: str) -> None:
@@ -271,31 +264,22 @@ def part_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.part")
 
 
-def store_file(path: Path, *parts: Buffer, output: Path | None = None) -> FileRecord:
-    """Write a file atomically and durably.
-
-    ``output`` is recorded as written with this file, if it is the last of an output.
-    """
+def store_file(path: Path, *parts: Buffer) -> None:
+    """Write a file atomically and durably."""
     temporary = part_of(path)
     with translated(path):
         try:
-            checksum = RunningChecksum()
             with temporary.open("wb", buffering=0) as file:
                 for part in parts:
                     write_all(file.fileno(), part)
-                    checksum.update(part)
                 if not _is_passing(temporary):
                     os.fsync(file.fileno())
-            record = checksum.record()
-            if output is not None:
-                note(temporary, path, output)
             temporary.replace(path)
         except BaseException:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
             raise
         sync_folder(path.parent)
-    return record
 
 
 def make_folder(path: Path) -> None:

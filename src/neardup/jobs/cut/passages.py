@@ -140,9 +140,9 @@ def margins(left: str, right: str, *, is_first: bool) -> tuple[int, int]:
     """Return the numbers of characters to cut before and after a passage.
 
     ``left`` and ``right`` are the text between the passage and its neighbouring tokens, and
-    ``is_first`` says whether it is the first in its text. Adjoining marks such as quotes and a full stop are cut
-    with the passage, and so is the space after it, if there is one before it, too. Line breaks do
-    not count as this space.
+    ``is_first`` says whether it is the first in its text. Adjoining marks such as quotes and a full
+    stop are cut with the passage, and so is the space after it, if there is one before it, too.
+    Line breaks do not count as this space.
     """
     n_left = _marks_at_start(left[::-1])
     has_space = n_left < len(left) or is_first
