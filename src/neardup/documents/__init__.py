@@ -1,6 +1,6 @@
-"""An index of documents: which documents of a collection are similar to a text.
+"""An index of documents: find the documents of a collection that are similar to a text.
 
-A document is found by its MinHash band keys, told apart by filters, and compared exactly. Segments
-(``segment``) never change; ``index`` is what a reader sees of them, ``lookup`` asks them,
-``additions``, ``removals`` and ``compaction`` make the next state.
+Candidates share a MinHash band key, pass filters, and are compared exactly. ``segment`` stores
+immutable segments, ``delta`` holds documents in memory, ``index`` is a reader's view of both,
+``lookup`` searches them, and ``additions`` and ``session`` make the next state.
 """

@@ -1,4 +1,4 @@
-"""Texts as they are looked up in an index, and as they are put into it."""
+"""Signatures of texts, for lookups and for additions: of many texts, or of one document."""
 
 from __future__ import annotations
 

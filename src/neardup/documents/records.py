@@ -187,22 +187,15 @@ def make_batch(ids: pa.Array, records: pa.Table, queries: Queries) -> DocumentBa
 
 def join_tables(tables: Sequence[pa.Table]) -> pa.Table:
     """Concatenate tables; columns that have no type in common become text."""
-    try:
-        return pa.concat_tables(tables, promote_options="permissive")
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        columns = {}
-        for name in tables[0].column_names:
-            values = [value for table in tables for value in table[name].to_pylist()]
-            try:
-                kind = pa.unify_schemas(
-                    [pa.schema([table.schema.field(name)]) for table in tables],
-                    promote_options="permissive",
-                )[0].type
-            except (pa.ArrowInvalid, pa.ArrowTypeError):
-                columns[name] = words_of_values(values)
-            else:
-                columns[name] = pa.array(values, kind)
-        return pa.table(columns)
+    columns = {}
+    for name in tables[0].column_names:
+        parts = [table.select([name]) for table in tables]
+        try:
+            columns[name] = pa.concat_tables(parts, promote_options="permissive")[name]
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            values = [value for part in parts for value in part[name].to_pylist()]
+            columns[name] = words_of_values(values)
+    return pa.table(columns)
 
 
 # Documents in rows of the database have their ids and signatures beside their records.

@@ -1,4 +1,4 @@
-"""An index as its readers see it, of whichever kind: its handle, and its documents as a source."""
+"""A reader's view of an index of either kind, its documents as a source, and results of changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,31 +26,15 @@ from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.index.store import Database, Manifest
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Int64s, Uint32s, Uint64s, offsets_of
+from neardup.tables import Bools, Int64s, Uint32s, offsets_of
 
 if TYPE_CHECKING:
     from neardup.files.streams import Destination
 
 
-class Documents(Protocol):
-    """Some documents of an index, by their rows, which are numbered from 0."""
-
-    @property
-    def id_type(self) -> pa.DataType:
-        """What their ids were read as."""
-
-    def __len__(self) -> int:
-        """Count the documents."""
-
-    def rows_of_ids(self, ids: pa.Array, hashes: Uint64s) -> tuple[Int64s, Int64s]:
-        """Return which ids, large strings of these hashes, which rows have."""
-
-    def ids_of(self, rows: Int64s) -> pa.Array:
-        """Return the ids of some rows, in any order, as large strings."""
-
-
 S = TypeVar("S")
-D = TypeVar("D", bound=Documents)
+# Segments: documents that are found by their ids and numbered from 0.
+D = TypeVar("D", bound=Any)
 
 
 @dataclass(frozen=True)

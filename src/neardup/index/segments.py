@@ -1,4 +1,4 @@
-"""Segments: folders of arrays and tables that never change, there as a whole or not at all."""
+"""Segments: folders of immutable arrays and tables, written as a whole; and snapshots."""
 
 from __future__ import annotations
 
@@ -106,7 +106,6 @@ def open_segment(
     Of the arrays named ``unread`` only the size is checked: their reader checks what it touches.
     """
     path = folder / SEGMENTS / record.name
-    _check_names(path, record)
     arrays: dict[str, AnyArray] = {}
     tables: dict[str, pa.Table] = {}
     mapped: list[pa.Buffer] = []
@@ -131,24 +130,6 @@ def open_segment(
     # To check its tables was to read them.
     segment.let_go()
     return segment
-
-
-def _check_names(path: Path, record: SegmentRecord) -> None:
-    try:
-        with os.scandir(path) as entries:
-            found = {entry.name: entry.is_file() for entry in entries}
-    except (FileNotFoundError, NotADirectoryError):
-        message = f"the segment is missing; {RESTORE}"
-        raise IndexFormatError(message, path=str(path)) from None
-    except OSError as error:
-        raise ReadError(error.strerror or str(error), path=str(path)) from error
-    for name in sorted(record.files):
-        if not found.pop(name, False):
-            message = f"the file is missing; {RESTORE}"
-            raise IndexFormatError(message, path=str(path / name))
-    for name in sorted(found):
-        message = "the file does not belong to the index; take it away"
-        raise IndexFormatError(message, path=str(path / name))
 
 
 def _table_in(path: Path, buffer: pa.Buffer) -> pa.Table:

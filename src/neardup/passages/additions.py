@@ -26,7 +26,7 @@ from neardup.index.index import (
     wanted_ids,
     without,
 )
-from neardup.index.store import Manifest, PendingRecord, SegmentRecord, free_name
+from neardup.index.store import PendingRecord, SegmentRecord, free_name
 from neardup.options.option import no_effect
 from neardup.passages.documents import (
     DocumentBlock,
@@ -40,6 +40,7 @@ from neardup.passages.index import (
     OpenPassages,
     PassageHandle,
     PendingSegment,
+    combine,
     open_segments,
     pack_block,
     unpack_block,
@@ -319,8 +320,7 @@ def index_in_memory(
     frequencies = None
     if scheme.weighting.idf != "unary":
         frequencies = count_documents(block.tokens for block in blocks)
-    manifest = Manifest(scheme.describe())
-    index = OpenPassages(manifest, scheme, (), (), frequencies, ())
+    index = combine(scheme, frequencies, [])
     addition = Addition(index, columns, scheme.least_shingles)
     for block in blocks:
         sizes = np.diff(block.tokens.offsets)
@@ -328,16 +328,10 @@ def index_in_memory(
     addition.check_repeats()
     for block in gather(blocks, addition.n_tokens + 1):
         if len(block):
-            name = free_name(manifest, 0)
+            name = free_name(index.manifest, 0)
             record, segment = hold_segment(name, block, scheme, frequencies, runner)
-            index = OpenPassages(
-                replace(manifest, segments=(record,)),
-                scheme,
-                (segment,),
-                (np.empty(0, np.uint32),),
-                frequencies,
-                (SegmentSearcher(segment, scheme, frequencies),),
-            )
+            searcher = SegmentSearcher(segment, scheme, frequencies)
+            index = combine(scheme, frequencies, [searcher], [record])
     return index, addition
 
 

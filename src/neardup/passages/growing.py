@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from neardup.index.store import Manifest
 from neardup.passages.additions import (
     BYTES_OF_TOKEN,
     SEGMENT_SHARE,
@@ -17,7 +16,7 @@ from neardup.passages.additions import (
     index_tokens,
     segment_tokens_within,
 )
-from neardup.passages.index import OpenPassages
+from neardup.passages.index import OpenPassages, combine
 from neardup.passages.lookup import Later, WindowFinder, WindowHits, WindowPlan, within_memory
 from neardup.passages.scheme import PassageScheme
 from neardup.passages.search import SegmentSearcher
@@ -56,10 +55,7 @@ class LookUp:
     def index(self, lists: TokenLists) -> OpenPassages:
         """Index lists of shingles in memory, in one segment."""
         record, segment = hold_segment("s0", block_of_tokens(lists), self.scheme, None, self.runner)
-        manifest = Manifest(self.scheme.describe(), segments=(record,))
-        searcher = SegmentSearcher(segment, self.scheme, None)
-        nothing = np.empty(0, np.uint32)
-        return OpenPassages(manifest, self.scheme, (segment,), (nothing,), None, (searcher,))
+        return combine(self.scheme, None, [SegmentSearcher(segment, self.scheme, None)], [record])
 
 
 class GrowingIndex:
@@ -120,13 +116,9 @@ class GrowingIndex:
 
     def _opened(self) -> OpenPassages:
         if self._all is None:
-            scheme, parts = self._look_up.scheme, self._segments
-            records = tuple(part.manifest.segments[0] for part in parts)
-            segments = tuple(part.segments[0] for part in parts)
-            searchers = tuple(part.searchers[0] for part in parts)
-            removed = tuple(part.removed[0] for part in parts)
-            manifest = Manifest(scheme.describe(), segments=records)
-            self._all = OpenPassages(manifest, scheme, segments, removed, None, searchers)
+            records = [part.manifest.segments[0] for part in self._segments]
+            searchers = [part.searchers[0] for part in self._segments]
+            self._all = combine(self._look_up.scheme, None, searchers, records)
         return self._all
 
     def _write(self, lists: TokenLists) -> OpenPassages:

@@ -1,4 +1,4 @@
-"""An index of passages as its readers see it, and its handle."""
+"""A reader's view of an index of passages: its segments, and pending documents in memory."""
 
 from __future__ import annotations
 
@@ -135,10 +135,23 @@ def open_segments(
     further segments in memory.
     """
     segments = [read_segment(open_segment(folder, record, runner), scheme) for record in records]
-    segments += pending
-    searchers = tuple(SegmentSearcher(segment, scheme, frequencies) for segment in segments)
+    searchers = [SegmentSearcher(each, scheme, frequencies) for each in (*segments, *pending)]
+    return combine(scheme, frequencies, searchers, records, removed)
+
+
+def combine(
+    scheme: PassageScheme,
+    frequencies: DocumentFrequencies | None,
+    searchers: Sequence[SegmentSearcher],
+    records: Sequence[SegmentRecord] = (),
+    removed: Sequence[Uint32s] | None = None,
+) -> OpenPassages:
+    """Combine segments to an index; without ``removed`` all documents are there."""
+    if removed is None:
+        removed = [np.empty(0, np.uint32)] * len(searchers)
     manifest = Manifest(scheme.describe(), segments=tuple(records))
-    return OpenPassages(manifest, scheme, tuple(segments), tuple(removed), frequencies, searchers)
+    segments = tuple(searcher.segment for searcher in searchers)
+    return OpenPassages(manifest, scheme, segments, tuple(removed), frequencies, tuple(searchers))
 
 
 _Decided = tuple[PassageScheme, DocumentFrequencies | None]

@@ -13,11 +13,12 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 
-from neardup.documents.additions import DocumentRemovalResult, InsertSession
+from neardup.documents.additions import DocumentRemovalResult
 from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.lookup import SharedIndex, find_estimated, find_hits, in_rank_order
 from neardup.documents.queries import Tokens, make_query
 from neardup.documents.scheme import DocumentScheme
+from neardup.documents.session import InsertSession
 from neardup.documents.values import Id, checked_id
 from neardup.engine.opening import is_on_spark, open_engine, open_runner
 from neardup.errors import InvalidParameterError

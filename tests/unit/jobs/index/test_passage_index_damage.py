@@ -91,12 +91,3 @@ def test_change__of_a_damaged_index(index, tmp_path):
         with pytest.raises(IndexFormatError, match=r"documents\.arrow"):
             change()
         assert tree(folder) == before
-
-
-def test_open__a_file_more_in_a_segment(index, tmp_path):
-    folder = tmp_path / "index"
-    shutil.copytree(index, folder)
-    segment = next((folder / "segments").iterdir())
-    (segment / "hits.csv").write_text("query_id\n")
-    with pytest.raises(IndexFormatError, match=r"hits\.csv: the file does not belong to the index"):
-        PassageIndex.open(folder)
