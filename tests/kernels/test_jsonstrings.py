@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.files import jsonlines
-from neardup.kernels.file import jsonstrings
+from neardup.kernels.text import jsonstrings
 from neardup.runs.arrays import AnyArray
 from neardup.tables import Texts
 from tests.arrays import make_texts

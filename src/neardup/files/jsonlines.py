@@ -40,7 +40,7 @@ from neardup.files.rawrows import (
 )
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, order_of
 from neardup.files.streams import suffix_below
-from neardup.kernels.file.jsonstrings import NOTHING, cut_array
+from neardup.kernels.text.jsonstrings import NOTHING, cut_array
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:

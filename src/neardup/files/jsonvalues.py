@@ -31,7 +31,7 @@ from neardup.files.columnpaths import MISSING, columns_among, element_of, paths_
 from neardup.files.problems import BadRowError, not_decodable
 from neardup.files.rawrows import RawRows
 from neardup.files.rows import Mask
-from neardup.kernels.file import jsonstrings as kernel
+from neardup.kernels.text import jsonstrings as kernel
 from neardup.tables import Bytes, Int64s, offsets_of
 
 # The kernel reads so many bytes after the names without a check, and writes more than there are.

@@ -1,1 +1,0 @@
-"""Bytes of files: rows, JSON strings, and the visible text of pages."""
