@@ -8,8 +8,6 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from rapidfuzz import process
-from rapidfuzz.distance import Levenshtein
 
 from neardup.kernels.common import bits
 from neardup.kernels.join import overlap
@@ -96,6 +94,10 @@ def nearest_strings(
     and share something with the string wanted. They are found in blocks, each with the least
     similarity that may still be among them.
     """
+    # Loading it takes longer than a small deduplication, which needs no strings.
+    from rapidfuzz import process
+    from rapidfuzz.distance import Levenshtein
+
     if not len(wanted):
         return []
     cutoff = max(float(least) - _TOO_CLOSE, 0.0)
