@@ -11,12 +11,11 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.ipc
 
 from neardup.files.ids import as_text, common_id_type, join_ids
 from neardup.index.handle import IndexHandle, OpenFiles, SharedFolder, open_frequencies
 from neardup.index.index import OpenIndex
-from neardup.index.segments import Segment, open_segment
+from neardup.index.segments import Segment, open_segment, pack_table, unpack_table
 from neardup.index.store import Manifest, SegmentRecord
 from neardup.options.choices import InverseFrequency
 from neardup.passages.documents import DocumentBlock, join_blocks
@@ -209,17 +208,12 @@ def pack_block(block: DocumentBlock) -> bytes:
     }  # fmt: skip
     if block.files is not None:
         columns["files"] = block.files
-    table, sink = pa.table(columns), pa.BufferOutputStream()
-    options = pa.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
-    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
-        writer.write_table(table)
-    return cast("bytes", sink.getvalue().to_pybytes())
+    return pack_table(pa.table(columns))
 
 
 def unpack_block(data: bytes) -> DocumentBlock:
     """Return the documents of a row, whose checksum has been verified."""
-    options = pa.ipc.IpcReadOptions(use_threads=False)
-    table = pa.ipc.open_stream(pa.py_buffer(data), options=options).read_all()
+    table = unpack_table(data)
     column = {name: table[name].combine_chunks() for name in table.column_names}
     tokens, starts, stops = (column[name].values.to_numpy() for name in ("token", "start", "stop"))
     return DocumentBlock(
