@@ -90,23 +90,11 @@ def _number_buckets(numbers: Int32s, sizes_of_bands: Iterable[Int64s]) -> Bucket
 
 
 def star_edges(keys: Uint64s, *, are_ignored: Bools | None = None) -> tuple[Int64s, Int64s]:
-    """List edges from the first document of each group of equal keys.
+    """List edges from the first document of each group of equal keys to the others.
 
-    Parameters
-    ----------
-    keys
-        64-bit keys of up to 2^32 documents, which are known by their places here.
-    are_ignored
-        Marks documents that need no comparison: a group of marked documents only has no edges.
-
-    Returns
-    -------
-    For each group of n documents with equal keys n - 1 edges: the first document of the group, and
-    each of the others.
-
-    Notes
-    -----
-    Time O(n log n). Memory 16 bytes per document in addition to the keys, and 16 bytes per edge.
+    ``keys`` are 64-bit keys of up to 2^32 documents. A group has no edges if all of its documents
+    ``are_ignored``. Time O(n log n). Memory 16 bytes per document in addition to the keys, and 16
+    bytes per edge.
     """
     keys = np.ascontiguousarray(keys)
     packed, index_mask = _sort_keys(keys)
@@ -161,27 +149,16 @@ def list_full_keys(keys: Uint64s, components: Int64s | None = None) -> KeyLists:
 
 
 def list_prefixes(sets: ShingleSets | WeightedSets, measure: Measure) -> KeyLists:
-    """List each set's prefix tokens as keys.
+    """List each set's prefix tokens as keys; plain sets are not empty.
 
-    Parameters
-    ----------
-    sets
-        n sets; plain sets are not empty.
-    measure
-        In a directed measure the first set of a pair looks for the second. Sets that look under all
-        keys find partners in either direction.
+    In a directed measure the first set of a pair looks for the second. Sets that look under all
+    keys find partners in either direction.
 
-    Notes
-    -----
     Of two sets at the threshold each has an element of the other in its prefix, the ``n - least
     overlap + 1`` rarest elements. Containment bounds only the size of the contained set, so all
     elements of the other set are keys. A weighted set's prefix ends when the rest weighs less than
     needed. Elements of a single set are left out. Memory 20 bytes per element while it works, 32
-    per weighted one, and 4 bytes per key.
-
-    References
-    ----------
-    Xiao, Wang, Lin, Yu (2008), Efficient similarity joins for near duplicate detection, section 3.
+    per weighted one, and 4 bytes per key (Xiao et al. 2008, section 3).
     """
     n = len(sets)
     records, probing, indexing = _ranked_prefixes(sets, measure)
@@ -242,12 +219,8 @@ def join_buckets(
     Parameters, results and errors as in ``Join.run``. Every pair found is right, but pairs that
     share no bucket are missed. Plain sets are not empty; scores of weighted ones are common
     weights. ``report`` is called with the number of sets that were probed; None reports them as a
-    stage.
-
-    Notes
-    -----
-    All sets of a bucket are compared with each other. Memory 4 bytes per set and bucket, and 4
-    bytes per set and thread.
+    stage. All sets of a bucket are compared with each other. Memory 4 bytes per set and bucket, and
+    4 bytes per set and thread.
     """
     n = len(sets)
     lists = list_members(buckets)
@@ -310,8 +283,6 @@ _MOST_WORDS = 1024
 def make_filters(lists: ShingleLists, measure: Measure) -> Filters:
     """Make each document's filter from its shingle hashes, for a measure of plain sets.
 
-    Notes
-    -----
     A filter has from 64 to 2^16 bits, a power of two, and up to that size two bits a shingle or
     more. Repeats of a shingle count for its size only. ``kernels.join.filters`` has the proof that
     no pair is lost. Filters rule out 95 and 99 % of the false candidates of Jaccard similarity 0.8
@@ -375,26 +346,11 @@ def sieve_components(
     """Connect only those documents of a component that filters leave as candidates.
 
     Candidates are pairs of one component that have the same key in the same band, and whose
-    filters do not prove them to be below the threshold.
-
-    Parameters
-    ----------
-    components
-        Component of each document; equal numbers are the same one. Documents are in keep order,
-        whatever their components.
-    keys
-        Band keys, of shape (n, n_bands).
-    filters
-        Their filters for the measure. Without filters (None), as for weighted sets, every component
-        stays whole.
-    measure
-        For one-sided measures the later document, which would go, is x, the earlier one y.
-    are_fixed
-        Documents that stay in any case.
-    with_fixed
-        Whether pairs of fixed documents are compared.
-    either_way
-        Whether a pair counts that is similar in the other direction.
+    filters do not prove them to be below the threshold. Without filters, as for weighted sets,
+    every component stays whole. Documents are in keep order, whatever their components; for
+    one-sided measures the later document of a pair is x. Documents that ``are_fixed`` are compared
+    with each other only ``with_fixed``. With ``either_way`` a pair counts if it is similar in one
+    direction.
 
     Returns
     -------
