@@ -187,7 +187,7 @@ def interrupt(*_: object, **__: object) -> None:
     [
         ("neardup.reading.passes.sign_block", 1),
         ("neardup.reading.passes.sign_block", 3),
-        ("neardup.reading.passes.shingle_sets", 3),
+        ("neardup.reading.sign.shingle_sets", 3),
         ("neardup.stages.decide.choose_survivors", 1),
         ("neardup.files.rawrows.RawWriter.append", 1),
         ("pyarrow.parquet.ParquetWriter.write_table", 1),
