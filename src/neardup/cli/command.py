@@ -243,7 +243,7 @@ def all_options() -> Mapping[str, Mapping[str, Option]]:
     """Return the options of all commands, by the words of a command and by name."""
     from neardup.cli import COMMANDS
 
-    found: dict[str, Mapping[str, Option]] = {}
+    commands: dict[str, Mapping[str, Option]] = {}
     members: Mapping[str, Any]
     for name, (module, _) in COMMANDS.items():
         command = getattr(importlib.import_module(module), name)
@@ -253,8 +253,8 @@ def all_options() -> Mapping[str, Mapping[str, Option]]:
             else {name: command}
         )
         for words, each in members.items():
-            found[words] = {entry.name: entry for entry in each.entries}
-    return found
+            commands[words] = {entry.name: entry for entry in each.entries}
+    return commands
 
 
 def _help_option(

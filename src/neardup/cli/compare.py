@@ -213,7 +213,7 @@ def explain(call: Call, folder: str, identifier: str) -> None:
     if sources is not None:
         others = ReadCollection(sources, columns_of(options), skip_bad=True)
     with call.display:
-        found = explain_document(
+        explanation = explain_document(
             output, identifier, call.runner, against=others, tokenizer=given.tokenizer
         )
-    call.print_result(found.to_dict(), found.to_text())
+    call.print_result(explanation.to_dict(), explanation.to_text())

@@ -137,8 +137,8 @@ def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
     if "min_tokens" in summary:
         remedy = f"nothing is repeated: a smaller --min-tokens finds shorter {summary['unit']}"
     nothing = wording.note_nothing(summary, summary["documents_in"], summary["spans"], remedy)
-    said = (skipped, nothing, *wording.hints(summary))
-    return "\n".join(lines + wording.ending(summary, output, *said))
+    notes = (skipped, nothing, *wording.hints(summary))
+    return "\n".join(lines + wording.ending(summary, output, *notes))
 
 
 def _excerpt(text: str) -> str:

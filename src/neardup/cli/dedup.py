@@ -129,8 +129,8 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
             result = job.run(call.engine_within(workspace), other)
             output.write(result)
     is_against = given.against is not None
-    said = _report(result.summary, output, is_against=is_against, index=folder, is_new=is_new)
-    output.print_result(result.summary, said)
+    report = _report(result.summary, output, is_against=is_against, index=folder, is_new=is_new)
+    output.print_result(result.summary, report)
 
 
 def _report(
@@ -142,15 +142,15 @@ def _report(
     is_new: bool,
 ) -> str:
     """Describe a result in a few lines."""
-    found = "joined exactly, none is missed"
+    coverage = "joined exactly, none is missed"
     if summary["method"] != "exact":
-        found = describe_bands(summary)
+        coverage = describe_bands(summary)
     copies = summary["exact_copies"]
     near = summary["documents_removed"] - copies
     scheme = summary["scheme"]
     similar = (
         f"similar: {summary['measure']} >= {summary['threshold']} over {scheme['tokenizer']} "
-        f"{scheme['ngram']}-grams{describe_weights(scheme)}; {found}"
+        f"{scheme['ngram']}-grams{describe_weights(scheme)}; {coverage}"
     )
     if summary["keep"] == "none":
         similar = f"equal in all tokens by {scheme['tokenizer']}; every copy is removed"
@@ -281,9 +281,9 @@ def _report_by_pairs(summary: Mapping[str, Any], pairs: str, output: FolderOutpu
     condition = summary["measure"]
     if summary["threshold"] is not None:
         condition += f" >= {summary['threshold']:g}"
-    found = ""
+    coverage = ""
     if summary["pairs_method"] == "minhash":
-        found = (
+        coverage = (
             ", which bands found: one at their threshold with probability "
             f"{summary['predicted_recall']:.4f}"
         )
@@ -291,7 +291,7 @@ def _report_by_pairs(summary: Mapping[str, Any], pairs: str, output: FolderOutpu
         f"{counted(summary['documents_in'], 'document')}: {summary['documents_kept']:,} kept, "
         f"{summary['documents_removed']:,} removed",
         f"similar: {condition}, by {summary['pairs_at_threshold']:,} of "
-        f"{counted(summary['pairs'], 'pair')} in {pairs}{found}",
+        f"{counted(summary['pairs'], 'pair')} in {pairs}{coverage}",
     ]
     if summary["pairs"] and not summary["least_threshold_is_stated"]:
         lines.append(

@@ -214,9 +214,9 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
             addition = index.add(handle, sources, _how(reading), call.runner)
             # The folder is moved to its place.
             handle.database.close()
-    said = [f"{folder} is an index of {given.kind}, of which there are none yet"]
-    said = _say_added(addition, folder) if inputs else said
-    call.print_result(addition.summary | preset, *wording.describe_preset(preset), *said)
+    lines = [f"{folder} is an index of {given.kind}, of which there are none yet"]
+    lines = _say_added(addition, folder) if inputs else lines
+    call.print_result(addition.summary | preset, *wording.describe_preset(preset), *lines)
 
 
 def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
@@ -305,13 +305,13 @@ def remove(call: Call, folder: Path, ids: tuple[str, ...]) -> None:
         raise click.UsageError(message)
     removal = index.remove(_handle(folder), wanted, Runner(), deny=given.deny)
     removed = counted(removal.n_removed, "document")
-    said = [f"{removed} removed; `neardup index compact` frees their room"]
+    lines = [f"{removed} removed; `neardup index compact` frees their room"]
     if given.deny:
         denied = counted(removal.summary["denied"], "document")
-        said.append(f"{denied} denied from now on, those that had gone for them included")
+        lines.append(f"{denied} denied from now on, those that had gone for them included")
     else:
-        said += _list_orphans(removal)
-    call.print_result(removal.summary, *said)
+        lines += _list_orphans(removal)
+    call.print_result(removal.summary, *lines)
 
 
 @_subcommand("compact", _CompactOptions, _FOLDER)
@@ -336,31 +336,31 @@ def info(call: Call, folder: Path) -> None:
     from neardup.runs.runner import Runner
 
     handle = _handle(folder, call.options.tokenizer)
-    found = index.describe(handle, Runner())
-    n_bytes, removed = found["bytes"], found["removed_documents"]
-    n_bytes_of_look_up = n_bytes - found["bytes_of_texts"]
+    facts = index.describe(handle, Runner())
+    n_bytes, removed = facts["bytes"], facts["removed_documents"]
+    n_bytes_of_look_up = n_bytes - facts["bytes_of_texts"]
     contents = (
-        f"{counted(found['documents'], 'document')}, {counted(found['tokens'], 'token')} in "
-        f"{counted(found['segments'], 'segment')}"
+        f"{counted(facts['documents'], 'document')}, {counted(facts['tokens'], 'token')} in "
+        f"{counted(facts['segments'], 'segment')}"
     )
     if removed:
         contents += f"; {counted(removed, 'document')} removed"
-    if "gone_documents" in found:
-        each = n_bytes_of_look_up / max(found["documents"] + removed, 1)
+    if "gone_documents" in facts:
+        each = n_bytes_of_look_up / max(facts["documents"] + removed, 1)
         lines = [f"{n_bytes / 1e6:,.1f} MB, {each:,.0f} bytes a document without the texts"]
-        if found["gone_documents"]:
-            lines.append(f"{found['gone_documents']:,} documents went for others")
-        if found["denied_documents"]:
-            lines.append(f"{counted(found['denied_documents'], 'document')} denied")
+        if facts["gone_documents"]:
+            lines.append(f"{facts['gone_documents']:,} documents went for others")
+        if facts["denied_documents"]:
+            lines.append(f"{counted(facts['denied_documents'], 'document')} denied")
     else:
-        each = n_bytes_of_look_up / max(found["tokens"], 1)
+        each = n_bytes_of_look_up / max(facts["tokens"], 1)
         lines = [f"{n_bytes / 1e6:,.1f} MB, {each:.1f} bytes a token without the texts"]
-    for name, value in found["scheme"].items():
+    for name, value in facts["scheme"].items():
         if name in ("threshold", "recall"):
             # A share is kept as a fraction, and shown as it was given.
             value = f"{float(Fraction(str(value))):g}"
         lines.append(f"{name}: {value}")
-    call.print_result(found, contents, *lines)
+    call.print_result(facts, contents, *lines)
 
 
 def _read_ids(file: Path | None) -> list[str]:

@@ -147,10 +147,10 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     with call.working(output.place, key) as workspace, call.display:
         start = time.perf_counter()
         engine = call.engine_within(workspace)
-        result, said = search(folder, index, sources, options, engine)
-        said.append(f"written to {output} in {time.perf_counter() - start:.1f} s")
+        result, lines = search(folder, index, sources, options, engine)
+        lines.append(f"written to {output} in {time.perf_counter() - start:.1f} s")
         output.write(result)
-    output.print_result(result.summary, *said)
+    output.print_result(result.summary, *lines)
 
 
 def _search_documents(

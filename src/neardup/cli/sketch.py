@@ -161,11 +161,11 @@ def estimate(call: Call, sketches: Any, other: Any) -> None:
         if getattr(given, name) and name not in ("threshold", "memory"):
             raise no_effect(name, "with clusters", "leave out clusters", "clusters")
     with call.display:
-        found = cluster_files(
+        clusters = cluster_files(
             sketches, given.threshold or "0.5", given.clusters, call.runner, budget
         )
-    output.write(found)
-    output.print_result(found.summary, _report_clusters(found.summary, output))
+    output.write(clusters)
+    output.print_result(clusters.summary, _report_clusters(clusters.summary, output))
 
 
 def _report_clusters(summary: Mapping[str, Any], output: TableOutput) -> str:

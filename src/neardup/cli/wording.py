@@ -52,14 +52,14 @@ def describe_ids(summary: Mapping[str, Any]) -> list[str]:
 
 def describe_preset(summary: Mapping[str, Any]) -> list[str]:
     """List the options that a preset has chosen."""
-    found = summary.get("preset")
-    if found is None:
+    preset = summary.get("preset")
+    if preset is None:
         return []
     flags = [
         f"--{name.replace('_', '-')}{'' if value is True else f' {value}'}"
-        for name, value in found["chosen"].items()
+        for name, value in preset["chosen"].items()
     ]
-    return [f"for {found['name']}: {', '.join(flags) or 'nothing chosen'}"]
+    return [f"for {preset['name']}: {', '.join(flags) or 'nothing chosen'}"]
 
 
 def describe_bands(summary: Mapping[str, Any]) -> str:
@@ -112,8 +112,8 @@ _HEADINGS = {
 
 def table_by_file(summary: Mapping[str, Any]) -> list[str]:
     """Return the lines of a table of the files that lost most documents; none of a single file."""
-    found = summary["by_file"]
-    every, others = found["counts"], found["others"]
+    by_file = summary["by_file"]
+    every, others = by_file["counts"], by_file["others"]
     if len(every) + (others["groups"] if others else 0) < 2:
         return []
     order = sorted(range(len(every)), key=lambda i: -every[i]["documents_removed"])

@@ -353,12 +353,12 @@ def _codec_of(value: Any) -> str | None:
     if not isinstance(value, str):
         return None
     try:
-        found = codecs.lookup(value)
+        codec = codecs.lookup(value)
         # Some codecs that lookup finds decode bytes to bytes.
-        "".encode(found.name)
+        "".encode(codec.name)
     except (LookupError, ValueError):
         return None
-    return None if found.name.replace("_", "-") in _NO_TEXTS else found.name
+    return None if codec.name.replace("_", "-") in _NO_TEXTS else codec.name
 
 
 def _has_ascii(codec: str) -> bool:
@@ -376,7 +376,7 @@ def percent_of(value: str) -> Fraction:
     return Fraction(value.removesuffix("%")) / 100
 
 
-def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fraction:
+def exact_fraction(name: str, value: str | float | Decimal | Fraction) -> Fraction:
     """Read a number in (0, 1] as the exact decimal that was typed: 0.8 is 4/5.
 
     Its denominator in lowest terms may be 10^9 at most.
@@ -386,20 +386,20 @@ def exact_fraction(what: str, value: str | float | Decimal | Fraction) -> Fracti
     InvalidParameterError
         If it is no number, outside that range, or finer.
     """
-    fraction = as_fraction(what, value)
+    fraction = as_fraction(name, value)
     if fraction is None:
-        raise _unlike(what, "a number in (0, 1]", value)
+        raise _unlike(name, "a number in (0, 1]", value)
     if not 0 < fraction <= 1:
         hint = f"; write {float(fraction) / 100:g} for {value} %" if 2 <= fraction <= 100 else ""
-        message = f"{what} must lie in (0, 1], got {value}{hint}"
+        message = f"{name} must lie in (0, 1], got {value}{hint}"
         raise InvalidParameterError(message)
     if fraction.denominator > _MAX_DENOMINATOR:
-        message = f"{what} may have a denominator of 10^9 at most (nine decimals), got {value}"
+        message = f"{name} may have a denominator of 10^9 at most (nine decimals), got {value}"
         raise InvalidParameterError(message)
     return fraction
 
 
-def as_fraction(what: str, value: str | float | Decimal | Fraction) -> Fraction | None:
+def as_fraction(name: str, value: str | float | Decimal | Fraction) -> Fraction | None:
     """Read a number exactly; None if it is not a number.
 
     One of more than 30 places before or behind the point is a number of 30, not all its zeros.
@@ -409,7 +409,7 @@ def as_fraction(what: str, value: str | float | Decimal | Fraction) -> Fraction 
     InvalidParameterError
         If it has more than 40 characters or digits.
     """
-    check_length(what, value)
+    check_length(name, value)
     if isinstance(value, Fraction):
         return value
     try:
@@ -423,7 +423,7 @@ def as_fraction(what: str, value: str | float | Decimal | Fraction) -> Fraction 
         return None
 
 
-def check_length(what: str, value: Any) -> None:
+def check_length(name: str, value: Any) -> None:
     """Refuse a number of too many characters or digits, before anything is done with them.
 
     Raises
@@ -442,15 +442,15 @@ def check_length(what: str, value: Any) -> None:
     else:
         return
     if length > _MOST_CHARACTERS:
-        message = f"{what} may have {_MOST_CHARACTERS} characters at most, got {length:,}"
+        message = f"{name} may have {_MOST_CHARACTERS} characters at most, got {length:,}"
         raise InvalidParameterError(message)
 
 
 def _bytes_in(text: str) -> int | None:
-    found = re.fullmatch(_SIZE, text.strip(), re.ASCII | re.IGNORECASE)
-    if found is None:
+    size = re.fullmatch(_SIZE, text.strip(), re.ASCII | re.IGNORECASE)
+    if size is None:
         return None
-    number, prefix, is_binary = found.groups()
+    number, prefix, is_binary = size.groups()
     power = " kmgtp".index(prefix.lower()) if prefix else 0
     return int(Decimal(number) * (1024 if is_binary else 1000) ** power)
 

@@ -88,18 +88,18 @@ def resolve_tables(data: Any, *, options: InputOptions | None = None) -> Inputs:
     as a whole, even if only a part is named.
     """
     try:
-        found = resolve_inputs(data, options or InputOptions())
+        inputs = resolve_inputs(data, options or InputOptions())
     except MissingExtraError as error:
         if not error.reads_documents:
             raise
         raise InvalidInputError(_A_DOCUMENT, path=str(data)) from None
-    for source in found:
+    for source in inputs:
         if source.extracts_text:
             raise InvalidInputError(_A_DOCUMENT, path=source.origin)
     # Loads the reader of CSV.
     from neardup.files.delimited import with_header_delimiter
 
-    sources = found.changed(with_header_delimiter)
+    sources = inputs.changed(with_header_delimiter)
     for source in sources:
         names = source.column_names() or ()
         twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
@@ -180,11 +180,11 @@ def _digest_of_table(folder: str, name: str) -> str:
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         message = "a key comes twice"
         raise ValueError(message)
-    return found
+    return values
 
 
 def _no_summary(folder: str, reason: str) -> InvalidInputError:
