@@ -25,8 +25,9 @@ REPEATS = 3
 
 IN_PYTHON = """
 import json, re, sys, neardup
-options = {"tokenizer": re.compile(r"\\w+").findall} if sys.argv[2] == "function" else {}
-print(json.dumps(neardup.deduplicate(sys.argv[1], **options).summary))
+tokenizer = re.compile(r"\\w+").findall if sys.argv[2] == "function" else "words"
+text = neardup.TextOptions(tokenizer=tokenizer)
+print(json.dumps(neardup.deduplicate(sys.argv[1], text=text).summary))
 """
 
 
