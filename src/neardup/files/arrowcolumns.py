@@ -1,4 +1,4 @@
-"""Check columns that are Arrow data already: from Parquet, from memory, from CSV."""
+"""Rows of Arrow tables: checks of their columns, blocks, and columns of Python values."""
 
 from __future__ import annotations
 
