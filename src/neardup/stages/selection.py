@@ -58,11 +58,19 @@ _SKIPPED_COLUMNS = ("file", "row", "reason")
 class Selection(Result):
     """The kept and removed documents of a collection, without bad rows.
 
-    As an Arrow stream it is the rows that stay.
+    Documents may have been compared with an ``other`` collection. As an Arrow stream it is the rows
+    that stay.
     """
 
-    def __init__(self, documents: Catalogue, stays: Bools, summary: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        documents: Catalogue,
+        stays: Bools,
+        summary: dict[str, Any],
+        other: Catalogue | None = None,
+    ) -> None:
         self._documents = documents
+        self._other = Catalogue.of_none() if other is None else other
         self._stays = stays
         self.summary = summary
 
@@ -86,7 +94,7 @@ class Selection(Result):
 
     def _origins(self) -> Sequence[str | None]:
         """Return the paths and URLs of all inputs, which an output must not overwrite."""
-        return origins_of(self._documents.sources)
+        return origins_of(self._documents.sources, self._other.sources)
 
     def _write_documents(
         self,
@@ -212,19 +220,10 @@ class Selection(Result):
             complete_summary(self.summary, runner)
 
 
-class TwoCollections(Selection):
-    """Kept documents of a collection, possibly compared with a second one."""
-
-    _other: Catalogue
-
-    def _origins(self) -> Sequence[str | None]:
-        return origins_of(self._documents.sources, self._other.sources)
-
-
 # Access for other packages, not for users.
 
 
-def collections_of(result: TwoCollections) -> tuple[Catalogue, Catalogue]:
+def collections_of(result: Selection) -> tuple[Catalogue, Catalogue]:
     """Return the documents of the input and of the reference collection."""
     return result._documents, result._other  # noqa: SLF001 - of this module
 

@@ -40,7 +40,7 @@ from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.stages.options import has_chosen, hints_of_letters, with_warning
-from neardup.stages.selection import ROWS_AT_ONCE, TwoCollections, complete_summary, write_rows_by
+from neardup.stages.selection import ROWS_AT_ONCE, Selection, complete_summary, write_rows_by
 from neardup.tables import Bools, Int64s
 
 if TYPE_CHECKING:
@@ -360,7 +360,7 @@ def _is_folder(source: Source) -> bool:
     return "document folder" in source.input_options
 
 
-class CutResult(TwoCollections):
+class CutResult(Selection):
     """Shortened texts, the removed spans, and their kept copies.
 
     ``kept`` are all documents, with shorter texts after cuts; ``removed`` lists the removed spans.
@@ -380,8 +380,8 @@ class CutResult(TwoCollections):
         replacement: str,
         summary: dict[str, Any],
     ) -> None:
-        super().__init__(own, np.ones(len(own), np.bool_), summary)
-        self._other, self._spans = other, spans
+        super().__init__(own, np.ones(len(own), np.bool_), summary, other)
+        self._spans = spans
         self._keepers, self._replacement = keepers, replacement
 
     def headline(self) -> str:

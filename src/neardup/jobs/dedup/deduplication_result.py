@@ -15,7 +15,7 @@ from neardup.runs.runner import Runner
 from neardup.stages.options import OF_INPUTS
 from neardup.stages.selection import (
     KeeperIds,
-    TwoCollections,
+    Selection,
     collections_of,
     in_batches,
 )
@@ -39,7 +39,7 @@ class _Clusters(NamedTuple):
     sizes: Int64s
 
 
-class DeduplicationResult(TwoCollections):
+class DeduplicationResult(Selection):
     """Kept and removed documents, with reasons.
 
     ``kept``, ``removed`` and ``clusters`` are Arrow tables, computed on access; ``summary`` is a
@@ -60,9 +60,9 @@ class DeduplicationResult(TwoCollections):
         shares_ids: bool = False,
         sides: pa.DictionaryArray | None = None,
     ) -> None:
-        super().__init__(own, assignment.stays, summary)
+        super().__init__(own, assignment.stays, summary, other)
         self._kept_in = sides
-        self._other, self._shares_ids = other, shares_ids
+        self._shares_ids = shares_ids
         self._assignment = assignment
 
     def headline(self) -> str:
