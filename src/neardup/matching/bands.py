@@ -98,7 +98,7 @@ def choose_banding(least_jaccard: Number, recall: Number = "0.99", num_perm: int
     >>> neardup.choose_banding(0.8)
     Banding(bands=16, rows=6)
     """
-    # Exact thresholds of other measures may be finer than what is typed.
+    # Exact thresholds of other measures may be finer than a typed one.
     jaccard, least = (
         value if isinstance(value, Fraction) and 0 < value <= 1 else exact_fraction(name, value)
         for name, value in (("least_jaccard", least_jaccard), ("recall", recall))

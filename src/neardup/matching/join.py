@@ -247,7 +247,7 @@ class Join(Scored):
     def run(
         self, sides: Bytes | None, limit: int | None, runner: Runner
     ) -> tuple[ScoredPairs, FilterCounts]:
-        """Find all pairs of records, and count what the filters did.
+        """Find all pairs of records, and count the pairs after each filter.
 
         For a join of two collections, ``sides`` has ``LEFT``, ``RIGHT``, both or neither (0) for
         each record, and pairs are of different collections. If all records are also ``FIRST`` or

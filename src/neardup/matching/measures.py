@@ -26,11 +26,11 @@ Number = str | float | Decimal | Fraction
 LEAST_SHARE = Fraction(1, 10**9)
 
 
-def exact_count(what: str, value: Number) -> Fraction:
+def exact_count(name: str, value: Number) -> Fraction:
     """Read a whole number from 1 to 2^31 - 1."""
-    count = as_fraction(what, value)
+    count = as_fraction(name, value)
     if count is None or count.denominator != 1 or not 1 <= count < 2**31:
-        message = f"{what} must be a whole number, 1 or more, got {value}"
+        message = f"{name} must be a whole number, 1 or more, got {value}"
         raise InvalidParameterError(message)
     return count
 

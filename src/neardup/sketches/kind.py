@@ -417,7 +417,7 @@ class DamagedColumnError(Exception):
 
 
 def check(is_right: bool | np.bool_) -> None:
-    """Raise DamagedColumnError unless what was read may be."""
+    """Raise DamagedColumnError unless a column is right."""
     if not is_right:
         raise DamagedColumnError
 

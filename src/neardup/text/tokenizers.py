@@ -100,7 +100,7 @@ class Tokenizer(ABC):
 # Helpers of tokenizers that cut Python strings: strings, hashes and positions.
 
 Place = tuple[int, int]
-"""Where a token stands, in characters of the string that was cut; the stop is exclusive."""
+"""Place of a token, in characters of the string that was cut; the stop is exclusive."""
 
 Cut = Callable[[list[str]], tuple[TokenLists, Sequence[Sequence[Place]]]]
 """Cuts strings into tokens, each with its place."""
@@ -208,7 +208,7 @@ class TableTokenizer(Tokenizer):
         return self._hash(texts if formed is None else formed.texts)
 
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
-        """Hash the tokens of each text, and find where each stands."""
+        """Hash the tokens of each text, and find their places."""
         formed = form_texts(texts, self.normalisation)
         if formed is None:
             lists = self._hash(texts)
@@ -305,7 +305,7 @@ class ByteTokenizer(Tokenizer):
         return Texts(data, lists.offsets)
 
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
-        """Hash the bytes of each text, and find where each stands."""
+        """Hash the bytes of each text, and find their places."""
         lists = self.hash_tokens(texts)
         starts: Int64s = np.arange(lists.offsets[-1], dtype=np.int64)
         starts -= np.repeat(lists.offsets[:-1], np.diff(lists.offsets))
@@ -346,7 +346,7 @@ class CodeTokenizer(Tokenizer):
         return self._cut(self._languages(texts), texts.to_arrow().to_pylist())[0]
 
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
-        """Hash the tokens of each program, and find where each stands."""
+        """Hash the tokens of each program, and find their places."""
         cut = partial(self._cut, self._languages(texts))
         return locate_strings(texts, Normalisation(casefold=False), cut)
 
@@ -551,7 +551,7 @@ class ShingledTokenizer(Tokenizer):
         return shingle_tokens(self.tokenizer.hash_tokens(texts), self.ngram)
 
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
-        """Hash the runs of each text, and find where each stands."""
+        """Hash the runs of each text, and find their places."""
         tokens, spans = self.tokenizer.locate_tokens(texts)
         runs = shingle_tokens(tokens, self.ngram)
         sizes = np.diff(runs.offsets)
@@ -591,7 +591,7 @@ class FileTokenizer(Tokenizer):
         return hash_lists([encoding.ids for encoding in encodings])
 
     def locate_tokens(self, texts: Texts) -> tuple[TokenLists, TokenSpans]:
-        """Hash the token ids of each text, and find where each token stands."""
+        """Hash the token ids of each text, and find their places."""
 
         def cut(strings: list[str]) -> tuple[TokenLists, list[list[Place]]]:
             encodings = self.tokenizer.encode_batch(strings, add_special_tokens=False)

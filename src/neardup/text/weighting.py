@@ -12,7 +12,6 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.kernels.common import hashing
 from neardup.kernels.sketch import weighted
-from neardup.kernels.text import shingles
 from neardup.kernels.text import shingles as shingle_kernels
 from neardup.options.choices import InverseFrequency, TermFrequency
 from neardup.options.groups import WeightOptions
@@ -185,10 +184,10 @@ def _count_block(block: TokenLists) -> DocumentFrequencies:
     offsets = block.offsets - block.offsets[0]
     values = block.values[block.offsets[0] : block.offsets[-1]].copy()
     sizes: Int64s = np.empty(len(block), np.int64)
-    shingles.sort_sets(values, offsets, *sorting_room(offsets), sizes, NO_COPIES)
+    shingle_kernels.sort_sets(values, offsets, *sorting_room(offsets), sizes, NO_COPIES)
     set_starts = offsets_of(sizes)
     distinct: Uint64s = np.empty(int(set_starts[-1]), np.uint64)
-    shingles.copy_sets(values, offsets[:-1], sizes, distinct, set_starts[:-1])
+    shingle_kernels.copy_sets(values, offsets[:-1], sizes, distinct, set_starts[:-1])
     distinct.sort()
     starts = np.flatnonzero(np.concatenate([[True], distinct[1:] != distinct[:-1]]))
     starts = starts[: len(distinct)]
@@ -211,7 +210,7 @@ def _logarithms(values: Floats) -> Floats:
     return results
 
 
-# Weighted sets: the shingles of each document with what they weigh there.
+# Weighted sets: the shingles of each document with their weights there.
 # Weights are computed in ``weighting``.
 
 
