@@ -115,6 +115,7 @@ def main() -> None:
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
         here = options.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        here.mkdir(parents=True, exist_ok=True)
         ways, places = plant(options.folder, options.rfcs, here)
         costs: list[tuple[str, float | None, float | None]] = []
         for least in SIZES:
