@@ -92,11 +92,19 @@ def pack_records(records: pa.Table) -> list[PackedBlock]:
             is_text = pa.types.is_large_string(column.type)
             offsets = Texts.from_arrow(column.chunk(0)).offsets if is_text else _offsets(column)
             sizes += np.diff(offsets) * (1 if is_text else 8)
-    # Arrow would write a slice with some bytes of the next row.
     return [
-        PackedBlock(pack_table(records.take(pa.array(range(start, stop)))), stop - start)
+        PackedBlock(pack_table(_cut(records, start, stop)), stop - start)
         for start, stop in cut_runs(sizes, BLOCK_BYTES)
     ]
+
+
+def _cut(records: pa.Table, start: int, stop: int) -> pa.Table:
+    """Return some rows, copied: Arrow would write a slice with some bytes of the next row."""
+    columns = []
+    for column in records.slice(start, stop - start).columns:
+        is_exact = pa.types.is_null(column.type) or pa.types.is_int64(column.type)
+        columns.append(column if is_exact else pa.concat_arrays(column.chunks))
+    return pa.table(columns, records.schema)
 
 
 def _offsets(column: pa.ChunkedArray) -> Int64s:
