@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import is_utf8, kind_of
 from neardup.files.columnpaths import MISSING, leaves_of_row, value_in
-from neardup.files.cuts import Cuts, join_texts, null_text
+from neardup.files.cuts import Cuts, Holes, join_texts, null_text
 from neardup.files.jsonvalues import (
     JSON_SPACE,
     JsonValues,
@@ -212,8 +212,7 @@ def _cut_strings(raw: RawRows, cuts: Cuts) -> list[bytes]:
     for n, holes in enumerate(parts):
         for row, own in holes.by_string():
             string = strings[n][row]
-            places = [_places(string, each) for each in (own.starts, own.stops)]
-            cut = replace(own, starts=places[0], stops=places[1]).cut(string, replacement)
+            cut = _in_string(own, string).cut(string, replacement)
             pieces[row].append((starts[n][row], stops[n][row], cut.encode()))
     rows = []
     for done, end, own_pieces in zip(raw.starts.tolist(), raw.ends.tolist(), pieces, strict=True):
@@ -225,12 +224,18 @@ def _cut_strings(raw: RawRows, cuts: Cuts) -> list[bytes]:
     return rows
 
 
-def _places(string: str, characters: Int64s) -> Int64s:
-    """Return the places of characters in a string with escapes."""
-    firsts, starts = _parts_of(string)
-    parts = np.searchsorted(firsts, characters, "right") - 1
-    places: Int64s = np.minimum(starts[parts] + characters - firsts[parts], len(string))
-    return places
+def _in_string(holes: Holes, string: str) -> Holes:
+    """Return holes of a text as holes of its JSON string, whose characters may be escaped."""
+    if "\\" not in string:
+        return holes
+    firsts, places = _parts_of(string)
+
+    def place_of(characters: Int64s) -> Int64s:
+        parts = np.searchsorted(firsts, characters, "right") - 1
+        found: Int64s = np.minimum(places[parts] + characters - firsts[parts], len(string))
+        return found
+
+    return replace(holes, starts=place_of(holes.starts), stops=place_of(holes.stops))
 
 
 def _parts_of(string: str) -> tuple[Int64s, Int64s]:
