@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.files import jsonlines
+from neardup.files.cuts import Holes
 from neardup.kernels.text import jsonstrings
 from neardup.runs.arrays import AnyArray
 from neardup.tables import Texts
@@ -330,5 +331,10 @@ def test_characters__however_they_are_written(string):
     written = "".join(ways)
     characters = np.arange(len(value) + 2)
     expected = [len("".join(ways[:c])) for c in characters.tolist()]
-    assert jsonlines._places(written, characters).tolist() == expected
+    none = np.zeros(len(characters), np.int64)
+    holes = Holes(none, characters, characters, none.astype(np.bool_))
+    found = jsonlines._in_string(holes, written)
+    for places in (found.starts, found.stops):
+        # A place behind the end is ignored.
+        assert np.minimum(places, len(written)).tolist() == expected
     assert jsonlines._parts_of(written)[0][-1] == len(value)

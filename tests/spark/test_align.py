@@ -167,7 +167,10 @@ def test_an_index_that_executors_do_not_see(in_process, texts, monkeypatch, tmp_
     """Or of which a segment has gone."""
     from neardup.index.handle import SeenFolder
 
-    for folder, said in ((tmp_path / "x", "executors do not see"), (tmp_path, "segment is miss")):
+    for folder, said in (
+        (tmp_path / "x", "executors do not see"),
+        (tmp_path, "the file is missing"),
+    ):
         monkeypatch.setattr(
             "neardup.jobs.align_other.SeenFolder", lambda _, to=folder: SeenFolder(to)
         )
