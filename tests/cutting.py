@@ -15,11 +15,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 import neardup
+from neardup.passages.additions import LookUp
 from neardup.passages.align import make_alignment_plan, windows_for
 from neardup.passages.cutting import CutPlan, PassageCutter
-from neardup.passages.growing import LookUp
 from neardup.passages.plan import make_search_plan
-from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.windows import make_passage_scheme
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from neardup.tables import TokenLists

@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.corpora.texts import make_texts
 from benchmarks.measuring.clocks import Memory
 from neardup.passages.repeats import Repeats, find_repeats, sample_windows
-from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.windows import make_passage_scheme
 from neardup.tables import TokenLists
 
 if TYPE_CHECKING:

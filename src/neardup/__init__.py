@@ -45,8 +45,7 @@ if TYPE_CHECKING:
     from neardup.jobs.dedup.run import deduplicate
     from neardup.jobs.estimate import cluster_sketches, estimate
     from neardup.jobs.index.documents import DocumentIndex
-    from neardup.jobs.index.open import open_index
-    from neardup.jobs.index.passages import PassageIndex
+    from neardup.jobs.index.passages import PassageIndex, open_index
     from neardup.jobs.pairs.find_pairs import find_pairs, iter_pairs
     from neardup.jobs.report import report
     from neardup.jobs.review import review
@@ -116,7 +115,7 @@ _HOMES = {
     "extract": "neardup.jobs.similarity",
     "find_pairs": "neardup.jobs.pairs.find_pairs",
     "iter_pairs": "neardup.jobs.pairs.find_pairs",
-    "open_index": "neardup.jobs.index.open",
+    "open_index": "neardup.jobs.index.passages",
     "report": "neardup.jobs.report",
     "review": "neardup.jobs.review",
     "similarity": "neardup.jobs.similarity",

@@ -1,22 +1,25 @@
-"""What jobs return: tables, a summary, and the ways to show and to write them.
-
-Last what more than one of them returns: documents or passages that were found.
-"""
+"""Results of jobs: tables and summaries, how notebooks show them, and hits of searches."""
 
 from __future__ import annotations
 
 import platform
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import numpy as np
+import pyarrow as pa
+
 from neardup.files.destinations import target_of
 from neardup.files.rows import ColumnNames
 from neardup.outputs.tables import write_table
+from neardup.reports.charts import Chart, similarity_chart
+from neardup.reports.page import source_of
+from neardup.reports.text import escape_text
 from neardup.runs.progress import counted
 from neardup.version import __version__
 
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.reports.page import Report
+
 
 # Rows of a table, and characters of a value, that a notebook is shown.
 _SHOWN_ROWS = 10
@@ -125,7 +129,7 @@ class Result(ABC):
         table, n_rows = self._first_rows(_SHOWN_ROWS)
         if not n_rows:
             return f"<p>{escape(repr(self))}</p>"
-        from neardup.reports.notebook import rows_in_notebook
+        from neardup.results import rows_in_notebook
 
         rows = rows_in_notebook(table, _shorten, f"First {self._rows_are}")
         more = n_rows - len(table)
@@ -265,7 +269,7 @@ class DocumentSearchResult(TableResult):
         return _queries(self.summary) + f": {counted(len(self.matches), 'document')}"
 
     def _chart(self) -> str:
-        from neardup.reports.notebook import similarities_in_notebook
+        from neardup.results import similarities_in_notebook
 
         similarities = self.matches["similarity"]
         return similarities_in_notebook(similarities, self.summary["threshold"], "documents")
@@ -302,7 +306,59 @@ class PassageResult(TableResult):
         return f"{searched}: {counted(len(self.passages), 'passage')}"
 
     def _chart(self) -> str:
-        from neardup.reports.notebook import similarities_in_notebook
+        from neardup.results import similarities_in_notebook
 
         similarities = self.passages["similarity"]
         return similarities_in_notebook(similarities, self.summary.get("threshold"), "passages")
+
+
+# Letters and lines have the colour of the notebook's text, be it light or dark; the other colours
+# differ from both backgrounds.
+_COLOURS = (
+    "--ink: currentColor; --faint: currentColor; "
+    "--line: color-mix(in srgb, currentColor 25%, transparent); "
+    "--kept: #3787c0; --gone: #cc6a33; --other: #8a6fc4; --mark: #d6457a;"
+)
+_CLASS = "neardup-chart"
+_WIDTH = "32rem"
+
+
+def chart_in_notebook(chart: Chart | None) -> str:
+    """Return a chart as HTML whose style sheet changes nothing else; empty for None.
+
+    A screen reader sees one picture, so that ids repeated by several charts do no harm.
+    """
+    if chart is None:
+        return ""
+    label = escape_text(f"{chart.title}. {chart.description}")
+    own = f"margin: 0.5rem 0; max-width: {_WIDTH}; {_COLOURS}"
+    return (
+        f"<style>.{_CLASS} {{ {own}\n{source_of('charts.css')}}}</style>"
+        f'<figure class="{_CLASS}"><figcaption>{escape_text(chart.title)}</figcaption>'
+        f'<div role="img" aria-label="{label}">{chart.svg}</div></figure>'
+    )
+
+
+def similarities_in_notebook(
+    values: pa.ChunkedArray, threshold: float | None, counted: str, *, none: str = ""
+) -> str:
+    """Return the chart of similarities as HTML; the sentence ``none`` if there are none."""
+    found = np.asarray(values.cast(pa.float64()).fill_null(np.nan), np.float64)
+    chart = similarity_chart(found, threshold, counted)
+    if chart is None and none:
+        return f"<p>{escape_text(none)}</p>"
+    return chart_in_notebook(chart)
+
+
+def rows_in_notebook(table: pa.Table, shown: Callable[[Any], str], label: str) -> str:
+    """Return rows as an HTML table that scrolls within the output, also by keyboard."""
+    head = "".join(f'<th scope="col">{escape_text(name)}</th>' for name in table.column_names)
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{escape_text(shown(value))}</td>' for value in row.values())}</tr>"
+        for row in table.to_pylist()
+    )
+    return (
+        f'<div role="region" aria-label="{escape_text(label)}" tabindex="0" '
+        'style="overflow: auto; max-width: 100%; max-height: 24rem">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )

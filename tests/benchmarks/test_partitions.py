@@ -16,8 +16,7 @@ from benchmarks.papers.monoactive.monoall import (
     seeds_of,
     visit_keys,
 )
-from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.windows import count_windows
+from neardup.passages.windows import count_windows, make_passage_scheme
 from tests.oracles import windows as oracle
 
 # What only developers use, and each of it is compiled first.

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import neardup
-from neardup.service.tokens import TokenFile
+from neardup.service.requests import TokenFile
 from tests.browser.rules import WINDOWS, check_keyboard, check_page
 from tests.service.conftest import TOKEN, start_service
 

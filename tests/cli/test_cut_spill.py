@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from neardup.jobs.cut import equal_units
-from neardup.passages import cutting, growing
+from neardup.passages import additions, cutting
 from neardup.runs.exchange import GrowingArray, Shuffle
 from neardup.runs.work import WorkFolder
 from tests.spilling import files_of, spilling, work_folders, write_lines
@@ -131,13 +131,13 @@ def test_passages__same_bytes(cut, options, monkeypatch):
 @pytest.mark.parametrize("options", OF_SIMILAR)
 def test_similar_passages__same_bytes(cut, options, monkeypatch):
     n_written, waiting, write = [0], set(), Shuffle._write_waiting
-    index = growing.index_tokens
+    index = additions.index_tokens
 
     def counted(*each):
         n_written[0] += 1
         return index(*each)
 
-    monkeypatch.setattr(growing, "index_tokens", counted)
+    monkeypatch.setattr(additions, "index_tokens", counted)
     monkeypatch.setattr(
         Shuffle,
         "_write_waiting",

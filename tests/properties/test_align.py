@@ -15,7 +15,7 @@ from neardup.errors import InvalidInputError
 from neardup.options.kinds import exact_fraction
 from neardup.passages.align import certain_length, make_alignment_plan, windows_for
 from neardup.passages.plan import make_search_plan
-from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.windows import make_passage_scheme
 from tests.calls import grouped
 from tests.each import each_of
 from tests.examples import examples

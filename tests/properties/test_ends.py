@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from neardup.passages.refine import Hit, TokenBalance, grow_equal, refine_ends, stretch_ends
-from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.windows import make_passage_scheme
 from neardup.tables import TokenLists
 from neardup.text.weighting import count_documents
 from tests.examples import examples

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.dedup.audit import audit_recall
+from neardup.jobs.dedup.run import audit_recall
 from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import Containment, Jaccard, make_measure
 from neardup.matching.survivors import CandidateSets, choose_survivors, join_components

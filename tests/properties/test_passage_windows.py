@@ -15,11 +15,11 @@ from neardup.kernels.common import hashing
 from neardup.kernels.passage import lookups
 from neardup.kernels.sketch import weighted
 from neardup.passages import windows as passage_windows
-from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.windows import (
     ALL_COPIES,
     gather_queries,
     group_occurrences,
+    make_passage_scheme,
     multiset_windows,
     weighted_windows,
 )

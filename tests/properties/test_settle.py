@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.passages.refine import Hit, HitRun, PassageRefiner, TokenBalance
-from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.windows import make_passage_scheme
 from tests.examples import examples
 
 BALANCE = TokenBalance(make_passage_scheme(min_tokens=10), None)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.jobs.dedup.audit import audit_recall
+from neardup.jobs.dedup.run import audit_recall
 from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import WeightedJaccard
 from neardup.matching.survivors import CandidateSets, choose_survivors, join_components

@@ -13,10 +13,8 @@ import httpx
 import pytest
 
 import neardup
-from neardup.service.application import Service
-from neardup.service.monitoring import Log
-from neardup.service.served_index import open_all
-from neardup.service.server import address_of, listen, make_server
+from neardup.service.application import Service, address_of, listen, make_server
+from neardup.service.served_index import Log, open_all
 from tests.service.processes import folder, serve
 from tests.service.waiting import wait_for
 

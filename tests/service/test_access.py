@@ -7,8 +7,8 @@ import pytest
 
 from neardup.errors import InvalidParameterError, NeardupError
 from neardup.service.application import check_address
+from neardup.service.requests import TokenFile
 from neardup.service.served_index import open_all
-from neardup.service.tokens import TokenFile
 from tests.each import each_of
 from tests.service.conftest import READER, TOKEN, make_indexes
 
@@ -106,7 +106,7 @@ def test_tokens__all_are_compared(token_file, monkeypatch):
         seen.append((len(a), len(b)))
         return a == b
 
-    monkeypatch.setattr("neardup.service.tokens.hmac.compare_digest", compare)
+    monkeypatch.setattr("neardup.service.requests.hmac.compare_digest", compare)
     tokens = TokenFile(token_file)
     roles = [
         grant and grant.role

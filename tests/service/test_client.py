@@ -11,7 +11,7 @@ import pytest
 
 import neardup
 from neardup.errors import InvalidParameterError, ServiceError
-from neardup.service.tokens import TokenFile
+from neardup.service.requests import TokenFile
 from tests.calls import grouped
 from tests.document_indexes import WEIGHTED
 from tests.service.conftest import PASSAGE, TOKEN, start_service

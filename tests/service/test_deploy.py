@@ -11,8 +11,8 @@ import pytest
 
 import neardup
 import neardup.cli
-from neardup.service.bodies import LARGEST_AT_ONCE, MAX_BODY
-from neardup.service.server import STOP_SECONDS
+from neardup.service.application import STOP_SECONDS
+from neardup.service.requests import LARGEST_AT_ONCE, MAX_BODY
 from neardup.service.worker_processes import MEMORY_BYTES
 from tests.docs.pages import ROOT
 from tests.service.conftest import TOKEN

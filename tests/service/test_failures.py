@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from neardup.errors import IndexFormatError, ReadError, WriteError
-from neardup.service.monitoring import WorkError
+from neardup.service.served_index import WorkError
 from tests.service.waiting import wait_for
 
 QUERY, INSERT = "/v1/indexes/docs/query", "/v1/indexes/docs/insert"

@@ -29,9 +29,14 @@ from benchmarks.papers.monoactive.monoall import (
 )
 from neardup.kernels.passage import candidates, sweep
 from neardup.passages.plan import least_hits
-from neardup.passages.scheme import make_passage_scheme
 from neardup.passages.segment import WindowIndex
-from neardup.passages.windows import WindowLists, _by_key, count_windows, gather_queries
+from neardup.passages.windows import (
+    WindowLists,
+    _by_key,
+    count_windows,
+    gather_queries,
+    make_passage_scheme,
+)
 from neardup.tables import TokenLists
 
 if TYPE_CHECKING:

@@ -17,8 +17,12 @@ from neardup.kernels.common.hashing import mix64
 from neardup.kernels.passage import windows
 from neardup.kernels.passage.windows import occurrence_hash
 from neardup.kernels.sketch.weighted import list_weighted
-from neardup.passages.scheme import make_passage_scheme
-from neardup.passages.windows import ALL_COPIES, group_occurrences, text_log_weights
+from neardup.passages.windows import (
+    ALL_COPIES,
+    group_occurrences,
+    make_passage_scheme,
+    text_log_weights,
+)
 from neardup.tables import TokenLists
 from neardup.text.weighting import term_frequencies
 

@@ -222,7 +222,7 @@ def build(call: Call, folder: Path, inputs: tuple[str, ...]) -> None:
 def _make_scheme(given: _BuildOptions) -> tuple[Any, dict[str, Any]]:
     """Make the scheme of a new index; return it, and the summary of its preset."""
     if given.kind == "passages":
-        from neardup.passages.scheme import make_passage_scheme
+        from neardup.passages.windows import make_passage_scheme
 
         for name in (*DocumentSchemeOptions.known, "no_text"):
             if name not in PassageOptions.known and getattr(given, name, None):

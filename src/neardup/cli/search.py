@@ -167,7 +167,7 @@ def _search_passages(
     folder: Path, index: OpenPassages, queries: Sequence[Source], options: Any, engine: Engine
 ) -> tuple[PassageResult, list[str]]:
     from neardup.index.handle import SeenFolder
-    from neardup.jobs.search_passages import search_passages
+    from neardup.jobs.search import search_passages
     from neardup.passages.index import SharedPassages
 
     shared = SharedPassages(index, SeenFolder(folder))

@@ -33,7 +33,7 @@ def serve(call: Call, folders: tuple[str, ...]) -> None:
 
     if any(find_spec(module) is None for module in _NEEDED):
         raise MissingExtraError("serve", "neardup serve")
-    from neardup.service.server import open_service, run
+    from neardup.service.application import open_service, run
 
     options: ServeOptions = call.options
     service = open_service(folders, options)

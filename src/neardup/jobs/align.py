@@ -71,7 +71,7 @@ from neardup.passages.matches import (
     with_id_types,
 )
 from neardup.passages.refine import Hit
-from neardup.passages.scheme import PassageScheme
+from neardup.passages.windows import PassageScheme
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
 from neardup.runs.runner import Runner, release_memory

@@ -43,8 +43,8 @@ from neardup.passages.plan import (
     passage_recall,
     share_of_jaccard,
 )
-from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import write_segment
+from neardup.passages.windows import PassageScheme
 from neardup.results import SkippedRow
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, other_columns_of

@@ -310,7 +310,7 @@ class EstimateResult(TableResult):
         return f"{self.summary['kind']}: {counted(len(self.pairs), 'pair')}"
 
     def _chart(self) -> str:
-        from neardup.reports.notebook import similarities_in_notebook
+        from neardup.results import similarities_in_notebook
 
         similarities = self.pairs["similarity"]
         return similarities_in_notebook(similarities, self.summary["threshold"], "pairs")
@@ -475,7 +475,7 @@ class ClusterResult(TableResult):
 
     def _chart(self) -> str:
         from neardup.reports.charts import size_chart
-        from neardup.reports.notebook import chart_in_notebook
+        from neardup.results import chart_in_notebook
 
         sizes = pc.value_counts(self.clusters["cluster_id"]).field("counts").to_numpy()
         titles = ("documents in a cluster", "clusters")

@@ -1,4 +1,4 @@
-"""Tables of results: rows that are read some at a time, and files of four formats."""
+"""Tables of results in four formats, and rows of sources in folders."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import hashlib
 import json
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,11 +23,13 @@ from neardup.errors import InvalidParameterError, MissingExtraError, WriteError
 from neardup.files.arrowcolumns import TableBlock
 from neardup.files.destinations import Target, check_file, is_standard_output, write_file
 from neardup.files.remote import Url
-from neardup.files.rows import RowBlock
+from neardup.files.rows import RowBlock, RowWriter, Source
 from neardup.files.streams import Destination, writing
+from neardup.options.choices import OutputFormat
 from neardup.runs.disk import note_stream
 from neardup.runs.progress import counted, job_logger, plural
-from neardup.tables import Int64s, Texts
+from neardup.runs.runner import map_ordered
+from neardup.tables import Bools, Int64s, Texts
 
 # Shown by commands.
 _log = job_logger("neardup.hints")
@@ -475,3 +477,53 @@ class TableRows:
         """Read some columns of a block whose first row is at a place; all if none is named."""
         table = block.some_columns(names or self.schema.names)
         return table if self.finish is None else self.finish(table, start)
+
+
+T = TypeVar("T")
+
+SKIPPED = "skipped"
+"""The folder of bad rows."""
+
+
+def write_rows(
+    source: Source,
+    blocks: Iterator[tuple[T, slice]],
+    read: Callable[[T, slice], RowBlock],
+    sides: Mapping[str, Bools],
+    folder: Destination,
+    output_format: OutputFormat,
+    report: Callable[[int], None],
+) -> None:
+    """Write one source's rows to folders in ``folder``.
+
+    ``sides`` maps the name of a folder to a mask of the rows that it gets. Rows of ``skipped`` are
+    written unchanged in any format, and get a file only if there are some. ``blocks`` yields the
+    arguments of ``read`` with the range of their rows; ``report`` is called with the number of rows
+    of each block. Idle threads of a map may help; the files are the same without them.
+    """
+    # Loads all writers, which results that are tables do not need.
+    from neardup.files.conversion import Conversion
+
+    documents = ~sides[SKIPPED]
+    converted = Conversion(source, output_format, documents)
+    with ExitStack() as opened:
+        writers: dict[str, RowWriter] = {}
+        for side, rows in sides.items():
+            if side != SKIPPED or rows.any():
+                place = folder / side
+                place.make_folder()
+                conversion = Conversion(source, "same") if side == SKIPPED else converted
+                writers[side] = opened.enter_context(conversion.writer(place))
+
+        def prepare(item: tuple[T, slice]) -> tuple[list[Any], int]:
+            found, rows = item
+            block = read(found, rows)
+            prepared = [
+                writer.prepare(block, sides[side][rows]) for side, writer in writers.items()
+            ]
+            return prepared, len(block)
+
+        for prepared, n_rows in map_ordered(prepare, blocks, 1):
+            for writer, parts in zip(writers.values(), prepared, strict=True):
+                writer.append(parts)
+            report(n_rows)

@@ -24,7 +24,7 @@ from neardup.passages.refine import (
     chain_hits,
     group_hits,
 )
-from neardup.passages.scheme import PassageScheme, check_length, make_passage_scheme
+from neardup.passages.windows import PassageScheme, check_length, make_passage_scheme
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
 from neardup.tables import Bools, Floats, Int64s, TokenLists, Uint64s

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from neardup.passages.additions import GrowingIndex, LookUp, lists_of
 from neardup.passages.align import AlignmentPlan, PassageMaker
-from neardup.passages.growing import GrowingIndex, LookUp, lists_of
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowHits, tokens_within
-from neardup.passages.scheme import PassageScheme
+from neardup.passages.windows import PassageScheme
 from neardup.tables import Bools, Floats, Int64s, Rows, TokenLists, Uint64s
 
 

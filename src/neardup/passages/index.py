@@ -19,9 +19,9 @@ from neardup.index.segments import Segment, open_segment, pack_table, unpack_tab
 from neardup.index.store import Manifest, SegmentRecord
 from neardup.options.choices import InverseFrequency
 from neardup.passages.documents import DocumentBlock, join_blocks
-from neardup.passages.scheme import PassageScheme, restore_scheme
 from neardup.passages.search import SegmentSearcher
 from neardup.passages.segment import DocumentsById, PassageSegment, hold_segment, read_segment
+from neardup.passages.windows import PassageScheme, restore_scheme
 from neardup.runs.runner import Runner, release_memory
 from neardup.tables import Int64s, TokenLists, TokenSpans, Uint32s
 from neardup.text.weighting import DocumentFrequencies

@@ -30,7 +30,7 @@ import numpy as np
 
 from neardup.errors import InvalidParameterError
 from neardup.options.passages import DEFAULT_RECALL
-from neardup.passages.scheme import PassageScheme
+from neardup.passages.windows import PassageScheme
 from neardup.tables import Floats, Int64s
 
 

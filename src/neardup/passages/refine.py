@@ -19,8 +19,7 @@ from rapidfuzz.distance import Levenshtein
 from neardup.kernels.passage import chains
 from neardup.kernels.passage.chains import LinkRules
 from neardup.kernels.sketch import weighted
-from neardup.passages.scheme import PassageScheme
-from neardup.passages.windows import inverse_frequencies
+from neardup.passages.windows import PassageScheme, inverse_frequencies
 from neardup.tables import Bools, Floats, Int64s, Uint64s
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 

@@ -27,9 +27,8 @@ from neardup.kernels.passage.segments import Limits, SearchScratch, SegmentTexts
 from neardup.kernels.sketch.weighted import MOST_WEIGHT, SCALE
 from neardup.kernels.types import Int, sealed
 from neardup.passages.plan import SearchPlan
-from neardup.passages.scheme import PassageScheme
 from neardup.passages.segment import PassageSegment, fill_in_parts
-from neardup.passages.windows import PassageQueries, inverse_frequencies
+from neardup.passages.windows import PassageQueries, PassageScheme, inverse_frequencies
 from neardup.tables import Bools, Floats, Int32s, Int64s, Rows
 from neardup.text.weighting import DocumentFrequencies, term_frequencies
 

@@ -20,8 +20,7 @@ from neardup.kernels.passage import segments
 from neardup.kernels.types import Int
 from neardup.matching.postings import number_values
 from neardup.passages.documents import DocumentBlock
-from neardup.passages.scheme import PassageScheme
-from neardup.passages.windows import NO_WINDOWS, WindowLists, count_windows
+from neardup.passages.windows import NO_WINDOWS, PassageScheme, WindowLists, count_windows
 from neardup.runs.runner import Runner
 from neardup.tables import Bytes, Int32s, Int64s, TokenLists, Uint32s, Uint64s
 from neardup.text.weighting import DocumentFrequencies

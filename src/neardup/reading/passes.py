@@ -20,7 +20,7 @@ from neardup.files.streams import Destination, file_has_changed
 from neardup.kernels.common import hashing
 from neardup.kernels.text import shingles
 from neardup.options.choices import OutputFormat
-from neardup.outputs.row_files import SKIPPED, write_rows
+from neardup.outputs.tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.sign import (
     SLICE_BYTES,

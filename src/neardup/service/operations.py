@@ -14,9 +14,8 @@ from neardup.index.segments import Snapshot, open_snapshot
 from neardup.options.groups import ReadOptions, RunOptions
 from neardup.service import messages as m
 from neardup.service import worker_processes
-from neardup.service.problems import PROBLEM_TYPE, UNREADABLE, Problem
+from neardup.service.requests import PROBLEM_TYPE, UNREADABLE, Problem, Role
 from neardup.service.served_index import Kind, ServedIndex
-from neardup.service.tokens import Role
 from neardup.service.worker_processes import ARROW
 from neardup.version import __version__
 

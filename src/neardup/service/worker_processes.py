@@ -30,9 +30,8 @@ from neardup.jobs.compare import compare
 from neardup.jobs.index.passages import PassageIndex
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.service import messages as m
-from neardup.service.monitoring import WorkError
-from neardup.service.problems import Problem
-from neardup.service.served_index import open_once
+from neardup.service.requests import Problem
+from neardup.service.served_index import WorkError, open_once
 
 if TYPE_CHECKING:
     from anyio import CapacityLimiter

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from neardup import PassageIndex
 from neardup.index.store import create_index
-from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.windows import make_passage_scheme
 from tests.examples import examples
 from tests.oracles import spans
 from tests.oracles.tokens import Options

@@ -10,7 +10,7 @@ from neardup.errors import ReadError
 from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.rows import RowBlock, Source
 from neardup.files.streams import LocalDestination
-from neardup.outputs.row_files import write_rows
+from neardup.outputs.tables import write_rows
 from neardup.tables import Bools
 
 ROWS = [b'{"text": "%d"}\n' % i for i in range(10)]

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 
 from neardup.reports.charts import similarity_chart
-from neardup.reports.notebook import chart_in_notebook
+from neardup.results import chart_in_notebook
 
 
 def test_html__is_whole_and_its_style_is_its_own():

@@ -25,7 +25,7 @@ from neardup.files.passes import name_remedy
 from neardup.files.remote import RemoteDestination
 from neardup.files.streams import Destination, LocalDestination, file_has_changed, writing
 from neardup.options.choices import OutputFormat
-from neardup.outputs.row_files import SKIPPED, write_rows
+from neardup.outputs.tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import OfTexts, Parts, block_of_parts, numbered_blocks, parts_again
 from neardup.reading.sign import sign_block, to_batch, with_place

@@ -397,7 +397,7 @@ class CutResult(Selection):
         import pyarrow.compute as pc
 
         from neardup.reports.charts import size_chart
-        from neardup.reports.notebook import chart_in_notebook
+        from neardup.results import chart_in_notebook
 
         lengths = pc.subtract(self.removed["end"], self.removed["start"]).to_numpy()
         titles = ("characters", "spans")

@@ -22,7 +22,7 @@ from neardup.options.passages import DEFAULT_RECALL, CutOptions, PassageOptions
 from neardup.passages.align import make_alignment_plan, make_window_scheme
 from neardup.passages.cutting import CutPlan
 from neardup.passages.plan import make_search_plan
-from neardup.passages.scheme import PassageScheme
+from neardup.passages.windows import PassageScheme
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import ReadingPlan
 from neardup.stages.options import DedupPlan, columns_of, other_columns_of, plan_deduplication

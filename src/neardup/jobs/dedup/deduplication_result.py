@@ -78,7 +78,7 @@ class DeduplicationResult(Selection):
     def _chart(self) -> str:
         import pyarrow.compute as pc
 
-        from neardup.reports.notebook import similarities_in_notebook
+        from neardup.results import similarities_in_notebook
 
         # Exact copies would dwarf every other bar.
         is_copy = pc.fill_null(self.removed["exact_copy"], False)

@@ -1,19 +1,20 @@
-"""The passage index as users see it."""
+"""The passage index as users see it, and the opening of either kind."""
 
 from __future__ import annotations
 
 import dataclasses
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import as_documents, resolve_inputs
 from neardup.index.handle import SeenFolder
 from neardup.index.index import RemovalResult
-from neardup.index.store import create_index
+from neardup.index.store import create_index, kind_of
 from neardup.jobs.index.index import AnyIndex
-from neardup.jobs.search_passages import search_passages
+from neardup.jobs.search import search_passages
 from neardup.options.choices import (
     Data,
     Number,
@@ -34,12 +35,15 @@ from neardup.options.passages import PassageOptions, SearchOptions
 from neardup.passages.additions import replace_document
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import PassageHandle, SharedPassages
-from neardup.passages.scheme import make_passage_scheme
+from neardup.passages.windows import make_passage_scheme
 from neardup.reading.where import rows_where
 from neardup.results import PassageResult
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, with_warning
 from neardup.text.tokenizers import KNOWN_NAMES
+
+if TYPE_CHECKING:
+    from neardup.jobs.index.documents import DocumentIndex
 
 
 class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
@@ -223,3 +227,24 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
             index = SharedPassages(latest, SeenFolder(self._handle.folder))
             result = search_passages(engine, index, sources, options)
         return with_warning(result)
+
+
+def open_index(
+    folder: str | Path, *, tokenizer: str | Path | None = None
+) -> PassageIndex | DocumentIndex:
+    """Open an index of whichever kind lies in ``folder``.
+
+    ``tokenizer`` has to be given where a ``tokenizer.json`` file was used.
+
+    Raises
+    ------
+    ReadError, IndexFormatError
+        If there is none, or it is damaged or of a newer version.
+    """
+    if kind_of(Path(folder)) == "documents":
+        from neardup.jobs.index.documents import DocumentIndex
+
+        return DocumentIndex.open(folder, tokenizer=tokenizer)
+    from neardup.jobs.index.passages import PassageIndex
+
+    return PassageIndex.open(folder, tokenizer=tokenizer)

@@ -445,7 +445,7 @@ class PairResult(TableResult):
         return pa.Table.from_batches(batches, reader.schema), len(self)
 
     def _chart(self) -> str:
-        from neardup.reports.notebook import similarities_in_notebook
+        from neardup.results import similarities_in_notebook
 
         similarities = self.pairs["similarity"]
         return similarities_in_notebook(similarities, self.summary["threshold"], "pairs")
