@@ -287,6 +287,15 @@ def test_resolve_paths__links_in_circles(corpus):
         list(resolve_paths(["corpus"])[-1].blocks())
 
 
+def test_resolve_paths__links_to_other_folders(corpus, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "d.jsonl").write_bytes(LINE)
+    (corpus / "sub" / "link").symlink_to(elsewhere)
+    assert names("corpus") == names("corpus/**") == ["a.jsonl.gz", "b.jsonl", "sub/c.csv"]
+    assert names("corpus/sub/link") == ["d.jsonl"]
+
+
 def test_resolve_paths__file_of_two_names(corpus):
     (corpus / "latest.jsonl").symlink_to("b.jsonl")
     assert names("corpus") == ["a.jsonl.gz", "b.jsonl", "sub/c.csv"]

@@ -44,7 +44,7 @@ CASES = {
         p(
             r("kept "),
             f"<w:ins>{r('new')}</w:ins>",
-            "<w:del><w:r><w:delText>old</w:delText></w:r></w:del>",
+            f"<w:del><w:r><w:delText>old</w:delText></w:r>{r('gone')}</w:del>",
             f"<w:moveFrom>{r('from')}</w:moveFrom><w:moveTo>{r(' to')}</w:moveTo>",
         ),
         "kept new to",
