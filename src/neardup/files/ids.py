@@ -201,19 +201,6 @@ def hash_ids(ids: pa.Array) -> Uint64s:
     return hashes
 
 
-# A whole word in front of an id, so that its second hash starts elsewhere.
-_OTHER_START = "another "
-
-
-def digest_ids(ids: pa.Array) -> tuple[Uint64s, Uint64s]:
-    """Return two hashes of each id, which are large strings; only equal ids have both alike.
-
-    128 bits: among a billion ids the probability of an error is below 1e-20.
-    """
-    start, nothing = pa.array([_OTHER_START, ""], pa.large_string())
-    return hash_ids(ids), hash_ids(pc.binary_join_element_wise(start, ids, nothing))
-
-
 def hash_id(identifier: str) -> int:
     """Hash one id."""
     return int(hash_ids(pa.array([identifier], pa.large_string()))[0])

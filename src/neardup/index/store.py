@@ -50,7 +50,6 @@ from neardup.text.tokenizers import TokenFunction, file_in_name
 from neardup.version import __version__
 
 FILE = "index.sqlite"
-MAGIC = b"SQLite format 3\0"
 SEGMENTS = "segments"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 

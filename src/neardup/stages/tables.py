@@ -108,12 +108,6 @@ _WHOLE = (*_PLACES, "overlap", "distance")
 _SHARES = ("similarity", "low", "high")
 
 
-def read_table(data: Any, runner: Runner) -> tuple[pa.Table, dict[str, Any] | None]:
-    """Read a whole table that a job has written; see ``open_table``."""
-    rows, summary = open_table(data, runner, IN_MEMORY)
-    return _all_of(rows), summary
-
-
 def open_labels(data: Any, runner: Runner) -> Judgements:
     """Read people's judgements of pairs, from any form of table."""
     from neardup.reports.judgements import read_judgements
