@@ -8,8 +8,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 # Run as a file, Python looks for modules beside it, not where the folder itself is.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -37,9 +37,6 @@ from benchmarks.peers import weighted
 from benchmarks.peers.environments import PEERS, peer_versions
 from benchmarks.presets import section as presets
 from benchmarks.recall import section as recall
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Modules with a function ``run(settings)`` that returns tables, in the order in which they run:
 # recall last, see there.

@@ -15,18 +15,16 @@ import hashlib
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
 from benchmarks.alignment.plagdet import Passage
 from benchmarks.corpora.lines import read_rows, read_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 FOLDER_VARIABLE = "NEARDUP_ALIGNMENT"
 HALVES = ("chosen on", "reported")

@@ -11,16 +11,14 @@ import json
 import sys
 import time
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import neardup
 from benchmarks.alignment.editions import HALVES, Aligned, Anchor, folder
 from benchmarks.alignment.plagdet import Passage, score
 from benchmarks.alignment.rewording import ALIGNED, options_for
 from tests.calls import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def align(queries: Any, documents: Any, **options: Any) -> list[Passage]:

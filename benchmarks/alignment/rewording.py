@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.alignment.editions import (
     Aligned,
@@ -27,9 +27,6 @@ from benchmarks.alignment.editions import (
 )
 from benchmarks.alignment.plagdet import Passage
 from benchmarks.corpora.lines import read_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 PASSAGES = 100
 EXCHANGED_SENTENCES = 0.3

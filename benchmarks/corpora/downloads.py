@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks.measuring.environments import cache_folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def download(name: str, version: str, *, from_source: bool = False) -> Path:

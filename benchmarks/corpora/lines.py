@@ -5,12 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TextIO
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+from pathlib import Path
+from typing import Any, TextIO
 
 Row = dict[str, Any]
 

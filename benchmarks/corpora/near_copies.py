@@ -9,14 +9,11 @@ import argparse
 import json
 import random
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from benchmarks.corpora.documents import Document, prepare, write_lines
 from benchmarks.corpora.packaged import CORPORA
 from benchmarks.measuring.environments import cache_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NGRAM = 5
 DEFAULT_SIMILARITY = 0.8

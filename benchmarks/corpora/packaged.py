@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import tarfile
 import zipfile
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.corpora.documents import Corpus, Document
 from benchmarks.corpora.downloads import download
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TASKS = "/bigbench/benchmark_tasks/"
 

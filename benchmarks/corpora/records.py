@@ -10,17 +10,14 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.corpora.bibliography import Entry, parse_entry
 from benchmarks.corpora.documents import Corpus, Document
 from benchmarks.corpora.downloads import download
 from benchmarks.corpora.lines import open_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FILES_VARIABLE = "NEARDUP_REAL_TEXTS"
 

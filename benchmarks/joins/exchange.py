@@ -10,18 +10,14 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Sized
+from collections.abc import Callable, Iterator, Sized
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.measuring.clocks import Memory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 Integers = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]

@@ -7,12 +7,9 @@ import random
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks.corpora.lines import Row, read_rows
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SEED = 1
 N_LONG = 300

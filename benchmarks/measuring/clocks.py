@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+from typing import Any
 
 # Id of a document, and its similarity.
 Match = tuple[str, float]

@@ -12,12 +12,9 @@ import json
 import os
 import subprocess
 import venv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CACHE_VARIABLE = "NEARDUP_BENCHMARK_DATA"

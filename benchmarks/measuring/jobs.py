@@ -8,15 +8,13 @@ import shutil
 import statistics
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.measuring.environments import REPOSITORY, cache_folder
 from benchmarks.measuring.processes import Measurement, Run, measure, run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 PEERS = ("rensa", "gaoya", "datasketch")
 

@@ -10,12 +10,10 @@ import statistics
 import subprocess
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from typing import IO
 
 PROC = Path("/proc")
 SAMPLE_SECONDS = 0.05

@@ -6,15 +6,13 @@ import datetime
 import json
 import os
 import platform
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.measuring.markdown import row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CPU_FACTS = Path("/proc/cpuinfo")
 

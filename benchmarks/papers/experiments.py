@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from benchmarks.measuring.markdown import row_table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 Row = dict[str, Any]
 

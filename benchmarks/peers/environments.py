@@ -11,12 +11,9 @@ import argparse
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks.measuring.environments import Environment
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # xxhash because datasketch's documentation advises a faster hash function than its SHA-1.
 REQUIREMENTS = (

@@ -15,16 +15,14 @@ import os
 import re
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import orjson
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 NGRAM = 5
 BLOCK_BYTES = 1 << 20

@@ -7,7 +7,7 @@ every pair found twice. Prints seconds, pairs and memory as JSON.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,6 @@ from py_stringmatching.tokenizer.delimiter_tokenizer import DelimiterTokenizer
 from py_stringsimjoin.join.jaccard_join import jaccard_join
 
 from benchmarks.joins.exchange import Integers, time_peer_join
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def prepare(sets: Iterator[list[int]]) -> pd.DataFrame:
