@@ -80,6 +80,11 @@ HINTS = [
     ((*DEDUP, "essays.jsonl"), OF_DEDUP),
     ((*PAIRS, "essays.jsonl"), OF_PAIRS),
     (
+        (*PAIRS, "essays.jsonl", "--max-distance", 1),
+        "nothing is similar: a larger --max-distance finds more, --top 20 without it the most "
+        "similar pairs",
+    ),
+    (
         ("align", "essays.jsonl", "--against", "records.jsonl", "-o", "a.csv", "--min-tokens", 8),
         f"{SHORTER} or a lower --threshold finds more",
     ),

@@ -28,6 +28,10 @@ _NOTHING = (
     "nothing is similar: a lower --threshold or a smaller --ngram finds more, --top 20 without a "
     "threshold the most similar pairs"
 )
+_NOTHING_WITHIN = (
+    "nothing is similar: a larger --max-distance finds more, --top 20 without it the most similar "
+    "pairs"
+)
 _EPILOG = """\b
 Examples:
   neardup pairs records.csv --text-column title --preset titles -o pairs.csv
@@ -99,6 +103,7 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
     lines += describe_ids(summary)
     ngram = summary["scheme"].get("ngram", 1)
     n_documents = sum(summary["documents"]) if summary["documents"][0] else 0
+    nothing = _NOTHING if summary.get("max_distance") is None else _NOTHING_WITHIN
     # Two of one shingle each are at a Hamming distance of 2.
     n_short = 0 if summary["measure"] == "hamming" else summary["short_documents"]
     lines += wording.ending(
@@ -108,7 +113,7 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
         wording.note_short(n_short, ngram),
         wording.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
         wording.note_skipped(summary),
-        wording.note_nothing(summary, n_documents, summary["pairs"], _NOTHING),
+        wording.note_nothing(summary, n_documents, summary["pairs"], nothing),
         *wording.hints(summary),
     )
     return "\n".join(lines)
