@@ -34,6 +34,7 @@ from neardup.text.shingles import (
 )
 
 TERM_FREQUENCIES: tuple[TermFrequency, ...] = get_args(TermFrequency)
+INVERSE_FREQUENCIES: tuple[InverseFrequency, ...] = get_args(InverseFrequency)
 
 # Constants of saturating frequencies, BM25's regardless of a text's length: they are 1 for one
 # occurrence and rise to the limit.

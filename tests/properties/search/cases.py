@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, product
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,7 @@ from neardup.passages.plan import make_search_plan
 from neardup.passages.segment import WindowIndex
 from neardup.passages.windows import gather_queries
 from neardup.runs.runner import Runner
-from neardup.tables import Texts
+from neardup.tables import Texts, Uint64s
 from neardup.text.weighting import INVERSE_FREQUENCIES, TERM_FREQUENCIES
 from tests.calls import grouped
 from tests.oracles import passages
@@ -198,26 +198,25 @@ def windows_of(
     keys, have_weight = asked.hash(np.arange(len(queries)))
     cells: dict[tuple[int, str], dict[passages.Cell, int]] = {}
     for segment, query in product(view.segments, np.flatnonzero(have_weight).tolist()):
-        for document, (first, stop) in enumerate(pairwise(segment.offsets.tolist())):
-            windows = [
-                tuple(corner - first for corner in window)
-                for window in _windows_with(segment.windows, keys[query].tolist())
-                if first <= window[0] < stop
-            ]
-            counted = passages.counted_cells(windows, plan.hits)
-            if counted:
+        windows: dict[int, list[passages.Window]] = {}
+        for window in _windows_with(segment.windows, keys[query]):
+            document = int(np.searchsorted(segment.offsets, window[0], side="right")) - 1
+            first = int(segment.offsets[document])
+            windows.setdefault(document, []).append(tuple(corner - first for corner in window))
+        for document, own in windows.items():
+            if counted := passages.counted_cells(own, plan.hits):
                 cells[query, segment.ids[document].as_py()] = counted
     return plan.hits, cells
 
 
-def _windows_with(index: WindowIndex, keys: list[int]) -> Iterator[passages.Window]:
+def _windows_with(index: WindowIndex, keys: Uint64s) -> Iterator[passages.Window]:
     """Yield the windows that have the min-hash of their function; none is wide."""
     for function, key in enumerate(keys):
         first, stop = index.key_starts[function : function + 2].tolist()
-        for place in range(first, stop):
-            if int(index.keys[place]) == key:
-                for row in range(*index.list_starts[place : place + 2].tolist()):
-                    yield tuple(accumulate(map(int, (index.starts[row], *index.spans[row]))))
+        places = first + np.flatnonzero(index.keys[first:stop] == key)
+        for place in places.tolist():
+            for row in range(*index.list_starts[place : place + 2].tolist()):
+                yield tuple(accumulate(map(int, (index.starts[row], *index.spans[row]))))
 
 
 def rows_of(case: Case, found) -> list[dict[str, object]]:
