@@ -139,7 +139,7 @@ def test_interrupted__says_how_it_goes_on(tmp_path, prepared, sent):
         # The signal may come when nothing is done yet, or when the run has ended.
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
         process = start_dedup({"memory": 20_000}, *options, folder=tmp_path)
-        while process.poll() is None and not list(tmp_path.glob(".out.neardup-work-*/*.batches")):
+        while process.poll() is None and not list(tmp_path.glob(".out.neardup-work-*/*.rows")):
             time.sleep(0.001)
         process.send_signal(sent)
         found, _, err = end(process)
