@@ -17,9 +17,6 @@ import pyarrow as pa
 from neardup.files.destinations import target_of
 from neardup.files.rows import ColumnNames
 from neardup.outputs.tables import write_table
-from neardup.reports.charts import Chart, similarity_chart
-from neardup.reports.page import source_of
-from neardup.reports.text import escape_text
 from neardup.runs.progress import counted
 from neardup.version import __version__
 
@@ -28,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from neardup.reports.charts import Chart
     from neardup.reports.page import Report
 
 
@@ -328,6 +326,9 @@ def chart_in_notebook(chart: Chart | None) -> str:
 
     A screen reader sees one picture, so that ids repeated by several charts do no harm.
     """
+    from neardup.reports.page import source_of
+    from neardup.reports.text import escape_text
+
     if chart is None:
         return ""
     label = escape_text(f"{chart.title}. {chart.description}")
@@ -343,6 +344,9 @@ def similarities_in_notebook(
     values: pa.ChunkedArray, threshold: float | None, counted: str, *, none: str = ""
 ) -> str:
     """Return the chart of similarities as HTML; the sentence ``none`` if there are none."""
+    from neardup.reports.charts import similarity_chart
+    from neardup.reports.text import escape_text
+
     found = np.asarray(values.cast(pa.float64()).fill_null(np.nan), np.float64)
     chart = similarity_chart(found, threshold, counted)
     if chart is None and none:
@@ -352,6 +356,8 @@ def similarities_in_notebook(
 
 def rows_in_notebook(table: pa.Table, shown: Callable[[Any], str], label: str) -> str:
     """Return rows as an HTML table that scrolls within the output, also by keyboard."""
+    from neardup.reports.text import escape_text
+
     head = "".join(f'<th scope="col">{escape_text(name)}</th>' for name in table.column_names)
     rows = "".join(
         f"<tr>{''.join(f'<td>{escape_text(shown(value))}</td>' for value in row.values())}</tr>"

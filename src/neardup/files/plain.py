@@ -15,7 +15,6 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -329,6 +328,9 @@ class ExtractedTexts:
 
     def add(self, block: Hashable, texts: Mapping[int, bytes]) -> None:
         """Keep the texts of some rows of a block, by row number."""
+        # Loaded with the first text that is extracted.
+        import msgspec
+
         unpacked = msgspec.msgpack.encode(texts)
         packed: bytes = pa.compress(unpacked, codec=_CODEC, asbytes=True)
         with self._lock:
@@ -375,6 +377,8 @@ class ExtractedTexts:
         if len(packed) < piece.size:
             return {}
         data = pa.decompress(packed, piece.n_bytes, codec=_CODEC, asbytes=True)
+        import msgspec
+
         return msgspec.msgpack.decode(data, type=dict[int, bytes])
 
 
