@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from neardup.errors import NeardupError, on_command_line
+from neardup.lazy import hide_pandas
 from neardup.runs.disk import GOES_ON, Journal, keep_journal
 from neardup.version import __version__
 
@@ -109,7 +110,7 @@ def main(arguments: list[str] | None = None) -> None:
     # Schedulers and containers end a process with SIGTERM, which by itself would leave the
     # temporary folder behind.
     signal.signal(signal.SIGTERM, _terminate)
-    sys.meta_path.insert(0, _WithoutPandas)
+    hide_pandas()
     for stream in (sys.stdout, sys.stderr):
         # A name that the terminal's encoding lacks is shown with escapes.
         if isinstance(stream, io.TextIOWrapper):
@@ -118,20 +119,6 @@ def main(arguments: list[str] | None = None) -> None:
     # Nor is it looked through before the process ends.
     gc.freeze()
     sys.exit(code)
-
-
-class _WithoutPandas:
-    """Has Arrow find no pandas, as where it is not installed.
-
-    Arrow looks for it at the first array. Loading it takes longer than the rest of a short command,
-    and no command has a data frame.
-    """
-
-    @staticmethod
-    def find_spec(name: str, _path: object = None, _target: object = None) -> None:
-        if name == "pandas":
-            message = "a command loads no pandas"
-            raise ModuleNotFoundError(message, name=name)
 
 
 def run(arguments: list[str] | None = None) -> int:

@@ -28,6 +28,7 @@ from neardup.errors import InvalidParameterError, NeardupError, NeardupHint
 from neardup.jobs.align import align
 from neardup.jobs.compare import compare
 from neardup.jobs.index.passages import PassageIndex
+from neardup.lazy import hide_pandas
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.service import messages as m
 from neardup.service.requests import Problem
@@ -90,6 +91,7 @@ def _prepare(parent: int) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     warnings.simplefilter("ignore", NeardupHint)
+    hide_pandas()
     # anyio leaves none where the server's main module has no file, and DuckDB looks for it.
     sys.modules.setdefault("__main__", ModuleType("__main__"))
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
