@@ -173,9 +173,9 @@ SKETCHES = [
 
 OTHERS = [
     *(f"compare first.txt second.txt {options}" for options in (
-        "--threshold 80", "--min-tokens 0", "--edit-limit -1", "--ngram 0", "--num-perm 0",
-        "--size 0", "--compression 0", "--tokenizer bytes --strip-accents", "--report c.txt",
-        "--report docs.csv", "--report tree", "--report missing/c.html", "third.txt", "--overwrite",
+        "--threshold 80", "--min-tokens 0", "--edit-limit -1", "--ngram 0",
+        "--tokenizer bytes --strip-accents", "--report c.txt", "--report docs.csv", "--report tree",
+        "--report missing/c.html", "third.txt", "--overwrite",
     )),
     "compare first.txt missing.txt",
     "compare first.txt tree",

@@ -88,7 +88,6 @@ COMPARE = [
     f"{TWO} --tokenizer tokenizer.json --json",
     f"{TWO} --tf log --idf smooth --json",
     f"{TWO} --tf squared --idf probabilistic",
-    f"{TWO} --num-perm 32 --size 50 --compression 20 --seed 5 --json",
     f"{TWO} --ngram 1",
     "compare short.txt short.txt",
     "compare short.txt blank.txt",

@@ -193,13 +193,12 @@ def test_keys__of_compare(tmp_path, capsys):
     result = json_of(capsys, "compare", tmp_path / "a", tmp_path / "b")
     rows = dict(tables("docs/command-line.md", "neardup compare")[0])
     described = {name.strip("`"): set(re.findall(r"`(\w+)`", cell)) for name, cell in rows.items()}
-    assert set(result) == set(described) - {"estimates"}
+    assert set(result) == set(described)
     [passage], measures = result["passages"], result["measures"]
     assert described["passages"] == set(passage)
     elements = {measure["elements"] for measure in measures}
     assert described["measures"] == {*measures[0], *elements}
     assert described["sizes"] == {"a", "b", *result["sizes"]["a"]}
-    assert described["estimates"] == set(measures[0]["estimates"][0])
     assert described["differences"] == set(result["differences"])
 
 

@@ -46,7 +46,7 @@ def mirror(result: CompareResult) -> CompareResult:
 @examples(25)
 @given(st.one_of(words, composed), st.one_of(words, composed), st.integers(1, 3))
 def test_compare__mirrored(a, b, ngram):
-    options = {"ngram": ngram, "min_tokens": 5, "compression": 2}
+    options = {"ngram": ngram, "min_tokens": 5}
     result = neardup.compare(a, b, **grouped(**options))
     assert mirror(neardup.compare(b, a, **grouped(**options))) == result
 

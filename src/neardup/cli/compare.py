@@ -16,9 +16,6 @@ _STANDARD_INPUT = "-"
 _OF_ROWS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
 # Formats of files with one document, by the endings of their names.
 _OF_DOCUMENTS = ("docx", "odt", "epub", "pdf")
-# Options of measures and estimates that only --all prints, in JSON and on the page.
-_OF_ESTIMATES = ("tf", "idf", "num_perm", "size", "compression")
-
 _EPILOG = """\b
 Examples:
   neardup compare draft.txt published.txt
@@ -40,9 +37,7 @@ class CompareCommandOptions(CompareOptions, CommandOptions):
         metavar="FILE",
     )
     overwrite: bool = option("Replace the page if it exists.", default=False)
-    show_all: bool = option(
-        "Show every measure, and the estimates of sketches.", default=False, flags=("--all",)
-    )
+    show_all: bool = option("Show every measure.", default=False, flags=("--all",))
     encoding: str | None = option(
         "Encoding of both texts, as Python names it.", Encoding(), default=None, usual="utf-8"
     )
@@ -59,7 +54,7 @@ def compare(call: Call, a: str, b: str) -> None:
     Files of rows (.jsonl, .csv, .tsv, .parquet) are refused.
 
     Prints the exact similarity, the common passages and the differences, with their characters.
-    With --all it also prints every measure, and the estimates that sketches would have given.
+    With --all it also prints every measure.
     """
     from neardup.errors import InvalidInputError
     from neardup.files.destinations import check_apart
@@ -71,7 +66,7 @@ def compare(call: Call, a: str, b: str) -> None:
     page, options = given.report, given.part(CompareOptions)
     plan_comparison(options)
     if not (given.show_all or given.json or page):
-        for name in _OF_ESTIMATES:
+        for name in ("tf", "idf"):
             if getattr(given, name) is not None:
                 where = "without all, json or report"
                 raise no_effect(name, where, "add all", "all", "json", "report")
@@ -96,7 +91,7 @@ def compare(call: Call, a: str, b: str) -> None:
         return
     lines = [result.to_text(full=given.show_all)]
     if not given.show_all:
-        lines += ["", "--all shows every measure, and what sketches would have estimated"]
+        lines += ["", "--all shows every measure"]
     if page is not None:
         lines.append(f"written to {page}")
     call.print_result({}, *lines)

@@ -40,25 +40,8 @@ class TextSize:
 
 
 @dataclass(frozen=True)
-class Estimated:
-    """Estimate of a measure by the sketches of one kind.
-
-    ``value`` and ``error``, its standard error, are None if there are not enough samples. The
-    interval from ``low`` to ``high`` contains the true value in 95 of 100 cases, or all possible
-    values. Edit distances have an interval, but no standard error.
-    """
-
-    kind: str
-    value: float | None
-    error: float | None
-    low: float
-    high: float
-    samples: int
-
-
-@dataclass(frozen=True)
 class Measured:
-    """Exact value of a measure, and its estimates by sketches.
+    """Exact value of a measure.
 
     ``elements`` are ``set`` or ``numbered`` (multiset) shingles, ``weighted`` ones, or
     ``characters``. ``exact`` is None for too long texts.
@@ -67,7 +50,6 @@ class Measured:
     name: str
     elements: Elements
     exact: float | None
-    estimates: tuple[Estimated, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -106,8 +88,6 @@ MOST_SHOWN = 10
 _EXCERPT = 60
 
 _COUNTS = ("overlap", "edit-distance")
-_MEASURE_HEAD = ("measure", "of", "exact", "sketch", "estimate", "error", "95 % interval")
-_NOT_ENOUGH = "not enough samples"
 _ELEMENTS = {
     "set": "shingles of {ngram}",
     "numbered": "shingles of {ngram}, copies count",
@@ -130,28 +110,16 @@ def size_rows(result: CompareResult) -> list[tuple[str, ...]]:
 
 
 def measure_rows(result: CompareResult) -> list[tuple[str, ...]]:
-    """Return a table with a row per measure and sketch; the first row is its head."""
-    rows: list[tuple[str, ...]] = [_MEASURE_HEAD]
-    for measured in result.measures:
-        of = _ELEMENTS[measured.elements].format(**result.options)
-        start = (measured.name, of, _exact(measured))
-        told = [_estimate(measured.name, estimated) for estimated in measured.estimates]
-        rows.append((*start, *(told[0] if told else ("", "", "", ""))))
-        rows.extend(("", "", "", *more) for more in told[1:])
-    return rows
+    """Return a table with a row per measure; the first row is its head."""
+    rows = [
+        (each.name, _ELEMENTS[each.elements].format(**result.options), _exact(each))
+        for each in result.measures
+    ]
+    return [("measure", "of", "exact"), *rows]
 
 
 def _exact(measured: Measured) -> str:
     return "too long" if measured.exact is None else _number(measured.name, measured.exact)
-
-
-def _estimate(name: str, estimated: Estimated) -> tuple[str, str, str, str]:
-    low, high = (_number(name, value) for value in (estimated.low, estimated.high))
-    interval = f"{low} to {high}"
-    if estimated.value is None:
-        return estimated.kind, _NOT_ENOUGH, "", interval
-    error = "" if estimated.error is None else f"{estimated.error:.4f}"
-    return estimated.kind, _number(name, estimated.value), error, interval
 
 
 def _number(name: str, value: float) -> str:
@@ -164,7 +132,7 @@ def _number(name: str, value: float) -> str:
 def summary_lines(result: CompareResult, *, full: bool) -> Iterator[str]:
     """Format a comparison for a terminal: similarity, shared passages, differences.
 
-    With ``full``, all sizes, measures and estimates follow.
+    With ``full``, all sizes and measures follow.
     """
     name_a, name_b = names = [_printable(name) for name in result.names]
     in_b, in_a = (
@@ -206,7 +174,7 @@ def summary_lines(result: CompareResult, *, full: bool) -> Iterator[str]:
             yield f"  {range_of(place)}: {_excerpt(text, place)}"
         yield from _more(n)
     if full:
-        for rows, sides in ((size_rows(result), "<>>"), (measure_rows(result), "<<><>>>")):
+        for rows, sides in ((size_rows(result), "<>>"), (measure_rows(result), "<<>")):
             yield ""
             # The cells of a table are padded to columns.
             widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -255,9 +223,8 @@ def _printable(text: str) -> str:
 class CompareResult(Result):
     """Complete comparison of two texts.
 
-    ``print`` shows the similarity and shared passages; ``to_text(full=True)`` adds all measures and
-    estimates. ``to_dict`` returns plain values, ``html`` a page. As an Arrow stream it has a row
-    per measure and kind of sketch.
+    ``print`` shows the similarity and shared passages; ``to_text(full=True)`` adds all measures.
+    ``to_dict`` returns plain values, ``html`` a page. As an Arrow stream it has a row per measure.
 
     ``names`` are the names of the texts; ``options`` are all parameters of the result.
     """
@@ -297,25 +264,22 @@ class CompareResult(Result):
     def to_text(self, *, full: bool = False) -> str:
         """Format the similarity, and list passages and differences.
 
-        With ``full``, tables of all sizes, measures and estimates follow.
+        With ``full``, tables of all sizes and measures follow.
         """
         return "\n".join(summary_lines(self, full=full))
 
     @property
     def table(self) -> pa.Table:
-        """Exact value and estimates of each measure."""
+        """Exact value of each measure."""
         import pyarrow as pa
 
         rows = [
-            {"measure": measured.name, "elements": measured.elements, "exact": measured.exact}
-            | ({} if estimated is None else asdict(estimated))
-            for measured in self.measures
-            for estimated in measured.estimates or (None,)
+            {"measure": each.name, "elements": each.elements, "exact": each.exact}
+            for each in self.measures
         ]
-        texts, numbers = pa.string(), pa.float64()
-        kinds = {"measure": texts, "elements": texts, "exact": numbers, "kind": texts}
-        kinds |= dict.fromkeys(("value", "error", "low", "high"), numbers)
-        return pa.Table.from_pylist(rows, pa.schema({**kinds, "samples": pa.int64()}))
+        texts = pa.string()
+        kinds = {"measure": texts, "elements": texts, "exact": pa.float64()}
+        return pa.Table.from_pylist(rows, pa.schema(kinds))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything except the texts as plain values; ``--json`` prints it."""

@@ -487,7 +487,7 @@ class ClusterOptions(RepresentativeOptions):
     threshold: Number = option(THRESHOLD, default="0.5")
 
 
-class CompareOptions(SeedOptions, TokenOptions):
+class CompareOptions(TokenOptions):
     """Options of a comparison of two texts."""
 
     heading = "Matching"
@@ -503,27 +503,11 @@ class CompareOptions(SeedOptions, TokenOptions):
         usual="20; half of a shorter text",
     )
     edit_limit: int = option(
-        "Exact edit distance up to N characters per text.",
+        "Edit distance up to N characters per text.",
         Whole(0),
         default=100_000,
-        more="It is computed where the product of both lengths is at most the square of N; the "
-        "distance of longer texts is estimated.",
+        more="It is computed where the product of both lengths is at most the square of N.",
         metavar="N",
-    )
-    num_perm: int | None = option(
-        SketchOptions.known["num_perm"],
-        default=None,
-        help="With --all: hash functions of minhash and weighted sketches.",
-    )
-    size: int | None = option(
-        SketchOptions.known["size"],
-        default=None,
-        help="With --all: hashes of smallest and modulo sketches.",
-    )
-    compression: int | None = option(
-        SketchOptions.known["compression"],
-        default=None,
-        help="With --all: characters per symbol of edit sketches.",
     )
     tf: TermFrequency | None = option(
         WeightOptions.known["tf"],

@@ -93,13 +93,13 @@ def _word_pattern() -> re.Pattern[str]:
     return re.compile(f"[{unspaced}]|{letter}(?={letter}{{{_LONG_WORD}}})|{letter}+")
 
 
-def equal_words(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, int]]:
+def equal_words(a: Sequence[str | int], b: Sequence[str | int]) -> list[tuple[int, int, int]]:
     """Return a longest common subsequence as blocks.
 
     A block is its first word in ``a``, in ``b``, and its number of words. Time is n m / 64, memory
     n m bits, for n and m words between the first and the last difference.
     """
-    numbers: dict[str, int] = {}
+    numbers: dict[str | int, int] = {}
     left, right = ([numbers.setdefault(word, len(numbers)) for word in words] for words in (a, b))
     blocks = LCSseq.opcodes(left, right).as_matching_blocks()
     return [(block.a, block.b, block.size) for block in blocks if block.size]

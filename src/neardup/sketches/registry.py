@@ -131,11 +131,7 @@ class SketchMaker:
 
 def make_maker(options: SketchOptions) -> SketchMaker:
     """Check the combination of options, before any work starts."""
-    return make_maker_of(kind_named(options.kind), options)
-
-
-def make_maker_of(kind: type[SketchKind], options: SketchOptions) -> SketchMaker:
-    """Check the options of a given kind; errors as of ``make_maker``."""
+    kind = kind_named(options.kind)
     names = tuple(kind.scheme_type.__dataclass_fields__)
     _check_own(kind, options, names)
     given = {name: getattr(options, name) for name in names}
