@@ -2,9 +2,15 @@
 
 import sys
 
+from neardup.version import __version__
+
 
 def main() -> None:
     """Load the command line and run it; an interrupt while it loads ends it, too."""
+    # Answered without click, whose loading takes twice as long as Python's own start.
+    if sys.argv[1:] == ["--version"]:
+        sys.stdout.write(f"neardup, version {__version__}\n")
+        return
     try:
         from neardup.cli import main as run
 
