@@ -57,52 +57,6 @@ def values(draw: st.DrawFn) -> str:
     return draw(inner)
 
 
-@st.composite
-def objects(draw: st.DrawFn) -> tuple[str, dict[str, str]]:
-    """Draw an object as it is written, and how the values of its members are."""
-    members: list[str] = []
-    found: dict[str, str] = {}
-    for _ in range(draw(st.integers(0, 4))):
-        name, name_ways = draw(literals(st.sampled_from([*NAMES, "tex", "texts"])))
-        if draw(st.booleans()):
-            _, ways = draw(literals(TEXT))
-            written = '"' + "".join(ways) + '"'
-        else:
-            written = draw(values())
-        found[name] = written
-        key = '"' + "".join(name_ways) + '"'
-        members.append(
-            "".join([draw(SPACE), key, draw(SPACE), ":", draw(SPACE), written, draw(SPACE)])
-        )
-    return draw(SPACE) + "{" + ",".join(members) + "}" + draw(SPACE), found
-
-
-def find(rows: list[str], names: list[str]) -> list[list[bytes]]:
-    raw = make_texts(rows, lead='"text":"', trail="}")
-    wanted = make_texts(names, trail="\0\0\0")
-    starts, stops = (np.full(len(rows) * len(names), -7, np.int64) for _ in range(2))
-    jsonstrings.find_members(
-        raw.data, raw.offsets[:-1], raw.offsets[1:], wanted.data, wanted.offsets, starts, stops
-    )
-    # White space may follow what is no string.
-    found = [bytes(raw.data[a:b]).rstrip() for a, b in zip(starts, stops, strict=True)]
-    return [found[i : i + len(names)] for i in range(0, len(found), len(names))]
-
-
-@pytest.mark.slow
-@examples(150)
-@given(rows=st.lists(objects(), min_size=1, max_size=3))
-def test_find_members__as_they_are_written(rows):
-    found = find([row for row, _ in rows], NAMES)
-    assert found == [[members.get(name, "").encode() for name in NAMES] for _, members in rows]
-
-
-@each_of("row", ["{}", '{"a":', '{"text', '{"text":"x', '{"text":"x\\', '{"text":', "", "{"])
-def test_find_members__of_what_is_no_object(row):
-    """No parser takes such a row, but nothing behind it is read."""
-    assert find([row], ["text"]) in ([[b""]], [[b'"x']], [[b'"x\\']])
-
-
 def find_places(raw: Texts, wanted: Texts) -> tuple[AnyArray, ...]:
     """Return kinds, starts and stops of the values of each name, and which rows are objects."""
     n_rows = len(raw.offsets) - 1
@@ -187,54 +141,6 @@ def test_place_values__where_objects_and_arrays_stand(rows):
     for k in np.flatnonzero(kinds == jsonstrings.OTHER).tolist():
         name, row = NAMES[k // len(rows)], rows[k % len(rows)]
         assert json.loads(bytes(raw.data[starts[k] : stops[k]])) == json.loads(row)[name]
-
-
-def elements(arrays: list[str], index: int) -> list[object]:
-    """Return the elements of a number in arrays, as Python has them."""
-    raw = make_texts(arrays, lead="[1,", trail=",2]")
-    kinds = np.full(len(arrays), 99, np.uint8)
-    starts, stops = np.full((2, len(arrays)), -7, np.int64)
-    jsonstrings.place_elements(
-        raw.data, raw.offsets[:-1], raw.offsets[1:], index, kinds, starts, stops
-    )
-    found: list[object] = []
-    for kind, start, stop in zip(kinds.tolist(), starts, stops, strict=True):
-        written = bytes(raw.data[start:stop]).decode() if kind != jsonstrings.MISSING else ""
-        if kind == jsonstrings.PLAIN:
-            assert "\\" not in written
-        if kind == jsonstrings.OTHER:
-            assert written[0] in "tf[{"
-        if kind == jsonstrings.INTEGER:
-            assert int(written) == json.loads(written)
-        found.append(json.loads(written) if written else "missing")
-    return found
-
-
-@st.composite
-def arrays(draw: st.DrawFn) -> str:
-    strings = literals(TEXT).map(lambda drawn: '"' + "".join(drawn[1]) + '"')
-    parts = draw(st.lists(strings | values() | NUMBER, max_size=4))
-    between = ",".join(draw(SPACE) + part + draw(SPACE) for part in parts)
-    return "[" + draw(SPACE) + between + "]"
-
-
-@examples(150)
-@given(rows=st.lists(arrays(), min_size=1, max_size=3), index=st.integers(0, 4))
-def test_place_elements__as_a_parser(rows, index):
-    parsed = [json.loads(row) for row in rows]
-    expected = [row[index] if index < len(row) else "missing" for row in parsed]
-    assert elements(rows, index) == expected
-
-
-def test_place_elements__with_half_of_a_surrogate_pair():
-    """Some parsers take it; its place is found, and it is not called a string."""
-    raw = make_texts(['["\\ud800" ,1]'])
-    kinds, (starts, stops) = np.zeros(1, np.uint8), np.zeros((2, 1), np.int64)
-    jsonstrings.place_elements(raw.data, raw.offsets[:1], raw.offsets[1:], 0, kinds, starts, stops)
-    assert (kinds[0], bytes(raw.data[starts[0] : stops[0]])) == (
-        jsonstrings.OTHER,
-        b'"\\ud800"',
-    )
 
 
 def refused(constant: str) -> None:

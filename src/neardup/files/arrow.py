@@ -7,7 +7,6 @@ import itertools
 import os
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,24 +23,22 @@ if TYPE_CHECKING:
     from neardup.files.streams import Destination
     from neardup.options.groups import InputOptions
 
-# Sizes in the messages of an Arrow file or stream, checked before Arrow uses them.
-#
-# Arrow allocates the length that a file states, and buffers may be compressed by any factor. So
-# lengths are compared with the file first: a message must lie in the file, its buffers in the
-# message, and their decompressed sizes within limits. Only the part before the buffers is read,
-# unless they are compressed.
+# Memory of a batch, checked before Arrow takes it: buffers may be compressed by any factor. Arrow
+# itself checks that lengths stay within the file. Only the part of a message before its buffers is
+# read, and the decompressed size in front of a compressed buffer.
 #
 # A message is a flatbuffer, followed by the buffers; https://arrow.apache.org/docs/format has both.
 
+_MAGIC = b"ARROW1"
+# A file is a stream behind a magic word of eight bytes, followed by a table of its batches.
+_START_OF_STREAM = 8
 _CONTINUES = 0xFFFFFFFF
-_TAIL = 10
 _DICTIONARY, _BATCH = 2, 3
-_BLOCK = np.dtype([("offset", "<i8"), ("metadata", "<i4"), ("pad", "<i4"), ("body", "<i8")])
 _SPAN = np.dtype([("offset", "<i8"), ("length", "<i8")])
 
 
 class Messages:
-    """The messages of an open file, each checked before Arrow reads it.
+    """The messages of an open stream, each checked before Arrow reads it.
 
     Parameters
     ----------
@@ -60,91 +57,48 @@ class Messages:
         self._dictionaries = 0
 
     def check_next(self) -> None:
-        """Check the next batch of a stream and the dictionaries before it."""
-        at: int | None = self._file.tell()
-        while at is not None:
-            at = self._check(at)
-
-    def check_blocks(self) -> Iterator[None]:
-        """Check the dictionaries of a file of batches, and then, a step each, its batches."""
-        with self._errors():
-            size = struct.unpack("<i", self._bytes(self._size - _TAIL, 4))[0]
-            footer = _Table.root(self._bytes(self._size - _TAIL - size, size))
-            dictionaries, batches = (footer.vector(number, _BLOCK) for number in (2, 3))
-        for block in dictionaries:
-            self._check(int(block["offset"]))
-        for block in batches:
-            self._check(int(block["offset"]))
-            yield
-
-    def _check(self, at: int) -> int | None:
-        """Check a message; return the place of the next one, None after a batch or at the end."""
-        with self._errors():
-            head = self._bytes(at, min(8, max(0, self._size - at)))
-            if len(head) < 8:
-                return None
-            first, second = struct.unpack("<Ii", head)
-            # Until Arrow 0.15 the length came first.
-            start, length = (at + 8, second) if first == _CONTINUES else (at + 4, first)
-            if not length:
-                return None
-            message = _Table.root(self._bytes(start, length))
-            body: int = start + length
-            stop: int = body + message.integer(3, "<q")
-            if not body <= stop <= self._size:
-                raise ValueError
-            kind = message.integer(1, "<B")
-            if kind not in (_DICTIONARY, _BATCH):
-                return stop
-            batch = message.table(2)
-            memory = self._memory(batch.table(1) if kind == _DICTIONARY else batch, body, stop)
-        check_unpacked(self._dictionaries + memory, self._size, "a batch", self._path)
-        if kind == _BATCH:
-            return None
-        self._dictionaries += memory
-        return stop
-
-    def _memory(self, batch: _Table, body: int, stop: int) -> int:
-        """Return the memory of a batch with buffers between two bytes."""
-        spans = batch.vector(2, _SPAN)
-        ends = spans["offset"] + spans["length"]
-        if (spans["offset"] < 0).any() or (spans["length"] < 0).any():
-            raise ValueError
-        if len(spans) and not 0 <= ends.max() <= stop - body:
-            raise ValueError
-        # A column of nulls has rows and no buffers.
-        memory = batch.integer(0, "<q")
-        if batch.place(3) is None:
-            return memory + int(spans["length"].sum())
-        for offset, length in spans.tolist():
-            # A compressed buffer begins with its decompressed size, -1 if it is not compressed.
-            size = -1 if length < 8 else struct.unpack("<q", self._bytes(body + offset, 8))[0]
-            if size < -1:
-                raise ValueError
-            memory += length if size == -1 else size
-        return memory
-
-    def _bytes(self, at: int, size: int) -> bytes:
-        if not 0 <= at <= at + size <= self._size:
-            raise ValueError
-        before = self._file.tell()
-        self._file.seek(at)
-        data: bytes = self._file.read(size)
+        """Check the next batch and the dictionaries before it."""
+        before, kind = self._file.tell(), _DICTIONARY
+        while kind == _DICTIONARY:
+            try:
+                kind, memory = self._next_memory()
+            except (ValueError, struct.error) as error:
+                message = "lengths in it lead out of it; get an intact copy"
+                raise pa.ArrowInvalid(message) from error
+            check_unpacked(self._dictionaries + memory, self._size, "a batch", self._path)
+            self._dictionaries += memory if kind == _DICTIONARY else 0
         self._file.seek(before)
-        if len(data) < size:
-            raise EOFError
-        return data
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except (ValueError, struct.error, EOFError):
-            message = (
-                "not an Arrow file or stream that Arrow can read: lengths in it lead out of it; "
-                "get an intact copy"
-            )
-            raise InvalidInputError(message, path=self._path) from None
+    def _next_memory(self) -> tuple[int, int]:
+        """Return the kind of the next message and its memory; zeros at the end."""
+        head = self._file.read(8)
+        first, length = struct.unpack("<Ii", head) if len(head) == 8 else (_CONTINUES, 0)
+        if first != _CONTINUES:
+            # Until Arrow 0.15 the length came first.
+            self._file.seek(-4, os.SEEK_CUR)
+            length = first
+        if not 0 < length <= self._size:
+            return 0, 0
+        message = _Table.root(self._file.read(length))
+        body = self._file.tell()
+        stop = body + message.integer(3, "<q")
+        kind = message.integer(1, "<B")
+        if not body <= stop <= self._size:
+            raise ValueError
+        if kind not in (_DICTIONARY, _BATCH):
+            return kind, 0
+        batch = message.table(2)
+        batch = batch.table(1) if kind == _DICTIONARY else batch
+        spans = batch.vector(2, _SPAN)
+        # A column of nulls has rows and no buffers.
+        memory = batch.integer(0, "<q") + int(spans["length"].sum())
+        for offset, size in spans.tolist() if batch.place(3) is not None else ():
+            # A compressed buffer begins with its decompressed size, -1 if it is not compressed.
+            if size >= 8:
+                self._file.seek(body + offset)
+                memory += max(0, struct.unpack("<q", self._file.read(8))[0])
+        self._file.seek(stop)
+        return kind, memory
 
 
 class _Table:
@@ -192,7 +146,6 @@ class _Table:
         return int(struct.unpack_from(form, self._data, at)[0])
 
 
-_MAGIC = b"ARROW1"
 _BLOCK_ROWS = 8192
 
 
@@ -230,8 +183,10 @@ class ArrowSource(Source):
         """Whether this is a file and no stream, and the schema."""
         with _errors(self.location), open_random(self.location) as file:
             is_file = file.read(len(_MAGIC)) == _MAGIC
-            file.seek(0)
-            schema = (ipc.open_file if is_file else ipc.open_stream)(file).schema
+            if is_file and not _is_whole(file):
+                raise pa.ArrowInvalid("its end is missing; get a full copy")
+            file.seek(_START_OF_STREAM * is_file)
+            schema = ipc.open_stream(file).schema
             # Names are decoded when they are asked for, which must not fail later.
             _ = schema.names
             # An empty table of a schema cannot have unions.
@@ -246,12 +201,16 @@ class ArrowSource(Source):
         is_file, _ = self._layout
         number = 1
         with open_random(self.location) as file:
-            batches = self._batches(file, is_file)
+            with _errors(self.location):
+                file.seek(_START_OF_STREAM * is_file)
+                reader, messages = ipc.open_stream(file), Messages(file, self.location)
             for index in itertools.count(1):
                 with _errors(self.location):
-                    batch = next(batches, None)
-                if batch is None:
-                    return
+                    messages.check_next()
+                    try:
+                        batch = reader.read_next_batch()
+                    except StopIteration:
+                        return
                 check_batch(batch, f"batch {index}", path=self.location)
                 for start in range(0, len(batch), self._block_rows):
                     rows = batch.slice(start, self._block_rows)
@@ -261,24 +220,16 @@ class ArrowSource(Source):
                     yield block
                     number += len(part)
 
-    def _batches(self, file: Any, is_file: bool) -> Iterator[pa.RecordBatch]:
-        reader = (ipc.open_file if is_file else ipc.open_stream)(file)
-        messages = Messages(file, self.location)
-        if is_file:
-            for index, _ in enumerate(messages.check_blocks()):
-                yield reader.get_batch(index)
-            return
-        while True:
-            messages.check_next()
-            try:
-                yield reader.read_next_batch()
-            except StopIteration:
-                return
-
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer of the same kind of file."""
         is_file, schema = self._layout
         return _ArrowWriter(folder / self.name, schema, is_file=is_file)
+
+
+def _is_whole(file: Any) -> bool:
+    """Return whether a file ends as it began."""
+    file.seek(-len(_MAGIC), os.SEEK_END)
+    return bool(file.read(len(_MAGIC)) == _MAGIC)
 
 
 class _ArrowWriter(RowWriter):

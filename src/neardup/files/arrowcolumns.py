@@ -568,11 +568,13 @@ def column_of(
 def is_too_deep(row: Mapping[str, Any]) -> bool:
     """Return whether the values of a row are nested deeper than ``MOST_LEVELS``."""
     nested = (list, tuple, Mapping)
-    level = [value for value in row.values() if isinstance(value, nested)]
-    for _ in range(MOST_LEVELS):
+    level: list[Any] = [row]
+    for _ in range(MOST_LEVELS + 1):
         children = (each.values() if isinstance(each, Mapping) else each for each in level)
         level = [child for each in children for child in each if isinstance(child, nested)]
-    return bool(level)
+        if not level:
+            return False
+    return True
 
 
 def kind_of(value: Any) -> str:

@@ -5,8 +5,7 @@ A column of that very name comes first, then values within columns, the longest 
 else ``c`` in ``b`` within ``a``. A value within null, and an element after the end of a list, is
 null.
 
-This module alone resolves names, for the values of a JSON object and for the columns of a table;
-the kernel that finds values in the bytes of objects (``jsonvalues``) uses ``splits``.
+This module alone resolves names, for the values of a JSON object and for the columns of a table.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ from neardup.files.cuts import Cuts, Holes, join_texts, null_text
 from neardup.files.jsonvalues import (
     JSON_SPACE,
     JsonValues,
-    find_strings,
     load_object,
     objects_to_table,
+    place_in,
 )
 from neardup.files.problems import BadRowError, Problems, id_advice, no_column, not_decodable
 from neardup.files.rawrows import (
@@ -40,7 +40,6 @@ from neardup.files.rawrows import (
 )
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, order_of
 from neardup.files.streams import suffix_below
-from neardup.kernels.text.jsonstrings import NOTHING, cut_array
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
@@ -198,30 +197,39 @@ _PARTS = re.compile(r"[^\\]+|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.", re
 
 def _cut_strings(raw: RawRows, cuts: Cuts) -> list[bytes]:
     """Cut spans out of the strings of the text columns of objects; the rest keeps its bytes."""
-    starts, stops = (each.tolist() for each in find_strings(raw, cuts.columns))
-    strings = [
-        [bytes(raw.data[start:stop]).decode() for start, stop in zip(*column, strict=True)]
-        for column in zip(starts, stops, strict=True)
-    ]
+    rows = [raw[index].decode(errors="surrogateescape") for index in range(len(raw))]
+    places = [[_string_in(row, name) for row in rows] for name in cuts.columns]
     parts = [cuts.holes()]
-    if len(strings) > 1:
-        lengths = [np.array([_parts_of(string)[0][-1] for string in column]) for column in strings]
+    if len(places) > 1:
+        lengths = [
+            np.array([_parts_of(row[a:b])[0][-1] for row, (a, b) in zip(rows, column, strict=True)])
+            for column in places
+        ]
         parts = cuts.holes_of_columns(lengths)
     replacement = json.dumps(cuts.replacement, ensure_ascii=False)[1:-1]
-    pieces: list[list[tuple[int, int, bytes]]] = [[] for _ in range(len(raw))]
-    for n, holes in enumerate(parts):
+    pieces: list[list[tuple[int, int, str]]] = [[] for _ in rows]
+    for column, holes in zip(places, parts, strict=True):
         for row, own in holes.by_string():
-            string = strings[n][row]
-            cut = _in_string(own, string).cut(string, replacement)
-            pieces[row].append((starts[n][row], stops[n][row], cut.encode()))
-    rows = []
-    for done, end, own_pieces in zip(raw.starts.tolist(), raw.ends.tolist(), pieces, strict=True):
-        joined: list[bytes | memoryview] = []
-        for start, stop, piece in sorted(own_pieces):
-            joined += [raw.data[done:start], piece]
-            done = stop
-        rows.append(b"".join([*joined, raw.data[done:end]]))
-    return rows
+            start, stop = column[row]
+            string = rows[row][start:stop]
+            pieces[row].append((start, stop, _in_string(own, string).cut(string, replacement)))
+    cut = map(_with_pieces, rows, pieces)
+    return [row.encode(errors="surrogateescape") for row in cut]
+
+
+def _string_in(row: str, name: str) -> tuple[int, int]:
+    """Return the place of a string between its quotes; an empty one without a string."""
+    start, stop = place_in(row, name) or (0, 0)
+    return (start + 1, stop - 1) if row[start] == '"' else (0, 0)
+
+
+def _with_pieces(row: str, pieces: Sequence[tuple[int, int, str]]) -> str:
+    """Return a row with other text between some places."""
+    parts, done = [], 0
+    for start, stop, piece in sorted(pieces):
+        parts += [row[done:start], piece]
+        done = stop
+    return "".join([*parts, row[done:]])
 
 
 def _in_string(holes: Holes, string: str) -> Holes:
@@ -429,30 +437,76 @@ class JsonArraySource(_JsonSource):
         return _ArrayWriter(output, self.encoding.codec)
 
 
+_ESCAPE = re.compile(rb"\\.", re.DOTALL)
+# The levels that brackets open and close, and the bytes that may end an element.
+_LEVELS = np.zeros(256, np.int64)
+_LEVELS[list(b"[{")], _LEVELS[list(b"]}")] = 1, -1
+_ARE_MARKS = np.isin(np.arange(256), list(b"[]{},"))
+
+
 class _ArrayCutter:
-    """Finds elements; remembers between two pieces whether a comma or an element comes next."""
+    """Finds elements; remembers between two pieces whether the array has begun and ended."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._elements = 0
-        self._state = 0
+        self._is_open = self._is_closed = False
 
     def __call__(self, data: bytes | memoryview, final: bool) -> Cut:
-        array = np.frombuffer(data, np.uint8)
-        starts: Int64s = np.empty(np.count_nonzero(array == ord(",")) + 1, np.int64)
-        ends = np.empty_like(starts)
-        count, consumed, self._state, bad = cut_array(array, self._state, int(final), starts, ends)
-        self._elements += count
-        message = ""
-        if bad >= 0:
-            expected = "the next element of a JSON array"
-            expected = "nothing after the array" if self._state == NOTHING else expected
-            message = f"expected {expected}, got {chr(data[bad])!a}"
-        elif final and self._state != NOTHING:
+        # A quote that is escaped ends no string.
+        plain = _ESCAPE.sub(b"__", data)
+        starts: list[int] = []
+        ends: list[int] = []
+        begin = 0
+        if not self._is_open:
+            begin = len(plain) - len(plain.lstrip(JSON_SPACE))
+            if begin < len(plain):
+                self._check(plain[begin : begin + 1] == b"[", plain[begin:])
+                self._is_open, begin = True, begin + 1
+        possible_ends, level = _ends_of_elements(plain, begin)
+        for end in possible_ends:
+            element = plain[begin:end].rstrip(JSON_SPACE)
+            ending, begin, stop = plain[end : end + 1], end + 1, begin + len(element)
+            if element := element.lstrip(JSON_SPACE):
+                self._elements += 1
+                starts.append(stop - len(element))
+                ends.append(stop)
+            is_right = bool(element) or (ending == b"]" and not self._elements)
+            self._check(is_right and ending != b"}", ending)
+            self._is_closed = ending == b"]"
+            if self._is_closed:
+                break
+        rest = plain[begin:].lstrip(JSON_SPACE)
+        if self._is_closed:
+            self._check(not rest, rest)
+        elif final:
+            row = self._elements + 1 + (level == 0 and len(rest) > 0)
             message = "the JSON array is not closed; the file is incomplete"
-        if message:
+            raise InvalidInputError(message, path=self._path, row=row)
+        count = len(starts)
+        consumed = len(plain) - len(rest)
+        return Cut(np.array(starts, int), np.array(ends, int), np.arange(count), count, consumed)
+
+    def _check(self, is_right: bool, rest: bytes) -> None:
+        if not is_right:
+            expected = "nothing after the array" if self._is_closed else _NEXT_ELEMENT
+            message = f"expected {expected}, got {chr(rest[0])!a}"
             raise InvalidInputError(message, path=self._path, row=self._elements + 1)
-        return Cut(starts[:count], ends[:count], np.arange(count), count, consumed)
+
+
+_NEXT_ELEMENT = "the next element of a JSON array"
+
+
+def _ends_of_elements(data: bytes, begin: int) -> tuple[list[int], int]:
+    """Return commas between elements, brackets that close an array, and the level at the end."""
+    array = np.frombuffer(data, np.uint8)[begin:]
+    quotes, marks = np.flatnonzero(array == ord('"')), np.flatnonzero(_ARE_MARKS[array])
+    # Brackets and commas within strings do not count.
+    marks = marks[np.searchsorted(quotes, marks) % 2 == 0]
+    levels = np.cumsum(_LEVELS[array[marks]])
+    is_end = (levels < 0) | ((levels == 0) & (array[marks] == ord(",")))
+    ends: list[int] = (begin + marks[is_end]).tolist()
+    return ends, int(levels[-1]) if len(levels) else 0
 
 
 class _ArrayWriter(RowWriter):

@@ -1,33 +1,25 @@
 """Values of JSON objects: of named members, and of all members as an Arrow table.
 
 One rule: a kernel reads a row or refuses it, and the standard library reads a refused row. The
-kernel checks every object whole and accepts only syntax that all parsers read alike. A name that
-is not a member may be a path (``columnpaths``): the kernel then searches the object or array at
-its head.
+kernel checks every object whole and accepts only syntax that all parsers read alike. It finds
+members of the object itself, so that a row with a value within another one is refused.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.json as pj
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import (
-    MOST_LEVELS,
-    TOO_DEEP,
-    Misread,
-    column_of,
-    is_too_deep,
-    kind_of,
-)
-from neardup.files.columnpaths import MISSING, columns_among, element_of, paths_in, splits, value_in
+from neardup.files.arrowcolumns import TOO_DEEP, Misread, column_of, kind_of
+from neardup.files.columnpaths import MISSING, element_of, splits, value_in
 from neardup.files.problems import BadRowError, not_decodable
 from neardup.files.rawrows import RawRows
 from neardup.files.rows import Mask
@@ -59,96 +51,6 @@ class _Places(NamedTuple):
         self.kinds[rows], self.starts[rows], self.stops[rows] = places
 
 
-class _Objects(NamedTuple):
-    """Objects in some bytes; ``are_sure`` marks the objects that the kernel accepts.
-
-    With ``is_parsed`` a parser has accepted all objects, and the kernel does not check them.
-    """
-
-    data: Bytes
-    starts: Int64s
-    stops: Int64s
-    are_sure: Mask
-    is_parsed: bool = False
-
-    def follow(self, names: Sequence[str]) -> list[_Places]:
-        """Find the value of each name, as ``columnpaths.value_in`` does."""
-        heads = list(dict.fromkeys(head for name in names for head, _ in splits(name)))
-        members = dict(zip(heads, self._members(heads), strict=True))
-        found = []
-        for name in names:
-            own = members[name].take(np.arange(len(self.starts)))
-            for head, rest in splits(name):
-                lacking = (own.kinds == kernel.MISSING) & (members[head].kinds != kernel.MISSING)
-                rows = np.flatnonzero(lacking)
-                if rest and len(rows):
-                    own.put(rows, self._within(rows, members[head].take(rows), rest))
-            found.append(own)
-        return found
-
-    def _within(self, rows: Int64s, values: _Places, rest: str) -> _Places:
-        """Find the rest of a path in the values of objects; null within null."""
-        if not rest:
-            return values
-        found = values.take(np.arange(len(rows)))
-        found.kinds[values.kinds != kernel.NULL] = kernel.MISSING
-        element = element_of(rest)
-        if element is None and rest[0] != ".":
-            return found
-        here = np.flatnonzero(values.kinds == kernel.OTHER)
-        here = here[self.data[values.starts[here]] == ord("{" if element is None else "[")]
-        starts, stops = values.starts[here], values.stops[here]
-        if element is not None:
-            inner = _Places(np.empty(len(here), np.uint8), *np.zeros((2, len(here)), np.int64))
-            kernel.place_elements(self.data, starts, stops, element[0], *inner)
-            # An element after the end of an array is null.
-            inner.kinds[inner.kinds == kernel.MISSING] = kernel.NULL
-            found.put(here, self._within(rows[here], inner, element[1]))
-            return found
-        objects = self._replace(starts=starts, stops=stops, are_sure=self.are_sure[rows[here]])
-        found.put(here, objects.follow([rest[1:]])[0])
-        self.are_sure[rows[here]] = objects.are_sure
-        return found
-
-    def _members(self, names: Sequence[str]) -> list[_Places]:
-        """Find members of the objects; a refused object has none."""
-        parts = [name.encode() for name in names]
-        joined = np.frombuffer(b"".join(parts) + _NOTHING, np.uint8)
-        objects = self.data, self.starts, self.stops, joined, offsets_of(list(map(len, parts)))
-        shape = len(names), len(self.starts)
-        if self.is_parsed:
-            starts, stops = np.empty((2, shape[1] * shape[0]), np.int64)
-            kernel.find_members(*objects, starts, stops)
-            starts, stops = (each.reshape(shape[::-1]).T.copy() for each in (starts, stops))
-            is_there = stops > starts
-            is_null = is_there & (self.data[np.where(is_there, starts, 0)] == ord("n"))
-            kinds = np.select([is_null, is_there], [kernel.NULL, kernel.OTHER], kernel.MISSING)
-            return list(map(_Places, kinds.astype(np.uint8), starts, stops))
-        are_objects = np.empty(shape[1], np.bool_)
-        kinds = np.empty(shape, np.uint8)
-        starts, stops = np.zeros((2, *shape), np.int64)
-        values = kinds.reshape(-1), starts.reshape(-1), stops.reshape(-1)
-        kernel.place_values(*objects, *values, are_objects)
-        kinds[:, ~are_objects] = kernel.MISSING
-        self.are_sure[~are_objects] = False
-        return list(map(_Places, kinds, starts, stops))
-
-
-def find_strings(raw: RawRows, names: Sequence[str]) -> tuple[Int64s, Int64s]:
-    """Return the places of strings, between their quotes, in objects that a parser accepts.
-
-    One row for each name: an empty place without a string.
-    """
-    data = np.frombuffer(raw.data, np.uint8)
-    objects = _Objects(data, raw.starts, raw.ends, np.ones(len(raw), np.bool_), is_parsed=True)
-    found = objects.follow(names)
-    starts: Int64s = np.stack([each.starts for each in found])
-    stops: Int64s = np.stack([each.stops for each in found])
-    are_strings = np.stack([each.kinds != kernel.MISSING for each in found]) & (stops > starts)
-    are_strings &= data[np.where(are_strings, starts, 0)] == ord('"')
-    return np.where(are_strings, starts + 1, 0), np.where(are_strings, stops - 1, 0)
-
-
 @dataclass(frozen=True)
 class JsonValues:
     """The values of some members of some rows.
@@ -160,7 +62,7 @@ class JsonValues:
     are_objects
         Mask of accepted objects; values of other rows are missing.
     places
-        The values, by name or path.
+        The values, by name.
     """
 
     data: Bytes
@@ -169,11 +71,20 @@ class JsonValues:
 
     @classmethod
     def find(cls, raw: RawRows, names: Sequence[str]) -> JsonValues:
-        """Find the values of some names."""
+        """Find the values of some members."""
         data = np.frombuffer(raw.data, np.uint8)
-        are_sure: Mask = np.ones(len(raw), np.bool_)
-        found = _Objects(data, raw.starts, raw.ends, are_sure).follow(names)
-        return cls(data, are_sure, dict(zip(names, found, strict=True)))
+        parts = [name.encode() for name in names]
+        joined = np.frombuffer(b"".join(parts) + _NOTHING, np.uint8)
+        shape = len(names), len(raw)
+        are_objects = np.empty(len(raw), np.bool_)
+        kinds = np.empty(shape, np.uint8)
+        starts, stops = np.zeros((2, *shape), np.int64)
+        values = kinds.reshape(-1), starts.reshape(-1), stops.reshape(-1)
+        offsets = offsets_of(list(map(len, parts)))
+        kernel.place_values(data, raw.starts, raw.ends, joined, offsets, *values, are_objects)
+        kinds[:, ~are_objects] = kernel.MISSING
+        places = map(_Places, kinds, starts, stops)
+        return cls(data, are_objects, dict(zip(names, places, strict=True)))
 
     def replaced(self, rows: Mask, values: Sequence[Mapping[str, Any] | None]) -> JsonValues:
         """Return the values with those of some rows as a parser has read them, None for none.
@@ -319,8 +230,57 @@ def load_object(raw_row: bytes, *, errors: str = "strict") -> dict[str, Any]:
     return row
 
 
-# All members as columns. Arrow reads objects at once if that changes no value; else the standard
-# library reads them one by one.
+# Places of values in the text of an object that the standard library accepts.
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_decoder = json.JSONDecoder()
+
+
+def place_in(text: str, name: str, at: int = 0) -> tuple[int, int] | None:
+    """Return the place of a value of an object, as ``columnpaths.value_in`` finds the value."""
+    members = dict(_members(text, at))
+    for head, rest in splits(name):
+        if head in members and (found := _place_within(text, *members[head], rest)):
+            return found
+    return None
+
+
+def _place_within(text: str, start: int, stop: int, rest: str) -> tuple[int, int] | None:
+    if not rest or text.startswith("null", start):
+        return start, stop
+    element = element_of(rest)
+    if element is None:
+        is_field = rest[0] == "." and text[start] == "{"
+        return place_in(text, rest[1:], start) if is_field else None
+    elements = list(_members(text, start)) if text[start] == "[" else []
+    number, rest = element
+    return _place_within(text, *elements[number][1], rest) if number < len(elements) else None
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the name and place of each value of an object, or of an array, without names."""
+    at = _behind_space(text, at)
+    is_object, key = text[at] == "{", ""
+    at = _behind_space(text, at + 1)
+    while text[at] not in "}]":
+        if is_object:
+            key, at = _decoder.raw_decode(text, at)
+            at = _behind_space(text, _behind_space(text, at) + 1)
+        start = at
+        _, at = _decoder.raw_decode(text, start)
+        yield key, (start, at)
+        at = _behind_space(text, at)
+        if text[at] == ",":
+            at = _behind_space(text, at + 1)
+
+
+def _behind_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    assert found is not None
+    return found.end()
+
+
+# Members as columns.
 
 
 def objects_to_table(raw: RawRows, *, path: str, names: Sequence[str] | None = None) -> pa.Table:
@@ -328,85 +288,29 @@ def objects_to_table(raw: RawRows, *, path: str, names: Sequence[str] | None = N
 
     Types are inferred, but strings stay strings; values of several kinds become text.
     """
-    table = _read_table(raw, path)
-    # A name may lead to one thing in some rows and to another in others.
-    if table is not None and all(
-        len(list(paths_in(table.schema, each))) < 2 for each in names or ()
-    ):
-        return table if names is None else columns_among(table, names)
+
+    def bad_row(index: int, reason: str, *, is_bad_row: bool = True) -> InvalidInputError:
+        number = int(raw.numbers[index])
+        return InvalidInputError(reason, path=path, row=number, is_bad_row=is_bad_row)
+
     rows = []
-    for index, number in enumerate(raw.numbers.tolist()):
+    for index in range(len(raw)):
         try:
             rows.append(load_object(raw[index]))
         except BadRowError as bad:
-            raise InvalidInputError(str(bad), path=path, row=number, is_bad_row=True) from None
+            raise bad_row(index, str(bad)) from None
     columns: dict[str, pa.Array] = {}
     for name in dict.fromkeys((key for row in rows for key in row) if names is None else names):
         values = [row.get(name) if names is None else value_in(row, name) for row in rows]
         if any(value is not MISSING for value in values):
             misread: Misread = {}
             values = [None if value is MISSING else value for value in values]
-            columns[name] = column_of(name, values, misread)
+            try:
+                columns[name] = column_of(name, values, misread)
+            except InvalidInputError as error:
+                row = (error.row or 1) - 1
+                raise bad_row(row, error.reason_in_both, is_bad_row=False) from None
             reasons = {row: why for row, found in misread.items() for key, why in found if not key}
             for row, reason in reasons.items():
-                number = int(raw.numbers[row - 1])
-                raise InvalidInputError(reason, path=path, row=number, is_bad_row=True)
+                raise bad_row(row - 1, reason)
     return pa.table(columns)
-
-
-def _read_table(raw: RawRows, path: str) -> pa.Table | None:
-    """Read objects at once; None if that cannot be done, or would change a value."""
-    if not len(raw):
-        return pa.table({})
-    _check_depth(raw, path)
-    data = raw.joined_by(b"\n")
-    # One block larger than the data: Arrow then never has to look for a place to cut.
-    options = pj.ReadOptions(use_threads=False, block_size=len(data) + 1)
-    schema = pa.schema([])
-    try:
-        while True:
-            parsing = pj.ParseOptions(explicit_schema=schema)
-            table = pj.read_json(pa.BufferReader(data), options, parsing)
-            # Arrow takes strings that look like dates for dates.
-            plain = pa.schema([field.with_type(_plain(field.type)) for field in table.schema])
-            if plain == table.schema:
-                break
-            schema = plain
-        # A whole number that is read as a float may have been rounded.
-        floats = [column for column in table.columns if pa.types.is_float64(column.type)]
-        is_exact = all((pc.max(pc.abs(column)).as_py() or 0) < 2**53 for column in floats)
-        if table.num_rows == len(raw) and is_exact:
-            table.validate(full=True)
-            return table
-    except (pa.ArrowException, ValueError):
-        pass
-    return None
-
-
-def _check_depth(raw: RawRows, path: str) -> None:
-    """Raise InvalidInputError for the first row whose values are nested too deep.
-
-    Arrow descends by the stack of the process, which would end it. Only rows with many brackets
-    are parsed, and most of these have them in their text.
-    """
-    array = np.frombuffer(raw.data, np.uint8)
-    opened = np.flatnonzero((array == ord("[")) | (array == ord("{")))
-    n_opened = np.searchsorted(opened, raw.ends) - np.searchsorted(opened, raw.starts)
-    for index in np.flatnonzero(n_opened > MOST_LEVELS + 1).tolist():
-        try:
-            is_deep = is_too_deep(load_object(raw[index]))
-        except BadRowError as bad:
-            is_deep = str(bad) == TOO_DEEP
-        if is_deep:
-            raise InvalidInputError(TOO_DEEP, path=path, row=int(raw.numbers[index]))
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """Return a type with strings in place of timestamps."""
-    if pa.types.is_timestamp(kind):
-        return pa.string()
-    if pa.types.is_list(kind):
-        return pa.list_(kind.value_field.with_type(_plain(kind.value_type)))
-    if pa.types.is_struct(kind):
-        return pa.struct([field.with_type(_plain(field.type)) for field in kind])
-    return kind

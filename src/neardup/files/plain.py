@@ -6,6 +6,8 @@ back byte for byte, the whole file if its text is extracted.
 
 from __future__ import annotations
 
+import io
+import os
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -296,16 +298,6 @@ _SHARE = 0.1
 _CODEC = "zstd"
 
 
-class _Piece(NamedTuple):
-    """Compressed texts of some rows, in memory or at a place in the file."""
-
-    numbers: frozenset[int]
-    n_bytes: int
-    size: int
-    data: bytes | None
-    place: int
-
-
 class ExtractedTexts:
     """Texts of rows, by block; safe to use from several threads, lost when pickled.
 
@@ -316,11 +308,10 @@ class ExtractedTexts:
     """
 
     def __init__(self, workspace: Workspace = IN_MEMORY) -> None:
-        self._workspace = workspace
-        self._lock = Lock()
-        self._pieces: dict[Hashable, list[_Piece]] = {}
-        self._bytes_in_memory = self._bytes_in_file = 0
-        self._file: BinaryIO | None = None
+        self._workspace, self._lock = workspace, Lock()
+        self._file: Any = io.BytesIO()
+        # Place, size and decompressed size of texts in the file.
+        self._places: dict[Hashable, list[tuple[int, int, int]]] = {}
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
         """Pickle as None."""
@@ -331,55 +322,32 @@ class ExtractedTexts:
         # Loaded with the first text that is extracted.
         import msgspec
 
-        unpacked = msgspec.msgpack.encode(texts)
-        packed: bytes = pa.compress(unpacked, codec=_CODEC, asbytes=True)
-        with self._lock:
-            data: bytes | None = packed
-            n_bytes, place = self._bytes_in_memory + len(packed), 0
-            if self._file is None and self._workspace.fits(n_bytes, _SHARE):
-                self._bytes_in_memory = n_bytes
-            else:
-                data, place = None, self._bytes_in_file
-                # If the disk is full or the run has ended, texts are extracted again.
-                with suppress(OSError, ValueError):
-                    if self._file is None:
-                        assert self._workspace.work is not None
-                        self._file = self._workspace.work.passing_file("texts")
-                    self._file.seek(place)
-                    write_all(self._file.fileno(), packed)
-                    self._bytes_in_file += len(packed)
-                if self._bytes_in_file == place:
-                    return
-            piece = _Piece(frozenset(texts), len(unpacked), len(packed), data, place)
-            self._pieces.setdefault(block, []).append(piece)
+        data = msgspec.msgpack.encode(texts)
+        packed: bytes = pa.compress(data, codec=_CODEC, asbytes=True)
+        # If the disk is full or the run has ended, texts are extracted again.
+        with self._lock, suppress(OSError, ValueError):
+            place = self._file.seek(0, os.SEEK_END)
+            is_in_memory = isinstance(self._file, io.BytesIO)
+            if is_in_memory and not self._workspace.fits(place + len(packed), _SHARE):
+                assert self._workspace.work is not None
+                file = self._workspace.work.passing_file("texts")
+                write_all(file.fileno(), self._file.getbuffer())
+                self._file = file
+            if self._file.write(packed) == len(packed):
+                self._places.setdefault(block, []).append((place, len(packed), len(data)))
 
     def take(self, block: Hashable, numbers: Sequence[int]) -> dict[int, bytes]:
         """Return the texts of some rows of a block, without missing texts."""
-        with self._lock:
-            pieces = tuple(self._pieces.get(block, ()))
-        found: dict[int, bytes] = {}
-        for piece in pieces:
-            if not piece.numbers.isdisjoint(numbers):
-                found |= self._texts_of(piece)
-        return found
-
-    def _texts_of(self, piece: _Piece) -> dict[int, bytes]:
-        """Return the texts of a piece; none if the file no longer has them."""
-        packed = piece.data
-        if packed is None:
-            try:
-                with self._lock:
-                    assert self._file is not None
-                    self._file.seek(piece.place)
-                    packed = self._file.read(piece.size)
-            except (OSError, ValueError):
-                return {}
-        if len(packed) < piece.size:
-            return {}
-        data = pa.decompress(packed, piece.n_bytes, codec=_CODEC, asbytes=True)
         import msgspec
 
-        return msgspec.msgpack.decode(data, type=dict[int, bytes])
+        found: dict[int, bytes] = {}
+        for place, size, n_bytes in tuple(self._places.get(block, ())):
+            with self._lock, suppress(OSError, ValueError):
+                self._file.seek(place)
+                packed = self._file.read(size)
+                data = pa.decompress(packed, n_bytes, codec=_CODEC, asbytes=True)
+                found |= msgspec.msgpack.decode(data, type=dict[int, bytes])
+        return {number: found[number] for number in numbers if number in found}
 
 
 class UnreadableFileError(Exception):

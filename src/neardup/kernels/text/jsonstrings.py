@@ -1,7 +1,6 @@
-"""Find elements of JSON arrays, check objects, find values of members, and write out strings.
+"""Check JSON objects, find values of their members, and write out strings.
 
-``place_values`` checks objects as parsers do, and accepts only objects that all parsers accept;
-``find_members`` is for objects that a parser has accepted.
+``place_values`` checks objects as parsers do, and accepts only objects that all parsers accept.
 """
 
 from __future__ import annotations
@@ -85,15 +84,6 @@ def _plain_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
             break
         i += _LONG_STRIDE
     return _next_special(data, i, stop)
-
-
-@inlined
-def _string_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
-    """Return where the closing quote of the string stands whose first byte is i."""
-    i = _plain_stop(data, i, stop)
-    while i < stop and data[i] != _QUOTE:
-        i = _plain_stop(data, i + (2 if data[i] == _BACKSLASH else 1), stop)
-    return min(i, stop)
 
 
 @inlined
@@ -398,9 +388,10 @@ def place_values(
 ) -> None:
     """Find the values of some members of JSON objects, and check the objects.
 
-    Names are given as for ``find_members``. For name n in row r of R, ``kinds``, ``starts`` and
-    ``stops`` receive the kind and position of the value, a string with its quotes, at ``n * R +
-    r``. Positions of missing values have no meaning.
+    Name n is ``names[name_offsets[n] : name_offsets[n + 1]]``, in UTF-8; three unused bytes follow
+    all names. For name n in row r of R, ``kinds``, ``starts`` and ``stops`` receive the kind and
+    position of the value, a string with its quotes, at ``n * R + r``. Positions of missing values
+    have no meaning.
 
     ``are_objects`` marks the rows that all parsers accept and read alike, except for invalid UTF-8
     in strings. Other objects are not marked: with half of a surrogate pair in a string, two members
@@ -420,68 +411,6 @@ def place_values(
             )
         else:
             are_objects[row] = False
-
-
-@inlined
-def _value_stop(data: ConstBytes, i: Int, stop: Int) -> Int:
-    """Return the end of the value that begins at byte i, or of the object's member."""
-    depth = 0
-    while i < stop:
-        byte = data[i]
-        if byte == _QUOTE:
-            i = _string_stop(data, i + 1, stop)
-        elif byte == 123 or byte == 91:
-            depth += 1
-        elif byte == 125 or byte == 93:
-            if depth == 0:
-                return i
-            depth -= 1
-        elif byte == 44 and depth == 0:
-            return i
-        i += 1
-    return stop
-
-
-@kernel
-def place_elements(
-    data: ConstBytes,
-    array_starts: ConstInt64s,
-    array_stops: ConstInt64s,
-    index: int,
-    kinds: Bytes,
-    starts: Int64s,
-    stops: Int64s,
-) -> None:
-    """Find one element of accepted arrays, as ``place_values`` does a member of objects.
-
-    Elements count from 0. In an array that ``place_values`` has not checked, the kind may be
-    ``OTHER`` wrongly.
-    """
-    for row in range(array_starts.shape[0]):
-        kinds[row] = MISSING
-        last = array_stops[row] - 1
-        i = np.int64(_behind_spaces(data, array_starts[row] + 1))
-        passed = np.int64(0)
-        while passed < index and i < last:
-            i = np.int64(_value_stop(data, i, last))
-            if i < last:
-                i = np.int64(_behind_spaces(data, i + 1))
-            passed += 1
-        if i >= last:
-            continue
-        starts[row] = i
-        found = np.int64(-1)
-        if data[i] != _OPEN and data[i] != _OPEN_ARRAY:
-            found = np.int64(_checked_scalar(data, i, last))
-        if found >= 0:
-            kinds[row] = found & OTHER
-            stops[row] = found >> _KIND_BITS
-            continue
-        stop = np.int64(_value_stop(data, i, last))
-        while is_space(data[stop - 1]):
-            stop -= 1
-        kinds[row] = OTHER
-        stops[row] = stop
 
 
 @inlined
@@ -550,149 +479,3 @@ def write_values(
             copy_bytes(data, start, stop, out, to)
             to += stop - start
     offsets[kinds.shape[0]] = to
-
-
-@kernel
-def find_members(
-    data: ConstBytes,
-    row_starts: ConstInt64s,
-    row_stops: ConstInt64s,
-    names: ConstBytes,
-    name_offsets: ConstInt64s,
-    starts: Int64s,
-    stops: Int64s,
-) -> None:
-    """Find the values of some members of JSON objects.
-
-    Name n is ``names[name_offsets[n] : name_offsets[n + 1]]``, in UTF-8; three unused bytes follow
-    all names. ``starts`` and ``stops`` receive the position of its value in row r, a string with
-    its quotes, at ``r * number of names + n``: an empty range if it is missing. The last member of
-    a name counts. Rows are objects that a parser accepts.
-    """
-    n_names = name_offsets.shape[0] - 1
-    for row in range(row_starts.shape[0]):
-        first = row * n_names
-        starts[first : first + n_names] = 0
-        stops[first : first + n_names] = 0
-        i, stop = row_starts[row], row_stops[row]
-        while i < stop and data[i] != 123:
-            i += 1
-        while True:
-            while i < stop and data[i] != _QUOTE:
-                i += 1
-            if i >= stop:
-                break
-            key, key_stop = i + 1, _string_stop(data, i + 1, stop)
-            i = key_stop
-            while i < stop and data[i] != 58:
-                i += 1
-            i += 1
-            while i < stop and data[i] <= 32:
-                i += 1
-            value = np.int64(min(i, stop))
-            if i < stop and data[i] == _QUOTE:
-                i = np.int64(min(_string_stop(data, i + 1, stop) + 1, stop))
-            else:
-                i = np.int64(_value_stop(data, i, stop))
-            value_stop = np.int64(max(i, value))
-            for n in range(n_names):
-                if _is_name(data, key, key_stop, names, name_offsets[n], name_offsets[n + 1]):
-                    starts[first + n], stops[first + n] = value, value_stop
-
-
-# States of the JSON array kernel.
-OPENING, VALUE_OR_END, COMMA_OR_END, VALUE, NOTHING = 0, 1, 2, 3, 4
-
-
-@kernel
-def cut_array(
-    data: ConstBytes,
-    state: int,
-    is_final: int,
-    starts: Int64s,
-    ends: Int64s,
-) -> tuple[int, int, int, int]:
-    """Find the elements of a JSON array in a piece of its file.
-
-    Only brackets, strings and commas are checked; a parser must validate the elements. ``state`` is
-    the state at byte 0; ``is_final`` marks the last piece. ``starts`` and ``ends`` take one entry
-    per element: at most the number of commas plus one.
-
-    Returns the number of complete elements, the bytes consumed, the new state, and the position of
-    an invalid byte, or -1.
-    """
-    n = data.shape[0]
-    count = 0
-    i = 0
-    while i < n:
-        byte = data[i]
-        if is_space(byte):
-            i += 1
-            continue
-        if state == OPENING:
-            if byte != 91:
-                return count, i, state, i
-            state = VALUE_OR_END
-            i += 1
-            continue
-        if state == NOTHING:
-            return count, i, state, i
-        if state == COMMA_OR_END:
-            if byte == 44:
-                state = VALUE
-            elif byte == 93:
-                state = NOTHING
-            else:
-                return count, i, state, i
-            i += 1
-            continue
-        if byte == 93 and state == VALUE_OR_END:
-            state = NOTHING
-            i += 1
-            continue
-        if byte == 44 or byte == 93 or byte == 125:
-            return count, i, state, i
-        # An element: brackets and strings end by themselves, anything else before , ] or space.
-        depth = 0
-        in_string = False
-        is_complete = False
-        j = i
-        while j < n:
-            byte = data[j]
-            if in_string:
-                if byte == 92:
-                    j += 2
-                    continue
-                if byte == 34:
-                    in_string = False
-                    if depth == 0:
-                        j += 1
-                        is_complete = True
-                        break
-            elif byte == 34:
-                in_string = True
-            elif byte == 123 or byte == 91:
-                depth += 1
-            elif byte == 125 or byte == 93:
-                if depth == 0:
-                    is_complete = True
-                    break
-                depth -= 1
-                if depth == 0:
-                    j += 1
-                    is_complete = True
-                    break
-            elif depth == 0 and (byte == 44 or is_space(byte)):
-                is_complete = True
-                break
-            j += 1
-        if not is_complete:
-            if not (is_final != 0 and depth == 0 and not in_string):
-                break
-            j = n
-        starts[count] = i
-        ends[count] = j
-        count += 1
-        state = COMMA_OR_END
-        i = j
-    return count, i, state, -1
