@@ -331,11 +331,12 @@ def chart_in_notebook(chart: Chart | None) -> str:
 
     if chart is None:
         return ""
-    label = escape_text(f"{chart.title}. {chart.description}")
+    _, title, description = chart.caption
+    label = escape_text(f"{title}. {description}")
     own = f"margin: 0.5rem 0; max-width: {_WIDTH}; {_COLOURS}"
     return (
         f"<style>.{_CLASS} {{ {own}\n{source_of('charts.css')}}}</style>"
-        f'<figure class="{_CLASS}"><figcaption>{escape_text(chart.title)}</figcaption>'
+        f'<figure class="{_CLASS}"><figcaption>{escape_text(title)}</figcaption>'
         f'<div role="img" aria-label="{label}">{chart.svg}</div></figure>'
     )
 

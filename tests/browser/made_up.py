@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neardup.reports.charts import Mark, bars, curves, histogram, matrix
+from neardup.reports.charts import Caption, Mark, bars, curves, histogram, matrix
 from neardup.reports.examples import Document, compare_documents
 from neardup.reports.page import Fact, Report, Section, Table
 
@@ -16,22 +16,20 @@ def made_up_report(texts: tuple[tuple[str, str], ...] = ()) -> Report:
     edges, titles = [0.7, 0.8, 0.9, 1.0], ("x", "y")
     line = [(x / 10, (x / 10) ** 2) for x in range(11)]
     charts = [
-        histogram("h", HOSTILE, LONG, (edges, [3, 0, 10**6]), titles, ["1", "2", "3"]),
-        histogram("empty", "Nothing", "none", (edges, [0, 0, 0]), titles),
+        histogram(Caption("h", HOSTILE, LONG), (edges, [3, 0, 10**6]), titles),
+        histogram(Caption("empty", "Nothing", "none"), (edges, [0, 0, 0]), titles),
         curves(
-            "c",
-            "Curves",
-            "of shares",
+            Caption("c", "Curves", "of shares"),
             dict.fromkeys(("one", "<b>two</b>", "three"), line),
             ("similarity", "found"),
             Mark(0.8, "threshold 0.8"),
         ),
         bars(
-            *("b", "Bars", "of files"),
+            Caption("b", "Bars", "of files"),
             {"kept": "kept", "removed": "gone"},
             [(name, (9, 5)) for name in NAMES],
         ),
-        matrix("m", "Matrix", "of files", (NAMES, NAMES), counts, ("r", "c")),
+        matrix(Caption("m", "Matrix", "of files"), (NAMES, NAMES), counts, ("r", "c")),
     ]
     examples = [
         compare_documents(

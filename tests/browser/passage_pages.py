@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.outputs.tables import TableRows
-from neardup.reports.passages import FoundDocuments, passage_report, read_passages
+from neardup.reading.texts import FoundText
+from neardup.reports.passages import passage_report, read_passages
 
 Row = tuple[int, int, int, int, int, int]
 
@@ -42,15 +43,15 @@ def passage_page(
     summary = {"threshold": 0.5, "min_tokens": 20, "predicted_recall": 0.99}
     if is_search:
         summary["queries"] = 5
-    passages = read_passages(TableRows.of_table(table), summary, not is_search)
+    passages = read_passages(TableRows.of_table(table), summary, has_other=False)
     known = dict(zip(names, texts, strict=False))
     own = [known[name] for name in passages.ids.to_pylist()]
-    found = FoundDocuments(
-        [f"{name}.jsonl" for name in passages.ids.to_pylist()],
-        {k: text for k, text in enumerate(own) if text is not None},
-        [len(texts)],
-    )
-    return passage_report(passages, found, "Name the documents.").html
+    found = {
+        k: FoundText(text, f"{name}.jsonl", 1)
+        for k, (name, text) in enumerate(zip(passages.ids.to_pylist(), own, strict=True))
+        if text is not None
+    }
+    return passage_report(passages, found, None, "Name the documents.").html
 
 
 def halves(texts: tuple[str, str]) -> list[Row]:

@@ -52,7 +52,7 @@ SAME = {
     "search": (
         "search idx items.jsonl --id-column key -o out.jsonl",
         "report out.jsonl items.jsonl --against idx --id-column key",
-        "1 of 2 items found",
+        "2 shared passages in 2 pairs of documents",
     ),
     "cut": (
         "cut corpus.jsonl --id-column key --min-tokens 8 -o out",

@@ -473,14 +473,6 @@ class ClusterResult(TableResult):
         documents = counted(len(self.clusters), "document")
         return f"{documents}: {counted(self.summary['clusters'], 'cluster')}"
 
-    def _chart(self) -> str:
-        from neardup.reports.charts import size_chart
-        from neardup.results import chart_in_notebook
-
-        sizes = pc.value_counts(self.clusters["cluster_id"]).field("counts").to_numpy()
-        titles = ("documents in a cluster", "clusters")
-        return chart_in_notebook(size_chart("sizes", "Sizes of the clusters", sizes, titles))
-
 
 # Memory per byte of sketches in memory, and per byte of a file's part, which is read as a table.
 # Clusters get half of the memory then.

@@ -26,13 +26,14 @@ from neardup.options.option import merge
 from neardup.outputs.summary_file import read_summary
 from neardup.outputs.tables import TableRows
 from neardup.passages.matches import HiddenText
+from neardup.reading.texts import FoundText
 from neardup.reports.cut import CutTable, Key, cut_report
 from neardup.reports.dedup import RemovedTable, cluster_sizes, dedup_report
 from neardup.reports.examples import Document
 from neardup.reports.labels import evaluate_pairs
 from neardup.reports.page import Report
 from neardup.reports.pairs import PairTable, choose_pairs, pairs_report, read_pairs
-from neardup.reports.passages import FoundDocuments, PassageTable, passage_report, read_passages
+from neardup.reports.passages import PassageTable, passage_report, read_passages
 from neardup.results import PassageResult, Result
 from neardup.runs.runner import Runner
 from neardup.runs.work import BY_SYSTEM
@@ -42,8 +43,6 @@ from neardup.stages.selection import collections_of, tables_of
 from neardup.stages.tables import (
     ReadCollection,
     an_id_of_others,
-    check_found,
-    find_documents,
     kind_of_folder,
     kind_of_table,
     open_labels,
@@ -225,13 +224,8 @@ def report_of_table(
     is_two = True if given.against is not None else None
     if kind_of_table(rows.schema.names, name) == "passages":
         given.check_only("passages", "data", "against")
-        if given.data is None or given.against is not None:
-            is_one = None if given.against is None else False
-            return _report_of_passages(read_passages(rows, summary, is_one), given, runner)
-        passages, searched = (read_passages(rows, summary, is_one) for is_one in (True, None))
-        # The inputs may be the searched items without the searched corpus.
-        items = searched if searched.is_search else None
-        return _report_of_passages(passages, given, runner, items)
+        passages = read_passages(rows, summary, has_other=given.against is not None)
+        return _report_of_passages(passages, given, runner)
     if "similarity" not in rows.schema.names:
         message = (
             "the pairs of this table have no column 'similarity', by which a report ranks them; "
@@ -245,16 +239,10 @@ def report_of_table(
 def _report_of_pairs(pairs: PairTable, given: _Given, runner: Runner) -> Report:
     labelled = None
     if given.labels is not None:
-        labelled = evaluate_pairs(
-            pairs.ids,
-            pairs.values,
-            open_labels(given.labels, runner).decided(),
-            is_two_sided=pairs.is_two_sided,
-            is_by_distance=pairs.is_by_distance,
-        )
+        labelled = evaluate_pairs(pairs, open_labels(given.labels, runner).decided())
     chosen = choose_pairs(pairs, labelled)
-    places = pa.array(list(chain.from_iterable(chosen.values())), pa.int64())
-    wanted = [set(ids.take(places).to_pylist()) for ids in pairs.ids]
+    places = list(chain.from_iterable(chosen.values()))
+    wanted = [set(pairs.ids_of(side, places).to_pylist()) for side in (0, 1)]
     for _, *ids in () if labelled is None else labelled.absent():
         for side, identifier in zip(wanted, ids, strict=True):
             side.add(identifier)
@@ -271,59 +259,48 @@ def _report_of_pairs(pairs: PairTable, given: _Given, runner: Runner) -> Report:
     return pairs_report(pairs, labelled, chosen, find, advice)
 
 
-def _report_of_passages(
-    passages: PassageTable, given: _Given, runner: Runner, items: PassageTable | None = None
-) -> Report:
-    """Make the page of passages; of ``items`` if the inputs lack some of the documents."""
-    n = len(passages.ids)
-    n_first = n if passages.is_one else int(passages.docs.min(initial=n))
-    lengths, files = np.zeros(n, np.int64), [""] * n
-    texts: dict[int, str] = {}
-    counts = []
-    wanted = passages.wanted() if given.data is not None else []
-    sides = [(given.data, 0, n_first, "INPUT")]
-    if not passages.is_one:
-        sides.append((given.against, n_first, n, option_name("against")))
-    for collection, start, stop, where in sides:
+def _report_of_passages(passages: PassageTable, given: _Given, runner: Runner) -> Report:
+    wanted, n_first = passages.wanted(), passages.n_first
+    sides = [(given.data, wanted, "INPUT")]
+    if given.against is not None:
+        of_other = given.against, wanted[wanted >= n_first], option_name("against")
+        sides = [(given.data, wanted[wanted < n_first], "INPUT"), of_other]
+    texts: dict[int, FoundText] = {}
+    for collection, numbers, where in sides:
         if collection is None:
             continue
-        ids = passages.ids.slice(start, stop - start)
-        mine = [number - start for number in wanted if start <= number < stop]
-        found = find_documents(collection, ids, runner, mine)
-        if items is not None and (found.files < 0).any():
-            return _report_of_passages(items, given, runner)
-        check_found(found, ids, where)
-        counts.append(sum(found.counts.values()))
-        in_memory = {source.name for source in collection.sources if source.origin is None}
-        names = ["" if name in in_memory else name for name in found.file_names]
-        files[start:stop] = [names[number] for number in found.files.tolist()]
-        lengths[start:stop] = found.lengths
-        texts |= {start + number: text for number, text in found.texts.items()}
-        _check_places(passages, lengths, (start, stop), where)
+        ids = passages.ids.take(pa.array(numbers)).to_pylist()
+        found = collection.texts(ids, runner)
+        for number, name in zip(numbers.tolist(), ids, strict=True):
+            if name in found:
+                texts[number] = found[name]
+            elif number < n_first or given.against is not None:
+                message = (
+                    f"the table names documents that {where} does not have, such as {name!r}; give "
+                    f"the same inputs, {option_name('against')} and {option_name('id_column')} as "
+                    "when it was made"
+                )
+                raise InvalidInputError(message)
+    _check_places(passages, texts)
     advice = _ADVICE.format("TABLE") if passages.is_one else _ADVICE_OF_TWO
-    documents = FoundDocuments(files, texts, counts)
-    if given.hidden is not None:
-        documents = replace(documents, hidden=given.hidden)
-    return passage_report(passages, documents, advice)
+    return passage_report(passages, texts, given.hidden, advice)
 
 
-def _check_places(
-    passages: PassageTable, lengths: np.ndarray[Any, Any], numbers: tuple[int, int], where: str
-) -> None:
+def _check_places(passages: PassageTable, texts: Mapping[int, FoundText]) -> None:
     """Raise InvalidInputError for a passage that extends beyond its document."""
+    lengths = np.full(len(passages.ids), np.iinfo(np.int64).max)
+    lengths[list(texts)] = [len(each.text) for each in texts.values()]
     for side, own in (("query", passages.queries), ("doc", passages.docs)):
         starts, stops = passages.places(side)
-        is_here = (own >= numbers[0]) & (own < numbers[1])
-        wrong = is_here & ((starts < 0) | (starts > stops) | (stops > lengths[own]))
-        if not wrong.any():
-            continue
-        row = int(np.flatnonzero(wrong)[0])
-        message = (
-            f"the table names characters {starts[row]:,} to {stops[row]:,} of document "
-            f"{passages.ids[int(own[row])].as_py()!r} of {where}, which has "
-            f"{lengths[own[row]]:,}; the text has changed since, or is read with other options"
-        )
-        raise InvalidInputError(message)
+        wrong = np.flatnonzero((starts < 0) | (starts > stops) | (stops > lengths[own]))
+        if len(wrong):
+            row, number = int(wrong[0]), int(own[wrong[0]])
+            message = (
+                f"the table names characters {starts[row]:,} to {stops[row]:,} of document "
+                f"{passages.ids[number].as_py()!r}, which do not lie in it; the text has changed "
+                "since, or is read with other options"
+            )
+            raise InvalidInputError(message)
 
 
 def _report_of_cut(
@@ -338,17 +315,14 @@ def _report_of_cut(
         wanted = [name for key, name in cut.wanted() if key == side]
         # An id of the other collection may really begin with the added prefix.
         known = [ids_in_other(name) if side == "against" else (name,) for name in wanted]
-        ids = pa.array(list(dict.fromkeys(chain.from_iterable(known))), pa.large_string())
-        found = find_documents(collection, ids, runner, range(len(ids)))
-        places = {name: place for place, name in enumerate(ids.to_pylist())}
+        found = collection.texts(chain.from_iterable(known), runner)
         for name, names in zip(wanted, known, strict=True):
-            there = [places[each] for each in names if found.files[places[each]] >= 0]
-            if not there:
+            text = next((found[each].text for each in names if each in found), None)
+            if text is None:
                 message = (
                     f"the table names documents that {where} does not have, such as {name!r}; "
                     f"give the same inputs and {option_name('id_column')} as for the cut"
                 )
                 raise InvalidInputError(message)
-            if there[0] in found.texts:
-                texts[side, name] = found.texts[there[0]]
+            texts[side, name] = text
     return cut_report(cut, texts, _ADVICE.format("FOLDER"))

@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from neardup.documents.other import resolve_against
 from neardup.engine.opening import open_runner, open_workspace
 from neardup.errors import InvalidInputError, option_name
@@ -147,13 +145,7 @@ def make_review(
         judged, labelled = None, None
         if labels is not None:
             judged = open_labels(labels, runner)
-            labelled = evaluate_pairs(
-                pairs.ids,
-                pairs.values,
-                judged.decided(),
-                is_two_sided=pairs.is_two_sided,
-                is_by_distance=pairs.is_by_distance,
-            )
+            labelled = evaluate_pairs(pairs, judged.decided())
         earlier = earlier_judgements(pairs, judged)
         pivot = find_pivot(pairs, labelled)
         chosen = choose_to_judge(pairs, pivot, earlier, options.limit)
@@ -180,7 +172,7 @@ def _read_fields(
         return Fields([], None)
     if names is not None:
         _check_columns(names, [*(own or ()), *(other or ())], "columns")
-    ids_a, ids_b = (set(ids.take(pa.array(chosen)).to_pylist()) for ids in pairs.ids)
+    ids_a, ids_b = (set(pairs.ids_of(side, chosen).to_pylist()) for side in (0, 1))
     if not pairs.is_two_sided:
         ids_a = ids_b = ids_a | ids_b
     columns, columns_b = columns_of(options), other_columns_of(options)

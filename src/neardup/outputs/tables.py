@@ -455,6 +455,11 @@ class TableRows:
             yield self.read(block, names, start)
             start += len(block)
 
+    def to_table(self, *names: str) -> pa.Table:
+        """Return the rows of some columns as one table; of all columns if none is named."""
+        empty = self.schema.empty_table().select(names or self.schema.names)
+        return pa.concat_tables([empty, *self.batches(*names)]).combine_chunks()
+
     def take(self, places: Int64s, *names: str) -> pa.Table:
         """Return some rows by their places, in any order and as often as they are named.
 

@@ -7,11 +7,10 @@ the same each time; chart libraries bring hundreds of kilobytes of script and ra
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -23,30 +22,28 @@ from neardup.tables import Floats, Int64s
 
 # Width of drawings, in units in which letters have 13.
 _WIDTH = 480
-# Room around the plot.
-_LEFT, _RIGHT, _TOP, _BELOW = 58.0, 14.0, 22.0, 44.0
-_HEIGHT = 240.0
-_MOST_BARS = 40
+# Edges of the plot of a drawing with axes.
+_LEFT, _RIGHT, _TOP, _BOTTOM, _HEIGHT = 58.0, 466.0, 22.0, 196.0, 240.0
+# Bars of a histogram; rows and columns of a matrix of pairs.
+_MOST_BARS, _MOST_CELLS = 40, 24
 
 
-@dataclass(frozen=True)
-class Chart:
-    """A drawing with its title, a sentence about it, and its figures as a table.
-
-    ``name`` is the id of its element, unique on a page.
-    """
+class Caption(NamedTuple):
+    """The id of a chart's element, unique on a page, its title, and a sentence about it."""
 
     name: str
     title: str
     description: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing with its caption, and its figures as a table."""
+
+    caption: Caption
     svg: Markup
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether it needs more width than a page has."""
-        return 'class="chart wide"' in self.svg
 
 
 @dataclass(frozen=True)
@@ -62,41 +59,56 @@ class Mark:
         return None if threshold is None else cls(float(threshold), f"threshold {threshold:g}")
 
 
-def _element(tag: str, content: Markup | str | None = None, **attributes: object) -> Markup:
-    """Write an element of SVG; ``class_`` is the class, ``_`` stands for ``-`` in names."""
-    parts = [f"<{tag}"]
-    for key, value in attributes.items():
-        name = key.rstrip("_").replace("_", "-")
-        shown = _number(value) if isinstance(value, int | float) else escape_text(str(value))
-        parts.append(f' {name}="{shown}"')
-    if content is None:
-        return Markup("".join(parts) + "/>")
+# Elements of SVG.
+
+
+def _element(tag: str, content: str = "", **attributes: object) -> Markup:
+    """Write an element; ``class_`` is the class, ``_`` stands for ``-`` in names."""
+    head = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{_number(value)}"'
+        for key, value in attributes.items()
+    )
     inside = content if isinstance(content, Markup) else escape_text(content)
-    return Markup("".join(parts) + f">{inside}</{tag}>")
+    return Markup(f"<{tag}{head}>{inside}</{tag}>")
 
 
-def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
+def _number(value: object) -> str:
+    if isinstance(value, int | float):
+        return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
+    return escape_text(str(value))
 
 
-def _label_of(label: str, most: int, shown: str | None = None) -> Markup:
-    """Write as much of a label as has room; its tooltip has all of it."""
-    return _element("title", label) + Markup(escape_text(shortened(shown or label, most)))
+def _text(content: str, kind: str, x: float, y: float, **more: object) -> Markup:
+    return _element("text", content, class_=kind, x=x, y=y, **more)
 
 
-def _drawing(
-    name: str, title: str, description: str, parts: list[Markup], size: tuple[float, float]
+def _line(kind: str, x1: float, y1: float, x2: float, y2: float) -> Markup:
+    return _element("line", class_=kind, x1=x1, y1=y1, x2=x2, y2=y2)
+
+
+def _rectangle(
+    kind: str, place: tuple[float, float], size: tuple[float, float], tooltip: str, **more: object
 ) -> Markup:
-    """Join the parts of a drawing; one that is wider than ``_WIDTH`` keeps its size and scrolls."""
-    width, height = size
+    (x, y), (width, height) = place, size
+    title = _element("title", tooltip) if tooltip else ""
+    return _element("rect", title, class_=kind, x=x, y=y, width=width, height=height, **more)
+
+
+def _label(label: str, most: int, kind: str, x: float, y: float, **more: object) -> Markup:
+    """Write as much of a label as there is room; its tooltip has all of it."""
+    shown = _element("title", label) + Markup(escape_text(shortened(label, most)))
+    return _text(shown, kind, x, y, **more)
+
+
+def _drawing(caption: Caption, parts: Sequence[Markup], height: float) -> Markup:
+    name, title, description = caption
     head = _element("title", title, id=f"{name}-title")
     head += _element("desc", description, id=f"{name}-description")
     return _element(
         "svg",
         head + Markup("").join(parts),
-        class_="chart" if width <= _WIDTH else "chart wide",
-        **({} if width <= _WIDTH else {"width": width}),
-        viewBox=f"0 0 {_number(width)} {_number(height)}",
+        class_="chart",
+        viewBox=f"0 0 {_WIDTH} {_number(height)}",
         role="img",
         aria_labelledby=f"{name}-title {name}-description",
     )
@@ -107,27 +119,19 @@ def _drawing(
 
 @dataclass(frozen=True)
 class _Scale:
-    """Coordinates of values from ``low`` to ``high``, linear or logarithmic from 0.5 on."""
+    """Coordinates of values from ``low`` to ``high``."""
 
     low: float
     high: float
     start: float
     stop: float
-    is_log: bool = False
 
     def __call__(self, value: float) -> float:
-        place = math.log10 if self.is_log else float
-        least = 0.5 if self.is_log else -math.inf
-        low, high, at = (place(max(each, least)) for each in (self.low, self.high, value))
-        share = (at - low) / (high - low) if high > low else 0.0
+        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
         return self.start + share * (self.stop - self.start)
 
     def ticks(self, most: int) -> list[float]:
         """Return at most so many round values for labels."""
-        if self.is_log:
-            powers = range(math.ceil(math.log10(max(self.high, 1))) + 1)
-            every = 1 + len(powers) // (most + 1)
-            return [10.0**p for p in powers if p % every == 0 and 10**p <= self.high]
         span = self.high - self.low
         if span < 1e-9:
             return [self.low]
@@ -138,6 +142,36 @@ class _Scale:
         return sorted({round(i * step, 12) for i in range(first, last + 1)})
 
 
+Ticks = Sequence[tuple[float, str]]
+
+
+def _axes(
+    x: _Scale, y: _Scale, ticks: tuple[Ticks, Ticks], titles: tuple[str, str], mark: Mark | None
+) -> list[Markup]:
+    """Draw both axes with their ticks, and the mark."""
+    middle = (_LEFT + _RIGHT) / 2
+    parts = [
+        _text(titles[1], "axis-title", 2, 12),
+        _text(titles[0], "axis-title middle", middle, _HEIGHT - 6),
+        _line("axis", _LEFT, _BOTTOM, _RIGHT, _BOTTOM),
+    ]
+    for value, label in ticks[0]:
+        at = x(value)
+        parts.append(_line("axis", at, _BOTTOM, at, _BOTTOM + 4))
+        parts.append(_text(label, "tick middle", at, _BOTTOM + 18))
+    for value, label in ticks[1]:
+        at = y(value)
+        parts.append(_line("grid", _LEFT, at, _RIGHT, at))
+        parts.append(_text(label, "tick end", _LEFT - 6, at + 4))
+    if mark is not None:
+        at = x(mark.value)
+        parts.append(_line("mark-line", at, _TOP - 6, at, _BOTTOM))
+        # The label is on the side that has more room.
+        kind, place = ("mark-label", at + 5) if at < middle else ("mark-label end", at - 5)
+        parts.append(_text(mark.label, kind, place, _TOP + 4))
+    return parts
+
+
 def _short_count(value: float) -> str:
     """Write a count as a label: 950, 1.5k, 20k, 3M."""
     for limit, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
@@ -146,197 +180,96 @@ def _short_count(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _vertical_axis(scale: _Scale, labels: Sequence[tuple[float, str]], title: str) -> list[Markup]:
-    parts = [_element("text", title, class_="axis-title", x=2, y=12)]
-    for value, label in labels:
-        y = scale(value)
-        parts += [
-            _element("line", class_="grid", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=y, y2=y),
-            _element("text", label, class_="tick end", x=_LEFT - 6, y=y + 4),
-        ]
-    return parts
-
-
-def _horizontal_axis(
-    scale: _Scale, labels: Sequence[tuple[float, str]], title: str
-) -> list[Markup]:
-    bottom = _HEIGHT - _BELOW
-    parts = [_element("line", class_="axis", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=bottom, y2=bottom)]
-    for value, label in labels:
-        x = scale(value)
-        parts += [
-            _element("line", class_="axis", x1=x, x2=x, y1=bottom, y2=bottom + 4),
-            _element("text", label, class_="tick middle", x=x, y=bottom + 18),
-        ]
-    middle = (_LEFT + _WIDTH - _RIGHT) / 2
-    return [*parts, _element("text", title, class_="axis-title middle", x=middle, y=_HEIGHT - 6)]
-
-
-def _mark(x: _Scale, mark: Mark | None, y: float) -> list[Markup]:
-    if mark is None:
-        return []
-    at = x(mark.value)
-    # The label is on the side that has more room.
-    is_left = at < (_LEFT + _WIDTH - _RIGHT) / 2
-    kind, place = ("mark-label", at + 5) if is_left else ("mark-label end", at - 5)
-    return [
-        _element("line", class_="mark-line", x1=at, x2=at, y1=_TOP - 6, y2=_HEIGHT - _BELOW),
-        _element("text", mark.label, class_=kind, x=place, y=y),
-    ]
-
-
 def bars(
-    name: str,
-    title: str,
-    description: str,
-    parts: Mapping[str, str],
-    rows: Sequence[tuple[str, Sequence[int]]],
+    caption: Caption, parts: Mapping[str, str], rows: Sequence[tuple[str, Sequence[int]]]
 ) -> Chart:
     """Draw a bar of several parts for each row, all on the same scale.
 
-    Parameters
-    ----------
-    name, title, description
-        As of ``Chart``.
-    parts
-        Names of the parts with their kinds, which have the colours: kept, gone, other.
-    rows
-        A label and a count for each part.
+    ``parts`` has the kind of each part, which is its colour: kept, gone, other. Rows have a label
+    and a count for each part.
     """
-    row_height, bar_height, most_characters = 44.0, 14.0, 44
     largest = max((sum(counts) for _, counts in rows), default=0) or 1
     drawn: list[Markup] = []
     top, x = 4.0, 2.0
     for part, kind in parts.items() if len(parts) > 1 else ():
         top = 26.0
-        drawn += [
-            _element("rect", class_=f"bar {kind}", x=x, y=4, width=12, height=12),
-            _element("text", part, class_="tick", x=x + 17, y=14),
-        ]
+        drawn.append(_rectangle(f"bar {kind}", (x, 4), (12, 12), ""))
+        drawn.append(_text(part, "tick", x + 17, 14))
         x += 34 + 7 * len(part)
     for i, (label, counts) in enumerate(rows):
-        y, x = top + row_height * i + 14, 2.0
-        shown = f"{sum(counts):,}"
-        drawn += [
-            _element("text", _label_of(label, most_characters), class_="tick", x=2, y=y),
-            _element("text", shown, class_="tick end", x=_WIDTH - 2, y=y),
-        ]
+        y, x = top + 44 * i + 14, 2.0
+        drawn.append(_label(label, 44, "tick", 2, y))
+        drawn.append(_text(f"{sum(counts):,}", "tick end", _WIDTH - 2, y))
         for (part, kind), count in zip(parts.items(), counts, strict=True):
             width = (_WIDTH - 4) * count / largest
             if count:
-                place = {"x": x, "y": y + 6, "width": max(width, 0.5), "height": bar_height}
-                tooltip = _element("title", f"{label}: {part} {count:,}")
-                drawn.append(_element("rect", tooltip, class_=f"bar {kind}", **place))
+                tooltip = f"{label}: {part} {count:,}"
+                size = max(width, 0.5), 14
+                drawn.append(_rectangle(f"bar {kind}", (x, y + 6), size, tooltip))
             x += width
-    size = _WIDTH, top + row_height * max(len(rows), 1)
-    return Chart(
-        name,
-        title,
-        description,
-        _drawing(name, title, description, drawn, size),
-        ("label", *parts),
-        [(label, *(f"{n:,}" for n in counts)) for label, counts in rows],
-    )
+    svg = _drawing(caption, drawn, top + 44 * max(len(rows), 1))
+    figures = [(label, *(f"{n:,}" for n in counts)) for label, counts in rows]
+    return Chart(caption, svg, ("label", *parts), figures)
 
 
 def curves(
-    name: str,
-    title: str,
-    description: str,
+    caption: Caption,
     lines: Mapping[str, Sequence[tuple[float, float]]],
     titles: tuple[str, str],
     mark: Mark | None = None,
 ) -> Chart:
     """Draw at most four lines of points (x, y) with ascending x, and y from 0 to 1.
 
-    Parameters
-    ----------
-    name, title, description
-        As of ``Chart``.
-    lines
-        The points of each line, by its name in the legend.
-    titles
-        Titles of the x axis and the y axis.
-    mark
-        A vertical line.
+    ``lines`` has the points of each line by its name in the legend; ``titles`` are of the x axis
+    and the y axis.
     """
     xs = sorted({x for points in lines.values() for x, _ in points}) or [0.0, 1.0]
-    last = xs[-1] if xs[-1] > xs[0] else xs[0] + 1
-    legend = list(lines) if len(lines) > 1 else []
-    x = _Scale(xs[0], last, _LEFT, _WIDTH - _RIGHT)
-    y = _Scale(0.0, 1.0, _HEIGHT - _BELOW, _TOP)
-    heights = [(value, f"{value:g}") for value in (0, 0.25, 0.5, 0.75, 1)]
-    parts = _vertical_axis(y, heights, titles[1])
-    parts += _horizontal_axis(x, [(at, f"{at:g}") for at in x.ticks(7)], titles[0])
-    parts += _mark(x, mark, _HEIGHT - _BELOW - 8)
+    x = _Scale(xs[0], xs[-1] if xs[-1] > xs[0] else xs[0] + 1, _LEFT, _RIGHT)
+    y = _Scale(0.0, 1.0, _BOTTOM, _TOP)
+    at, heights = ([(each, f"{each:g}") for each in ticks] for ticks in (x.ticks(7), y.ticks(5)))
+    parts = _axes(x, y, (at, heights), titles, mark)
     for k, (line, points) in enumerate(lines.items()):
         path = " L".join(f"{_number(x(a))} {_number(y(b))}" for a, b in points)
         tooltip = _element("title", line)
         parts.append(_element("path", tooltip, class_=f"line k{k}", d=f"M{path}" if path else ""))
+    legend = list(lines) if len(lines) > 1 else []
     for k, line in enumerate(legend):
-        at = _HEIGHT + 18 * k + 8
-        parts += [
-            _element("line", class_=f"line k{k}", x1=_LEFT, x2=_LEFT + 22, y1=at, y2=at),
-            _element("text", line, class_="tick", x=_LEFT + 30, y=at + 4),
-        ]
+        height = _HEIGHT + 18 * k + 8
+        parts.append(_line(f"line k{k}", _LEFT, height, _LEFT + 22, height))
+        parts.append(_text(line, "tick", _LEFT + 30, height + 4))
     known = [dict(points) for points in lines.values()]
     rows = [(f"{a:.4g}", *(f"{of[a]:.4f}" if a in of else "" for of in known)) for a in xs]
-    size = _WIDTH, _HEIGHT + 18 * len(legend)
-    svg = _drawing(name, title, description, parts, size)
-    return Chart(name, title, description, svg, (titles[0], *lines), rows)
+    svg = _drawing(caption, parts, _HEIGHT + 18 * len(legend))
+    return Chart(caption, svg, (titles[0], *lines), rows)
 
 
 def histogram(
-    name: str,
-    title: str,
-    description: str,
+    caption: Caption,
     bins: tuple[Sequence[float], Sequence[int]],
     titles: tuple[str, str],
-    labels: Sequence[str] | None = None,
     mark: Mark | None = None,
 ) -> Chart:
     """Draw a bar for each count.
 
-    Parameters
-    ----------
-    name, title, description
-        As of ``Chart``.
-    bins
-        Ascending edges, and a count for each two neighbours.
-    titles
-        Titles of the x axis and the y axis.
-    labels
-        Names of the bars if they are categories; their heights are logarithms then.
-    mark
-        A vertical line, such as the threshold.
+    ``bins`` are ascending edges, and a count for each two neighbours; ``titles`` are of the x axis
+    and the y axis.
     """
     edges, counts = bins
-    is_log = labels is not None
-    x = _Scale(edges[0], edges[-1], _LEFT, _WIDTH - _RIGHT)
-    bottom = _HEIGHT - _BELOW
-    most = max([*counts, 1]) * (1.2 if is_log else 1.05)
-    y = _Scale(0.5 if is_log else 0.0, most, bottom, _TOP, is_log)
-    names = labels or [f"{a:g} to {b:g}" for a, b in pairwise(edges)]
-    heights = [(value, _short_count(value)) for value in y.ticks(5) if value == int(value)]
-    parts = _vertical_axis(y, heights, titles[1])
-    for (start, stop), count, label in zip(pairwise(edges), counts, names, strict=True):
+    x = _Scale(edges[0], edges[-1], _LEFT, _RIGHT)
+    y = _Scale(0.0, max([*counts, 1]) * 1.05, _BOTTOM, _TOP)
+    parts, rows = [], []
+    for (start, stop), count in zip(pairwise(edges), counts, strict=True):
+        label = f"{start:g} to {stop:g}"
+        rows.append((label, f"{count:,}"))
         if count:
-            left, width, top = x(start), x(stop) - x(start), y(count)
-            gap = min(1.0, width / 8)
-            place = {"x": left + gap, "y": min(top, bottom - 1)}
-            size = {"width": max(width - 2 * gap, 0.5), "height": max(bottom - top, 1)}
-            tooltip = _element("title", f"{label}: {count:,}")
-            parts.append(_element("rect", tooltip, class_="bar", **place, **size))
-    if labels is None:
-        at = [(value, f"{value:g}") for value in x.ticks(7)]
-    else:
-        middles = [(a + b) / 2 for a, b in pairwise(edges)]
-        at = list(zip(middles, labels, strict=True))[:: -(-len(labels) // 8)]
-    parts += _horizontal_axis(x, at, titles[0])
-    parts += _mark(x, mark, _TOP + 4)
-    rows = [(label, f"{count:,}") for label, count in zip(names, counts, strict=True)]
-    svg = _drawing(name, title, description, parts, (_WIDTH, _HEIGHT))
-    return Chart(name, title, description, svg, titles, rows)
+            left, width = x(start), x(stop) - x(start)
+            gap, top = min(1.0, width / 8), min(y(count), _BOTTOM - 1)
+            size = max(width - 2 * gap, 0.5), _BOTTOM - top
+            parts.append(_rectangle("bar", (left + gap, top), size, f"{label}: {count:,}"))
+    at = [(value, f"{value:g}") for value in x.ticks(7)]
+    heights = [(value, _short_count(value)) for value in y.ticks(5) if value == int(value)]
+    parts += _axes(x, y, (at, heights), titles, mark)
+    return Chart(caption, _drawing(caption, parts, _HEIGHT), titles, rows)
 
 
 def similarity_chart(
@@ -369,33 +302,13 @@ def similarity_chart(
         n_bars = max(1, math.ceil(round((1 - low) / width, 6)))
         edges = np.round(1 - width * np.arange(n_bars, -1, -1), 6)
     counts = np.histogram(known, edges)[0]
-    return histogram(
+    caption = Caption(
         "similarities",
         f"{counted.capitalize()} by {axis}",
         f"{len(known):,} {counted}; half of them have a {axis} of {np.median(known):.4g} or more.",
-        (edges.tolist(), counts.tolist()),
-        (axis, counted),
-        mark=Mark.of_threshold(threshold),
     )
-
-
-def size_chart(name: str, title: str, sizes: Int64s, titles: tuple[str, str]) -> Chart | None:
-    """Draw how many rows have each size, in bins that double: 1, 2 to 3, 4 to 7.
-
-    None without a row. ``titles`` are of the x axis and the y axis.
-    """
-    if not len(sizes):
-        return None
-    powers = np.log2(np.maximum(sizes, 1)).astype(np.int64)
-    first = int(powers.min())
-    counts = np.bincount(powers - first).tolist()
-    labels = [
-        "1" if power == 0 else f"{1 << power:,} to {(2 << power) - 1:,}"
-        for power in range(first, first + len(counts))
-    ]
-    description = f"{len(sizes):,} {titles[1]}; heights are logarithms of the counts."
-    bins = range(len(counts) + 1), counts
-    return histogram(name, title, description, bins, titles, labels)
+    bins = edges.tolist(), counts.tolist()
+    return histogram(caption, bins, (axis, counted), Mark.of_threshold(threshold))
 
 
 def banding_chart(summary: Mapping[str, Any]) -> Chart | None:
@@ -408,24 +321,22 @@ def banding_chart(summary: Mapping[str, Any]) -> Chart | None:
         (value, banding.candidate_probability(value))
         for value in sorted({least, *(step / 100 for step in range(101))})
     ]
-    return curves(
+    caption = Caption(
         "recall",
         "Probability to be found",
         f"{banding.bands} bands of {banding.rows} rows: a pair at the threshold is found with "
         f"probability {banding.candidate_probability(least):.4f}.",
+    )
+    return curves(
+        caption,
         {"probability": points},
         ("Jaccard similarity of a pair", "probability"),
         Mark(least, f"threshold {least:.4g}"),
     )
 
 
-# A matrix of counts, darker for more.
-
-
 def matrix(
-    name: str,
-    title: str,
-    description: str,
+    caption: Caption,
     labels: tuple[Sequence[str], Sequence[str]],
     counts: Sequence[Sequence[int]],
     titles: tuple[str, str],
@@ -434,63 +345,47 @@ def matrix(
 
     ``labels`` and ``titles`` are of the rows and of the columns.
     """
-    left, top, right, most_of_rows, most_of_columns = 150.0, 124.0, 72.0, 19, 16
+    left, top, right = 150.0, 124.0, 72.0
     rows, columns = labels
-    side = min(max((_WIDTH - left - right) / max(len(columns), 1), 16.0), 44.0)
+    width = min((_WIDTH - left - right) / max(len(columns), 1), 44.0)
+    height = max(width, 15.0)
     largest = max((count for row in counts for count in row), default=0)
     parts = [
-        _element("text", f"{titles[0]} ↓", class_="axis-title", x=2, y=top - 8),
-        _element("text", f"{titles[1]} →", class_="axis-title", x=2, y=14),
+        _text(f"{titles[0]} ↓", "axis-title", 2, top - 8),
+        _text(f"{titles[1]} →", "axis-title", 2, 14),
     ]
-    short = _without_common_words(columns, most_of_columns)
-    for j, (label, own) in enumerate(zip(columns, short, strict=True)):
-        x = left + (j + 0.5) * side
-        turn = f"translate({x + 4:.2f} {top - 6:.2f}) rotate(-55)"
-        shown = _label_of(label, most_of_columns, own)
-        parts.append(_element("text", shown, class_="tick", transform=turn))
-    short = _without_common_words(rows, most_of_rows)
-    for i, (label, own) in enumerate(zip(rows, short, strict=True)):
-        y = top + i * side
-        shown = _label_of(label, most_of_rows, own)
-        parts.append(_element("text", shown, class_="tick end", x=left - 6, y=y + side / 2 + 4))
+    for j, label in enumerate(columns):
+        turn = f"translate({left + (j + 0.5) * width + 4:.2f} {top - 6:.2f}) rotate(-55)"
+        parts.append(_label(label, 16, "tick", 0, 0, transform=turn))
+    for i, label in enumerate(rows):
+        y = top + i * height
+        parts.append(_label(label, 19, "tick end", left - 6, y + height / 2 + 4))
         for j, count in enumerate(counts[i]):
-            share = math.log1p(count) / math.log1p(largest) if count else 0.0
-            tooltip = _element("title", f"{label}, {columns[j]}: {count:,}")
-            kind, shade = ("cell", 0.1 + 0.5 * share) if count else ("cell none", 0)
-            place = {"x": left + j * side + 0.5, "y": y + 0.5}
-            size = {"width": side - 1, "height": side - 1}
-            cell = _element("rect", tooltip, class_=kind, fill_opacity=shade, **place, **size)
-            parts.append(cell)
-            if count and side >= 36:
-                middle = {"x": left + (j + 0.5) * side, "y": y + side / 2 + 4}
-                text = _short_count(count)
-                parts.append(_element("text", text, class_="tick middle inert", **middle))
-    width = left + side * len(columns) + right
-    drawn = max(width, _WIDTH), top + side * max(len(rows), 1) + 4
-    svg = _drawing(name, title, description, parts, drawn)
+            kind, shade = "cell none", 0.0
+            if count:
+                kind, shade = "cell", 0.1 + 0.5 * math.log1p(count) / math.log1p(largest)
+            place, size = (left + j * width + 0.5, y + 0.5), (width - 1, height - 1)
+            tooltip = f"{label}, {columns[j]}: {count:,}"
+            parts.append(_rectangle(kind, place, size, tooltip, fill_opacity=shade))
+    svg = _drawing(caption, parts, top + height * max(len(rows), 1) + 4)
     head = (f"{titles[0]} / {titles[1]}", *columns)
     table = [(label, *(f"{n:,}" for n in row)) for label, row in zip(rows, counts, strict=True)]
-    return Chart(name, title, description, svg, head, table)
+    return Chart(caption, svg, head, table)
 
 
 def matrix_of_pairs(
-    name: str,
-    title: str,
-    sides: tuple[Int64s, Int64s],
-    weights: Int64s,
-    label_of: Callable[[int], str],
-    titles: tuple[str, str],
+    sides: tuple[Int64s, Int64s], weights: Int64s, names: Sequence[str], titles: tuple[str, str]
 ) -> Chart | None:
-    """Draw the weights of pairs as a matrix of the 40 heaviest rows and columns.
+    """Draw the weights of pairs as a matrix of the 24 heaviest rows and columns.
 
-    ``label_of`` names a number of either side; None is returned for fewer than two pairs.
+    ``names`` are of the numbers of either side; None is returned for fewer than two pairs.
     """
     if len(weights) < 2:
         return None
     kept = []
     for numbers in sides:
         totals = np.bincount(numbers, weights).astype(np.int64)
-        heaviest = np.argsort(-totals, kind="stable")[:_MOST_BARS]
+        heaviest = np.argsort(-totals, kind="stable")[:_MOST_CELLS]
         kept.append(np.sort(heaviest[totals[heaviest] > 0]))
     is_shown = np.isin(sides[0], kept[0]) & np.isin(sides[1], kept[1])
     cells = np.zeros((len(kept[0]), len(kept[1])), np.int64)
@@ -498,30 +393,7 @@ def matrix_of_pairs(
     np.add.at(cells, places, weights[is_shown])
     description = "The darker a cell, the more characters the two share."
     if not is_shown.all():
-        description += f" Only the {_MOST_BARS} rows and columns with most of them are drawn."
-    labels = [[label_of(each) for each in numbers.tolist()] for numbers in kept]
-    return matrix(name, title, description, (labels[0], labels[1]), cells.tolist(), titles)
-
-
-# Everything up to the last character that separates words.
-_WORDS = re.compile(r".*[^\w]|", re.DOTALL)
-
-
-def _without_common_words(labels: Sequence[str], most: int) -> list[str]:
-    """Leave out the words that all labels begin and end with, if one is too long."""
-    if len(labels) < 2 or all(shortened(label, most) == label for label in labels):
-        return list(labels)
-    start = _common_start(labels)
-    stop = _common_start([label[start:][::-1] for label in labels])
-    return [
-        "…" * (start > 0) + label[start : len(label) - stop] + "…" * (stop > 0) for label in labels
-    ]
-
-
-def _common_start(labels: Iterable[str]) -> int:
-    """Return the length of the whole words with which all labels begin."""
-    texts = list(labels)
-    pairs = zip(min(texts), max(texts), strict=False)
-    n = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    words = _WORDS.match(texts[0][: min(n, *(len(text) - 1 for text in texts))])
-    return 0 if words is None else words.end()
+        description += f" Only the {_MOST_CELLS} rows and columns with most of them are drawn."
+    rows, columns = ([names[each] for each in numbers.tolist()] for numbers in kept)
+    caption = Caption("matrix", "Characters that documents share", description)
+    return matrix(caption, (rows, columns), cells.tolist(), titles)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from neardup.files.ids import as_text
 from neardup.outputs.tables import TableRows
 from neardup.passages.matches import group_overlapping
-from neardup.reports.charts import bars, matrix, similarity_chart, size_chart
+from neardup.reports.charts import Caption, bars, matrix, similarity_chart
 from neardup.reports.examples import Document, Example, choose_rows, compare_documents, with_context
 from neardup.reports.page import Cell, Fact, Report, Section, Table, options_section
 from neardup.reports.text import excerpt, percent, shortened
@@ -49,8 +49,7 @@ class CutTable:
         if not set(_COLUMNS) <= set(rows.schema.names):
             return cls(pa.table({name: pa.array([], pa.string()) for name in _COLUMNS}), summary)
         names = [*_COLUMNS, *(n for n in ("place", "kept_place") if n in rows.schema.names)]
-        empty = rows.schema.empty_table().select(names)
-        return cls(pa.concat_tables([empty, *rows.batches(*names)]).combine_chunks(), summary)
+        return cls(rows.to_table(*names), summary)
 
     def __len__(self) -> int:
         return len(self.table)
@@ -176,9 +175,6 @@ def cut_report(cut: CutTable, texts: Mapping[Key, str], advice: str) -> Report:
     charts = []
     if n and not (cut.similarities == 1).all():
         charts.append(similarity_chart(cut.similarities, summary.get("threshold"), "spans"))
-    if n:
-        titles = ("characters", "spans")
-        charts.append(size_chart("lengths", "Lengths of spans", cut.lengths, titles))
     sections = [
         Section(
             "repeated",
@@ -188,7 +184,7 @@ def cut_report(cut: CutTable, texts: Mapping[Key, str], advice: str) -> Report:
         ),
         Section("examples", "Before and after", lead, examples=examples),
         _files_section(cut, texts),
-        Section("figures", "Similarities and lengths", charts=[each for each in charts if each]),
+        Section("figures", "Similarities", charts=[each for each in charts if each]),
         options_section(summary, _OPTIONS),
     ]
     step = (
@@ -253,7 +249,8 @@ def _files_section(cut: CutTable, texts: Mapping[Key, str]) -> Section:
     description = f"{shortened(names[order[0]], 40)} lost most: {share} of all characters."
     drawn = [(names[k], (int(totals[k]),)) for k in order[:_MOST_FILES].tolist()]
     parts = {"characters": "gone"}
-    charts = [bars("files-chart", "Characters removed by file", description, parts, drawn)]
+    caption = Caption("files-chart", "Characters removed by file", description)
+    charts = [bars(caption, parts, drawn)]
     if len(names) > 1:
         shown = np.sort(order[:_MOST_FILES])
         firsts = cut.firsts[:_MOST_ROWS].tolist()
@@ -264,10 +261,11 @@ def _files_section(cut: CutTable, texts: Mapping[Key, str]) -> Section:
             f"{k + 1}. {excerpt(_text_of(cut, texts, cut.row(row), k), 40)}"
             for k, row in enumerate(firsts)
         ]
-        title, text = "Most repeated passages by file", "The darker, the more copies went."
+        text = "The darker, the more copies went."
+        caption = Caption("passages-by-file", "Most repeated passages by file", text)
         columns = [names[k] for k in shown.tolist()]
         counts, titles = cells[:, shown].tolist(), ("passage", "file")
-        charts.append(matrix("passages-by-file", title, text, (labels, columns), counts, titles))
+        charts.append(matrix(caption, (labels, columns), counts, titles))
     rows = [
         (shortened(names[k]), int(totals[k]), int(n))
         for k, n in zip(order.tolist(), np.bincount(files)[order].tolist(), strict=True)

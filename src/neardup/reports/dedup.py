@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from neardup.files.ids import as_text
 from neardup.outputs.tables import TableRows
-from neardup.reports.charts import Chart, banding_chart, bars, similarity_chart, size_chart
+from neardup.reports.charts import Caption, Chart, banding_chart, bars, similarity_chart
 from neardup.reports.examples import Document, choose_rows, compare_documents
 from neardup.reports.page import Cell, Fact, Report, Section, Table, is_code, options_section
 from neardup.reports.text import excerpt, percent, shortened
@@ -65,8 +65,7 @@ class RemovedTable:
     @classmethod
     def read(cls, rows: TableRows) -> RemovedTable:
         """Read the table."""
-        empty = rows.schema.empty_table().select(_COLUMNS)
-        table = pa.concat_tables([empty, *rows.batches(*_COLUMNS)]).combine_chunks()
+        table = rows.to_table(*_COLUMNS)
         similarities = table["similarity"].cast(pa.float64()).fill_null(np.nan).to_numpy()
         is_copy = pc.fill_null(table["exact_copy"], False).to_numpy()
         return cls(table, similarities, is_copy)
@@ -100,8 +99,7 @@ class RemovedTable:
 
 def cluster_sizes(clusters: TableRows) -> Int64s:
     """Count the documents of each cluster of ``clusters.parquet``."""
-    empty = clusters.schema.empty_table().select(["cluster_id"])
-    numbers = pa.concat_tables([empty, *clusters.batches("cluster_id")])["cluster_id"]
+    numbers = clusters.to_table("cluster_id")["cluster_id"]
     sizes: Int64s = pc.value_counts(numbers).field("counts").to_numpy()
     return sizes
 
@@ -152,9 +150,6 @@ def dedup_report(
     )
     clusters = removed.clusters()
     n_clusters = int((sizes > 1).sum())
-    size_of_clusters = size_chart(
-        "clusters-chart", "Documents per cluster", sizes, ("documents", "clusters")
-    )
     sections = [
         Section("files", "By file", charts=_by_file_chart(summary), tables=[_by_file(summary)]),
         Section(
@@ -177,7 +172,6 @@ def dedup_report(
             "Clusters",
             f"{counted(n_clusters, 'cluster')} of two or more documents; the other "
             f"{len(sizes) - n_clusters:,} documents have no duplicate.",
-            charts=[size_of_clusters] if size_of_clusters else [],
             tables=[_list_clusters(clusters, n_clusters, openings)] if len(clusters) else [],
         ),
         Section(
@@ -248,7 +242,7 @@ def _by_file_chart(summary: Mapping[str, Any]) -> list[Chart]:
     description = "Documents that stay and that were removed."
     if len(rows) > _MOST_BARS:
         description += f" The {_MOST_BARS} files with most removed are drawn."
-    return [bars("files-chart", "Documents by file", description, parts, drawn)]
+    return [bars(Caption("files-chart", "Documents by file", description), parts, drawn)]
 
 
 def _list_clusters(

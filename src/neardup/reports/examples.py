@@ -12,7 +12,7 @@ from neardup.files.encodings import language_of_file
 from neardup.reports.differences import Run, SideBySide, side_by_side
 from neardup.reports.text import escape_text, shortened
 from neardup.runs.progress import counted
-from neardup.tables import Floats, Int64s
+from neardup.tables import Floats, Int32s, Int64s
 
 MOST_CHARACTERS = 200_000
 """Characters of a text that an example shows."""
@@ -198,7 +198,7 @@ def _marked_text(runs: Sequence[Run], mark: str) -> str:
 
 
 def choose_rows(
-    values: Floats, documents: Sequence[Int64s], n: int = 3, exact: float = 1.0
+    values: Floats, documents: Sequence[Int64s | Int32s], n: int = 3, exact: float = 1.0
 ) -> dict[int, str]:
     """Choose rows from just above the threshold to certain, with a title each.
 

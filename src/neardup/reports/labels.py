@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
-from neardup.reports.charts import Mark, curves
+from neardup.reports.charts import Caption, Mark, curves
 from neardup.reports.judgements import Labels
 from neardup.reports.page import Cell, Fact, Section, Table
 from neardup.reports.text import percent
 from neardup.runs.progress import counted, plural
 from neardup.tables import Bools, Floats, Int64s
+
+if TYPE_CHECKING:
+    from neardup.reports.pairs import PairTable
 
 MOST_ERRORS = 5
 """Examples of each kind of error."""
@@ -126,7 +129,7 @@ class Labelled:
 
     def absent(self) -> list[tuple[str, str, str]]:
         """Return a title and both ids of right pairs that the table does not have."""
-        return [("Right, but not in the table", a, b) for a, b in self.missing[:MOST_ERRORS]]
+        return [("Right, but not in the table", a, b) for a, b in self.missing]
 
     def notes(self) -> list[str]:
         """Describe labels that cannot be about this table."""
@@ -180,8 +183,8 @@ class Labelled:
         if self.best is not None:
             mark = Mark(self.best_value, f"best: {self.best_value:g}")
             description = f"F1 is best at {self.best_value:g}."
-        title = "Precision and recall by threshold"
-        chart = curves("labels-curve", title, description, lines, (axis, "share"), mark)
+        caption = Caption("labels-curve", "Precision and recall by threshold", description)
+        chart = curves(caption, lines, (axis, "share"), mark)
         rows: list[Sequence[Cell]] = []
         order = sorted(shown, key=lambda k: (k != self.best, k))
         for k in order:
@@ -194,26 +197,39 @@ class Labelled:
         return Section("labels", "Labels", lead, [chart], [table])
 
 
-def evaluate_pairs(
-    ids: tuple[pa.Array, pa.Array],
-    values: Floats,
-    labels: Labels,
-    *,
-    is_two_sided: bool,
-    is_by_distance: bool = False,
-) -> Labelled:
+def evaluate_pairs(pairs: PairTable, labels: Labels) -> Labelled:
     """Evaluate pairs by labels; in one collection a and b may be exchanged.
 
     A pair that the table has in both directions counts once, with the higher of its values.
     """
-    stranger, is_strange = _strangers(ids, labels, is_two_sided=is_two_sided)
-    if len(labels.ids_a) and len(values) and all(each.all() for each in is_strange):
+    every = pa.concat_arrays([pairs.ids, labels.ids_a, labels.ids_b]).dictionary_encode()
+    numbers = every.indices.to_numpy().astype(np.int64)
+    of_both = np.split(numbers[len(pairs.ids) :], 2)
+    in_pairs = pairs.numbers
+    if not pairs.is_two_sided:
+        in_pairs = (np.concatenate(in_pairs),) * 2
+    strange = [~np.isin(*sides) for sides in zip(of_both, in_pairs, strict=True)]
+    strangers = [
+        ids[int(np.argmax(is_strange))].as_py()
+        for ids, is_strange in zip((labels.ids_a, labels.ids_b), strange, strict=True)
+        if is_strange.any()
+    ]
+    stranger = next(iter(strangers), "")
+    if len(labels.ids_a) and len(pairs) and np.all(strange):
         message = (
             f"labels and pairs have no document in common: labels name {stranger!r}, "
-            f"pairs {ids[0][0].as_py()!r}; find pairs with the ids of the labels (--id-column)"
+            f"pairs {pairs.ids_of(0, [0])[0].as_py()!r}; find pairs with the ids of the labels "
+            "(--id-column)"
         )
         raise InvalidInputError(message)
-    of_pairs, of_labels = _numbers(ids, labels, is_two_sided=is_two_sided)
+
+    def joined(a: Int64s, b: Int64s) -> Int64s:
+        if not pairs.is_two_sided:
+            a, b = np.minimum(a, b), np.maximum(a, b)
+        return a * len(every.dictionary) + b
+
+    of_labels = joined(of_both[0], of_both[1])
+    of_pairs = joined(*(each.astype(np.int64) for each in pairs.numbers))
     known, firsts, which = np.unique(of_labels, return_index=True, return_inverse=True)
     if labels.is_right is not None:
         differing = np.flatnonzero(labels.is_right != labels.is_right[firsts][which])
@@ -222,54 +238,23 @@ def evaluate_pairs(
             message = f"labels have the pair {a!r}, {b!r} as yes and, the other way round, as no"
             raise InvalidInputError(message)
     right = known if labels.is_right is None else known[labels.is_right[firsts]]
-    order = np.argsort(-values, kind="stable")
+    order = np.argsort(-pairs.values, kind="stable")
     # The first of several rows of one pair has the highest value.
-    pairs = order[np.sort(np.unique(of_pairs[order], return_index=True)[1])]
+    judged = order[np.sort(np.unique(of_pairs[order], return_index=True)[1])]
     if labels.is_right is not None:
-        pairs = pairs[np.isin(of_pairs[pairs], known)]
+        judged = judged[np.isin(of_pairs[judged], known)]
     is_missing = np.isin(of_labels, right) & ~np.isin(of_labels, of_pairs)
-    missing = np.sort(np.unique(of_labels[is_missing], return_index=True)[1])
-    missing = np.flatnonzero(is_missing)[missing]
+    missing = np.intersect1d(np.flatnonzero(is_missing), firsts)
+    absent = (ids.take(pa.array(missing[:MOST_ERRORS])) for ids in (labels.ids_a, labels.ids_b))
     return Labelled(
-        pairs,
-        values[pairs],
-        np.isin(of_pairs[pairs], right),
+        judged,
+        pairs.values[judged],
+        np.isin(of_pairs[judged], right),
         len(right),
-        [(labels.ids_a[k].as_py(), labels.ids_b[k].as_py()) for k in missing[:100].tolist()],
+        list(zip(*(ids.to_pylist() for ids in absent), strict=True)),
         len(missing),
         labels.is_right is not None,
         stranger,
-        int(np.any(is_strange, axis=0).sum()),
-        is_by_distance,
+        int(np.any(strange, axis=0).sum()),
+        pairs.is_by_distance,
     )
-
-
-def _strangers(
-    ids: tuple[pa.Array, pa.Array], labels: Labels, *, is_two_sided: bool
-) -> tuple[str, list[Bools]]:
-    """Return the first labelled document that is in no pair, and which labels have one by side."""
-    every = list(ids) if is_two_sided else [pa.concat_arrays(ids)] * 2
-    named, is_strange = list[str](), list[Bools]()
-    for side, of_pairs in zip((labels.ids_a, labels.ids_b), every, strict=True):
-        unknown = pc.invert(pc.is_in(side, of_pairs))
-        named += side.filter(unknown)[:1].to_pylist()
-        is_strange.append(unknown.to_numpy(zero_copy_only=False))
-    return next(iter(named), ""), is_strange
-
-
-def _numbers(
-    ids: tuple[pa.Array, pa.Array], labels: Labels, *, is_two_sided: bool
-) -> tuple[Int64s, Int64s]:
-    """Return numbers of the pairs of the table and of the labels."""
-    sides = [
-        pa.concat_arrays([own, of_labels])
-        for own, of_labels in zip(ids, (labels.ids_a, labels.ids_b), strict=True)
-    ]
-    a, b = (
-        np.asarray(codes, np.int64)
-        for codes in np.split(pa.concat_arrays(sides).dictionary_encode().indices.to_numpy(), 2)
-    )
-    if not is_two_sided:
-        a, b = np.minimum(a, b), np.maximum(a, b)
-    joined = a * (int(b.max(initial=0)) + 1) + b
-    return joined[: len(ids[0])], joined[len(ids[0]) :]

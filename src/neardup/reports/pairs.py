@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 
 from neardup.files.ids import as_text
 from neardup.outputs.tables import TableRows
-from neardup.reports.charts import banding_chart, similarity_chart, size_chart
+from neardup.reports.charts import banding_chart, similarity_chart
 from neardup.reports.examples import Document, Example, choose_rows, compare_documents
 from neardup.reports.labels import Labelled
 from neardup.reports.page import Cell, Fact, Report, Section, Table, is_code, options_section
 from neardup.reports.text import percent, shortened
 from neardup.runs.progress import counted
-from neardup.tables import Floats, Int64s
+from neardup.tables import Floats, Int32s, Int64s
 
 _IDS = (("id_a", "id_b"), ("query_id", "doc_id"))
 _SCORES = ("overlap", "distance")
@@ -32,7 +32,7 @@ FindDocument = Callable[[str, str], Document | None]
 
 @dataclass(frozen=True)
 class PairTable:
-    """The pairs of a table that have a similarity, with ids and similarities in memory.
+    """The pairs of a table that have a similarity, with numbers for their documents.
 
     Parameters
     ----------
@@ -41,7 +41,9 @@ class PairTable:
     places
         Rows of the pairs.
     ids
-        Ids of both sides of each pair.
+        The different ids of both sides.
+    numbers
+        Places in ``ids`` of both documents of each pair.
     similarities, scores
         Values of each pair; scores are counts of shingles or edits, None without such a column.
     is_two_sided
@@ -52,7 +54,8 @@ class PairTable:
 
     rows: TableRows
     places: Int64s
-    ids: tuple[pa.Array, pa.Array]
+    ids: pa.Array
+    numbers: tuple[Int32s, Int32s]
     similarities: Floats
     scores: Int64s | None
     is_two_sided: bool
@@ -60,6 +63,11 @@ class PairTable:
 
     def __len__(self) -> int:
         return len(self.places)
+
+    def ids_of(self, side: int, pairs: Sequence[int] | Int64s | None = None) -> pa.Array:
+        """Return the ids of a side of some pairs, or of all."""
+        numbers = self.numbers[side]
+        return self.ids.take(pa.array(numbers if pairs is None else numbers[pairs]))
 
     @property
     def score_name(self) -> str | None:
@@ -89,28 +97,18 @@ class PairTable:
             return -self.scores.astype(np.float64)
         return self.similarities
 
-    @cached_property
-    def documents(self) -> list[pa.DictionaryArray]:
-        """The ids of both sides as numbers; in one collection equal ids have equal numbers."""
-        if self.is_two_sided:
-            return [ids.dictionary_encode() for ids in self.ids]
-        both = pa.concat_arrays(self.ids).dictionary_encode()
-        return [both[: len(self)], both[len(self) :]]
-
-    @cached_property
-    def numbers(self) -> list[Int64s]:
-        """Numbers of the documents of both sides of each pair."""
-        return [each.indices.to_numpy().astype(np.int64) for each in self.documents]
-
-    def partners(self, side: int) -> tuple[pa.Array, Int64s]:
+    def partners(self, side: int) -> tuple[Int64s, Int64s]:
         """Return the documents of a side, or of one collection, and their numbers of partners."""
-        own, other = self.numbers[side], self.numbers[1 - side]
+        own, other = self.numbers[side].astype(np.int64), self.numbers[1 - side]
         if not self.is_two_sided:
-            own, other = np.concatenate([own, other]), np.concatenate([other, own])
-        ids = self.documents[side].dictionary
+            own, other = np.minimum(own, other), np.maximum(own, other)
         # Each pair counts once, whatever its direction.
-        width = int(other.max(initial=0)) + 1
-        return ids, np.bincount(np.unique(own * width + other) // width, minlength=len(ids))
+        own, other = np.divmod(np.unique(own * len(self.ids) + other), len(self.ids))
+        if not self.is_two_sided:
+            own = np.concatenate([own, other[other != own]])
+        counts = np.bincount(own)
+        documents = np.flatnonzero(counts)
+        return documents, counts[documents]
 
     @property
     def stems(self) -> list[str]:
@@ -125,8 +123,9 @@ class PairTable:
         found: list[dict[str, Any]] = self.rows.take(
             self.places[np.array(pairs, np.int64)]
         ).to_pylist()
-        for row, pair in zip(found, pairs, strict=True):
-            row["a"], row["b"] = (ids[pair].as_py() for ids in self.ids)
+        sides = [self.ids_of(side, np.array(pairs, np.int64)).to_pylist() for side in (0, 1)]
+        for row, a, b in zip(found, *sides, strict=True):
+            row["a"], row["b"] = a, b
         return found
 
 
@@ -143,20 +142,34 @@ def read_pairs(
     names = next(names for names in _IDS if set(names) <= set(columns))
     score = next((name for name in _SCORES if name in columns), None)
     wanted = ["similarity", *names, *([] if score is None else [score])]
-    empty = rows.schema.empty_table().select(wanted)
-    table = pa.concat_tables([empty, *rows.batches(*wanted)]).combine_chunks()
-    values = table["similarity"].cast(pa.float64()).fill_null(np.nan).to_numpy()
-    places = np.flatnonzero(~np.isnan(values))
-    if len(places) < len(table):
-        table = table.take(pa.array(places))
-    a, b = (as_text(table[name]).combine_chunks() for name in names)
+    # Ids are numbers as soon as they are read, for they take most of the memory.
+    parts: tuple[list[pa.Array], ...] = ([], [])
+    values, scores = [np.empty(0)], [np.empty(0, np.int64)]
+    for batch in rows.batches(*wanted):
+        values.append(batch["similarity"].cast(pa.float64()).fill_null(np.nan).to_numpy())
+        if score is not None:
+            scores.append(pc.fill_null(batch[score].cast(pa.int64()), 0).to_numpy())
+        for part, name in zip(parts, names, strict=True):
+            part.append(as_text(batch[name]).combine_chunks().dictionary_encode())
+    empty = pa.array([], pa.large_string()).dictionary_encode()
+    both = pa.chunked_array([*parts[0], *parts[1], empty]).unify_dictionaries()
+    ids = both.chunk(0).dictionary
+    a, b = np.split(both.combine_chunks().indices.to_numpy(), 2)
+    similarities = np.concatenate(values)
+    places = np.flatnonzero(~np.isnan(similarities))
     if is_two_sided is None:
         is_two_sided = names[0] == "query_id" or len(summary.get("documents", ())) == 2
-        is_two_sided = is_two_sided or bool(pc.any(pc.equal(a, b)).as_py())
-    scores = None
-    if score is not None:
-        scores = pc.fill_null(table[score].cast(pa.int64()), 0).to_numpy()
-    return PairTable(rows, places, (a, b), values[places], scores, is_two_sided, summary)
+        is_two_sided = is_two_sided or bool((a == b)[places].any())
+    return PairTable(
+        rows,
+        places,
+        ids,
+        (a[places], b[places]),
+        similarities[places],
+        None if score is None else np.concatenate(scores)[places],
+        is_two_sided,
+        summary,
+    )
 
 
 def choose_pairs(pairs: PairTable, labelled: Labelled | None) -> dict[str, dict[int, str]]:
@@ -199,18 +212,16 @@ def pairs_report(
     if all(isinstance(each, int) for each in summary.get("documents", ())):
         documents = " and ".join(f"{each:,}" for each in summary.get("documents", ()))
         headline += f" among {documents} documents" if documents else ""
-    sides = [pairs.partners(side) for side in range(2 if pairs.is_two_sided else 1)]
     facts = [Fact(f"{n:,}", "matches" if what == "match" else "pairs")]
-    tables, charts = [], []
-    for k, (ids, counts) in enumerate(sides if n else []):
-        side = f" of side {'ab'[k]}" if pairs.is_two_sided else ""
-        facts.append(Fact(f"{len(ids):,}", f"documents{side} in a pair"))
-        titles = ("partners", "documents")
-        name = f"partners-{'ab'[k]}"
-        charts.append(size_chart(name, f"Documents{side} by their partners", counts, titles))
+    tables = []
+    for side in range(2 if pairs.is_two_sided else 1) if n else ():
+        members, counts = pairs.partners(side)
+        of = f" of side {'ab'[side]}" if pairs.is_two_sided else ""
+        facts.append(Fact(f"{len(members):,}", f"documents{of} in a pair"))
         best = np.argsort(-counts, kind="stable")[:_MOST_DOCUMENTS]
-        listed = [(shortened(ids[int(row)].as_py()), int(counts[row])) for row in best]
-        tables.append(Table(f"Documents{side} with most partners", ("id", "partners"), listed))
+        ids = pairs.ids.take(pa.array(members[best])).to_pylist()
+        listed = list(zip(map(shortened, ids), counts[best].tolist(), strict=True))
+        tables.append(Table(f"Documents{of} with most partners", ("id", "partners"), listed))
     examples = _examples(pairs, chosen["examples"], find)
     lacks = any(not (each.differences.a or each.differences.b) for each in examples)
     sections = [
@@ -227,7 +238,7 @@ def pairs_report(
             tables=[_list_pairs(pairs, labelled)] if n else [],
             nothing="No pair was found.",
         ),
-        Section("partners", "Partners", charts=[c for c in charts if c], tables=tables),
+        Section("partners", "Partners", tables=tables),
     ]
     notes: Sequence[str] = ()
     if labelled is not None:
@@ -272,13 +283,13 @@ def _list_pairs(pairs: PairTable, labelled: Labelled | None) -> Table:
     if pairs.score_name == "overlap" and not pairs.is_count:
         head.append("shingles in common")
     rows: list[Sequence[Cell]] = []
-    for pair in order:
+    sides = [pairs.ids_of(side, order).to_pylist() for side in (0, 1)]
+    for pair, a, b in zip(order, *sides, strict=True):
         value: Cell = float(pairs.similarities[pair])
         if pairs.is_by_distance or pairs.is_count:
             value = int(abs(pairs.values[pair]))
         score = [] if len(head) < 4 or pairs.scores is None else [int(pairs.scores[pair])]
-        names = (shortened(ids[pair].as_py()) for ids in pairs.ids)
-        rows.append((*names, value, *score))
+        rows.append((shortened(a), shortened(b), value, *score))
     title = "Pairs, the least similar first"
     if start is not None:
         title = "Pairs, the nearest to the best threshold first"
@@ -346,11 +357,8 @@ def _sentences(pairs: PairTable) -> list[str]:
             f"{percent(summary['predicted_recall'])}, a more similar pair with a higher one."
         )
     if pairs.is_estimate and len(pairs):
-        low, high = (
-            np.concatenate([each[name].cast(pa.float64()).to_numpy() for each in columns])
-            for columns in [list(pairs.rows.batches("low", "high"))]
-            for name in ("low", "high")
-        )
+        bounds = pairs.rows.to_table("low", "high")
+        low, high = (bounds[name].cast(pa.float64()).to_numpy() for name in ("low", "high"))
         median = np.nanmedian(high - low) / 2
         found.append(
             f"Similarities are estimates: by their 95 % intervals half of them are within "

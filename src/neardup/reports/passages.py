@@ -1,9 +1,9 @@
-"""The page of shared passages: of an alignment, or of items that a search found in a corpus."""
+"""The page of shared passages, of an alignment or of a search."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,8 +16,9 @@ from neardup.files.ids import as_text
 from neardup.outputs.tables import TableRows
 from neardup.passages.documents import NO_RUNS
 from neardup.passages.matches import HiddenText, union_lengths
-from neardup.reports.charts import bars, matrix_of_pairs, similarity_chart, size_chart
-from neardup.reports.examples import Document, Example, choose_rows, compare_documents, with_context
+from neardup.reading.texts import FoundText
+from neardup.reports.charts import matrix_of_pairs, similarity_chart
+from neardup.reports.examples import Document, Example, choose_rows, compare_documents
 from neardup.reports.page import Cell, Fact, Report, Section, Table, options_section
 from neardup.reports.text import percent, shortened
 from neardup.runs.progress import counted
@@ -32,10 +33,8 @@ _MORE = ("similarity", "query_text", "doc_text", "query_place", "doc_place")
 # Pairs of documents and passages that are listed; characters of all their texts, and of one.
 _MOST_PAIRS, _MOST_PASSAGES = 1_000, 20_000
 _MOST_CHARACTERS, _MOST_OF_ONE, _LEAST_OF_ONE = 5_000_000, 300, 80
-# Characters at which an item begins at most, and its length: a passage from there is no book.
-_ITEM_START, _ITEM_LENGTH = 40, 3_000
 # Pairs whose documents have their texts read.
-_MOST_WITH_TEXT = 200
+_MOST_WITH_TEXT = 100
 _OPTIONS = (
     *("threshold", "min_tokens", "gap", "max_documents", "window_tokens", "window_threshold"),
     *("predicted_recall", "ignored_tokens", "frequent_windows", "empty_documents"),
@@ -55,10 +54,8 @@ class PassageTable:
         Ids of the documents, by their numbers; documents of the second collection follow.
     queries, docs
         Numbers of both documents of each passage.
-    is_one
-        Whether both sides are of one collection.
-    is_search
-        Whether the queries are items that a search found in a corpus.
+    n_first
+        Documents of the first collection; all of them if there is no other.
     summary
         The summary of the job; it may be empty.
     """
@@ -67,12 +64,16 @@ class PassageTable:
     ids: pa.Array
     queries: Int64s
     docs: Int64s
-    is_one: bool
-    is_search: bool
+    n_first: int
     summary: Mapping[str, Any]
 
     def __len__(self) -> int:
         return len(self.table)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether both sides are of one collection."""
+        return self.n_first == len(self.ids)
 
     def places(self, side: str) -> tuple[Int64s, Int64s]:
         """Return the starts and ends of all passages on a side, ``query`` or ``doc``."""
@@ -97,107 +98,52 @@ class PassageTable:
         """The pairs of documents, those that share most first."""
         width = max(len(self.ids), 1)
         keys, groups = np.unique(self.queries * width + self.docs, return_inverse=True)
-        n, shared = len(keys), []
-        for side in ("query", "doc"):
-            shared.append(union_lengths(*self.places(side), groups, n))
+        n = len(keys)
+        shared = np.maximum(
+            *(union_lengths(*self.places(side), groups, n) for side in ("query", "doc"))
+        )
         best = np.zeros(n)
         np.maximum.at(best, groups, np.nan_to_num(self.similarities))
-        order = np.argsort(-np.maximum(*shared), kind="stable")
+        order = np.argsort(-shared, kind="stable")
         counts = np.bincount(groups, minlength=n)
-        numbers = np.empty(n, np.int64)
-        numbers[order] = np.arange(n)
+        numbers = np.argsort(order)
+        queries, docs = keys[order] // width, keys[order] % width
         return DocumentPairs(
-            keys[order] // width,
-            keys[order] % width,
-            shared[0][order],
-            shared[1][order],
-            counts[order],
-            best[order],
-            numbers[groups],
+            queries, docs, shared[order], counts[order], best[order], numbers[groups]
         )
 
-    def wanted(self) -> list[int]:
-        """Return the documents whose texts the page shows, the most wanted first."""
-        rows = list(self.examples())
-        numbers = [self.queries[rows], self.docs[rows]]
-        pairs = self.pairs
-        numbers += [pairs.queries[:_MOST_WITH_TEXT], pairs.docs[:_MOST_WITH_TEXT]]
-        return list(dict.fromkeys(np.concatenate(numbers).tolist()))
+    def wanted(self) -> Int64s:
+        """Return the documents whose texts the page shows."""
+        rows, pairs = list(self.examples()), self.pairs
+        some = pairs.queries[:_MOST_WITH_TEXT], pairs.docs[:_MOST_WITH_TEXT]
+        return np.unique(np.concatenate([self.queries[rows], self.docs[rows], *some]))
 
     def examples(self) -> dict[int, str]:
         """Choose passages from the least similar to equal ones, and the longest."""
         if not len(self):
             return {}
-        values = np.nan_to_num(self.similarities, nan=1.0)
-        chosen = choose_rows(values, [self.queries], 6 if self.is_search else 2)
+        chosen = choose_rows(np.nan_to_num(self.similarities, nan=1.0), [self.queries], 2)
         chosen.setdefault(int(np.argmax(self.lengths)), "The longest")
         return chosen
 
-
-@dataclass(frozen=True)
-class DocumentPairs:
-    """Pairs of documents: numbers of both, characters they share, passages, best similarity.
-
-    ``groups`` has the pair of each passage.
-    """
-
-    queries: Int64s
-    docs: Int64s
-    of_query: Int64s
-    of_doc: Int64s
-    n_passages: Int64s
-    best: Floats
-    groups: Int64s
-
-    def __len__(self) -> int:
-        return len(self.queries)
-
-    @property
-    def shared(self) -> Int64s:
-        """Characters in passages, of the side that has more."""
-        return np.maximum(self.of_query, self.of_doc)
-
-
-@dataclass(frozen=True)
-class FoundDocuments:
-    """The documents of a table, as far as they were read.
-
-    Parameters
-    ----------
-    files
-        The file of each; empty if unknown.
-    texts
-        Texts by number.
-    counts
-        Documents of each collection; empty if none was read.
-    hidden
-        Text that was ignored, and the tokenizer.
-    """
-
-    files: Sequence[str]
-    texts: Mapping[int, str] = field(default_factory=dict)
-    counts: Sequence[int] = ()
-    hidden: HiddenText = field(
-        default_factory=lambda: HiddenText(NO_RUNS, make_tokenizer("words", Normalisation()))
-    )
-
-    def shares(self, passages: PassageTable) -> list[Floats]:
+    def shares(self, texts: Mapping[int, FoundText], hidden: HiddenText | None) -> list[Floats]:
         """Return the share of both documents of each pair that is in passages, NaN if unknown.
 
         Documents are measured from their first token to their last, without ignored text.
         """
-        pairs, texts = passages.pairs, list(self.texts.values())
-        rows = np.full(len(passages.ids), -1)
-        rows[list(self.texts)] = np.arange(len(texts))
-        ids = passages.ids.take(pa.array(list(self.texts), pa.int64()))
-        visible = self.hidden.look_at(pa.array(texts, pa.large_string()), ids)
+        hidden = hidden or HiddenText(NO_RUNS, make_tokenizer("words", Normalisation()))
+        pairs, rows = self.pairs, np.full(len(self.ids), -1)
+        rows[list(texts)] = np.arange(len(texts))
+        ids = self.ids.take(pa.array(list(texts), pa.int64()))
+        known_texts = pa.array([each.text for each in texts.values()], pa.large_string())
+        visible = hidden.look_at(known_texts, ids)
         found = []
         for side, numbers, of_pairs in (
-            ("query", passages.queries, pairs.queries),
-            ("doc", passages.docs, pairs.docs),
+            ("query", self.queries, pairs.queries),
+            ("doc", self.docs, pairs.docs),
         ):
             known = np.flatnonzero(rows[numbers] >= 0)
-            starts, stops = (places[known] for places in passages.places(side))
+            starts, stops = (places[known] for places in self.places(side))
             extents = visible.extents(rows[numbers[known]], starts, stops)
             groups = pairs.groups[known]
             shared = union_lengths(extents[:, 0], extents[:, 1], groups, len(pairs))
@@ -207,84 +153,83 @@ class FoundDocuments:
         return found
 
 
+@dataclass(frozen=True)
+class DocumentPairs:
+    """Pairs of documents: numbers of both, characters they share, passages, best similarity.
+
+    ``shared`` is of the side that has more; ``groups`` has the pair of each passage.
+    """
+
+    queries: Int64s
+    docs: Int64s
+    shared: Int64s
+    n_passages: Int64s
+    best: Floats
+    groups: Int64s
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+
 def read_passages(
-    rows: TableRows, summary: Mapping[str, Any] | None, is_one: bool | None
+    rows: TableRows, summary: Mapping[str, Any] | None, *, has_other: bool
 ) -> PassageTable:
     """Read a table of ``align`` or ``search``.
 
-    ``is_one`` is whether both sides are of one collection; None if an id on both sides decides.
+    Both sides are of one collection if they share an id, and there is no other one (``has_other``).
     """
-    names = rows.schema.names
+    names, summary = rows.schema.names, summary or {}
     if missing := [name for name in COLUMNS if name not in names]:
         message = (
             f"the table has no column {missing[0]!r}; a table of passages, as align and search "
             f"write it, has {', '.join(COLUMNS)}"
         )
         raise InvalidInputError(message)
-    wanted = [*COLUMNS, *(name for name in _MORE if name in names)]
-    empty = rows.schema.empty_table().select(wanted)
-    table = pa.concat_tables([empty, *rows.batches(*wanted)]).combine_chunks()
+    table = rows.to_table(*COLUMNS, *(name for name in _MORE if name in names))
     for name in COLUMNS:
         if name[-3:] != "_id" and not pa.types.is_integer(table[name].type):
             message = f"column {name!r} has values that are not whole numbers"
             raise InvalidInputError(message)
     sides = [as_text(table[name]).combine_chunks() for name in ("query_id", "doc_id")]
     sides = [pa.array(side, pa.large_string()) for side in sides]
-    shares_ids = bool(pc.any(pc.is_in(sides[1].unique(), sides[0])).as_py())
-    is_search = "queries" in (summary or {})
-    if summary is None and not is_one and not shares_ids:
-        is_search = _looks_like_search(table)
-    if is_one is None or is_search:
-        is_one = shares_ids and not is_search
-    if is_one:
+    is_one = not has_other and "queries" not in summary
+    if is_one and pc.any(pc.is_in(sides[1].unique(), sides[0])).as_py():
         both = pa.concat_arrays(sides).dictionary_encode()
-        ids, codes = both.dictionary, both.indices.to_numpy().astype(np.int64)
-        queries, docs = codes[: len(table)], codes[len(table) :]
-    else:
-        encoded = [side.dictionary_encode() for side in sides]
-        queries, docs = (each.indices.to_numpy().astype(np.int64) for each in encoded)
-        docs += len(encoded[0].dictionary)
-        ids = pa.concat_arrays([each.dictionary for each in encoded])
-    return PassageTable(table, ids, queries, docs, is_one, is_search, summary or {})
+        queries, docs = np.split(both.indices.to_numpy().astype(np.int64), 2)
+        return PassageTable(table, both.dictionary, queries, docs, len(both.dictionary), summary)
+    first, second = (side.dictionary_encode() for side in sides)
+    n_first = len(first.dictionary)
+    queries, docs = (each.indices.to_numpy().astype(np.int64) for each in (first, second))
+    ids = pa.concat_arrays([first.dictionary, second.dictionary])
+    return PassageTable(table, ids, queries, docs + n_first, n_first, summary)
 
 
-def _looks_like_search(table: pa.Table) -> bool:
-    """Return whether each query is one short passage from its beginning, as items are.
-
-    Tables of passages do not record which job wrote them.
-    """
-    kinds = [(f"query_{end}", kind) for end in ("start", "end") for kind in ("min", "max")]
-    found = table.group_by("query_id", use_threads=False).aggregate(kinds)
-    start, last_start, end, last_end = (found[f"{n}_{k}"].to_numpy() for n, k in kinds)
-    is_whole = (start == last_start) & (end == last_end) & (start <= _ITEM_START)
-    return len(found) > 0 and bool(is_whole.all() and np.median(end - start) <= _ITEM_LENGTH)
-
-
-def passage_report(passages: PassageTable, found: FoundDocuments, advice: str) -> Report:
+def passage_report(
+    passages: PassageTable,
+    texts: Mapping[int, FoundText],
+    hidden: HiddenText | None,
+    advice: str,
+) -> Report:
     """Make the page of shared passages.
 
     Parameters
     ----------
     passages
         The passages.
-    found
-        Their documents.
+    texts
+        Documents by their numbers, as far as they are available.
+    hidden
+        Text that was ignored, and the tokenizer; None if nothing was.
     advice
         The next step if no text is available.
     """
-    names = _Names(passages, found)
-    pairs, n = passages.pairs, len(passages)
+    names = _Names(passages, texts)
+    pairs, n, summary = passages.pairs, len(passages), passages.summary
     examples = [_example(names, *each) for each in passages.examples().items()]
     examples = [each for each in examples if each.differences.a]
-    listed = [_list_passages(names)] if n else []
-    threshold = passages.summary.get("threshold")
-    charts = [
-        similarity_chart(passages.similarities, threshold, "passages"),
-        size_chart("lengths", "Lengths of passages", passages.lengths, ("characters", "passages")),
-    ]
-    first = _items(names) if passages.is_search else _pairs(names)
+    chart = similarity_chart(passages.similarities, summary.get("threshold"), "passages")
     sections = [
-        first,
+        _pairs(names, passages.shares(texts, hidden) if texts else []),
         Section(
             "examples",
             "Examples, from the least similar to certain",
@@ -292,59 +237,50 @@ def passage_report(passages: PassageTable, found: FoundDocuments, advice: str) -
             examples=examples,
             nothing=advice if n else "",
         ),
-        Section("passages", "All passages", tables=listed),
-        Section("figures", "Similarities and lengths", charts=[each for each in charts if each]),
-        options_section(passages.summary, _OPTIONS),
+        Section("passages", "All passages", tables=[_list_passages(names)] if n else []),
+        Section("figures", "Similarities", charts=[chart] if chart else []),
+        options_section(summary, _OPTIONS),
     ]
-    if passages.is_search:
-        headline, facts, step = _search_facts(passages, found)
-        kind = "search"
-        sentences = [
-            "An item is found if a passage of the corpus is similar to the whole of it; parts of "
-            "items are not searched. Read the least similar items first: items of one template, "
-            "which differ in names and numbers, are the usual false alarm."
-        ]
-    else:
-        kind, headline = "shared passages", "No shared passages"
-        if n:
-            of = counted(len(pairs), "pair")
-            headline = f"{counted(n, 'shared passage')} in {of} of documents"
-        facts = [
-            Fact(f"{n:,}", "passages"),
-            Fact(f"{len(pairs):,}", "pairs of documents"),
-            Fact(f"{len(np.unique([passages.queries, passages.docs])):,}", "documents with one"),
-            Fact(f"{int(pairs.shared.sum()):,}", "characters in passages, of the longer side"),
-        ]
-        sentences = [_rule(passages)]
-        step = "Read the least similar examples: if they are chance, raise `--threshold`."
-        if not n:
-            step = "A smaller `--min-tokens` finds shorter passages, a lower `--threshold` edited "
-            step += "ones."
-    if n and not examples:
+    headline = "No shared passages"
+    if n:
+        of = counted(len(pairs), "pair")
+        headline = f"{counted(n, 'shared passage')} in {of} of documents"
+    if "queries" in summary:
+        n_queries = counted(summary["queries"], "query", "queries")
+        headline = f"{len(np.unique(passages.queries)):,} of {n_queries} found"
+    facts = [
+        Fact(f"{n:,}", "passages"),
+        Fact(f"{len(pairs):,}", "pairs of documents"),
+        Fact(f"{len(np.unique([passages.queries, passages.docs])):,}", "documents with one"),
+        Fact(f"{int(pairs.shared.sum()):,}", "characters in passages, of the longer side"),
+    ]
+    step = "Read the least similar examples: if they are chance, raise `--threshold`."
+    if not n:
+        step = "A smaller `--min-tokens` finds shorter passages, a lower `--threshold` edited ones."
+    elif not examples:
         step = advice
-    return Report(kind, headline, sentences, facts, sections, next_step=step)
+    return Report("shared passages", headline, [_rule(summary)], facts, sections, next_step=step)
 
 
 class _Names:
     """Documents and passages as the page writes them."""
 
-    def __init__(self, passages: PassageTable, found: FoundDocuments) -> None:
-        self.passages, self.found = passages, found
-        names = passages.ids.to_pylist()
-        repeated = {
-            name for name, n in zip(*np.unique(names, return_counts=True), strict=True) if n > 1
-        }
-        self.names = [
-            shortened(name or '""') + (f" in {file}" if file and name in repeated else "")
-            for name, file in zip(names, found.files, strict=True)
-        ]
+    def __init__(self, passages: PassageTable, texts: Mapping[int, FoundText]) -> None:
+        self.passages, self.texts = passages, texts
+        ids = passages.ids.to_pylist()
+        self.names = [shortened(each or '""') for each in ids]
+        known, counts = np.unique(ids, return_counts=True)
+        repeated = set(known[counts > 1].tolist())
+        for number, found in texts.items():
+            if ids[number] in repeated:
+                self.names[number] += f" in {found.file}"
 
     def text(self, side: str, row: int) -> str | None:
         """Return the text of a passage on a side; None if it is unknown."""
         p = self.passages
-        whole = self.found.texts.get(int((p.queries if side == "query" else p.docs)[row]))
+        whole = self.texts.get(int((p.queries if side == "query" else p.docs)[row]))
         if whole is not None:
-            return whole[self.span(side, row)]
+            return whole.text[self.span(side, row)]
         if f"{side}_text" in p.table.column_names:
             text: str | None = p.table[f"{side}_text"][row].as_py()
             return text
@@ -365,8 +301,8 @@ class _Names:
         return characters
 
 
-def _rule(passages: PassageTable) -> str:
-    threshold, tokens = (passages.summary.get(name) for name in ("threshold", "min_tokens"))
+def _rule(summary: Mapping[str, Any]) -> str:
+    threshold, tokens = (summary.get(name) for name in ("threshold", "min_tokens"))
     if threshold is None or tokens is None:
         return "A passage is a stretch of text in two documents that may have been edited."
     return (
@@ -375,93 +311,33 @@ def _rule(passages: PassageTable) -> str:
     )
 
 
-def _pairs(names: _Names) -> Section:
+def _pairs(names: _Names, shares: Sequence[Floats]) -> Section:
     """Draw and list the pairs of documents, those that share most first."""
     passages, pairs = names.passages, names.passages.pairs
-    is_known = bool(names.found.texts)
-    found = names.found.shares(passages) if is_known else []
     rows: list[Sequence[Cell]] = []
     for k in range(min(len(pairs), _MOST_PAIRS)):
         a, b = int(pairs.queries[k]), int(pairs.docs[k])
-        shares = ["" if np.isnan(each[k]) else percent(float(each[k])) for each in found]
-        counts = int(pairs.n_passages[k]), int(pairs.shared[k])
-        rows.append((names.names[a], names.names[b], *counts, *shares))
-    head = ["first", "second", "passages", "characters"]
-    head += ["of the first", "of the second"] * is_known
+        figures = int(pairs.n_passages[k]), int(pairs.shared[k]), float(pairs.best[k])
+        of_both = ["" if np.isnan(each[k]) else percent(float(each[k])) for each in shares]
+        rows.append((names.names[a], names.names[b], *figures, *of_both))
+    head = ["first", "second", "passages", "characters", "best similarity"]
+    head += ["of the first", "of the second"] * bool(shares)
     left = len(pairs) - len(rows)
     note = f"{left:,} pairs that share less are in the table." if left else ""
-    table = Table("Pairs of documents that share most", head, rows, note)
-    sides, label_of, kind = (pairs.queries, pairs.docs), names.names.__getitem__, "document"
-    files = sorted({file for file in names.found.files if file})
-    if len(files) > 2 and len(names.names) > 40:
-        codes = {file: k for k, file in enumerate(["", *files])}
-        of = np.array([codes[file] for file in names.found.files], np.int64)
-        sides, kind = (of[pairs.queries], of[pairs.docs]), "file"
-        label_of = ["(none)", *files].__getitem__
+    tables = [Table("Pairs of documents that share most", head, rows, note)] if rows else []
+    first, second, weights = pairs.queries, pairs.docs, pairs.shared
     if passages.is_one:
-        first, second = sides
         off = first != second
-        sides = np.concatenate([first, second[off]]), np.concatenate([second, first[off]])
-        weights = np.concatenate([pairs.shared, pairs.shared[off]])
-    else:
-        weights = pairs.shared
-    title = f"Characters that {kind}s share"
-    titles = (f"first {kind}", f"second {kind}")
-    chart = matrix_of_pairs("matrix", title, sides, weights, label_of, titles)
-    nothing = "No two documents share a passage."
-    tables = [table] if rows else []
+        weights = np.concatenate([weights, weights[off]])
+        first, second = (
+            np.concatenate([first, second[off]]),
+            np.concatenate([second, first[off]]),
+        )
+    titles = ("first document", "second document")
+    chart = matrix_of_pairs((first, second), weights, names.names, titles)
     charts = [chart] if chart else []
+    nothing = "No two documents share a passage."
     return Section("pairs", "Who shares with whom", "", charts, tables, nothing=nothing)
-
-
-def _items(names: _Names) -> Section:
-    """List the items that were found, the least similar first, and the files that have them."""
-    passages, pairs = names.passages, names.passages.pairs
-    best = np.full(len(passages.ids), -1.0)
-    np.maximum.at(best, pairs.queries, pairs.best)
-    items = np.flatnonzero(best >= 0)
-    order = items[np.argsort(best[items], kind="stable")]
-    by_item = np.lexsort((-pairs.best, pairs.queries))
-    starts = np.searchsorted(pairs.queries[by_item], order)
-    n_documents = np.bincount(pairs.queries, minlength=len(best))
-    rows: list[Sequence[Cell]] = []
-    for item, start in zip(order[:_MOST_PAIRS].tolist(), starts.tolist(), strict=False):
-        some = pairs.docs[by_item[start : start + min(5, n_documents[item])]].tolist()
-        named = ", ".join(names.names[each] for each in some)
-        more = int(n_documents[item]) - len(some)
-        named += f" and {more:,} more" if more else ""
-        rows.append((names.names[item], float(best[item]), int(n_documents[item]), named))
-    note = "" if len(order) <= len(rows) else f"{len(order) - len(rows):,} more are in the table."
-    head = ("item", "best similarity", "documents", "where")
-    tables = [Table("Items found, the least similar first", head, rows, note)] if rows else []
-    charts, files = [], names.found.files
-    if rows and any(files[doc] for doc in pairs.docs.tolist()):
-        found = {
-            (files[d], q) for q, d in zip(pairs.queries.tolist(), pairs.docs.tolist(), strict=True)
-        }
-        counts = {file: sum(each[0] == file for each in found) for file in {f for f, _ in found}}
-        drawn = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:20]
-        text = "Different items in documents of each file."
-        bars_of = [(file or "(no file)", (n,)) for file, n in drawn]
-        charts = [bars("files", "Items by file of the corpus", text, {"items": "gone"}, bars_of)]
-    nothing = "No item was found."
-    return Section("items", "Items and where they are", "", charts, tables, nothing=nothing)
-
-
-def _search_facts(passages: PassageTable, found: FoundDocuments) -> tuple[str, list[Fact], str]:
-    n = len(np.unique(passages.queries))
-    n_items = found.counts[0] if found.counts else passages.summary.get("queries", n)
-    headline = f"{n:,} of {counted(n_items, 'item')} found"
-    facts = [
-        Fact(f"{n:,}", "items found", "gone"),
-        Fact(f"{max(n_items - n, 0):,}", "items not found", "kept"),
-        Fact(f"{len(np.unique(passages.docs)):,}", "documents that have one"),
-        Fact(f"{len(passages):,}", "places"),
-    ]
-    step = "`neardup drop --named-in TABLE` removes these documents from the corpus."
-    if not n:
-        step = "A lower `--threshold` finds edited items."
-    return headline, facts, step
 
 
 def _list_passages(names: _Names) -> Table:
@@ -471,16 +347,14 @@ def _list_passages(names: _Names) -> Table:
     most = min(_MOST_OF_ONE, max(_LEAST_OF_ONE, _MOST_CHARACTERS // (2 * max(len(order), 1))))
     rows: list[Sequence[Cell]] = []
     for row in order:
-        sides = []
+        sides: list[Cell] = []
         for side, numbers in (("query", passages.queries), ("doc", passages.docs)):
             text = names.text(side, row)
             shown = "" if text is None else text[:most] + " …" * (len(text) > most)
-            sides.append((names.names[numbers[row]], names.place(side, row), shown))
-        (a, place_a, text_a), (b, place_b, text_b) = sides
+            sides += [f"{names.names[numbers[row]]}, {names.place(side, row)}", shown]
         similarity = passages.similarities[row]
         value = None if np.isnan(similarity) else float(similarity)
-        length = int(passages.lengths[row])
-        rows.append((f"{a}, {place_a}", text_a, f"{b}, {place_b}", text_b, length, value))
+        rows.append((*sides, int(passages.lengths[row]), value))
     head = ("first", "its text", "second", "its text", "characters", "similarity")
     left = len(passages) - len(rows)
     note = f"{left:,} shorter passages are in the table." if left else ""
@@ -489,20 +363,14 @@ def _list_passages(names: _Names) -> Table:
 
 def _example(names: _Names, row: int, title: str) -> Example:
     p = names.passages
-    numbers = int(p.queries[row]), int(p.docs[row])
     similarity = p.similarities[row]
     title += "" if np.isnan(similarity) else f": similarity {similarity:.4f}"
+    numbers = int(p.queries[row]), int(p.docs[row])
+    found = [names.texts.get(number) for number in numbers]
     documents = [
-        Document(
-            names.names[number], names.found.files[number] or None, None, names.text(side, row)
-        )
-        for number, side in zip(numbers, ("query", "doc"), strict=True)
+        Document(names.names[number], each and each.file, None, names.text(side, row))
+        for number, each, side in zip(numbers, found, ("query", "doc"), strict=True)
     ]
     example = compare_documents(title, *documents)
     places = names.place("query", row), names.place("doc", row)
-    example = replace(example, places=places, are_equals=not p.is_search)
-    whole = names.found.texts.get(numbers[1])
-    if p.is_search and whole is not None:
-        span = names.span("doc", row)
-        example = with_context(example, 1, whole, (span.start, span.stop))
-    return example
+    return replace(example, places=places, are_equals=True)

@@ -58,7 +58,7 @@ def earlier_judgements(pairs: PairTable, judged: Judgements | None) -> dict[int,
         for pair, word, note in listed:
             if (word != UNJUDGED) == is_judged:
                 known[pair] = word, note
-    ids = zip(*(side.to_pylist() for side in pairs.ids), strict=True)
+    ids = zip(pairs.ids_of(0).to_pylist(), pairs.ids_of(1).to_pylist(), strict=True)
     return {k: known[pair] for k, pair in enumerate(ids) if pair in known and any(known[pair])}
 
 

@@ -13,11 +13,10 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from neardup.errors import InvalidInputError, option_name
+from neardup.errors import InvalidInputError
 from neardup.files.arrowcolumns import TableBlock
-from neardup.files.ids import IdTable, as_text, choose_id_column
 from neardup.files.parquet import ParquetSource
-from neardup.files.passes import ReadingPass, TextBlock, read_text_block
+from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.groups import InputOptions
@@ -27,7 +26,6 @@ from neardup.reading.texts import FoundText, read_rows_by_id, read_texts_by_id
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY, Workspace
-from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -113,13 +111,7 @@ def open_labels(data: Any, runner: Runner) -> Judgements:
     from neardup.reports.judgements import read_judgements
 
     rows, _ = open_table(data, runner, IN_MEMORY, are_labels=True)
-    return read_judgements(_all_of(rows), data)
-
-
-def _all_of(rows: TableRows) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.concat_tables([rows.schema.empty_table(), *rows.batches()]).combine_chunks()
+    return read_judgements(rows.to_table(), data)
 
 
 def open_table(
@@ -278,89 +270,6 @@ class ReadCollection:
         return read_rows_by_id(
             self.sources, self.columns, ids, runner, names=names, skip_bad=self.skip_bad
         )
-
-
-# Characters of texts in memory at a time; pages show fewer.
-_MOST_HELD = 1 << 26
-
-
-@dataclass(frozen=True)
-class DocumentPositions:
-    """Positions and lengths of documents by id; arrays have a row per id.
-
-    ``files`` are indexes into ``file_names``, the names of sources, -1 for missing documents;
-    ``lengths`` are characters; ``places`` ascend in input order. ``texts`` has the texts in memory,
-    by row. ``counts`` is the number of documents per source.
-    """
-
-    files: Int64s
-    file_names: Sequence[str]
-    lengths: Int64s
-    places: Int64s
-    texts: Mapping[int, str]
-    counts: Mapping[str, int]
-
-
-def find_documents(
-    collection: ReadCollection, ids: pa.Array, runner: Runner, first_wanted: Sequence[int] = ()
-) -> DocumentPositions:
-    """Read a collection once, and return the positions of documents with distinct ids.
-
-    Texts are kept for the positions ``first_wanted`` in ``ids``, in order of priority, until their
-    memory is used up. Memory in addition to these: 40 bytes per id.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    sources = collection.sources
-    columns = choose_id_column(collection.columns, sources)
-    n, known = len(ids), IdTable(ids)
-    lengths, numbers = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    files: Int64s = np.full(n, -1, np.int64)
-    rank = {place: k for k, place in enumerate(first_wanted)}
-    is_wanted = np.zeros(n, np.bool_)
-    is_wanted[list(rank)] = True
-    held: dict[int, str] = {}
-    counts = dict.fromkeys((source.name for source in sources), 0)
-    names = list(counts)
-
-    def read(source: Source, block: RowBlock) -> tuple[TextBlock, Int64s]:
-        rows = read_text_block(source, block, columns, skip_bad=collection.skip_bad)
-        return rows, known.find(as_text(rows.ids))
-
-    n_held = n_read = 0
-    reading = ReadingPass("read", sources, runner)
-    for i, (rows, found) in reading.map(read, sources):
-        counts[sources[i].name] += len(rows)
-        # Of several documents with one id, the first.
-        there = np.flatnonzero(found >= 0)
-        places, firsts = np.unique(found[there], return_index=True)
-        is_new = files[places] < 0
-        places, here = places[is_new], there[firsts[is_new]]
-        files[places] = names.index(sources[i].name)
-        numbers[places] = n_read + here
-        texts = rows.texts.take(pa.array(here))
-        lengths[places] = pc.utf8_length(texts).to_numpy()
-        for k in np.flatnonzero(is_wanted[places]).tolist():
-            held[int(places[k])] = texts[k].as_py()
-            n_held += int(lengths[places[k]])
-        n_read += len(rows)
-        while n_held > _MOST_HELD:
-            last = max(held, key=rank.__getitem__)
-            n_held -= len(held.pop(last))
-    return DocumentPositions(files, names, lengths, numbers, held, counts)
-
-
-def check_found(found: DocumentPositions, ids: pa.Array, where: str) -> None:
-    """Check that all documents named in a table exist."""
-    missing = np.flatnonzero(found.files < 0)
-    if len(missing):
-        message = (
-            f"the table names documents that {where} does not have, such as "
-            f"{ids[int(missing[0])].as_py()!r}; give the same inputs, {option_name('against')} and "
-            f"{option_name('id_column')} as when it was made"
-        )
-        raise InvalidInputError(message)
 
 
 METADATA_KEY = b"neardup.pairs"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -12,16 +11,15 @@ from hypothesis import strategies as st
 
 from neardup.reports.charts import (
     _WIDTH,
+    Caption,
     Mark,
     _Scale,
-    _without_common_words,
     bars,
     curves,
     histogram,
     matrix,
     matrix_of_pairs,
     similarity_chart,
-    size_chart,
 )
 from neardup.reports.text import shortened
 from tests.each import each_of
@@ -40,7 +38,7 @@ def drawn(chart, tag, kind=""):
 
 def a_histogram():
     bins, titles = ([0.8, 0.9, 1.0], [30, 10]), ("similarity", "documents")
-    return histogram("h", HOSTILE, HOSTILE, bins, titles)
+    return histogram(Caption("h", HOSTILE, HOSTILE), bins, titles)
 
 
 def test_histogram__heights_are_counts():
@@ -53,18 +51,9 @@ def test_histogram__heights_are_counts():
     assert {float(mark["y2"]) for mark in marks} == {float(below["y1"]) + 4}
 
 
-def test_histogram__by_logarithms_shows_a_single_one():
-    bins = [0, 1, 2], [100_000, 1]
-    chart = histogram("h", "t", "d", bins, ("x", "y"), ["1", "2"])
-    first, second = (float(bar["height"]) for bar in drawn(chart, "rect", "bar"))
-    assert first / second == pytest.approx(math.log10(200_000) / math.log10(2), rel=0.02)
-
-
 def test_curves__points_and_mark():
     chart = curves(
-        "c",
-        HOSTILE,
-        "d",
+        Caption("c", HOSTILE, "d"),
         {"one": [(0, 0), (0.5, 0.5), (1, 1)], "two": [(0, 1), (1, 0)]},
         ("x", "y"),
         Mark(0.5, "middle"),
@@ -79,7 +68,9 @@ def test_curves__points_and_mark():
 
 def test_bars__lengths_are_counts():
     chart = bars(
-        *("b", "t", "d"), {"kept": "kept", "removed": "gone"}, [(HOSTILE, (30, 10)), ("b", (0, 0))]
+        Caption("b", "t", "d"),
+        {"kept": "kept", "removed": "gone"},
+        [(HOSTILE, (30, 10)), ("b", (0, 0))],
     )
     kept, gone = drawn(chart, "rect", "bar")[2:]
     assert float(kept["width"]) + float(gone["width"]) == pytest.approx(_WIDTH - 4, abs=0.05)
@@ -89,7 +80,7 @@ def test_bars__lengths_are_counts():
 
 def test_matrix__is_darker_where_it_is_more():
     labels = ["a", HOSTILE], ["x", "y"]
-    chart = matrix("m", "t", "d", labels, [[0, 1], [5, 100]], ("r", "c"))
+    chart = matrix(Caption("m", "t", "d"), labels, [[0, 1], [5, 100]], ("r", "c"))
     cells = drawn(chart, "rect", "cell")
     shades = [float(cell["fill-opacity"]) for cell in cells]
     assert shades == sorted(shades)
@@ -98,47 +89,19 @@ def test_matrix__is_darker_where_it_is_more():
     assert chart.rows == [("a", "0", "1"), (HOSTILE, "5", "100")]
 
 
-@pytest.mark.parametrize(
-    ("labels", "expected"),
-    [
-        (["a-00.docx", "a-01.docx"], ["…00…", "…01…"]),
-        (["essays/a b.txt", "essays/c b.txt"], ["…a…", "…c…"]),
-        (["chapter one", "chapter two"], ["…one", "…two"]),
-        (["one of them", "two of them"], ["one…", "two…"]),
-        (["same name", "same name"], ["…name", "…name"]),
-        (["long name ", "long name b"], ["…name ", "…name b"]),
-        (["another one", "any of all"], ["another one", "any of all"]),
-        (["long name of it", "long"], ["long name of it", "long"]),
-        (["just one label"], ["just one label"]),
-        ([], []),
-    ],
-)
-def test_without_common_words(labels, expected):
-    assert _without_common_words(labels, 8) == expected
-
-
-@given(st.lists(st.text("ab-. ", max_size=12), max_size=5, unique=True), st.integers(2, 12))
-def test_without_common_words__different_labels_stay_different(labels, most):
-    found = _without_common_words(labels, most)
-    assert len(set(found)) == len(labels)
-    for label, shown in zip(labels, found, strict=True):
-        assert shown.strip("…") in label
-
-
-@given(st.floats(0, 1e9), st.floats(0, 1e9), st.booleans())
-def test_ticks__are_round_and_within(one, other, is_log):
+@given(st.floats(0, 1e9), st.floats(0, 1e9))
+def test_ticks__are_round_and_within(one, other):
     low, high = sorted((one, other))
-    scale = _Scale(0.5 if is_log else low, high, 0, 100, is_log)
-    found = scale.ticks(6)
+    found = _Scale(low, high, 0, 100).ticks(6)
     assert len(found) <= 9
     assert found == sorted(set(found))
     slack = 1e-6 * max(high - low, 1)
-    assert all((0.5 if is_log else low) - slack <= value <= high + slack for value in found)
+    assert all(low - slack <= value <= high + slack for value in found)
 
 
-@given(st.floats(0, 1e6), st.floats(1, 1e6), st.booleans())
-def test_scale__keeps_order(value, high, is_log):
-    scale = _Scale(0.5 if is_log else 0, high, 10, 20, is_log)
+@given(st.floats(0, 1e6), st.floats(1, 1e6))
+def test_scale__keeps_order(value, high):
+    scale = _Scale(0, high, 10, 20)
     assert scale(0) == 10
     assert scale(high) == pytest.approx(20)
     assert scale(value) <= scale(value + 1)
@@ -154,7 +117,9 @@ def test_similarity_chart__counts_and_threshold():
     counts = {label: count for label, count in figures(chart).items() if count}
     assert counts == {"0.8 to 0.805": 2, "0.805 to 0.81": 1, "0.99 to 0.995": 1, "0.995 to 1": 1}
     assert "threshold 0.8" in chart.svg
-    assert chart.description.startswith("5 pairs; half of them have a similarity of 0.805 or more")
+    assert chart.caption.description.startswith(
+        "5 pairs; half of them have a similarity of 0.805 or more"
+    )
     assert similarity_chart(np.array([np.nan]), 0.8, "pairs") is None
 
 
@@ -171,21 +136,13 @@ def test_similarity_chart__of_distances(values):
     assert len(chart.rows) <= 42
 
 
-def test_size_chart__bins_double():
-    sizes = np.array([1, 1, 2, 3, 4, 7, 8, 40])
-    expected = {"1": 2, "2 to 3": 2, "4 to 7": 2, "8 to 15": 1, "16 to 31": 0, "32 to 63": 1}
-    assert figures(size_chart("s", "Sizes", sizes, ("documents", "clusters"))) == expected
-    assert figures(size_chart("s", "Sizes", np.array([300]), ("x", "y"))) == {"256 to 511": 1}
-    assert size_chart("s", "Sizes", sizes[:0], ("x", "y")) is None
-
-
 def test_matrix_of_pairs__the_heaviest():
     n = 60
-    sides = np.arange(n), np.zeros(n, np.int64)
-    chart = matrix_of_pairs("m", "t", sides, np.arange(n), str, ("a", "b"))
-    assert [row[0] for row in chart.rows] == [str(k) for k in range(20, 60)]
-    assert "Only the 40" in chart.description
-    assert matrix_of_pairs("m", "t", (sides[0][:1],) * 2, np.ones(1), str, ("a", "b")) is None
+    sides, names = (np.arange(n), np.zeros(n, np.int64)), [str(k) for k in range(n)]
+    chart = matrix_of_pairs(sides, np.arange(n), names, ("a", "b"))
+    assert [row[0] for row in chart.rows] == [str(k) for k in range(36, 60)]
+    assert "Only the 24" in chart.caption.description
+    assert matrix_of_pairs((sides[0][:1],) * 2, np.ones(1), names, ("a", "b")) is None
 
 
 @each_of(

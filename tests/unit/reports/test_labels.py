@@ -7,23 +7,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.outputs.tables import TableRows
 from neardup.reports.judgements import Labels
 from neardup.reports.labels import evaluate_pairs
+from neardup.reports.pairs import read_pairs
 from tests.oracles.evaluation import figures
 
 values = st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 2 / 3, 0.7, 0.75, 1.0])
 rankings = st.lists(st.tuples(values, st.booleans()), max_size=12)
 
 
+def evaluate(a, b, similarities, right, *, is_two_sided=True):
+    """Evaluate pairs of ids by the right pairs of ids."""
+    table = pa.table({"id_a": a, "id_b": b, "similarity": pa.array(similarities, pa.float64())})
+    pairs = read_pairs(TableRows.of_table(table), None, is_two_sided)
+    labels = Labels(*(pa.array(side, pa.large_string()) for side in right), None)
+    return evaluate_pairs(pairs, labels)
+
+
 def evaluated(found, n_more):
     """Evaluate pairs with labels of the right pairs, and of more that the table does not have."""
-    names = [f"x{k}" for k in range(len(found))]
+    names = pa.array([f"x{k}" for k in range(len(found))], pa.large_string())
     right = [f"x{k}" for k, (_, is_right) in enumerate(found) if is_right]
     right += [f"y{k}" for k in range(n_more)]
-    ids = pa.array(names, pa.large_string()), pa.array(names, pa.large_string())
-    labelled = Labels(*(pa.array(right, pa.large_string()) for _ in "ab"), None)
-    numbers = pa.array([value for value, _ in found], pa.float64()).to_numpy()
-    return evaluate_pairs(ids, numbers, labelled, is_two_sided=True)
+    return evaluate(names, names, [value for value, _ in found], (right, right))
 
 
 @given(found=rankings, n_more=st.integers(0, 4))
@@ -49,11 +56,9 @@ def test_evaluate_pairs__as_oracle(found, n_more):
 
 
 def test_evaluate_pairs__both_directions_count_once():
-    ids = tuple(pa.array(side, pa.large_string()) for side in (["a", "b", "a"], ["b", "a", "c"]))
-    labels = Labels(*(pa.array(side, pa.large_string()) for side in (["b"], ["a"])), None)
-    numbers = pa.array([0.5, 0.9, 0.7]).to_numpy()
-    result = evaluate_pairs(ids, numbers, labels, is_two_sided=False)
+    pairs = ["a", "b", "a"], ["b", "a", "c"], [0.5, 0.9, 0.7]
+    result = evaluate(*pairs, (["b"], ["a"]), is_two_sided=False)
     assert result.pairs.tolist() == [1, 2]
     assert result.is_right.tolist() == [True, False]
-    result = evaluate_pairs(ids, numbers, labels, is_two_sided=True)
+    result = evaluate(*pairs, (["b"], ["a"]))
     assert result.is_right.tolist() == [True, False, False]

@@ -31,7 +31,8 @@ def test_partners__as_counted_one_by_one(pairs, block_rows):
     for is_two_sided in (True, False):
         read = read_pairs(rows_of(table, block_rows), None, is_two_sided)
         for side in range(1 + is_two_sided):
-            found, counts = read.partners(side)
+            members, counts = read.partners(side)
+            found = read.ids.take(pa.array(members))
             own, other = ids[side], ids[1 - side]
             if not is_two_sided:
                 own, other = own + other, other + own
@@ -127,9 +128,9 @@ def test_clusters__agree_with_the_table(clusters):
 COLUMNS = ["query_id", "query_start", "query_end", "doc_id", "doc_start", "doc_end", "similarity"]
 
 
-def passages(*rows, is_one=None):
+def passages(*rows, has_other=False):
     table = pa.table(dict(zip(COLUMNS, zip(*rows, strict=True), strict=True)))
-    return read_passages(rows_of(table), None, is_one)
+    return read_passages(rows_of(table), None, has_other=has_other)
 
 
 def test_read_passages__an_id_of_both_sides():
@@ -139,12 +140,12 @@ def test_read_passages__an_id_of_both_sides():
         ("y", 0, 9, "x", 5, 14, 1.0),
         ("x", 0, 5, "z", 0, 5, 1.0),
     ]
-    for is_one in (None, True):
-        found = passages(*rows, is_one=is_one)
-        assert found.is_one
-        assert found.ids.to_pylist() == ["x", "y", "z"]
-        assert found.docs.tolist() == [0, 0, 2]
-    found = passages(*rows, is_one=False)
+    found = passages(*rows)
+    assert found.is_one
+    assert found.ids.to_pylist() == ["x", "y", "z"]
+    assert found.docs.tolist() == [0, 0, 2]
+    found = passages(*rows, has_other=True)
+    assert not found.is_one
     assert found.ids.to_pylist() == ["x", "y", "x", "z"]
     assert found.docs.tolist() == [2, 2, 3]
 
@@ -158,30 +159,15 @@ def test_passage_pairs__overlapping_passages_count_once():
     pairs = found.pairs
     names = found.ids.to_pylist()
     listed = [
-        (names[q], names[d], of_query, of_doc, n, best)
-        for q, d, of_query, of_doc, n, best in zip(
-            *(pairs.queries, pairs.docs, pairs.of_query, pairs.of_doc),
-            *(pairs.n_passages, pairs.best),
+        (names[q], names[d], shared, n, best)
+        for q, d, shared, n, best in zip(
+            *(pairs.queries, pairs.docs, pairs.shared, pairs.n_passages, pairs.best),
             strict=True,
         )
     ]
-    assert listed == [("a", "c", 50, 40, 1, 0.7), ("a", "b", 20, 20, 2, 0.9)]
-
-
-def test_read_passages__a_search_by_the_places_of_each_query():
-    found = [
-        ("q", 0, 90, "x", 0, 9, 1.0),
-        ("q", 0, 90, "y", 0, 9, 1.0),
-        ("p", 4, 3000, "x", 0, 9, 1.0),
-    ]
-    assert passages(*found).is_search
-    # Another beginning, another end, a query that is a document, a late beginning, long texts.
-    for more in (("q", 1, 90, "z"), ("q", 0, 91, "z"), ("x", 0, 90, "z"), ("r", 41, 90, "z")):
-        assert not passages(*found, (*more, 0, 9, 1.0)).is_search
-    long = [(f"r{n}", 0, 9000, "z", 0, 9, 1.0) for n in range(4)]
-    assert not passages(*found, *long).is_search
+    assert listed == [("a", "c", 50, 1, 0.7), ("a", "b", 20, 2, 0.9)]
 
 
 def test_read_passages__of_another_table():
     with pytest.raises(InvalidInputError, match="no column 'query_start'"):
-        read_passages(rows_of(pa.table({"query_id": ["a"]})), None, None)
+        read_passages(rows_of(pa.table({"query_id": ["a"]})), None, has_other=False)

@@ -9,14 +9,9 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.files import parquet
-from neardup.files.memory import MemorySource
-from neardup.files.rows import ColumnNames
 from neardup.runs.runner import Runner
 from neardup.runs.work import IN_MEMORY
 from neardup.stages.tables import (
-    ReadCollection,
-    check_found,
-    find_documents,
     open_labels,
     open_table,
 )
@@ -76,16 +71,3 @@ def test_open_table__names_rows_of_later_blocks(tmp_path, monkeypatch):
     rows, _ = open_table(tmp_path / "pairs.parquet", Runner(1), IN_MEMORY)
     with pytest.raises(InvalidInputError, match="row 4 has no 'id_b'"):
         list(rows.batches())
-
-
-def test_find_documents__of_equal_ids_the_first():
-    rows = [{"id": name, "text": text} for name, text in zip("abab", "1234", strict=True)]
-    source = MemorySource(pa.Table.from_pylist(rows), block_rows=3)
-    collection = ReadCollection([source], ColumnNames(id="id"))
-    ids = pa.array(["b", "nobody", "a"], pa.large_string())
-    found = find_documents(collection, ids, Runner(1), [0, 2])
-    assert found.texts == {0: "2", 2: "1"}
-    assert found.files.tolist() == [0, -1, 0]
-    assert found.places[[0, 2]].tolist() == [1, 0]
-    with pytest.raises(InvalidInputError, match="INPUT does not have, such as 'nobody'"):
-        check_found(found, ids, "INPUT")

@@ -393,16 +393,6 @@ class CutResult(Selection):
             f"{counts['documents_cut']:,}, {counts['characters_removed']:,} characters"
         )
 
-    def _chart(self) -> str:
-        import pyarrow.compute as pc
-
-        from neardup.reports.charts import size_chart
-        from neardup.results import chart_in_notebook
-
-        lengths = pc.subtract(self.removed["end"], self.removed["start"]).to_numpy()
-        titles = ("characters", "spans")
-        return chart_in_notebook(size_chart("lengths", "Lengths of spans", lengths, titles))
-
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
         import pyarrow as pa
 

@@ -43,7 +43,7 @@ def test_report_of_passages__says_the_rule(files):
     ("change", "message"),
     [
         ({"query_id": "missing"}, "INPUT does not have, such as 'missing'"),
-        ({"doc_end": 5000}, "characters 0 to 5,000 of document"),
+        ({"doc_end": 5000}, "characters 0 to 5,000 of document '2.txt', which do not"),
         ({"query_start": -1}, "characters -1 to"),
     ],
 )
@@ -66,10 +66,10 @@ def found(tmp_path_factory, files):
 
 def test_report_of_passages__of_a_search(files, found):
     report = found.report(ITEMS, against=files)
-    assert report.headline == "1 of 2 items found"
-    assert "One says: " in report.html
-    # Without the summary the table looks like that of a search.
-    passages = found.passages
-    assert neardup.report(passages, ITEMS, against=files).headline == "1 of 2 items found"
-    assert neardup.report(passages, ITEMS).headline == "1 of 2 items found"
-    assert neardup.report(passages).headline == "1 of 1 item found"
+    assert report.headline == "1 of 2 queries found"
+    assert "best of times" in report.html
+    assert "of the second" in report.html
+    # With the queries alone their texts are shown.
+    alone = neardup.report(found.passages, ITEMS)
+    assert "best of times" in alone.html
+    assert alone.headline.endswith("pairs of documents")
