@@ -99,14 +99,20 @@ class PairTable:
 
     def partners(self, side: int) -> tuple[Int64s, Int64s]:
         """Return the documents of a side, or of one collection, and their numbers of partners."""
-        own, other = self.numbers[side].astype(np.int64), self.numbers[1 - side]
+        own, other = self.numbers[side], self.numbers[1 - side]
         if not self.is_two_sided:
             own, other = np.minimum(own, other), np.maximum(own, other)
         # Each pair counts once, whatever its direction.
-        own, other = np.divmod(np.unique(own * len(self.ids) + other), len(self.ids))
+        n = len(self.ids)
+        keys = own.astype(np.int64)
+        keys *= n
+        keys += other
+        keys.sort()
+        keys = keys[np.diff(keys, prepend=-1) != 0]
+        counts = np.bincount(keys // n, minlength=n)
         if not self.is_two_sided:
-            own = np.concatenate([own, other[other != own]])
-        counts = np.bincount(own)
+            # A document that is paired with itself is one partner.
+            counts += np.bincount(keys[keys % (n + 1) != 0] % n, minlength=n)
         documents = np.flatnonzero(counts)
         return documents, counts[documents]
 
@@ -144,32 +150,30 @@ def read_pairs(
     wanted = ["similarity", *names, *([] if score is None else [score])]
     # Ids are numbers as soon as they are read, for they take most of the memory.
     parts: tuple[list[pa.Array], ...] = ([], [])
-    values, scores = [np.empty(0)], [np.empty(0, np.int64)]
+    values, scores = np.empty(len(rows)), np.zeros(0 if score is None else len(rows), np.int64)
+    start = 0
     for batch in rows.batches(*wanted):
-        values.append(batch["similarity"].cast(pa.float64()).fill_null(np.nan).to_numpy())
+        here = slice(start, start + len(batch))
+        values[here] = batch["similarity"].cast(pa.float64()).fill_null(np.nan).to_numpy()
         if score is not None:
-            scores.append(pc.fill_null(batch[score].cast(pa.int64()), 0).to_numpy())
+            scores[here] = pc.fill_null(batch[score].cast(pa.int64()), 0).to_numpy()
         for part, name in zip(parts, names, strict=True):
             part.append(as_text(batch[name]).combine_chunks().dictionary_encode())
+        start = here.stop
     empty = pa.array([], pa.large_string()).dictionary_encode()
-    both = pa.chunked_array([*parts[0], *parts[1], empty]).unify_dictionaries()
-    ids = both.chunk(0).dictionary
-    a, b = np.split(both.combine_chunks().indices.to_numpy(), 2)
-    similarities = np.concatenate(values)
-    places = np.flatnonzero(~np.isnan(similarities))
+    both = pa.chunked_array([*parts[0], *parts[1], empty])
+    both = both.unify_dictionaries()
+    del parts
+    pa.default_memory_pool().release_unused()
+    a, b = np.split(np.concatenate([each.indices.to_numpy() for each in both.chunks]), 2)
+    places = np.flatnonzero(~np.isnan(values))
+    if len(places) < len(values):
+        a, b, values, scores = a[places], b[places], values[places], scores[places[: len(scores)]]
     if is_two_sided is None:
         is_two_sided = names[0] == "query_id" or len(summary.get("documents", ())) == 2
-        is_two_sided = is_two_sided or bool((a == b)[places].any())
-    return PairTable(
-        rows,
-        places,
-        ids,
-        (a[places], b[places]),
-        similarities[places],
-        None if score is None else np.concatenate(scores)[places],
-        is_two_sided,
-        summary,
-    )
+        is_two_sided = is_two_sided or bool((a == b).any())
+    ids, scored = both.chunk(0).dictionary, None if score is None else scores
+    return PairTable(rows, places, ids, (a, b), values, scored, is_two_sided, summary)
 
 
 def choose_pairs(pairs: PairTable, labelled: Labelled | None) -> dict[str, dict[int, str]]:
