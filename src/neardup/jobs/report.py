@@ -30,9 +30,8 @@ from neardup.reading.texts import FoundText
 from neardup.reports.cut import CutTable, Key, cut_report
 from neardup.reports.dedup import RemovedTable, cluster_sizes, dedup_report
 from neardup.reports.examples import Document
-from neardup.reports.labels import evaluate_pairs
 from neardup.reports.page import Report
-from neardup.reports.pairs import PairTable, choose_pairs, pairs_report, read_pairs
+from neardup.reports.pairs import PairTable, choose_pairs, evaluate_pairs, pairs_report, read_pairs
 from neardup.reports.passages import PassageTable, passage_report, read_passages
 from neardup.results import PassageResult, Result
 from neardup.runs.runner import Runner

@@ -18,9 +18,8 @@ from neardup.options.groups import ReadOptions, RunOptions
 from neardup.options.option import merge, no_effect
 from neardup.reading.sign import columns_there, where_to_have
 from neardup.reports.judgements import LABEL
-from neardup.reports.labels import evaluate_pairs
 from neardup.reports.page import Report
-from neardup.reports.pairs import PairTable, read_pairs
+from neardup.reports.pairs import PairTable, evaluate_pairs, read_pairs
 from neardup.reports.review import (
     Fields,
     choose_to_judge,

@@ -6,21 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor
-from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
-from neardup.errors import InvalidInputError
 from neardup.reports.charts import Caption, Mark, curves
-from neardup.reports.judgements import Labels
 from neardup.reports.page import Cell, Fact, Section, Table
 from neardup.reports.text import percent
 from neardup.runs.progress import counted, plural
 from neardup.tables import Bools, Floats, Int64s
-
-if TYPE_CHECKING:
-    from neardup.reports.pairs import PairTable
 
 MOST_ERRORS = 5
 """Examples of each kind of error."""
@@ -195,66 +188,3 @@ class Labelled:
         head = (axis, "pairs", "right", "wrong", "missed", *scores)
         table = Table("Figures by threshold, the best first", head, rows)
         return Section("labels", "Labels", lead, [chart], [table])
-
-
-def evaluate_pairs(pairs: PairTable, labels: Labels) -> Labelled:
-    """Evaluate pairs by labels; in one collection a and b may be exchanged.
-
-    A pair that the table has in both directions counts once, with the higher of its values.
-    """
-    every = pa.concat_arrays([pairs.ids, labels.ids_a, labels.ids_b]).dictionary_encode()
-    numbers = every.indices.to_numpy().astype(np.int64)
-    of_both = np.split(numbers[len(pairs.ids) :], 2)
-    in_pairs = pairs.numbers
-    if not pairs.is_two_sided:
-        in_pairs = (np.concatenate(in_pairs),) * 2
-    strange = [~np.isin(*sides) for sides in zip(of_both, in_pairs, strict=True)]
-    strangers = [
-        ids[int(np.argmax(is_strange))].as_py()
-        for ids, is_strange in zip((labels.ids_a, labels.ids_b), strange, strict=True)
-        if is_strange.any()
-    ]
-    stranger = next(iter(strangers), "")
-    if len(labels.ids_a) and len(pairs) and np.all(strange):
-        message = (
-            f"labels and pairs have no document in common: labels name {stranger!r}, "
-            f"pairs {pairs.ids_of(0, [0])[0].as_py()!r}; find pairs with the ids of the labels "
-            "(--id-column)"
-        )
-        raise InvalidInputError(message)
-
-    def joined(a: Int64s, b: Int64s) -> Int64s:
-        if not pairs.is_two_sided:
-            a, b = np.minimum(a, b), np.maximum(a, b)
-        return a * len(every.dictionary) + b
-
-    of_labels = joined(of_both[0], of_both[1])
-    of_pairs = joined(*(each.astype(np.int64) for each in pairs.numbers))
-    known, firsts, which = np.unique(of_labels, return_index=True, return_inverse=True)
-    if labels.is_right is not None:
-        differing = np.flatnonzero(labels.is_right != labels.is_right[firsts][which])
-        if len(differing):
-            a, b = (side[int(differing[0])].as_py() for side in (labels.ids_a, labels.ids_b))
-            message = f"labels have the pair {a!r}, {b!r} as yes and, the other way round, as no"
-            raise InvalidInputError(message)
-    right = known if labels.is_right is None else known[labels.is_right[firsts]]
-    order = np.argsort(-pairs.values, kind="stable")
-    # The first of several rows of one pair has the highest value.
-    judged = order[np.sort(np.unique(of_pairs[order], return_index=True)[1])]
-    if labels.is_right is not None:
-        judged = judged[np.isin(of_pairs[judged], known)]
-    is_missing = np.isin(of_labels, right) & ~np.isin(of_labels, of_pairs)
-    missing = np.intersect1d(np.flatnonzero(is_missing), firsts)
-    absent = (ids.take(pa.array(missing[:MOST_ERRORS])) for ids in (labels.ids_a, labels.ids_b))
-    return Labelled(
-        judged,
-        pairs.values[judged],
-        np.isin(of_pairs[judged], right),
-        len(right),
-        list(zip(*(ids.to_pylist() for ids in absent), strict=True)),
-        len(missing),
-        labels.is_right is not None,
-        stranger,
-        int(np.any(strange, axis=0).sum()),
-        pairs.is_by_distance,
-    )

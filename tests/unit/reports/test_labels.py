@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from neardup.outputs.tables import TableRows
 from neardup.reports.judgements import Labels
-from neardup.reports.labels import evaluate_pairs
-from neardup.reports.pairs import read_pairs
+from neardup.reports.pairs import evaluate_pairs, read_pairs
 from tests.oracles.evaluation import figures
 
 values = st.sampled_from([0.1, 0.25, 1 / 3, 0.5, 2 / 3, 0.7, 0.75, 1.0])
