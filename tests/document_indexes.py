@@ -60,8 +60,8 @@ def small_pieces(
 
     defaults = new_segment.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
     with (
-        patch("neardup.documents.additions.FANOUT", fanout),
-        patch("neardup.documents.additions.MOST_PENDING", most_pending),
+        patch("neardup.documents.index.FANOUT", fanout),
+        patch("neardup.documents.index.MOST_PENDING", most_pending),
         patch("neardup.documents.records.BLOCK_BYTES", block_bytes),
         patch.dict(defaults, run_entries=run_entries),
     ):

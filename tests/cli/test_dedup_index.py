@@ -169,7 +169,7 @@ def test_stopped__goes_on_while_the_index_is_the_same(run, here, index):
     assert "index changed since" in found.err
 
 
-@pytest.mark.parametrize("fails_at", ["neardup.documents.additions.store_next", "write"])
+@pytest.mark.parametrize("fails_at", ["neardup.index.store.Database.commit", "write"])
 def test_add__what_fails_leaves_the_index_as_it_was(run, here, index, monkeypatch, fails_at):
     assert run("dedup", "a.jsonl", "--against", "idx", "--add", "-o", "out").code == 0
     before = rows_of("idx")

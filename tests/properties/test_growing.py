@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
-from neardup.documents.additions import compact_index, remove_documents
 from neardup.documents.index import DocumentHandle
 from neardup.documents.scheme import DocumentScheme
 from neardup.engine.threads import ThreadEngine
@@ -192,11 +191,11 @@ def test_batches__after_removals_and_compaction_as_the_oracle(drawn, measure, th
             handle = DocumentHandle(folder)
             if oracle.stays and data.draw(st.booleans()):
                 taken = data.draw(st.sets(st.sampled_from(sorted(oracle.stays)), min_size=1))
-                removal = remove_documents(handle, taken, RUNNER)
+                removal = handle.remove(taken, RUNNER)
                 orphans = {tuple(row.values()) for row in removal.orphans.to_pylist()}
                 assert {each[:2] for each in orphans} == {each[:2] for each in oracle.remove(taken)}
             if data.draw(st.booleans()):
-                compact_index(handle, RUNNER)
+                handle.compact(RUNNER)
 
 
 @pytest.mark.slow

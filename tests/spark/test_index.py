@@ -171,10 +171,10 @@ def test_add__nothing_if_it_fails(in_process, data, tmp_path, row):
 
 
 def test_index_that_is_not_seen(in_process, data, tmp_path, monkeypatch):
-    from neardup.documents import lookup
+    from neardup.index import handle
 
     index = make_index(tmp_path / "idx")
-    monkeypatch.setattr(lookup.Path, "absolute", lambda path: path / "elsewhere")
+    monkeypatch.setattr(handle.Path, "absolute", lambda path: path / "elsewhere")
     with pytest.raises(NeardupError, match="executors do not see the index"):
         on_session.deduplicate(in_process, str(data / "own"), against=index)
 

@@ -29,7 +29,7 @@ from neardup.options.passages import HitsOptions, PlaceOptions, SearchOptions
 from neardup.runs.progress import counted
 
 if TYPE_CHECKING:
-    from neardup.documents.index import OpenDocuments
+    from neardup.documents.view import OpenDocuments
     from neardup.engine.engine import Engine
     from neardup.files.rows import Source
     from neardup.passages.index import OpenPassages
@@ -156,21 +156,20 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
 def _search_documents(
     folder: Path, index: OpenDocuments, queries: Sequence[Source], options: Any, engine: Engine
 ) -> tuple[DocumentSearchResult, list[str]]:
-    from neardup.documents.lookup import SharedIndex
+    from neardup.index.handle import SeenFolder, SharedIndex
     from neardup.jobs.search import search_documents
 
-    result = search_documents(engine, SharedIndex(folder, index), queries, options)
+    result = search_documents(engine, SharedIndex(index, SeenFolder(folder)), queries, options)
     return result, _report_documents(result.summary, index.n_documents)
 
 
 def _search_passages(
     folder: Path, index: OpenPassages, queries: Sequence[Source], options: Any, engine: Engine
 ) -> tuple[PassageResult, list[str]]:
-    from neardup.index.handle import SeenFolder
+    from neardup.index.handle import SeenFolder, SharedIndex
     from neardup.jobs.search import search_passages
-    from neardup.passages.index import SharedPassages
 
-    shared = SharedPassages(index, SeenFolder(folder))
+    shared = SharedIndex(index, SeenFolder(folder))
     result = search_passages(engine, shared, queries, options)
     return result, _report(result.summary, index.scheme.min_tokens, index.n_documents)
 

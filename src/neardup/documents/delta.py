@@ -30,14 +30,12 @@ from neardup.documents.records import (
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.segment import DocumentSegment
 from neardup.documents.values import (
-    Cells,
     Id,
     IdRange,
     as_cells,
     as_texts,
     ids_of_values,
     join_cells,
-    runs_of_cells,
 )
 from neardup.index.segments import pack_table
 from neardup.matching.buckets import join_filters
@@ -61,7 +59,8 @@ class Delta:
         self._rows: dict[str, int] = {}
         self._ids: list[Id] = []
         self._texts: list[str | None] = []
-        self._cells: list[Cells] = []
+        # The user's columns of each document, as a table of one row.
+        self._cells: list[pa.Table] = []
         # The signatures of each document: a part, and the place there.
         self._signed: list[tuple[Queries, int]] = []
         # Sets of documents that have no text; those of texts are made when they are asked for.
@@ -97,7 +96,7 @@ class Delta:
         self,
         identifier: Id,
         text: str | None,
-        cells: Cells,
+        cells: pa.Table,
         signed: tuple[Queries, int],
         sets: ShingleSets | WeightedSets | None,
     ) -> None:
@@ -115,7 +114,7 @@ class Delta:
             self._rows_of_digests[queries.digests[place].tobytes()].append(row)
             for band, key in enumerate((queries.keys[place] >> _32).tolist()):
                 self._rows_of_keys[band, key].append(row)
-        self.n_bytes += len(text or "") + sum(cell.nbytes for cell in cells)
+        self.n_bytes += len(text or "") + cells.nbytes
         self.n_tokens += int(queries.n_tokens[place])
         self.n_documents += 1
 
@@ -130,9 +129,8 @@ class Delta:
     def pack(self) -> list[bytes]:
         """Return all documents as rows of the database."""
         packed = []
-        for start, records in self._runs(np.arange(self.n_documents)):
-            rows = np.arange(start, start + len(records))
-            ids = self._ids[start : start + len(records)]
+        for rows, records in self.runs(np.arange(self.n_documents)):
+            ids = [self._ids[row] for row in rows.tolist()]
             packed.append(pack_table(with_signatures(records, ids, self.signed(rows))))
         return packed + [pack_table(gone) for gone in self.gone_tables()]
 
@@ -148,11 +146,13 @@ class Delta:
             return
         queries = signatures_in(table)
         given = (table[name].to_pylist() for name in ("id", "is_number", "text"))
-        user = user_columns_of(table, self.scheme.columns).values()
-        columns = [column.chunk(0) for column in user]
+        user = user_columns_of(table, self.scheme.columns)
         for row, (name, is_number, text) in enumerate(zip(*given, strict=True)):
-            cells = tuple(
-                column.slice(row, 1) if column[row].is_valid else pa.nulls(1) for column in columns
+            cells = pa.table(
+                {
+                    column: values.slice(row, 1) if values[row].is_valid else pa.nulls(1)
+                    for column, values in user.items()
+                }
             )
             sets = set_of(block, row, self.scheme) if text is None else None
             self._append(int(name) if is_number else name, text, cells, (queries, row), sets)
@@ -232,20 +232,17 @@ class Delta:
 
     def records(self, rows: Int64s) -> Iterator[pa.Table]:
         """Yield the records of some rows, which ascend."""
-        return (records for _, records in self._runs(rows))
+        return (records for _, records in self.runs(rows))
 
-    def _runs(self, rows: Int64s) -> Iterator[tuple[int, pa.Table]]:
-        """Yield records whose columns have one type each, and how many rows come before."""
-        names = self.scheme.columns
-        for start, stop in runs_of_cells([self._cells[row] for row in rows.tolist()]):
+    def runs(self, rows: Int64s) -> Iterator[tuple[Int64s, pa.Table]]:
+        """Yield parts of some rows with their records, whose columns have one type each."""
+        for start, stop, columns in join_cells([self._cells[row] for row in rows.tolist()]):
             own = rows[start:stop]
             queries = self.signed(own)
             if any(row in self._sets for row in own.tolist()):
                 queries = replace(queries, sets=self.sets_of(own))
-            cells = [self._cells[row] for row in own.tolist()]
-            columns = join_cells(cells, names) if names else None
             texts = as_texts([self._texts[row] for row in own.tolist()])
-            yield start, make_records(texts, queries, columns)
+            yield own, make_records(texts, queries, columns)
 
     def signed(self, rows: Int64s) -> Queries:
         """Return the signatures of some rows."""

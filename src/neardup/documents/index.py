@@ -1,195 +1,515 @@
-"""An index of documents as its readers see it, and its handle."""
+"""An index of documents: add, remove and deny documents, and merge segments."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from neardup.documents.delta import Delta, Searchable
-from neardup.documents.records import join_tables, user_columns_of
+from neardup.documents.delta import Delta
+from neardup.documents.lookup import find_denied
+from neardup.documents.queries import Queries, queries_of_texts, sets_of_texts
+from neardup.documents.records import (
+    DocumentBatch,
+    digests_in,
+    make_batch,
+    make_records,
+    with_signatures,
+)
 from neardup.documents.scheme import KIND, DocumentScheme, restore_document_scheme
-from neardup.documents.segment import UNREAD, DocumentSegment
-from neardup.errors import IndexFormatError
-from neardup.files.ids import hash_id, join_ids
-from neardup.index.handle import IndexHandle, OpenFiles, open_frequencies
-from neardup.index.index import OpenIndex
-from neardup.index.segments import Segment
-from neardup.index.store import Contents
-from neardup.runs.arrays import CheckedPages
+from neardup.documents.segment import DocumentSegment, DocumentSegmentWriter, new_segment
+from neardup.documents.values import check_kept, reason_of
+from neardup.documents.view import OpenDocuments, RowsInMemory, combine
+from neardup.errors import (
+    InvalidInputError,
+    NeardupError,
+)
+from neardup.files.ids import choose_id_column, join_ids
+from neardup.files.passes import ReadingPass
+from neardup.files.problems import listed_names
+from neardup.files.rows import ColumnNames, RowBlock, Source
+from neardup.index.handle import IndexHandle, store_frequencies
+from neardup.index.index import (
+    Addition,
+    CompactionResult,
+    RemovalResult,
+    RowPlaces,
+    check_all_found,
+    wanted_ids,
+)
+from neardup.index.segments import Segment, pack_table
+from neardup.index.store import Contents, Manifest
+from neardup.passages.documents import PassageReading
+from neardup.reading.sign import count_tokens, counted_shingles
+from neardup.runs.progress import counted, job_logger
 from neardup.runs.runner import Runner
-from neardup.tables import Int64s, Uint32s, Uint64s
+from neardup.tables import Bools, Filters, Int64s, Uint64s
+from neardup.text.weighting import DocumentFrequencies
 
-_NOTHING: Uint32s = np.empty(0, np.uint32)
+_log = job_logger(__name__)
+
+# Reading documents of sources.
+
+
+class DeniedDocument(NamedTuple):
+    """A document that was left out, and the denied one that it is or, by estimate, is similar to.
+
+    ``exact``: it has the same tokens; else ``similarity`` is an estimate.
+    """
+
+    id: str | int
+    denied_id: str
+    similarity: float
+    exact: bool
+    file: str
+    row: int
 
 
 @dataclass(frozen=True)
-class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
-    """An index of documents; the last segments may be documents in memory.
+class ReadDocuments:
+    """Documents of a block, in the order of their row ``numbers``, and rows that were left out."""
 
-    These are pending ones, and those that are not written yet. ``denied`` is what is known of
-    documents that must not come back, which are not found; where a text goes for one, its number is
-    behind those of all documents.
+    source: str
+    numbers: Int64s
+    batch: DocumentBatch
+    skipped: list[tuple[str, int, str]] = field(default_factory=list)
+    denied: list[DeniedDocument] = field(default_factory=list)
+
+    @property
+    def places(self) -> RowPlaces:
+        """The rows of the documents."""
+        return RowPlaces(((self.source, len(self.numbers)),), self.numbers)
+
+
+def read_block(
+    source: Source,
+    block: RowBlock,
+    columns: ColumnNames,
+    scheme: DocumentScheme,
+    *,
+    skip_bad: bool = False,
+    select: Bools | None = None,
+    queries: Queries | None = None,
+    index: OpenDocuments | None = None,
+) -> ReadDocuments:
+    """Read the documents of a block, or of selected rows.
+
+    ``queries`` are their signatures, if known. Documents that are denied in an ``index`` are left
+    out.
+    """
+    parsed = block.parse(columns, select=select, skip_bad=skip_bad)
+    numbers = block.numbers if select is None else block.numbers[select]
+    more = _user_columns(source, block, scheme.columns, select)
+    texts, ids = parsed.text, parsed.id
+    if texts.null_count:
+        is_good = texts.is_valid()
+        texts, numbers = texts.filter(is_good), numbers[is_good.to_numpy(zero_copy_only=False)]
+        ids = None if ids is None else ids.filter(is_good)
+        more = None if more is None else more.filter(is_good)
+    ids = join_ids([source.default_ids(numbers) if ids is None else ids])
+    texts = texts.cast(pa.large_string())
+    denied: list[DeniedDocument] = []
+    if queries is None or not scheme.with_text:
+        own = scheme.shingles.tokenizer.texts_in_index(texts, ids, block.language)
+        if queries is not None:
+            queries = replace(queries, sets=sets_of_texts(own, scheme))
+        else:
+            queries = queries_of_texts(own, scheme, with_sets=not scheme.with_text)
+        if index is not None and index.denied is not None:
+            found = find_denied(index, queries, scheme.measure, queries.is_filled)
+            if len(found.texts):
+                left_out = zip(
+                    ids.take(pa.array(found.texts)).to_pylist(),
+                    index.denied.ids_of(found.rows).to_pylist(),
+                    found.similarities.tolist(),
+                    found.are_exact.tolist(),
+                    [source.name] * len(found.texts),
+                    numbers[found.texts].tolist(),
+                    strict=True,
+                )
+                denied = [DeniedDocument(*each) for each in left_out]
+                rest = np.delete(np.arange(len(numbers)), found.texts)
+                places = pa.array(rest)
+                ids, texts, numbers = ids.take(places), texts.take(places), numbers[rest]
+                queries, more = queries.take(rest), None if more is None else more.take(places)
+    kept_texts = texts if scheme.with_text else pa.nulls(len(ids), pa.large_string())
+    batch = make_batch(ids, make_records(kept_texts, queries, more), queries)
+    skipped = [(source.name, row, reason) for row, reason in parsed.skipped]
+    return ReadDocuments(source.name, numbers, batch, skipped, denied)
+
+
+def _user_columns(
+    source: Source, block: RowBlock, names: Sequence[str], select: Bools | None
+) -> pa.Table | None:
+    """Return the user's columns that an index keeps, None if it keeps none."""
+    if not names:
+        return None
+    table = block.some_columns(names, select)
+    for name in names:
+        if name not in table.column_names:
+            found = listed_names(name, source.listed_names())
+            message = f"there is no column {name!r}, which the index keeps; there are {found}"
+            raise InvalidInputError(message, path=source.name)
+        try:
+            check_kept(table.select([name]))
+        except pa.ArrowException as error:
+            message = f"column {name!r} cannot be kept in an index: {reason_of(error)}"
+            raise InvalidInputError(message, path=source.name) from None
+    return table
+
+
+# Adding documents.
+
+# The most documents that wait in the database, and bytes of these: who opens an index unpacks them.
+MOST_PENDING = 256
+_MOST_BYTES_PENDING = 1 << 22
+
+# Documents in memory that are written together, and documents that are denied together.
+_WRITTEN_AT_ONCE, _SIGNED_AT_ONCE = 4096, 512
+
+
+@dataclass(frozen=True)
+class Adding:
+    """The next state of a locked index.
+
+    ``index`` is the state before, with the scheme of new documents. The ``writer`` takes documents
+    whose ids are new.
     """
 
-    denied: Delta | None = None
-    contents: Contents | None = None
-
-    texts_in: ClassVar = "blocks.npy"
-
-    @property
-    def columns(self) -> Sequence[str]:
-        """The user's columns that are kept."""
-        return self.scheme.columns
-
-    @property
-    def first_denied(self) -> int:
-        """The number of the first denied document, which is behind those of all others."""
-        return int(self.first_documents[-1])
-
-    def check_all(self, runner: Runner) -> None:
-        """Check every byte that was not looked at when the index was opened, or since."""
-        pages = [
-            pages
-            for segment in self.segments
-            if isinstance(segment, DocumentSegment)
-            for pages in segment.all_pages()
-        ]
-        for _ in runner.map(CheckedPages.check_all, pages):
-            pass
-
-    def with_pending(self, pending: Searchable, removed: Uint32s = _NOTHING) -> OpenDocuments:
-        """Return the index with documents in memory behind the others."""
-        return replace(self, segments=(*self.segments, pending), removed=(*self.removed, removed))
-
-    def has_id(self, identifier: str) -> bool:
-        """Return whether there is a document of an id."""
-        digest = hash_id(identifier)
-        if not any(segment.may_have_id(identifier, digest) for segment in self.segments):
-            return False
-        return bool(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0] >= 0)
-
-    def place_of(self, document: int) -> tuple[int, int]:
-        """Return the segment of a document, and its row there."""
-        segment = int(np.searchsorted(self.first_documents, document, side="right")) - 1
-        return segment, document - int(self.first_documents[segment])
-
-    def list_ids(self, documents: Int64s) -> list[str | int]:
-        """Return the ids of a few documents; for two it takes a tenth of what ``ids_of`` takes."""
-        as_id = str if pa.types.is_large_string(self.id_type) else int
-        places = map(self.place_of, documents.tolist())
-        return [as_id(self.segments[segment].id_of(row)) for segment, row in places]
-
-    def ids_gone_for(self, documents: Int64s) -> pa.Array:
-        """Return the ids of some documents, which ascend, of the index or denied."""
-        n_own = int(np.searchsorted(documents, self.first_denied))
-        ids = self.ids_of(documents[:n_own])
-        if n_own == len(documents):
-            return ids
-        assert self.denied is not None
-        others = self.denied.ids_of(documents[n_own:] - self.first_denied).cast(self.denied.id_type)
-        return join_ids([ids, others] if n_own else [others])
-
-    def digests_of(self, documents: Int64s) -> Uint64s:
-        """Return the digests of some documents, which ascend, of shape (n, 2)."""
-        parts = [np.empty((0, 2), np.uint64)]
-        parts += (segment.digests_of(rows) for segment, rows in self.by_segment(documents))
-        return np.concatenate(parts)
-
-    def read_rows(self, documents: Int64s) -> pa.Table:
-        """Return id, text and the user's columns of some documents, which ascend.
-
-        A text is null where the index keeps none. Columns whose values have no type in common
-        become text.
-        """
-        schema = pa.schema([("id", self.id_type), ("text", pa.large_string())])
-        tables = list(self._read_tables(documents))
-        return join_tables(tables) if tables else schema.empty_table()
-
-    def read_each(self, documents: Int64s) -> Iterator[dict[str, Any]]:
-        """Yield id, text and the user's columns of some documents, which ascend.
-
-        Each value is what it was, where columns have several types in the index.
-        """
-        for table in self._read_tables(documents):
-            yield from table.to_pylist()
-
-    def _read_tables(self, documents: Int64s) -> Iterator[pa.Table]:
-        for segment, rows in self.by_segment(documents):
-            start = 0
-            for records in segment.records(rows):
-                own = rows[start : start + len(records)]
-                start += len(records)
-                ids = segment.ids_of(own).cast(self.id_type)
-                columns = user_columns_of(records, self.scheme.columns)
-                yield pa.table({"id": ids, "text": records["text"], **columns})
-
-    def counts(self) -> dict[str, Any]:
-        """Return what there is of documents, for ``describe``."""
-        n_tokens = sum(record.n_tokens for record in self.manifest.segments)
-        return {
-            "kind": KIND,
-            "documents": self.n_documents,
-            "removed_documents": sum(map(len, self.removed)),
-            "gone_documents": sum(segment.n_gone for segment in self.segments),
-            "denied_documents": 0 if self.denied is None else len(self.denied),
-            "tokens": n_tokens + self.manifest.pending.n_tokens,
-        }
+    index: OpenDocuments
+    writer: DocumentSegmentWriter
 
 
-class DocumentHandle(IndexHandle[OpenDocuments, DocumentScheme, DocumentSegment]):
+# Merging segments, so that there are never many.
+
+# So many segments of a size become one of the next. Each document is written again as often as it
+# goes up; a look-up goes through one less at most for each size.
+FANOUT = 8
+_LEAST = 1024
+
+
+class DocumentHandle(IndexHandle[OpenDocuments]):
     """An open index of documents."""
 
     kind: ClassVar = KIND
-    unread: ClassVar = UNREAD
-
-    def restore(self, files: OpenFiles) -> DocumentScheme:
-        """Restore the scheme, with its frequencies."""
-        scheme = restore_document_scheme(files.manifest.scheme, self.tokenizer)
-        return scheme.with_frequencies(open_frequencies(files))
-
-    def open_part(self, segment: Segment, restored: DocumentScheme) -> DocumentSegment:
-        """See the files of a segment as what they are."""
-        return DocumentSegment(segment, restored)
-
-    def view_of(
-        self, files: OpenFiles, restored: DocumentScheme, parts: tuple[DocumentSegment, ...]
-    ) -> OpenDocuments:
-        """See all segments, and the documents in rows of the database, as an index."""
-        removed, contents, record = files.removed, files.contents, files.manifest.pending
-        denied = self._denied.read(restored, contents.denied)
-        index = OpenDocuments(
-            files.manifest, restored, parts, removed[:-1], denied if len(denied) else None, contents
-        )
-        if not contents.pending:
-            return index
-        pending = self._pending.read(restored, contents.pending)
-        if (len(pending), pending.n_gone) != (record.n_documents, record.n_gone):
-            message = "pending documents are not those of the state; build the index again"
-            raise IndexFormatError(message, path=str(self.database.path))
-        return index.with_pending(pending, removed[-1])
+    is_lazy: ClassVar = True
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._pending, self._denied = _RowsInMemory(), _RowsInMemory()
+        self._pending, self._denied = RowsInMemory(), RowsInMemory()
+
+    def restore(
+        self, contents: Contents, frequencies: DocumentFrequencies | None
+    ) -> DocumentScheme:
+        """Restore the scheme, with its frequencies."""
+        scheme = restore_document_scheme(contents.manifest.scheme, self.tokenizer)
+        return scheme.with_frequencies(frequencies)
+
+    def open_part(self, segment: Segment, restored: DocumentScheme) -> DocumentSegment:
+        """Open the arrays of a segment."""
+        return DocumentSegment(segment, restored)
+
+    def view_of(
+        self, contents: Contents, restored: DocumentScheme, parts: tuple[DocumentSegment, ...]
+    ) -> OpenDocuments:
+        """Combine all segments, and the documents in rows of the database, to an index."""
+        pending = self._pending.read(restored, contents.pending)
+        denied = self._denied.read(restored, contents.denied)
+        return combine(contents, restored, parts, pending, denied)
+
+    @contextmanager
+    def adding(
+        self,
+        index: OpenDocuments,
+        runner: Runner,
+        *,
+        frequencies: DocumentFrequencies | None = None,
+    ) -> Iterator[Adding]:
+        """Make the next state of an index, within a block of ``changing``.
+
+        All that was added is there when the block ends, and nothing if an error ends it. Pending
+        documents go first into the same segment. ``frequencies`` decide the weights of shingles.
+        """
+        contents = index.contents
+        if frequencies is not None:
+            index = replace(index, scheme=index.scheme.with_frequencies(frequencies))
+            contents = store_frequencies(self.folder, contents, frequencies)
+        first, name = len(contents.manifest.segments), contents.manifest.free_name(0)
+        with new_segment(self.folder, name, index.scheme, runner) as writer:
+            for number in range(first, len(index.segments)):
+                _copy(index, number, writer)
+            yield Adding(index, writer)
+            if writer.n_documents or writer.n_gone:
+                contents = contents.with_segments([writer.finish()], first)
+        if contents is not index.contents:
+            self.database.commit(contents)
+
+    def put_away(self, index: OpenDocuments, delta: Delta, runner: Runner) -> bool:
+        """Make documents in memory durable; return whether they are in a segment.
+
+        In a block of ``changing``; ``index`` may have lost some documents since. A few go into the
+        database; a segment is a file, which is merged with others later on.
+        """
+        before = index.manifest.pending
+        n = sum(each.n_documents + each.n_gone for each in (delta, before))
+        if n > MOST_PENDING or delta.n_bytes + before.n_bytes > _MOST_BYTES_PENDING:
+            with self.adding(index, runner) as new:
+                _write_delta(delta, np.arange(len(delta)), new.writer)
+                for gone in delta.gone_tables():
+                    new.writer.add_gone(gone, digests_in(gone))
+            return True
+        packed = delta.pack()
+        if packed:
+            counts = delta.n_documents, delta.n_tokens, delta.n_gone
+            self.database.commit(index.contents.with_pending(packed, *counts))
+        return False
+
+    def add(self, sources: Sequence[Source], how: PassageReading, runner: Runner) -> Addition:
+        """Add documents, all of them or none.
+
+        The first addition decides the inverse document frequencies, if shingles are weighted by
+        them: then the input is read twice.
+        """
+        columns, skip_bad = choose_id_column(how.columns, sources), how.skip_bad
+        with self.changing(runner) as index:
+            scheme, frequencies = index.scheme, None
+            if scheme.needs_frequencies:
+                plan = scheme.reading_plan(columns, skip_bad=skip_bad)
+                counted = counted_shingles([(sources, columns)], plan)
+                frequencies = count_tokens("count", counted, runner)
+                # No documents decide nothing.
+                frequencies = frequencies if frequencies.n_documents else None
+            with self.adding(index, runner, frequencies=frequencies) as new:
+                addition = Addition(new.index, columns, scheme.shingles.ngram)
+
+                def read(source: Source, block: RowBlock) -> ReadDocuments:
+                    scheme = new.index.scheme
+                    return read_block(
+                        source, block, columns, scheme, skip_bad=skip_bad, index=new.index
+                    )
+
+                for _, documents in ReadingPass("read", sources, runner).map(read, sources):
+                    addition.denied += documents.denied
+                    batch = documents.batch
+                    addition.take(batch.ids, documents.places, batch.n_tokens, documents.skipped)
+                    new.writer.add(batch)
+                addition.check_repeats()
+        self.merge_tiers(runner)
+        return addition
+
+    def compact(self, runner: Runner) -> CompactionResult:
+        """Write the index anew as one segment, without removed documents."""
+        with self.changing(runner) as index:
+            before = index.manifest
+            if before.pending.n_rows or len(before.segments) > 1 or any(map(len, index.removed)):
+                self._merge(index, 0, runner)
+            after = self.database.read().manifest
+            return CompactionResult.of(before, after)
+
+    def merge_tiers(self, runner: Runner) -> None:
+        """Merge segments after an addition, as long as there are too many.
+
+        An error is logged and not raised: what was added before is there, and the next addition
+        tries again.
+        """
+        try:
+            while count_to_merge(_sizes(self.database.read().manifest)):
+                with self.changing(runner) as index:
+                    sizes = _sizes(index.manifest)
+                    if n := count_to_merge(sizes):
+                        self._merge(index, len(sizes) - n, runner)
+        except NeardupError as error:
+            _log.warning("%s: segments were not put together: %s", self.folder, error)
+
+    def _merge(self, index: OpenDocuments, first: int, runner: Runner) -> None:
+        """Merge the segments from a number on, and pending documents, within ``changing``."""
+        records, stop = [], len(index.segments)
+        name = index.manifest.free_name(0)
+        with new_segment(self.folder, name, index.scheme, runner) as writer:
+            for number in range(first, stop):
+                _copy(index, number, writer)
+                runner.report("compact", number - first + 1, stop - first)
+            if writer.n_documents or writer.n_gone:
+                records.append(writer.finish())
+        self.database.commit(index.contents.with_segments(records, first))
+
+    def remove(
+        self, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
+    ) -> DocumentRemovalResult:
+        """Take documents out; all of them or none.
+
+        ``deny``: they are left out where they come again, and so is what had gone for them.
+        """
+        wanted = wanted_ids(ids)
+        with self.changing(runner) as index:
+            contents = index.contents
+            found = index.rows_of_ids(wanted)
+            check_all_found(wanted, found)
+            orphans, digests = find_orphans(index, wanted)
+            # Their rows stay on the disk until their segments are written anew.
+            after = contents.without(found)
+            if deny:
+                after = _deny(index, after, wanted, orphans["id"], digests)
+            if len(wanted):
+                self.database.commit(after)
+            before, left = contents.manifest, after.manifest
+            n_denied = left.denied.n_documents - before.denied.n_documents
+            return DocumentRemovalResult(
+                len(wanted), left.n_documents, orphans=orphans, n_denied=n_denied
+            )
 
 
-class _RowsInMemory:
-    """Documents of rows of the database; only new rows are unpacked."""
+def _copy(index: OpenDocuments, number: int, writer: DocumentSegmentWriter) -> None:
+    """Write the live documents of a segment to another one, with their signatures."""
+    segment, rows = index.segments[number], index.live_rows(number)
+    if isinstance(segment, Delta):
+        _write_delta(segment, rows, writer)
+    else:
+        writer.add_segment(segment, rows)
+    for gone in segment.gone_tables():
+        gone = gone.filter(pa.array(_has_keeper(index, number, gone)))
+        writer.add_gone(gone, digests_in(gone))
 
-    def __init__(self) -> None:
-        self._rows: tuple[bytes, ...] = ()
-        self._delta: Delta | None = None
 
-    def read(self, scheme: DocumentScheme, rows: tuple[bytes, ...]) -> Delta:
-        """Return the documents of some rows."""
-        n = len(self._rows)
-        if self._delta is None or self._delta.scheme is not scheme or rows[:n] != self._rows:
-            n, self._delta = 0, Delta(scheme)
-        for row in rows[n:]:
-            self._delta.take_packed(row)
-        self._rows = rows
-        return self._delta.fixed()
+def _write_delta(delta: Delta, rows: Int64s, writer: DocumentSegmentWriter) -> None:
+    """Write documents in memory, of which neighbours have columns of the same types."""
+    for start in range(0, len(rows), _WRITTEN_AT_ONCE):
+        for own, records in delta.runs(rows[start : start + _WRITTEN_AT_ONCE]):
+            ids = delta.ids_of(own).cast(delta.id_type)
+            writer.add(make_batch(ids, records, delta.signed(own)))
+
+
+def _has_keeper(index: OpenDocuments, number: int, gone: pa.Table) -> Bools:
+    """Return whether the keepers of gone documents of a segment are still there."""
+    keepers = index.documents_of_ids(gone["kept_id"].combine_chunks())
+    # A document of the same id that came later is another one.
+    is_there: Bools = (keepers >= 0) & (keepers < index.first_documents[number + 1])
+    return is_there
+
+
+def _sizes(manifest: Manifest) -> list[int]:
+    return [record.n_documents for record in manifest.segments]
+
+
+def count_to_merge(sizes: Sequence[int]) -> int:
+    """Count the last segments that are to become one, by their numbers of documents; 0 for none.
+
+    Only neighbours, because documents keep their order. So a small segment in front of a larger one
+    goes with that.
+    """
+    # Sizes up to 1,024 are of tier 0, up to 8 times as many of tier 1, and so on.
+    tiers = [max(0, math.ceil(math.log(max(size, 1) / _LEAST, FANOUT))) for size in sizes]
+    tiers = [*accumulate(reversed(tiers), max)][::-1]
+    for tier in sorted(set(tiers)):
+        if tiers.count(tier) >= FANOUT:
+            return len(tiers) - tiers.index(tier)
+    return 0
+
+
+# Taking documents out of an index.
+
+_ORPHANS = pa.schema(
+    [("id", pa.large_string()), ("kept_id", pa.large_string()), ("similarity", pa.float64())]
+)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class DocumentRemovalResult(RemovalResult):
+    """What was taken out of an index of documents, with what had gone for that.
+
+    ``orphans`` lists documents that are not in the index because they went for one that was taken
+    out now: ``id``, ``kept_id`` and ``similarity``. Who wants them has to add them again, unless
+    they were denied: ``n_denied`` documents, those of them that have tokens, are left out from now
+    on.
+    """
+
+    orphans: pa.Table
+    n_denied: int = 0
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts, orphans and seconds, as plain values."""
+        return {
+            **super().summary,
+            "denied": self.n_denied,
+            "orphans": self.orphans.to_pylist(),
+        }
+
+    def __repr__(self) -> str:
+        """Return the class and the counts."""
+        return f"{super().__repr__()[:-1]}, {counted(len(self.orphans), 'orphan')})"
+
+
+def _deny(
+    index: OpenDocuments,
+    contents: Contents,
+    ids: pa.Array,
+    orphan_ids: pa.ChunkedArray,
+    orphan_digests: Uint64s,
+) -> Contents:
+    """Return the contents with denied documents, each digest once.
+
+    They have ids, digests, band keys and filters, and neither texts nor shingles. Of orphans only
+    the digests are known. Documents without tokens are similar to nothing and not denied.
+    """
+    scheme, known, packed, n_documents = index.scheme, set[bytes](), list[bytes](), 0
+    if index.denied is not None:
+        every = np.arange(len(index.denied), dtype=np.int64)
+        known.update(digest.tobytes() for digest in index.denied.digests_of(every))
+    documents = np.sort(index.documents_of_ids(ids))
+    parts = [
+        (segment.ids_of(own).cast(segment.id_type).to_pylist(), segment.signed(own))
+        for segment, rows in index.by_segment(documents)
+        for start in range(0, len(rows), _SIGNED_AT_ONCE)
+        for own in [rows[start : start + _SIGNED_AT_ONCE]]
+    ]
+    parts.append((orphan_ids.to_pylist(), _signed_by_digests(orphan_digests, scheme)))
+    for names, queries in parts:
+        new = []
+        for row in np.flatnonzero(queries.is_filled).tolist():
+            digest = queries.digests[row].tobytes()
+            if digest not in known:
+                known.add(digest)
+                new.append(row)
+        if new:
+            own = replace(queries.take(np.array(new)), sets=None)
+            records = make_records(pa.nulls(len(new), pa.large_string()), own, None)
+            packed.append(pack_table(with_signatures(records, [names[row] for row in new], own)))
+            n_documents += len(new)
+    denied = contents.manifest.denied.with_rows(packed, n_documents)
+    manifest = replace(contents.manifest, denied=denied)
+    return replace(contents, manifest=manifest, denied=(*contents.denied, *packed))
+
+
+def _signed_by_digests(digests: Uint64s, scheme: DocumentScheme) -> Queries:
+    """Return signatures of documents that are only known by their digests."""
+    n = len(digests)
+    numbers: Int64s = np.arange(n + 1, dtype=np.int64)
+    filters = Filters(np.zeros(n, np.uint64), numbers, np.zeros(n, np.int64))
+    keys: Uint64s = np.empty((n, 0), np.uint64)
+    n_tokens: Int64s = np.ones(n, np.int64)
+    return Queries(n_tokens, digests, keys, filters if scheme.has_filters else None, None)
+
+
+def find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s]:
+    """Return the documents that were left out in favour of some of the index, and their digests."""
+    parts, found = [_ORPHANS.empty_table()], [np.empty((0, 2), np.uint64)]
+    for number, segment in enumerate(index.segments):
+        for gone in segment.gone_tables():
+            mask = pc.is_in(gone["kept_id"], value_set=ids).to_numpy()
+            gone = gone.filter(pa.array(mask & _has_keeper(index, number, gone)))
+            parts.append(gone.select(_ORPHANS.names))
+            found.append(digests_in(gone))
+    every = pa.concat_tables(parts)
+    # An addition that is repeated notes again what was left out.
+    pairs = zip(every["id"].to_pylist(), every["kept_id"].to_pylist(), strict=True)
+    firsts = {pair: place for place, pair in reversed(list(enumerate(pairs)))}
+    rows: Int64s = np.array(sorted(firsts.values()), np.int64)
+    return every.take(pa.array(rows)), np.concatenate(found)[rows]

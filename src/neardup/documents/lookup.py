@@ -10,14 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.documents.delta import Searchable
-from neardup.documents.index import DocumentHandle, OpenDocuments
 from neardup.documents.queries import (
     Found,
     Queries,
@@ -26,17 +23,16 @@ from neardup.documents.queries import (
     lists_of_sets,
     queries_of_texts,
 )
-from neardup.documents.segment import UNREAD
+from neardup.documents.view import OpenDocuments
 from neardup.files.passes import read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
-from neardup.index.handle import SegmentFiles, check_seen
+from neardup.index.handle import SharedIndex
 from neardup.kernels.join.overlap import CONTAINMENT, MAX_CONTAINMENT, required_overlap
 from neardup.kernels.sketch.minhash import count_equal
 from neardup.matching.buckets import join_filters, sieve_pairs
 from neardup.matching.measures import Cosine, Measure
 from neardup.matching.verify import overlaps_at_threshold
 from neardup.runs.progress import may_go_on
-from neardup.runs.runner import Runner
 from neardup.sketches.minhash import MinHashScheme, band_keys, minhash_signatures
 from neardup.tables import (
     Bools,
@@ -456,42 +452,8 @@ class LookedUp:
     hits: Hits
 
 
-class SharedIndex:
-    """An index as this process has seen it, which other processes open when they look in it.
-
-    Parameters
-    ----------
-    folder
-        Where it lies, for other processes under the same path.
-    index
-        The index.
-    """
-
-    def __init__(self, folder: Path, index: OpenDocuments) -> None:
-        self._folder = folder.absolute()
-        self._index: OpenDocuments | None = index
-        self._made_of = index.contents, index.scheme
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is open."""
-        return vars(self) | {"_index": None}
-
-    @property
-    def opened(self) -> OpenDocuments:
-        """The index."""
-        if self._index is None:
-            check_seen(self._folder)
-            contents, scheme = self._made_of
-            assert contents is not None
-            files = SegmentFiles(self._folder, UNREAD).open(contents, Runner(1))
-            handle = DocumentHandle(self._folder)
-            parts = tuple(handle.open_part(segment, scheme) for segment in files.segments)
-            self._index = handle.view_of(files, scheme, parts)
-        return self._index
-
-
 def look_up_block(
-    index: SharedIndex,
+    index: SharedIndex[OpenDocuments],
     columns: ColumnNames,
     measure: Measure,
     limit: int | None,

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.documents.index import DocumentHandle, OpenDocuments
+from neardup.documents.index import DocumentHandle
+from neardup.documents.view import OpenDocuments
 from neardup.errors import InvalidInputError, InvalidParameterError
 from neardup.files.formats import is_readable
 from neardup.files.ids import as_text

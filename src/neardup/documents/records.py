@@ -1,8 +1,8 @@
 """Stored documents: tables of texts or shingle sets, packed into compressed blocks.
 
-Records have a row per document: ``text``, null where only the shingles are kept; ``n_tokens``;
-``values`` and ``weights``, the shingles of documents without a text; and the user's columns, whose
-names have a prefix. Documents in rows of the database also have their ids and signatures.
+Records have a row per document: ``text``, null where only the shingles are kept; ``values`` and
+``weights``, the shingles of documents without a text; and the user's columns, whose names have a
+prefix. Documents in rows of the database also have their ids and signatures.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from neardup.tables import (
     Int64s,
     ShingleSets,
     Texts,
-    Uint32s,
     Uint64s,
     WeightedSets,
     places_of_lists,
@@ -48,18 +47,15 @@ def make_records(texts: pa.Array, queries: Queries, columns: pa.Table | None) ->
     is_null: Bools = texts.is_null().to_numpy(zero_copy_only=False)
     records = {
         "text": texts,
-        "n_tokens": pa.array(queries.n_tokens),
         "values": pa.nulls(len(texts)),
         "weights": pa.nulls(len(texts)),
     }
     sets = queries.sets
     if is_null.any() and sets is not None:
         places, offsets = places_of_lists(sets.starts, np.where(is_null, sets.sizes, 0))
-        starts = pa.array(offsets)
-        records["values"] = pa.LargeListArray.from_arrays(starts, pa.array(sets.values[places]))
+        records["values"] = _lists(offsets, sets.values[places])
         if isinstance(sets, WeightedSets):
-            weights = pa.array(sets.weights[places])
-            records["weights"] = pa.LargeListArray.from_arrays(starts, weights)
+            records["weights"] = _lists(offsets, sets.weights[places])
     if columns is not None:
         records |= {_PREFIX + name: columns[name] for name in columns.column_names}
     return pa.table(records)
@@ -79,7 +75,7 @@ def user_columns_of(records: pa.Table, names: Sequence[str]) -> dict[str, Any]:
 class PackedBlock(NamedTuple):
     """A compressed block and its number of rows."""
 
-    data: bytes
+    data: Any
     n_rows: int
 
 
@@ -120,12 +116,6 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.table)
-
-    @cached_property
-    def n_tokens(self) -> Int64s:
-        """The number of tokens of each document."""
-        counts: Int64s = self.table["n_tokens"].chunk(0).to_numpy()
-        return counts
 
     @cached_property
     def _texts(self) -> tuple[Texts, Bools]:
@@ -214,12 +204,13 @@ def with_signatures(records: pa.Table, ids: Sequence[Id], queries: Queries) -> p
     columns = {
         "id": pa.array(list(map(str, ids)), pa.large_string()),
         "is_number": pa.array([not isinstance(each, str) for each in ids], pa.bool_()),
-        "digest": _binary(queries.digests),
-        "keys": _binary((queries.keys >> _32).astype(np.uint32)),
+        "n_tokens": pa.array(queries.n_tokens),
+        "digest": _rows(queries.digests),
+        "keys": _rows((queries.keys >> _32).astype(np.uint32)),
     }
     filters = queries.filters
     if filters is not None:
-        columns["filter"] = _as_binary(8 * filters.offsets, filters.words)
+        columns["filter"] = _lists(filters.offsets, filters.words)
         columns["size"] = pa.array(filters.sizes)
     for name, column in columns.items():
         records = records.append_column(name, column)
@@ -230,15 +221,11 @@ def signatures_in(records: pa.Table) -> Queries:
     """Return the signatures of records of a row of the database."""
     n, filters = len(records), None
     if "filter" in records.column_names:
-        words = Texts.from_arrow(records["filter"].chunk(0))
-        sizes: Int64s = records["size"].to_numpy()
-        n_words = int(words.offsets[-1]) // 8
-        own: Uint64s = words.data[: 8 * n_words].view(np.uint64)
-        filters = Filters(own, words.offsets // 8, sizes)
-    digests: Uint64s = _numbers(records["digest"], np.uint64).reshape(n, 2)
-    high: Uint32s = _numbers(records["keys"], np.uint32).reshape(n, -1)
+        words = records["filter"].chunk(0)
+        filters = Filters(_flat(words), words.offsets.to_numpy(), records["size"].to_numpy())
+    high = _flat(records["keys"]).reshape(n, -1).astype(np.uint64)
     n_tokens: Int64s = records["n_tokens"].to_numpy()
-    return Queries(n_tokens, digests, high.astype(np.uint64) << _32, filters, None)
+    return Queries(n_tokens, digests_in(records), high << _32, filters, None)
 
 
 def make_gone(
@@ -249,7 +236,7 @@ def make_gone(
         {
             "id": as_text(ids),
             "kept_id": as_text(kept_ids),
-            "digest": _binary(digests),
+            "digest": _rows(digests),
             "similarity": similarities,
         }
     )
@@ -257,20 +244,21 @@ def make_gone(
 
 def digests_in(table: pa.Table) -> Uint64s:
     """Return the digests of a table, of shape (n, 2)."""
-    return _numbers(table["digest"], np.uint64).reshape(-1, 2)
+    return _flat(table["digest"]).reshape(-1, 2)
 
 
-def _binary(rows: npt.NDArray[Any]) -> pa.Array:
-    """Return the rows of a matrix as bytes."""
-    width = rows.shape[1] * rows.itemsize
-    return _as_binary(np.arange(len(rows) + 1, dtype=np.int64) * width, rows)
+def _rows(matrix: npt.NDArray[Any]) -> pa.Array:
+    """Return the rows of a matrix as lists."""
+    n, width = matrix.shape
+    return _lists(np.arange(n + 1) * width, matrix.reshape(-1))
 
 
-def _as_binary(offsets: Int64s, data: npt.NDArray[Any]) -> pa.Array:
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(data))]
-    return pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
+def _lists(offsets: Int64s, values: npt.NDArray[Any]) -> pa.Array:
+    return pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values))
 
 
-def _numbers(column: pa.ChunkedArray, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return the bytes of a column, one row after the other, as numbers."""
-    return np.frombuffer(b"".join(column.to_pylist()), dtype)
+def _flat(lists: Any) -> npt.NDArray[Any]:
+    """Return the numbers of all lists."""
+    chunked = pa.chunked_array([lists]) if isinstance(lists, pa.Array) else lists
+    values: npt.NDArray[Any] = chunked.combine_chunks().flatten().to_numpy()
+    return values

@@ -6,11 +6,11 @@ checked.
 
 from __future__ import annotations
 
-import shutil
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -32,25 +32,30 @@ from neardup.documents.records import (
     Block,
     DocumentBatch,
     PackedBlock,
+    pack_records,
     set_of,
     sets_of_indexed,
 )
 from neardup.documents.scheme import DocumentScheme
-from neardup.errors import IndexFormatError
 from neardup.files.ids import as_text, common_id_type
-from neardup.index.segments import Segment, SegmentWriter, pack_table
-from neardup.index.store import SEGMENTS, SegmentRecord
+from neardup.index.segments import (
+    SMALL_PAGE,
+    CheckedArray,
+    Segment,
+    SegmentWriter,
+    pack_table,
+)
+from neardup.index.store import SegmentRecord
 from neardup.kernels.bucket import buckets as kernel
 from neardup.kernels.types import sealed
-from neardup.runs.arrays import AnyArray, CheckedPages, PageSums, count_pages
-from neardup.runs.disk import part_of, translated
+from neardup.runs.arrays import AnyArray
+from neardup.runs.disk import translated
 from neardup.runs.runner import Runner
 from neardup.tables import (
     Filters,
     Int64s,
     ShingleSets,
     Texts,
-    Uint32s,
     Uint64s,
     WeightedSets,
     offsets_of,
@@ -74,18 +79,12 @@ def bounds_of_pages(list_starts: Int64s) -> tuple[Int64s, Int64s]:
 
 
 class EntryLists:
-    """Lists of entries, in memory or mapped, in which keys are looked up.
+    """Lists of entries in which keys are looked up; for any number of threads."""
 
-    ``pages`` check what is touched. For any number of threads.
-    """
-
-    def __init__(
-        self, path: Path, entries: Uint64s, list_starts: Int64s, fences: Uint64s, sums: Uint32s
-    ) -> None:
+    def __init__(self, entries: CheckedArray, list_starts: Int64s, fences: Uint64s) -> None:
         page_starts, self._bounds = bounds_of_pages(list_starts)
-        self.starts = list_starts
-        self.entries = entries
-        self.pages = CheckedPages(path, entries, sums, self._bounds)
+        self.starts, self.is_checked = list_starts, np.zeros(len(fences), np.bool_)
+        self._entries = entries
         self._lists = sealed(kernel.Lists(list_starts, page_starts, fences))
 
     def find(self, slots: kernel.Slots) -> tuple[Int64s, Int64s]:
@@ -94,9 +93,9 @@ class EntryLists:
         Pairs are in the order of owners and documents, each once.
         """
         n_slots = len(slots.keys)
-        if n_slots > len(self.pages.is_checked):
+        if n_slots > len(self.is_checked):
             # So many touch most pages, and would be looked up again for those that are unchecked.
-            self.pages.check_all()
+            self._check(np.flatnonzero(~self.is_checked))
         # Mostly few find anything. A key is in one or two pages; with less room many keys are gone
         # through again and again.
         found: Uint64s = np.empty(max(_ROOM, n_slots), np.uint64)
@@ -105,14 +104,14 @@ class EntryLists:
             n_found, n_unchecked = kernel.find_entries(
                 slots,
                 self._lists,
-                self.entries,
+                self._entries.values,
                 self._bounds,
-                self.pages.is_checked,
+                self.is_checked,
                 found,
                 unchecked,
             )
             if n_unchecked:
-                self.pages.check(unchecked[:n_unchecked].tolist())
+                self._check(unchecked[:n_unchecked])
             elif n_found > len(found):
                 found = np.empty(n_found, np.uint64)
             else:
@@ -126,24 +125,25 @@ class EntryLists:
             found = found[is_new]
         return (found >> _32).astype(np.int64), (found & _LOW32).astype(np.int64)
 
+    def _check(self, pages: Int64s) -> None:
+        self._entries.check_ranges(self._bounds[pages], self._bounds[pages + 1])
+        self.is_checked[pages] = True
+
     def count(self, number: int, key: int) -> int:
         """Count the entries of a list that have one key."""
         while True:
             found = int(
                 kernel.count_key(
-                    key, number, self._lists, self.entries, self._bounds, self.pages.is_checked
+                    key, number, self._lists, self._entries.values, self._bounds, self.is_checked
                 )
             )
             if found >= 0:
                 return found
-            self.pages.check([-1 - found])
+            self._check(np.array([-1 - found]))
 
     def read(self, number: int) -> Uint64s:
-        """Return a whole list, all of which is checked."""
-        first, stop = self._lists.page_starts[number : number + 2].tolist()
-        self.pages.check(list(range(first, stop)))
-        own: Uint64s = self.entries[self.starts[number] : self.starts[number + 1]]
-        return own
+        """Return a whole list."""
+        return self._entries.part(int(self.starts[number]), int(self.starts[number + 1]))
 
 
 def sorted_entries(keys: Uint64s, rows: Int64s) -> Uint64s:
@@ -179,22 +179,8 @@ def merge(runs: Sequence[Uint64s], at_once: int) -> Iterator[Uint64s]:
         starts = stops
 
 
-# Files of a segment.
-
-# Files that are not read when an index is opened.
-UNREAD = frozenset(
-    {"entries", "filters", "filter-starts", "digests", "ids", "id-starts", "blocks", "gone-blocks"}
-)
-
 # Blocks that stay decompressed, of some 16 kB each.
 _BLOCKS_KEPT = 64
-
-# Types that ids may have, by their codes in files.
-ID_TYPES = (
-    pa.large_string(),
-    *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
-    *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
-)
 
 # Segments of at most so many documents have their ids' keys in memory once one was asked for: a
 # look into a set takes a hundredth of a search on the disk, and insertions look into each segment.
@@ -206,15 +192,10 @@ _NOTHING = Found()
 class StoredBlocks:
     """Blocks in a file; one is read when a row of it is asked for."""
 
-    def __init__(self, stored: Segment, name: str, sums: Uint32s) -> None:
-        index: Int64s = stored.array(f"{name}-starts", np.int64)
-        data = stored.array(name, np.uint8)
-        if len(index) != 2 * (len(sums) + 1) or index[len(sums)] != len(data):
-            raise stored.misfit(f"{name}-starts.npy")
-        # Where each block starts, then its first row, both with their ends.
-        starts, self.first_rows = index[: len(sums) + 1], index[len(sums) + 1 :]
-        self.pages = CheckedPages(stored.path / f"{name}.npy", data, sums, starts)
-        self._starts = starts
+    def __init__(self, stored: Segment, name: str) -> None:
+        self._data = CheckedArray(stored, name)
+        self._starts: Int64s = stored.array(f"{name}-starts")
+        self.first_rows: Int64s = stored.array(f"{name}-rows")
         self.read = lru_cache(_BLOCKS_KEPT)(self._read)
 
     def __len__(self) -> int:
@@ -225,9 +206,12 @@ class StoredBlocks:
         """Count the blocks."""
         return len(self.first_rows) - 1
 
+    def packed(self, number: int) -> AnyArray:
+        """Return a block as it is stored."""
+        return self._data.part(int(self._starts[number]), int(self._starts[number + 1]))
+
     def _read(self, number: int) -> Block:
-        self.pages.check([number])
-        return Block(self.pages.array[self._starts[number] : self._starts[number + 1]])
+        return Block(self.packed(number))
 
     def places_of(self, rows: Int64s) -> Iterator[tuple[Block, int]]:
         """Yield the block of each row, and its place there."""
@@ -241,56 +225,19 @@ class DocumentSegment:
     """An open segment; rows are numbered from 0."""
 
     def __init__(self, stored: Segment, scheme: DocumentScheme) -> None:
-        self.scheme = scheme
-        self.n_documents = n = stored.record.n_documents
-        layout = stored.array("layout", np.int64)
-        starts, n_lists = layout[1:], scheme.banding.bands + N_OTHER_LISTS
-        entries = stored.array("entries", np.uint64)
-        if (
-            len(starts) != n_lists + 1
-            or not 0 <= layout[0] < len(ID_TYPES)
-            or starts[0] != 0
-            or starts[-1] != len(entries)
-            or (np.diff(starts) < 0).any()
-        ):
-            raise stored.misfit("layout.npy")
-        self.id_type: pa.DataType = ID_TYPES[int(layout[0])]
+        self.stored, self.scheme, self.id_type = stored, scheme, stored.id_type
+        self.n_documents = stored.record.n_documents
+        entries, starts = CheckedArray(stored, "entries"), stored.array("list-starts")
+        self.lists = EntryLists(entries, starts, stored.array("fences"))
         self._list_of_ids = scheme.banding.bands + OF_IDS
-        # Checksums of the pages of all files that are not read at once, one after the other.
-        self._sums: Uint32s = stored.array("sums", np.uint32)
-        fences = stored.array("fences", np.uint64)
-        n_pages = int(bounds_of_pages(starts)[0][-1])
-        if len(fences) != n_pages:
-            raise stored.misfit("fences.npy")
-        path = stored.path / "entries.npy"
-        self.lists = EntryLists(path, entries, starts, fences, self._take_sums(stored, n_pages))
-
-        def pages(name: str, dtype: type[np.generic], length: int | None = None) -> CheckedPages:
-            array = stored.array(name, dtype, length=length)
-            sums = self._take_sums(stored, count_pages(array.nbytes))
-            return CheckedPages(stored.path / f"{name}.npy", array, sums)
-
-        self._filters: tuple[CheckedPages, CheckedPages] | None = None
+        self._filters: tuple[CheckedArray, CheckedArray] | None = None
         if scheme.has_filters:
-            self._filters = pages("filters", np.uint64), pages("filter-starts", np.int64, n + 1)
-        self._digests = pages("digests", np.uint64, 2 * n)
-        self._ids = pages("ids", np.uint8)
-        self._id_starts = pages("id-starts", np.int64, n + 1)
-        self.blocks = self._open_blocks(stored, "blocks")
-        is_there = "gone-blocks" in stored.arrays
-        self.gone = self._open_blocks(stored, "gone-blocks") if is_there else None
-        if len(self._sums) or len(self.blocks) != n:
-            raise stored.misfit("sums.npy")
-
-    def _take_sums(self, stored: Segment, n_pages: int) -> Uint32s:
-        own, self._sums = self._sums[:n_pages], self._sums[n_pages:]
-        if len(own) != n_pages:
-            raise stored.misfit("sums.npy")
-        return own
-
-    def _open_blocks(self, stored: Segment, name: str) -> StoredBlocks:
-        n_blocks = len(stored.array(f"{name}-starts", np.int64)) // 2 - 1
-        return StoredBlocks(stored, name, self._take_sums(stored, n_blocks))
+            self._filters = CheckedArray(stored, "filters"), CheckedArray(stored, "filter-starts")
+        self._digests, self._ids = CheckedArray(stored, "digests"), CheckedArray(stored, "ids")
+        self._id_starts = CheckedArray(stored, "id-starts")
+        self._n_tokens = CheckedArray(stored, "n-tokens")
+        self.blocks = StoredBlocks(stored, "blocks")
+        self.gone = StoredBlocks(stored, "gone") if "gone" in stored.arrays else None
 
     def __len__(self) -> int:
         return self.n_documents
@@ -299,12 +246,6 @@ class DocumentSegment:
     def n_gone(self) -> int:
         """Count the documents that were left out in favour of others."""
         return 0 if self.gone is None else len(self.gone)
-
-    def all_pages(self) -> list[CheckedPages]:
-        """Return all that was not read when the segment was opened."""
-        blocks = [each.pages for each in (self.blocks, self.gone) if each is not None]
-        arrays = [self.lists.pages, *(self._filters or ())]
-        return [*arrays, self._digests, self._ids, self._id_starts, *blocks]
 
     def find(self, sought: Sought) -> Found:
         """Find rows that share a band key with texts, and exact copies, also among the gone."""
@@ -324,7 +265,7 @@ class DocumentSegment:
         gone = []
         for query, (block, row) in zip(queries, places, strict=True):
             table = block.table
-            if table["digest"][row].as_py() == digests[query].tobytes():
+            if table["digest"][row].as_py() == digests[query].tolist():
                 similarity: float = table["similarity"][row].as_py()
                 gone.append((query, str(table["kept_id"][row]), similarity))
         return Found(candidates, (copies[is_same], own[is_same]), gone)
@@ -358,24 +299,24 @@ class DocumentSegment:
 
     def digests_of(self, rows: Int64s) -> Uint64s:
         """Return the digests of some rows, of shape (n, 2)."""
-        self._digests.check_elements(2 * rows)
-        digests: Uint64s = self._digests.array.reshape(-1, 2)[rows]
-        return digests
+        return self._digests.take(rows)
+
+    def n_tokens_of(self, rows: Int64s) -> Int64s:
+        """Return the numbers of tokens of some rows."""
+        return self._n_tokens.take(rows)
 
     def filters_of(self, rows: Int64s) -> Filters:
         """Return the filters of some rows."""
         assert self._filters is not None
-        filters, starts = self._filters
         # The first word of each is the size of the set.
-        first, stop = _bounds(starts, rows, filters, "a filter")
-        places, offsets = places_of_lists(first + 1, stop - first - 1)
-        return Filters(filters.array[places], offsets, filters.array[first].astype(np.int64))
+        words, offsets = _parts(*self._filters, rows)
+        sizes = words[offsets[:-1]].astype(np.int64)
+        first = np.arange(len(rows) + 1)
+        return Filters(np.delete(words, offsets[:-1]), offsets - first, sizes)
 
     def ids_of(self, rows: Int64s) -> pa.Array:
         """Return the ids of some rows, in any order, as large strings."""
-        first, stop = _bounds(self._id_starts, rows, self._ids, "an id")
-        places, offsets = places_of_lists(first, stop - first)
-        return Texts(self._ids.array[places], offsets).to_arrow()
+        return Texts(*_parts(self._ids, self._id_starts, rows)).to_arrow()
 
     def id_of(self, row: int) -> str:
         """Return the id of one row, as text."""
@@ -395,13 +336,21 @@ class DocumentSegment:
 
     def signed(self, rows: Int64s) -> Queries:
         """Sign some rows, which ascend, again."""
-        n_tokens: Int64s = np.array(
-            [block.n_tokens[row] for block, row in self.blocks.places_of(rows)], np.int64
-        )
-        digests, sets = self.digests_of(rows), self.sets_of(rows)
+        n_tokens, digests, sets = self.n_tokens_of(rows), self.digests_of(rows), self.sets_of(rows)
         if isinstance(sets, WeightedSets):
             return queries_of_weighted_sets(n_tokens, digests, sets, self.scheme)
         return queries_of_sets(n_tokens, digests, lists_of_sets(sets), self.scheme)
+
+    def packed_records(self, rows: Int64s) -> Iterator[PackedBlock]:
+        """Yield the records of some rows, which ascend, packed; whole blocks as they are."""
+        bounds = np.searchsorted(rows, self.blocks.first_rows)
+        for number, (start, stop) in enumerate(pairwise(bounds.tolist())):
+            first, end = self.blocks.first_rows[number : number + 2].tolist()
+            if stop - start == end - first:
+                yield PackedBlock(self.blocks.packed(number), stop - start)
+            elif start < stop:
+                places = pa.array(rows[start:stop] - first)
+                yield from pack_records(self.blocks.read(number).table.take(places))
 
     def gone_tables(self) -> Iterator[pa.Table]:
         """Yield the documents that were left out in favour of others."""
@@ -432,20 +381,13 @@ class DocumentSegment:
         return join_sets(found, *sets).take(places)
 
 
-def _bounds(
-    starts: CheckedPages, rows: Int64s, pages: CheckedPages, noun: str
-) -> tuple[AnyArray, AnyArray]:
-    """Return where the stretches of some rows begin and end, and check these."""
-    starts.check_elements(rows)
-    starts.check_elements(rows + 1)
-    first, stop = starts.array[rows], starts.array[rows + 1]
-    is_right = (first >= 0) & (first <= stop) & (stop <= len(pages.array))
-    if not is_right.all():
-        message = f"{noun} does not lie where it should; build the index again"
-        raise IndexFormatError(message)
-    filled = first < stop
-    pages.check_ranges(first[filled], stop[filled])
-    return first, stop
+def _parts(values: CheckedArray, starts: CheckedArray, rows: Int64s) -> tuple[AnyArray, Int64s]:
+    """Return the values of some rows, whose stretches start and end at ``starts``, and offsets."""
+    starts.check_ranges(rows, rows + 2)
+    first, stop = starts.values[rows], starts.values[rows + 1]
+    values.check_ranges(first, stop)
+    places, offsets = places_of_lists(first, stop - first)
+    return values.values[places], offsets
 
 
 # Writing a segment, batch after batch, within a bounded memory.
@@ -453,14 +395,11 @@ def _bounds(
 # Entries that are sorted in memory; more of them go to files, as sorted runs.
 RUN_ENTRIES = 1 << 25
 
-# Bytes of an array whose parts are small that are written together.
-_WRITTEN_AT_ONCE = 1 << 20
-
 # Gone documents per block.
 _GONE_IN_BLOCK = 256
 
-# Entries of a list that are merged at once.
-_MERGED_AT_ONCE = 1 << 22
+# Entries of a list that are merged at once, and rows that are copied at once.
+_MERGED_AT_ONCE, _COPIED_AT_ONCE = 1 << 22, 1 << 14
 
 
 class DocumentSegmentWriter:
@@ -470,27 +409,25 @@ class DocumentSegmentWriter:
     """
 
     def __init__(
-        self,
-        writer: SegmentWriter,
-        runs_folder: Path,
-        scheme: DocumentScheme,
-        runner: Runner,
-        run_entries: int,
+        self, writer: SegmentWriter, scheme: DocumentScheme, runner: Runner, run_entries: int
     ) -> None:
         self.n_documents = self._n_tokens = 0
         self._writer, self._scheme, self._runner = writer, scheme, runner
         self._id_types: list[pa.DataType] = []
-        self._lists = _Runs(scheme.banding.bands + N_OTHER_LISTS, runs_folder, runner, run_entries)
-        of_filters = ("filters", "filter-starts") if scheme.has_filters else ()
-        # In the order of the checksums of their pages.
-        self._sums = {name: PageSums() for name in (*of_filters, "digests", "ids", "id-starts")}
-        self._n_words, self._n_id_bytes = 0, 0
-        self._blocks = _NewBlocks(writer, "blocks")
-        self._gone = _NewBlocks(writer, "gone-blocks")
-        for name in self._sums:
-            is_starts = name.endswith("starts")
-            kind = np.int64 if is_starts else np.uint8 if name == "ids" else np.uint64
-            self._append(name, np.zeros(int(is_starts), kind))
+        n_lists = scheme.banding.bands + N_OTHER_LISTS
+        self._lists = _Runs(n_lists, writer.path.parent, runner, run_entries)
+        self._n_words = self._n_id_bytes = 0
+        self._blocks, self._gone = _NewBlocks(writer, "blocks"), _NewBlocks(writer, "gone")
+        for name, first in (
+            ("digests", np.empty((0, 2), np.uint64)),
+            ("ids", np.empty(0, np.uint8)),
+            ("id-starts", np.zeros(1, np.int64)),
+            ("n-tokens", np.empty(0, np.int64)),
+        ):
+            writer.append(name, first)
+        if scheme.has_filters:
+            writer.append("filters", np.empty(0, np.uint64))
+            writer.append("filter-starts", np.zeros(1, np.int64))
 
     @property
     def n_gone(self) -> int:
@@ -501,75 +438,82 @@ class DocumentSegmentWriter:
         """Write the next documents."""
         for number, (keys, rows) in enumerate(batch.lists):
             self._lists.add(number, sorted_entries(keys, rows + self.n_documents))
-        self._append("digests", np.ascontiguousarray(batch.digests).reshape(-1))
-        if batch.filters is not None:
-            self._append_filters(batch.filters)
-        ids = Texts.from_arrow(as_text(batch.ids))
-        first, stop = int(ids.offsets[0]), int(ids.offsets[-1])
-        self._append("ids", ids.data[first:stop])
-        self._append("id-starts", ids.offsets[1:] + (self._n_id_bytes - first))
-        self._n_id_bytes += stop - first
         if len(batch):
             self._id_types.append(batch.ids.type)
-        self._n_tokens += int(batch.n_tokens.sum())
-        self.n_documents += len(batch)
-        self._blocks.append(batch.packed)
-        self._lists.spill_if_many()
+        self._append(as_text(batch.ids), batch.digests, batch.n_tokens, batch.filters)
+        for packed in batch.packed:
+            self._blocks.append(packed)
+
+    def add_segment(self, segment: DocumentSegment, rows: Int64s) -> None:
+        """Write some rows of another segment, which ascend, by merging its arrays."""
+        numbers: Int64s = np.full(len(segment), -1, np.int64)
+        numbers[rows] = np.arange(len(rows)) + self.n_documents
+        for number in range(len(self._lists) - 1):
+            entries = segment.lists.read(number)
+            own = numbers[(entries & _LOW32).astype(np.int64)]
+            kept = own >= 0
+            # Rows keep their order, and entries theirs.
+            self._lists.add(number, (entries[kept] & ~_LOW32) | own[kept].astype(np.uint64))
+        if len(rows):
+            self._id_types.append(segment.id_type)
+        for start in range(0, len(rows), _COPIED_AT_ONCE):
+            some = rows[start : start + _COPIED_AT_ONCE]
+            filters = segment.filters_of(some) if self._scheme.has_filters else None
+            signatures = segment.digests_of(some), segment.n_tokens_of(some), filters
+            self._append(segment.ids_of(some), *signatures)
+        for packed in segment.packed_records(rows):
+            self._blocks.append(packed)
+
+    def _append(
+        self, ids: pa.Array, digests: Uint64s, n_tokens: Int64s, filters: Filters | None
+    ) -> None:
+        append = self._writer.append
+        append("digests", digests)
+        append("n-tokens", n_tokens)
+        if filters is not None:
+            # Each after the size of its set.
+            words = np.insert(filters.words, filters.offsets[:-1], filters.sizes.astype(np.uint64))
+            ends = filters.offsets[1:] + np.arange(1, len(filters) + 1)
+            append("filters", words)
+            append("filter-starts", (ends + self._n_words).astype(np.int64))
+            self._n_words += len(words)
+        texts = Texts.from_arrow(ids)
+        first, stop = int(texts.offsets[0]), int(texts.offsets[-1])
+        append("ids", texts.data[first:stop])
+        append("id-starts", texts.offsets[1:] + (self._n_id_bytes - first))
+        self._n_id_bytes += stop - first
+        self._n_tokens += int(n_tokens.sum())
+        self.n_documents += len(ids)
 
     def add_gone(self, gone: pa.Table, digests: Uint64s) -> None:
         """Write documents that were left out; they are not documents of the index."""
         if not len(gone):
             return
         rows = np.arange(len(gone), dtype=np.int64) + self._gone.n_rows
-        number = self._scheme.banding.bands + N_OTHER_LISTS - 1
-        self._lists.add(number, sorted_entries(digests[:, 0] >> _32, rows))
-        self._gone.append(
-            PackedBlock(pack_table(part), len(part))
-            for start in range(0, len(gone), _GONE_IN_BLOCK)
-            for part in [gone.slice(start, _GONE_IN_BLOCK).combine_chunks()]
-        )
+        self._lists.add(len(self._lists) - 1, sorted_entries(digests[:, 0] >> _32, rows))
+        for start in range(0, len(gone), _GONE_IN_BLOCK):
+            part = gone.slice(start, _GONE_IN_BLOCK).combine_chunks()
+            self._gone.append(PackedBlock(pack_table(part), len(part)))
 
-    def finish(self, name: str) -> SegmentRecord:
-        """Write the lists, and see that all is on the disk."""
-        writer = self._writer
-        starts, fences, sums = self._write_lists()
-        kind = common_id_type(self._id_types)
-        writer.append("layout", np.concatenate([[ID_TYPES.index(kind)], starts]).astype(np.int64))
-        writer.append("fences", fences)
-        every = [sums, *(each.finish() for each in self._sums.values()), self._blocks.finish()]
-        if self._gone.n_rows:
-            every.append(self._gone.finish())
-        writer.append("sums", np.concatenate(every))
-        return SegmentRecord(name, self.n_documents, self._n_tokens, writer.commit())
-
-    def _write_lists(self) -> tuple[Int64s, Uint64s, Uint32s]:
-        """Write all lists; returns where they start, their fences, and the sums of their pages."""
-        starts, fences, sums = [0], [np.empty(0, np.uint64)], PageSums()
-        written = Buffered(self._writer, "entries", np.empty(0, np.uint64))
+    def finish(self) -> SegmentRecord:
+        """Write the lists, and sync all to the disk."""
+        append, starts = self._writer.append, [0]
+        for name in ("entries", "fences"):
+            append(name, np.empty(0, np.uint64))
         for number, parts in enumerate(self._lists.merged()):
             n = 0
             for part in parts:
-                written.append(part)
-                sums.update(part.data)
-                fences.append(part[-n % kernel.PAGE :: kernel.PAGE])
+                append("entries", part)
+                append("fences", part[-n % kernel.PAGE :: kernel.PAGE])
                 n += len(part)
-            sums.close_page()
             starts.append(starts[-1] + n)
             self._runner.report("lists", number + 1, len(self._lists))
-        written.flush()
-        return np.array(starts, np.int64), np.concatenate(fences), sums.finish()
-
-    def _append(self, name: str, array: AnyArray) -> None:
-        self._writer.append(name, array)
-        self._sums[name].update(array.data)
-
-    def _append_filters(self, filters: Filters) -> None:
-        """Write filters, each after the size of its set."""
-        words = np.insert(filters.words, filters.offsets[:-1], filters.sizes.astype(np.uint64))
-        ends = filters.offsets[1:] + np.arange(1, len(filters) + 1)
-        self._append("filters", words)
-        self._append("filter-starts", (ends + self._n_words).astype(np.int64))
-        self._n_words += len(words)
+        append("list-starts", np.array(starts, np.int64))
+        self._blocks.finish()
+        if self._gone.n_rows:
+            self._gone.finish()
+        id_type = common_id_type(self._id_types)
+        return self._writer.commit(self.n_documents, self._n_tokens, id_type)
 
 
 @contextmanager
@@ -582,62 +526,28 @@ def new_segment(
     run_entries: int = RUN_ENTRIES,
 ) -> Iterator[DocumentSegmentWriter]:
     """Write a new segment of an index whose write lock is held; it is there after ``finish``."""
-    runs = part_of(folder / SEGMENTS / f"{name}-runs")
-    try:
-        with SegmentWriter(folder, name) as writer:
-            yield DocumentSegmentWriter(writer, runs, scheme, runner, run_entries)
-    finally:
-        shutil.rmtree(runs, ignore_errors=True)
-
-
-class Buffered:
-    """An array of a segment that grows by small parts, which are written together.
-
-    It begins with a part, which says of what type it is.
-    """
-
-    def __init__(self, writer: SegmentWriter, name: str, first: AnyArray) -> None:
-        self._writer, self._name = writer, name
-        self._parts, self._size = [first], 0
-
-    def append(self, part: AnyArray) -> None:
-        """Take the next values."""
-        self._parts.append(part)
-        self._size += part.nbytes
-        if self._size >= _WRITTEN_AT_ONCE:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what was taken."""
-        if self._parts:
-            self._writer.append(self._name, np.concatenate(self._parts))
-            self._parts, self._size = [], 0
+    with SegmentWriter(folder, name, page_bytes=SMALL_PAGE, direct="blocks") as writer:
+        yield DocumentSegmentWriter(writer, scheme, runner, run_entries)
 
 
 class _NewBlocks:
-    """Blocks as they are written, with their starts, first rows and checksums."""
+    """Blocks as they are written, with their starts and first rows."""
 
     def __init__(self, writer: SegmentWriter, name: str) -> None:
-        self.n_rows = 0
-        self._writer, self._name = writer, name
-        self._data = Buffered(writer, name, np.empty(0, np.uint8))
-        self._sums: list[int] = []
+        self.n_rows, self._writer, self._name = 0, writer, name
         self._starts, self._first_rows = [0], [0]
 
-    def append(self, packed: Iterable[PackedBlock]) -> None:
-        for data, n_rows in packed:
-            self._sums.append(zlib.crc32(data))
-            self.n_rows += n_rows
-            self._starts.append(self._starts[-1] + len(data))
-            self._first_rows.append(self.n_rows)
-            self._data.append(np.frombuffer(data, np.uint8))
+    def append(self, packed: PackedBlock) -> None:
+        self.n_rows += packed.n_rows
+        self._starts.append(self._starts[-1] + len(packed.data))
+        self._first_rows.append(self.n_rows)
+        self._writer.append(self._name, np.frombuffer(packed.data, np.uint8))
 
-    def finish(self) -> Uint32s:
-        """Write where the blocks start, and return their checksums."""
-        self._data.flush()
-        index = np.array([*self._starts, *self._first_rows], np.int64)
-        self._writer.append(f"{self._name}-starts", index)
-        return np.array(self._sums, np.uint32)
+    def finish(self) -> None:
+        """Write where the blocks start, and their first rows."""
+        self._writer.append(self._name, np.empty(0, np.uint8))
+        self._writer.append(f"{self._name}-starts", np.array(self._starts, np.int64))
+        self._writer.append(f"{self._name}-rows", np.array(self._first_rows, np.int64))
 
 
 class _Runs:
@@ -653,24 +563,21 @@ class _Runs:
         return len(self._pieces)
 
     def add(self, number: int, run: Uint64s) -> None:
-        """Take the next entries of a list, ascending."""
+        """Take the next entries of a list, ascending; many are written as one run for each list."""
         if len(run):
             self._pieces[number].append(run)
             self._n_entries += len(run)
+        if self._n_entries >= self._most:
+            self._spill()
 
-    def spill_if_many(self) -> None:
-        """Write all entries to a file, as one run for each list, if there are too many."""
-        if self._n_entries < self._most:
-            return
-        path = self._folder / f"{len(self._files)}.npy"
-        with translated(path):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            starts = [0]
-            with path.open("wb") as file:
-                for run in self._runner.map(_joined, self._pieces):
-                    file.write(run.data)
-                    starts.append(starts[-1] + len(run))
-            mapped: Uint64s = np.memmap(path, np.uint64, mode="r")
+    def _spill(self) -> None:
+        starts = [0]
+        with translated(self._folder), tempfile.TemporaryFile(dir=self._folder) as file:
+            for run in self._runner.map(_joined, self._pieces):
+                file.write(run.data)
+                starts.append(starts[-1] + len(run))
+            file.flush()
+            mapped: Uint64s = np.memmap(file, np.uint64, mode="r")
         self._files.append((mapped, np.array(starts, np.int64)))
         self._pieces = [[] for _ in self._pieces]
         self._n_entries = 0

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
 from threading import RLock
 from typing import Any
 
-from neardup.documents.additions import (
-    DocumentRemovalResult,
-    find_orphans,
-    merge_tiers,
-    put_away,
-)
 from neardup.documents.delta import Delta
-from neardup.documents.index import DocumentHandle, OpenDocuments
+from neardup.documents.index import DocumentHandle, DocumentRemovalResult, find_orphans
 from neardup.documents.lookup import find_answers, find_denied
 from neardup.documents.queries import Queries, Tokens, make_query
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.values import Id, checked_id
+from neardup.documents.view import OpenDocuments
 from neardup.errors import DeniedError, InvalidInputError, InvalidParameterError, NeardupError
-from neardup.index.handle import OpenFiles
-from neardup.index.index import wanted_ids, without
+from neardup.index.index import wanted_ids
 from neardup.runs.runner import Runner
 
 
@@ -44,7 +37,6 @@ class InsertSession:
         self._lock = RLock()
         self._runner = Runner(1)
         self._stack: ExitStack | None = None
-        self._files: OpenFiles | None = None
         self._base: OpenDocuments | None = None
         self._delta: Delta | None = None
 
@@ -94,8 +86,7 @@ class InsertSession:
         identifier = checked_id(identifier)
         with self._lock:
             self.commit(self._runner)
-            with self._handle.changing(self._runner) as files:
-                index = self._handle.read(files)
+            with self._handle.changing(self._runner) as index:
                 _check_decided(index.scheme)
                 queries = make_query(text, tokens, index.scheme, identifier)
                 _check_not_denied(index, identifier, queries)
@@ -105,9 +96,8 @@ class InsertSession:
                 orphans, _ = find_orphans(index, wanted)
                 found = index.rows_of_ids(wanted)
                 n_removed = sum(len(rows) for _, rows in found)
-                contents = replace(files.contents, removed=without(files.removed, found))
-                left = replace(files, contents=contents)
-                put_away(self._handle, left, delta, self._runner, has_lost=n_removed > 0)
+                left = index.without(found) if n_removed else index
+                self._handle.put_away(left, delta, self._runner)
                 n_left = index.n_documents - n_removed + 1
                 return DocumentRemovalResult(n_removed, n_left, orphans=orphans)
 
@@ -148,20 +138,20 @@ class InsertSession:
         with self._lock:
             if self._delta is None:
                 return 0
-            assert self._files is not None
+            assert self._base is not None
             n_documents, has_segment = self._delta.n_documents, False
             try:
-                has_segment = put_away(self._handle, self._files, self._delta, runner)
+                has_segment = self._handle.put_away(self._base, self._delta, runner)
             except BaseException:
                 # An interrupt may come when all is stored.
                 with suppress(NeardupError):
                     contents = self._handle.database.read()
-                    if contents.manifest.generation > self._files.manifest.generation:
+                    if contents.manifest.generation > self._base.manifest.generation:
                         self._end()
                 raise
             self._end()
             if has_segment:
-                merge_tiers(self._handle, runner)
+                self._handle.merge_tiers(runner)
             return n_documents
 
     def discard(self) -> None:
@@ -202,8 +192,7 @@ class InsertSession:
     def _begin(self) -> None:
         """Take the write lock."""
         with ExitStack() as stack:
-            self._files = stack.enter_context(self._handle.changing(self._runner))
-            self._base = self._handle.read(self._files)
+            self._base = stack.enter_context(self._handle.changing(self._runner))
             _check_decided(self._base.scheme)
             self._delta, self._stack = Delta(self._base.scheme), stack.pop_all()
 
@@ -213,7 +202,7 @@ class InsertSession:
             if self._stack is not None:
                 self._stack.close()
         finally:
-            self._stack = self._files = self._base = self._delta = None
+            self._stack = self._base = self._delta = None
 
 
 def _check_new(base: OpenDocuments, delta: Delta, identifier: Id) -> None:

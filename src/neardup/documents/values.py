@@ -17,9 +17,6 @@ from neardup.tables import Texts
 
 Id = str | int
 
-Cells = tuple[pa.Array, ...]
-"""What a document has in the user's columns: an array of one row for each."""
-
 # Arrow refuses to read and write more levels than 64, of which the table is one.
 _MOST_LEVELS = 63
 _NESTED = (list, tuple, dict, set, frozenset, np.ndarray)
@@ -111,21 +108,21 @@ def _no_text(error: Exception) -> InvalidInputError:
     return InvalidInputError(f"a text must be a string of valid characters: {error}")
 
 
-def as_cells(identifier: Id, columns: Mapping[str, Any], names: Sequence[str]) -> Cells:
-    """Return the value of each of a document's columns as an array of one row, as it is stored.
+def as_cells(identifier: Id, columns: Mapping[str, Any], names: Sequence[str]) -> pa.Table:
+    """Return a document's columns as a table of one row, as it is stored.
 
     Whatever could not be written, or given back, later is found here, where only one document has
     to be refused for it.
     """
-    cells = []
+    cells = {}
     for name in names:
         try:
-            cells.append(_as_cell(columns.get(name)))
+            cells[name] = _as_cell(columns.get(name))
         # Values have code of their own, which may raise anything.
         except Exception as error:
             message = f"column {name!r} cannot have this value: {reason_of(error)}"
             raise InvalidInputError(f"document {identifier!r}: {message}") from None
-    return tuple(cells)
+    return pa.table(cells)
 
 
 def reason_of(error: Exception) -> str:
@@ -175,45 +172,25 @@ def _check_depth(value: object) -> None:
     raise InvalidInputError(message)
 
 
-def join_cells(rows: Sequence[Cells], names: Sequence[str]) -> pa.Table:
-    """Return the columns of rows that ``runs_of_cells`` has put together."""
-    columns = {}
-    for name, cells in zip(names, zip(*rows, strict=True), strict=True):
-        kind = next((cell.type for cell in cells if cell.type != pa.null()), pa.null())
-        filling = pa.nulls(1, kind)
-        columns[name] = pa.concat_arrays([filling if cell.type != kind else cell for cell in cells])
-    return pa.table(columns)
-
-
-def runs_of_cells(rows: Sequence[Cells]) -> Iterator[tuple[int, int]]:
-    """Yield runs of rows whose columns have one type each, and are not too large for one array.
+def join_cells(rows: Sequence[pa.Table]) -> Iterator[tuple[int, int, pa.Table]]:
+    """Yield stretches of rows whose columns have a type each, and are not too large, as a table.
 
     A value that is None goes with every type.
     """
-    start, n_bytes = 0, 0
-    current: tuple[pa.DataType, ...] | None = None
+    start, n_bytes, common = 0, 0, pa.schema([])
     for row, cells in enumerate(rows):
-        own = tuple(cell.type for cell in cells)
-        common = own if current is None else _common(current, own)
-        n_bytes += sum(cell.nbytes for cell in cells)
-        if common is None or (n_bytes > _LARGEST_CELL and row > start):
-            yield start, row
-            start, common = row, own
-            n_bytes = sum(cell.nbytes for cell in cells)
-        current = common
+        n_bytes += cells.nbytes
+        try:
+            joined = pa.unify_schemas([common, cells.schema])
+        except pa.ArrowException:
+            joined = None
+        if joined is None or (n_bytes > _LARGEST_CELL and row > start):
+            yield start, row, _concat(rows[start:row])
+            start, n_bytes, joined = row, cells.nbytes, cells.schema
+        common = joined
     if rows:
-        yield start, len(rows)
+        yield start, len(rows), _concat(rows[start:])
 
 
-def _common(
-    first: tuple[pa.DataType, ...], second: tuple[pa.DataType, ...]
-) -> tuple[pa.DataType, ...] | None:
-    common = []
-    for one, other in zip(first, second, strict=True):
-        if pa.types.is_null(one) or one == other:
-            common.append(other)
-        elif pa.types.is_null(other):
-            common.append(one)
-        else:
-            return None
-    return tuple(common)
+def _concat(rows: Sequence[pa.Table]) -> pa.Table:
+    return pa.concat_tables(rows, promote_options="default").combine_chunks()

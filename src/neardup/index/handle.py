@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-import numpy as np
+import pyarrow as pa
 
 from neardup.errors import IndexFormatError, NeardupError, ReadError
-from neardup.index.segments import Segment, SegmentWriter, open_segment
-from neardup.index.store import (
-    SEGMENTS,
-    Contents,
-    Database,
-    Manifest,
-    SegmentRecord,
-    check_kind,
-)
+from neardup.files.rows import Source
+from neardup.index.index import Addition, CompactionResult, OpenIndex, RemovalResult
+from neardup.index.segments import Segment, SegmentWriter, check_all, check_size, open_segment
+from neardup.index.store import Contents, Database, SegmentRecord, check_kind
 from neardup.options.choices import IndexKind
-from neardup.runs.arrays import check_size
 from neardup.runs.runner import Runner
-from neardup.tables import Uint32s
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import DocumentFrequencies
 
-
-def check_seen(folder: Path) -> None:
-    """Raise if an executor does not see the folder of an index."""
-    if not folder.is_dir():
-        message = "the executors do not see the index; put it where all of them reach it"
-        raise ReadError(message, path=str(folder))
+V = TypeVar("V", bound=OpenIndex[Any, Any])
 
 
 class SharedFolder(Protocol):
@@ -56,91 +44,56 @@ class SeenFolder:
     @contextmanager
     def open(self) -> Iterator[Path]:
         """Give the folder, if this process sees it."""
-        check_seen(self.path)
+        if not self.path.is_dir():
+            message = "the executors do not see the index; put it where all of them reach it"
+            raise ReadError(message, path=str(self.path))
         yield self.path
 
 
-@dataclass(frozen=True)
-class OpenFiles:
-    """The contents of the database with the segments that they list, checked and mapped."""
-
-    folder: Path
-    contents: Contents
-    segments: tuple[Segment, ...]
-    frequencies: Segment | None = None
-
-    @property
-    def manifest(self) -> Manifest:
-        """What belongs to the index."""
-        return self.contents.manifest
-
-    @property
-    def removed(self) -> tuple[Uint32s, ...]:
-        """The removed rows of each segment, and of pending documents last."""
-        return self.contents.removed
+# The last index that this process received and opened, for consecutive tasks.
+_opened: dict[str, OpenIndex[Any, Any]] = {}
 
 
-class SegmentFiles:
-    """Opens the segments of an index; those that are open already are not read again.
+class SharedIndex(Generic[V]):
+    """An open index, which other processes open on first use.
 
-    For one thread at a time. Arrays named ``unread`` are checked by those who read them.
+    Parameters
+    ----------
+    index
+        The index, opened in this process.
+    folder
+        Folder of its files; None: only in memory, not available to other processes.
     """
 
-    def __init__(self, folder: Path, unread: AbstractSet[str] = frozenset()) -> None:
-        self._folder, self._unread = folder, unread
-        self._segments: dict[str, Segment] = {}
-        self._last: OpenFiles | None = None
+    def __init__(self, index: V, folder: SharedFolder | None) -> None:
+        self._index: V | None = index
+        self._folder, self._key = folder, secrets.token_hex(8)
+        self._open: Callable[[Path], V] = index.opener()
 
-    def open(self, contents: Contents, runner: Runner) -> OpenFiles:
-        """Check the files of segments that are not open yet, and map them into memory."""
-        last, manifest = self._last, contents.manifest
-        if last is None or last.manifest.laid_out != manifest.laid_out:
-            self.check_sizes(manifest)
-            opened = {each.name: self._open(each, runner) for each in manifest.all_segments}
-            self._segments = opened
-            own = tuple(opened[record.name] for record in manifest.segments)
-            record = manifest.frequencies
-            frequencies = None if record is None else opened[record.name]
-            last = OpenFiles(self._folder, contents, own, frequencies)
-        if last.contents is not contents:
-            last = replace(last, contents=contents)
-        self._last = last
-        return last
+    def __getstate__(self) -> dict[str, Any]:
+        """Omit the open index."""
+        return vars(self) | {"_index": None}
 
-    def check_sizes(self, manifest: Manifest) -> None:
-        """Make sure that no file of a segment has become shorter or longer.
-
-        To touch what has been cut off of a mapped file ends the process. One that is gone stays
-        mapped as it was.
-        """
-        try:
-            for segment in manifest.all_segments:
-                for name, record in segment.files.items():
-                    path = f"{self._folder}/{SEGMENTS}/{segment.name}/{name}"
-                    check_size(path, record, may_be_gone=True)
-        except NeardupError:
-            self._segments, self._last = {}, None
-            raise
-
-    def _open(self, record: SegmentRecord, runner: Runner) -> Segment:
-        record = replace(record, n_removed=0)
-        known = self._segments.get(record.name)
-        if known is None or known.record != record:
-            known = open_segment(self._folder, record, runner, self._unread)
-        return known
+    @property
+    def opened(self) -> V:
+        """The index."""
+        if self._index is None:
+            if self._key not in _opened:
+                _opened.clear()
+                assert self._folder is not None
+                with self._folder.open() as folder:
+                    _opened[self._key] = self._open(folder)
+            self._index = _opened[self._key]  # type: ignore[assignment]
+            assert self._index is not None
+        return self._index
 
 
-V = TypeVar("V")
-C = TypeVar("C")
-P = TypeVar("P")
-
-
-class IndexHandle(ABC, Generic[V, C, P]):
+class IndexHandle(ABC, Generic[V]):
     """An open index, for any number of threads.
 
-    A kind of index restores its scheme and frequencies (C), and makes of each segment something
-    that is looked up by it (P), which is kept as long as the segment belongs to the index. Its
-    readers see a view (V), which stays what it is, whatever becomes of the folder.
+    A kind of index restores its scheme, and makes of each segment a part that is looked up by it,
+    which is kept as long as the segment belongs to the index. Its readers see a view (V), which
+    stays what it is, whatever becomes of the folder.
 
     Parameters
     ----------
@@ -155,8 +108,8 @@ class IndexHandle(ABC, Generic[V, C, P]):
     """
 
     kind: ClassVar[IndexKind]
-    unread: ClassVar[AbstractSet[str]] = frozenset()
-    """Arrays that are not read when they are opened: the view checks what it touches of them."""
+    is_lazy: ClassVar[bool]
+    """Whether pages of segments are verified only when they are read."""
 
     def __init__(
         self,
@@ -168,25 +121,38 @@ class IndexHandle(ABC, Generic[V, C, P]):
     ) -> None:
         self.folder, self.timeout, self.follows = folder, timeout, follows
         self.tokenizer, self.database = tokenizer, Database(folder)
-        self._files = SegmentFiles(folder, self.unread)
         self._lock = threading.RLock()
-        self._seen: tuple[Contents, V] | None = None
-        self._known: Contents | None = None
-        self._made: tuple[OpenFiles, V] | None = None
-        self._restored: tuple[C, object] | None = None
-        self._parts: dict[Segment, P] = {}
+        # The view that readers see, and the view that was made last.
+        self._seen: V | None = None
+        self._made: V | None = None
+        self._restored: tuple[object, Any] = (None, None)
+        self._parts: dict[SegmentRecord, Any] = {}
 
     @abstractmethod
-    def restore(self, files: OpenFiles) -> C:
-        """Restore what decides the index."""
+    def restore(self, contents: Contents, frequencies: DocumentFrequencies | None) -> Any:
+        """Restore the scheme."""
 
     @abstractmethod
-    def open_part(self, segment: Segment, restored: C) -> P:
-        """Make of a segment what is looked up in it."""
+    def open_part(self, segment: Segment, restored: Any) -> Any:
+        """Return the part that is looked up in a segment."""
 
     @abstractmethod
-    def view_of(self, files: OpenFiles, restored: C, parts: tuple[P, ...]) -> V:
-        """Make the view of all segments."""
+    def view_of(self, contents: Contents, restored: Any, parts: tuple[Any, ...]) -> V:
+        """Return the view of all segments and of pending documents."""
+
+    @abstractmethod
+    def add(self, sources: Sequence[Source], how: Any, runner: Runner) -> Addition:
+        """Add documents, all of them or none."""
+
+    @abstractmethod
+    def remove(
+        self, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
+    ) -> RemovalResult:
+        """Take documents out, all of them or none."""
+
+    @abstractmethod
+    def compact(self, runner: Runner) -> CompactionResult:
+        """Write the index anew without removed documents."""
 
     def view(self, runner: Runner) -> V:
         """Return the index as it was opened, refreshed, or changed through this handle last."""
@@ -194,12 +160,12 @@ class IndexHandle(ABC, Generic[V, C, P]):
         if seen is None:
             with self._lock:
                 seen = self._seen or self._look(runner)
-        return seen[1]
+        return seen
 
     def latest(self, runner: Runner) -> V:
         """Return the index as it is now, whoever has changed it; ``view`` unless it follows."""
         seen = self._seen
-        if self.follows and seen is not None and self.database.has_changed(seen[0]):
+        if self.follows and seen is not None and self.database.has_changed(seen.contents):
             with self._lock:
                 # Unless another thread has done it meanwhile.
                 if self._seen is seen:
@@ -209,111 +175,108 @@ class IndexHandle(ABC, Generic[V, C, P]):
     def refresh(self, runner: Runner) -> None:
         """See what others have changed since; only new files are read."""
         with self._lock:
-            seen = self._seen
-            if seen is None or self._read_contents() is not seen[0]:
-                self._look(runner)
-                return
-            try:
-                self._files.check_sizes(seen[0].manifest)
-            except NeardupError:
-                self._seen = None
-                raise
-
-    def read(self, files: OpenFiles) -> V:
-        """Make the view of some files."""
-        # A writer reads while other threads look at what was before.
-        with self._lock:
-            if self._made is None or self._made[0] is not files:
-                self._made = files, self._make_view(files)
-            return self._made[1]
+            self._made = None
+            self._look(runner)
 
     @contextmanager
-    def changing(self, runner: Runner) -> Iterator[OpenFiles]:
-        """Hold the right to change the index, and open what it holds now.
+    def changing(self, runner: Runner) -> Iterator[V]:
+        """Hold the right to change the index, and open what it holds now; see ``writing``."""
+        with self.writing() as contents:
+            yield self._view_of(contents, runner)
+
+    @contextmanager
+    def writing(self) -> Iterator[Contents]:
+        """Hold the right to change the index, and give what it holds now.
 
         The block writes new segments and commits to ``database``. Files of segments that were not
         committed are removed, unless a commit was tried: a crash may still leave either state then.
         """
-        if self._known is None:
-            self._read_contents()
-        before = None
+        # An error of what is there comes before the one of the lock.
+        check_kind(self.folder, self._read().manifest, self.kind)
         try:
             with self.database.writing(self.timeout):
+                before = self._read()
                 try:
-                    before = self._read_contents()
-                    with self._lock:
-                        files = self._files.open(before, runner)
-                    yield files
+                    yield before
                 except BaseException:
                     with contextlib.suppress(NeardupError):
-                        if before is not None and not self.database.has_tried:
+                        if not self.database.has_tried:
                             self.database.remove_orphans(before.manifest)
                     raise
         finally:
             self._forget_view()
 
     def _forget_view(self) -> None:
-        # With the lock, so that a thread that has just looked at what was before cannot be late.
+        # With the lock, so that a thread that looked at the state before cannot be late.
         with self._lock:
             self._seen = None
 
-    def reopen(self, runner: Runner) -> OpenFiles:
-        """Open what the index holds now."""
+    def _read(self) -> Contents:
         with self._lock:
-            return self._files.open(self._read_contents(), runner)
-
-    def _read_contents(self) -> Contents:
-        with self._lock:
-            known, found = self._known, self.database.read(self._known)
-            if known is not None and found.file != known.file:
+            found = self.database.read()
+            if self._made is not None and self._made.contents.file != found.file:
                 # Another index has taken the place of this one.
-                self._files = SegmentFiles(self.folder, self.unread)
-            self._known = found
+                self._parts, self._made = {}, None
             return found
 
-    def _look(self, runner: Runner) -> tuple[Contents, V]:
+    def _look(self, runner: Runner) -> V:
         """Open what is committed; again, if a writer has removed files of it meanwhile."""
         while True:
-            contents = self._read_contents()
+            contents = self._read()
             try:
-                self._seen = contents, self.read(self._files.open(contents, runner))
+                self._seen = self._view_of(contents, runner)
             except (IndexFormatError, ReadError):
-                if self._read_contents() is contents:
+                if self._read() is contents:
                     raise
             else:
                 return self._seen
 
-    def _make_view(self, files: OpenFiles) -> V:
-        check_kind(self.folder, files.manifest, self.kind)
+    def _view_of(self, contents: Contents, runner: Runner) -> V:
+        with self._lock:
+            if self._made is None or self._made.contents is not contents:
+                self._made = self._open(contents, runner)
+            return self._made
+
+    def _open(self, contents: Contents, runner: Runner) -> V:
+        """Open the segments that are not open yet, and make the view."""
+        manifest = contents.manifest
+        check_kind(self.folder, manifest, self.kind)
+        try:
+            for record in manifest.all_segments:
+                check_size(self.folder, record, may_be_gone=True)
+        except NeardupError:
+            self._seen, self._parts = None, {}
+            raise
         # Frequencies come with the first addition, and stay.
-        decided = (files.manifest.scheme, files.manifest.frequencies)
-        if self._restored is None or self._restored[1] != decided:
-            self._restored, self._parts = (self.restore(files), decided), {}
-        restored, known = self._restored[0], self._parts
+        decided = manifest.scheme, manifest.frequencies
+        if self._restored[0] != decided:
+            frequencies = self._open_frequencies(manifest.frequencies)
+            self._restored, self._parts = (decided, self.restore(contents, frequencies)), {}
+        restored, known = self._restored[1], self._parts
+        records = [replace(record, n_removed=0) for record in manifest.segments]
+        new = [open_segment(self.folder, record) for record in records if record not in known]
+        if not self.is_lazy:
+            check_all(new, runner)
+        made = {segment.record: self.open_part(segment, restored) for segment in new}
         self._parts = {
-            segment: known[segment] if segment in known else self.open_part(segment, restored)
-            for segment in files.segments
+            record: known[record] if record in known else made[record] for record in records
         }
-        return self.view_of(files, restored, tuple(self._parts.values()))
+        return self.view_of(contents, restored, tuple(self._parts.values()))
+
+    def _open_frequencies(self, record: SegmentRecord | None) -> DocumentFrequencies | None:
+        if record is None:
+            return None
+        stored = open_segment(self.folder, record)
+        hashes, counts = stored.array("hashes"), stored.array("counts")
+        return DocumentFrequencies(hashes, counts, record.n_documents)
 
 
-# The document frequencies of an index, which its first documents decide for good: a segment.
-
-
-def store_frequencies(folder: Path, name: str, frequencies: DocumentFrequencies) -> SegmentRecord:
-    """Write frequencies as a segment."""
-    with SegmentWriter(folder, name) as writer:
-        writer.add("hashes", frequencies.hashes)
-        writer.add("counts", frequencies.counts)
-        files = writer.commit()
-    return SegmentRecord(name, frequencies.n_documents, 0, files)
-
-
-def open_frequencies(files: OpenFiles) -> DocumentFrequencies | None:
-    """Return the frequencies of an index; None if none were counted yet."""
-    stored = files.frequencies
-    if stored is None:
-        return None
-    hashes = stored.array("hashes", np.uint64)
-    counts = stored.array("counts", np.int64, length=len(hashes))
-    return DocumentFrequencies(hashes, counts, stored.record.n_documents)
+def store_frequencies(
+    folder: Path, contents: Contents, frequencies: DocumentFrequencies
+) -> Contents:
+    """Write document frequencies, which an index keeps for good, as a segment."""
+    with SegmentWriter(folder, contents.manifest.free_name(9999)) as writer:
+        writer.append("hashes", frequencies.hashes)
+        writer.append("counts", frequencies.counts)
+        record = writer.commit(frequencies.n_documents, 0, pa.large_string())
+    return replace(contents, manifest=replace(contents.manifest, frequencies=record))

@@ -7,26 +7,27 @@ import json
 import math
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.errors import InvalidInputError, InvalidParameterError
+from neardup.errors import InvalidInputError, InvalidParameterError, SketchMismatchError
 from neardup.files.arrowcolumns import StoredBlock
 from neardup.files.encodings import languages_of_ids
 from neardup.files.ids import FIRST_LOOK, as_text, check_unique, common_id_type, hash_ids, other_ids
 from neardup.files.parquet import TableWriter
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
-from neardup.index.store import Database, Manifest
+from neardup.index.store import Contents, Manifest
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
 from neardup.tables import Bools, Int64s, Uint32s, offsets_of
+from neardup.text.tokenizers import TokenFunction, file_in_name
 
 if TYPE_CHECKING:
     from neardup.files.streams import Destination
@@ -45,10 +46,19 @@ class OpenIndex(ABC, Generic[S, D]):
     through all segments, in the order in which they were added, removed ones included.
     """
 
-    manifest: Manifest
+    contents: Contents
     scheme: S
     segments: tuple[D, ...]
     removed: tuple[Uint32s, ...]
+
+    @property
+    def manifest(self) -> Manifest:
+        """What belongs to the index."""
+        return self.contents.manifest
+
+    @abstractmethod
+    def opener(self) -> Callable[[Path], Any]:
+        """Return a function that opens this state of the index in another process."""
 
     @cached_property
     def first_documents(self) -> Int64s:
@@ -221,11 +231,13 @@ class OpenIndex(ABC, Generic[S, D]):
         """Yield id, text and the user's columns of some documents, which ascend."""
         yield from self.read_rows(documents).to_pylist()
 
-    texts_in: ClassVar[str]
-    """The file of a segment that has the texts."""
+    @property
+    @abstractmethod
+    def text_bytes(self) -> int:
+        """Bytes of the documents themselves in segments."""
 
     def check_all(self, runner: Runner) -> None:
-        """Check every byte that was not looked at when the index was opened, or since."""
+        """Verify every byte that was not read yet."""
 
     @abstractmethod
     def counts(self) -> dict[str, Any]:
@@ -239,7 +251,7 @@ class OpenIndex(ABC, Generic[S, D]):
             **self.counts(),
             "segments": len(manifest.segments),
             "bytes": manifest.n_bytes,
-            "bytes_of_texts": sum(each.files[self.texts_in].size for each in manifest.segments),
+            "bytes_of_texts": self.text_bytes,
             "scheme": dict(manifest.scheme),
             "generation": manifest.generation,
             "created_with": manifest.created_with,
@@ -394,6 +406,12 @@ class CompactionResult:
     n_freed_bytes: int
     seconds: float = 0.0
 
+    @classmethod
+    def of(cls, before: Manifest, after: Manifest) -> CompactionResult:
+        """Return the result; a segment may take more than the pending documents that it was."""
+        n_freed = max(0, before.n_bytes - after.n_bytes)
+        return cls(len(after.segments), after.n_documents, n_freed)
+
     @property
     def summary(self) -> dict[str, Any]:
         """Counts and seconds, as plain values."""
@@ -441,19 +459,6 @@ def wanted_ids(ids: Iterable[str | int]) -> pa.Array:
     return pa.array(sorted(set(map(str, ids))), pa.large_string())
 
 
-def without(
-    removed: Sequence[Uint32s], found: Sequence[tuple[Int64s, Int64s]]
-) -> tuple[Uint32s, ...]:
-    """Return the removed rows of each segment with some more."""
-    more = [rows for _, rows in found]
-    # Pending documents are the last, and may be none.
-    more += [np.empty(0, np.int64)] * (len(removed) - len(more))
-    return tuple(
-        np.union1d(before, rows).astype(np.uint32) if len(rows) else before
-        for before, rows in zip(removed, more, strict=True)
-    )
-
-
 def check_all_found(wanted: pa.Array, found: Sequence[tuple[Int64s, Int64s]]) -> None:
     """Raise for ids that no document has; ``found`` is as for ``OpenIndex.rows_of_ids``."""
     is_missing = np.ones(len(wanted), np.bool_)
@@ -468,30 +473,25 @@ def check_all_found(wanted: pa.Array, found: Sequence[tuple[Int64s, Int64s]]) ->
         raise InvalidInputError(message)
 
 
-def store_next(
-    database: Database,
-    manifest: Manifest,
-    removed: Sequence[Uint32s] | None,
-    packed: Sequence[bytes] = (),
-    denied: Sequence[bytes] = (),
-) -> None:
-    """Commit the manifest that follows another one, within ``Database.writing``.
+# The scheme of an index, as it was described.
 
-    ``packed`` are the last rows of pending documents, ``denied`` more rows of denied documents;
-    without ``removed`` all else stays as it is.
-    """
-    if removed is None:
-        manifest = replace(manifest, generation=manifest.generation + 1)
-        database.commit(manifest, packed=packed)
-        return
-    counts = [len(each) for each in removed]
-    segments = tuple(
-        replace(record, n_removed=n) for record, n in zip(manifest.segments, counts, strict=False)
-    )
-    manifest = replace(
-        manifest,
-        generation=manifest.generation + 1,
-        segments=segments,
-        pending=replace(manifest.pending, n_removed=counts[-1]),
-    )
-    database.commit(manifest, removed=removed, packed=packed, denied=denied)
+
+def described_tokenizer(
+    description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None
+) -> str | Path | TokenFunction:
+    """Return the tokenizer that is given, or that is described, if its name is enough."""
+    name = str(description.get("tokenizer"))
+    file = file_in_name(name)
+    if tokenizer is None and file is not None:
+        message = f"tokenizer must be given: this index was made with the file {file}"
+        raise InvalidParameterError(message)
+    return name if tokenizer is None else tokenizer
+
+
+def check_restored(found: Mapping[str, Any], description: Mapping[str, Any]) -> None:
+    """Make sure that a scheme is the one that was described."""
+    differing = [key for key in {**found, **description} if found.get(key) != description.get(key)]
+    if differing:
+        raise SketchMismatchError(
+            {key: (description.get(key), found.get(key)) for key in sorted(differing)}
+        )

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import TIMEOUT_MAX, Lock, RLock
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -25,19 +25,15 @@ import numpy as np
 from neardup.errors import (
     IndexFormatError,
     IndexLockedError,
-    InvalidParameterError,
     NeardupError,
     OutputExistsError,
     ReadError,
-    SketchMismatchError,
     WriteError,
 )
 from neardup.files.destinations import recover, recover_above, scratch_beside
 from neardup.options.choices import IndexKind
-from neardup.runs.arrays import RESTORE
 from neardup.runs.disk import (
     HOLDER,
-    FileRecord,
     find_holder,
     note_written,
     part_of,
@@ -45,55 +41,55 @@ from neardup.runs.disk import (
     sync_folder,
     translated,
 )
-from neardup.tables import Uint32s
-from neardup.text.tokenizers import TokenFunction, file_in_name
+from neardup.tables import Int64s, Uint32s
 from neardup.version import __version__
 
 FILE = "index.sqlite"
 SEGMENTS = "segments"
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+RESTORE = "restore the index from a copy, or build it again"
 
 # Grows with each change of the files that an earlier neardup cannot read. Indexes before 2 had a
 # manifest.json and no database.
-FORMAT = 3
+FORMAT = 4
 _EARLIER = "manifest.json"
 
-# A state has the generation, that of the layout, and the counts of pending documents; a layout has
-# the manifest and the removed rows of each segment.
 _TABLES = f"""
 PRAGMA journal_mode = WAL;
 PRAGMA user_version = {FORMAT};
 CREATE TABLE state (generation INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
-CREATE TABLE layout (generation INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
+CREATE TABLE removed (segment TEXT PRIMARY KEY, data BLOB, checksum INTEGER);
 CREATE TABLE pending (number INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
 CREATE TABLE denied (number INTEGER PRIMARY KEY, data BLOB, checksum INTEGER);
 """
 
 _GENERATION = "SELECT max(generation) FROM state"
-
-T = TypeVar("T")
+_NOTHING: Uint32s = np.empty(0, np.uint32)
 
 
 @dataclass(frozen=True)
 class SegmentRecord:
-    """A segment: its folder's name, its counts and its files."""
+    """A segment: its file, its counts, and the checksum of what follows ``data_bytes`` bytes."""
 
     name: str
     n_documents: int
     n_tokens: int
-    files: Mapping[str, FileRecord]
+    n_bytes: int
+    data_bytes: int
+    checksum: int
     n_removed: int = 0
 
 
 def segment_bytes(records: Iterable[SegmentRecord]) -> int:
-    """Count the bytes of all files of some segments."""
-    return sum(file.size for record in records for file in record.files.values())
+    """Count the bytes of some segments."""
+    return sum(record.n_bytes for record in records)
 
 
 @dataclass(frozen=True)
 class PendingRecord:
-    """Counts of the documents that wait in the database for a segment."""
+    """Counts of documents in rows of the database, which are numbered from ``first`` on."""
 
+    first: int = 0
     n_rows: int = 0
     n_documents: int = 0
     n_gone: int = 0
@@ -101,17 +97,22 @@ class PendingRecord:
     n_bytes: int = 0
     n_removed: int = 0
 
+    @property
+    def name(self) -> str:
+        """Name of their removed rows. Numbers are never used again, so it tells them apart."""
+        return f"pending-{self.first}"
+
     def with_rows(
         self, packed: Sequence[bytes], n_documents: int, n_tokens: int = 0, n_gone: int = 0
     ) -> PendingRecord:
         """Return the counts with more rows of packed documents."""
-        return PendingRecord(
-            self.n_rows + len(packed),
-            self.n_documents + n_documents,
-            self.n_gone + n_gone,
-            self.n_tokens + n_tokens,
-            self.n_bytes + sum(map(len, packed)),
-            self.n_removed,
+        return replace(
+            self,
+            n_rows=self.n_rows + len(packed),
+            n_documents=self.n_documents + n_documents,
+            n_gone=self.n_gone + n_gone,
+            n_tokens=self.n_tokens + n_tokens,
+            n_bytes=self.n_bytes + sum(map(len, packed)),
         )
 
 
@@ -125,8 +126,6 @@ class Manifest:
         How the index was made, as plain JSON values.
     generation
         Number of changes since the index was made.
-    laid_out
-        Generation of the last change that was more than an insertion.
     segments
         In the order in which they were added.
     frequencies
@@ -141,7 +140,6 @@ class Manifest:
 
     scheme: Mapping[str, Any]
     generation: int = 0
-    laid_out: int = 0
     segments: tuple[SegmentRecord, ...] = ()
     frequencies: SegmentRecord | None = None
     pending: PendingRecord = field(default_factory=PendingRecord)
@@ -154,10 +152,14 @@ class Manifest:
         return self.segments + (() if self.frequencies is None else (self.frequencies,))
 
     @property
+    def parts(self) -> tuple[SegmentRecord | PendingRecord, ...]:
+        """Segments of documents, and pending documents last."""
+        return *self.segments, self.pending
+
+    @property
     def n_documents(self) -> int:
         """Count the documents that can be found."""
-        n_pending = self.pending.n_documents - self.pending.n_removed
-        return n_pending + sum(each.n_documents - each.n_removed for each in self.segments)
+        return sum(each.n_documents - each.n_removed for each in self.parts)
 
     @property
     def n_bytes(self) -> int:
@@ -176,10 +178,9 @@ class Manifest:
 
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
 
-
-def free_name(manifest: Manifest, number: int) -> str:
-    """Name a segment by the generation that adds it and its number."""
-    return f"g{manifest.generation + 1:06d}-{number:04d}"
+    def free_name(self, number: int) -> str:
+        """Name a segment by the generation that adds it and its number."""
+        return f"g{self.generation + 1:06d}-{number:04d}"
 
 
 @dataclass(frozen=True)
@@ -191,10 +192,49 @@ class Contents:
     """
 
     manifest: Manifest
-    removed: tuple[Uint32s, ...]
+    removed: tuple[Uint32s, ...] = (_NOTHING,)
     pending: tuple[bytes, ...] = ()
     denied: tuple[bytes, ...] = ()
     file: tuple[int, ...] = ()
+
+    def without(self, found: Sequence[tuple[Any, Int64s]]) -> Contents:
+        """Return the contents without some rows of segments and of pending documents."""
+        removed = list(self.removed)
+        for number, (_, rows) in enumerate(found):
+            if len(rows):
+                removed[number] = np.union1d(removed[number], rows).astype(np.uint32)
+        counts = [len(rows) for rows in removed]
+        segments = tuple(
+            replace(record, n_removed=n)
+            for record, n in zip(self.manifest.segments, counts, strict=False)
+        )
+        pending = replace(self.manifest.pending, n_removed=counts[-1])
+        manifest = replace(self.manifest, segments=segments, pending=pending)
+        return replace(self, manifest=manifest, removed=tuple(removed))
+
+    def with_segments(self, records: Sequence[SegmentRecord], first: int) -> Contents:
+        """Return the contents with new segments instead of those from a number on, and pending."""
+        pending = self.manifest.pending
+        manifest = replace(
+            self.manifest,
+            segments=(*self.manifest.segments[:first], *records),
+            pending=PendingRecord(pending.first + pending.n_rows),
+        )
+        removed = (*self.removed[:first], *[_NOTHING] * (len(records) + 1))
+        return replace(self, manifest=manifest, removed=removed, pending=())
+
+    def with_pending(
+        self, packed: Sequence[bytes], n_documents: int, n_tokens: int, n_gone: int = 0
+    ) -> Contents:
+        """Return the contents with more pending documents."""
+        pending = self.manifest.pending.with_rows(packed, n_documents, n_tokens, n_gone)
+        manifest = replace(self.manifest, pending=pending)
+        return replace(self, manifest=manifest, pending=(*self.pending, *packed))
+
+    def removed_by_name(self) -> dict[str, tuple[int, Uint32s]]:
+        """Return how many rows of each segment are removed, and which."""
+        parts = zip(self.manifest.parts, self.removed, strict=True)
+        return {each.name: (each.n_removed, rows) for each, rows in parts if each.n_removed}
 
 
 class Database:
@@ -212,6 +252,7 @@ class Database:
         self._open: dict[bool, tuple[tuple[int, ...], sqlite3.Connection]] = {}
         self._reading, self._writing = RLock(), Lock()
         self.has_tried = False
+        self._known: Contents | None = None
         weakref.finalize(self, _close, self._open)
 
     def close(self) -> None:
@@ -229,8 +270,8 @@ class Database:
             # Reading it again finds and reports the reason.
             return True
 
-    def read(self, known: Contents | None = None) -> Contents:
-        """Read what is committed; rows that are known already are not read again.
+    def read(self) -> Contents:
+        """Read what is committed; rows that were read before are not read again.
 
         Raises
         ------
@@ -239,6 +280,7 @@ class Database:
         """
         with self._reading, self._translated():
             connection, file = self._connect(writes=False)
+            known = self._known
             if known is not None and known.file != file:
                 known = None
             if known is not None:
@@ -247,9 +289,10 @@ class Database:
                     return known
             connection.execute("BEGIN")
             try:
-                return replace(self._read(connection, known), file=file)
+                self._known = replace(self._read(connection, known), file=file)
             finally:
                 connection.execute("ROLLBACK")
+            return self._known
 
     def check(self) -> None:
         """Read every page of the database, and raise if one is damaged."""
@@ -312,47 +355,44 @@ class Database:
                 else:
                     return
 
-    def commit(
-        self,
-        manifest: Manifest,
-        *,
-        removed: Sequence[Uint32s] | None = None,
-        packed: Sequence[bytes] = (),
-        denied: Sequence[bytes] = (),
-    ) -> None:
+    def commit(self, after: Contents) -> None:
         """Store the next state of the index in one durable step, within ``writing``.
 
-        ``removed`` are the removed rows of each segment, and of pending documents last. ``packed``
-        are the last rows of pending documents; without ``removed`` all else stays as it is then.
-        ``denied`` are more rows of denied documents.
+        It was made of the state that is there; only new rows are written.
         """
-        is_laid_out = not packed or removed is not None
         self.has_tried = True
         with self._translated(is_writing=True):
             connection = self._open[True][1]
             if not connection.in_transaction:
                 # An earlier commit has failed, and SQLite has given the lock back.
                 self._begin(0, 0)
-                if self._read(connection, None).manifest.generation >= manifest.generation:
-                    message = (
-                        f"{self.folder} was changed by others since a commit failed; start over"
-                    )
-                    raise WriteError(message)
+            before = self.read()
+            if before.manifest.generation != after.manifest.generation:
+                message = f"{self.folder} was changed by others since a commit failed; start over"
+                raise WriteError(message)
+            manifest = replace(after.manifest, generation=after.manifest.generation + 1)
             execute = connection.execute
-            for table, rows in (("pending", packed), ("denied", denied)):
-                first = getattr(manifest, table).n_rows - len(rows)
-                execute(f"DELETE FROM {table} WHERE number >= ?", (first,))
-                for number, data in enumerate(rows, first):
+            for table in ("pending", "denied"):
+                record, old = getattr(manifest, table), getattr(before.manifest, table)
+                execute(f"DELETE FROM {table} WHERE number < ?", (record.first,))
+                n_known = old.n_rows if old.first == record.first else 0
+                new = enumerate(getattr(after, table)[n_known:], record.first + n_known)
+                for number, data in new:
                     execute(f"INSERT INTO {table} VALUES (?,?,?)", _with_checksum(number, data))
-            if is_laid_out:
-                manifest = replace(manifest, laid_out=manifest.generation)
-                execute("DELETE FROM layout")
-                execute("INSERT INTO layout VALUES (?,?,?)", _layout_row(manifest, removed))
+            is_insertion = after.removed is before.removed
+            if not is_insertion:
+                known, removed = before.removed_by_name(), after.removed_by_name()
+                for name in known.keys() - removed.keys():
+                    execute("DELETE FROM removed WHERE segment = ?", (name,))
+                for name, (n, rows) in removed.items():
+                    if name not in known or known[name][0] != n:
+                        row = _with_checksum(name, rows.tobytes())
+                        execute("INSERT OR REPLACE INTO removed VALUES (?,?,?)", row)
             execute("DELETE FROM state")
             execute("INSERT INTO state VALUES (?,?,?)", _state_row(manifest))
             execute("COMMIT")
         note_written(str(self.folder))
-        if is_laid_out:
+        if not is_insertion:
             # The log of the database starts anew.
             with contextlib.suppress(sqlite3.Error):
                 execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -360,7 +400,7 @@ class Database:
         self.remove_orphans(manifest)
 
     def remove_orphans(self, manifest: Manifest) -> None:
-        """Remove the folders of segments that do not belong to the index, within ``writing``.
+        """Remove the files of segments that do not belong to the index, within ``writing``.
 
         Readers that have mapped a file keep it. Windows refuses to remove such a file; it goes with
         a later change.
@@ -370,7 +410,7 @@ class Database:
             for path in sorted((self.folder / SEGMENTS).iterdir()):
                 name = path.name.removeprefix(".").removesuffix(".part")
                 if path.name not in named and NAME.fullmatch(name):
-                    shutil.rmtree(path, ignore_errors=True)
+                    path.unlink(missing_ok=True)
 
     def _connect(self, *, writes: bool) -> tuple[sqlite3.Connection, tuple[int, ...]]:
         """Return an open connection to the file that has the database's name now."""
@@ -400,6 +440,8 @@ class Database:
         return connection, file
 
     def _read(self, connection: sqlite3.Connection, known: Contents | None) -> Contents:
+        import msgspec
+
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version != FORMAT:
             message = (
@@ -407,48 +449,42 @@ class Database:
                 "another neardup, or build the index again"
             )
             raise IndexFormatError(message, path=str(self.path))
-        generation, laid_out, pending = self._one(
-            connection, "state", tuple[int, int, PendingRecord]
-        )
-        before: tuple[bytes, ...] = ()
-        if known is not None and known.manifest.laid_out == laid_out:
-            before, denied, removed = known.pending, known.denied, known.removed
-            manifest = known.manifest
-        else:
-            manifest, rows = self._one(connection, "layout", tuple[Manifest, list[bytes]])
-            removed = tuple(np.frombuffer(each, np.uint32) for each in rows)
-            denied = self._packed(connection, "denied", (), manifest.denied)
-        manifest = replace(manifest, generation=generation, laid_out=laid_out, pending=pending)
-        packed = self._packed(connection, "pending", before, manifest.pending)
-        return Contents(manifest, removed, packed, denied)
-
-    def _packed(
-        self,
-        connection: sqlite3.Connection,
-        table: str,
-        known: tuple[bytes, ...],
-        record: PendingRecord,
-    ) -> tuple[bytes, ...]:
-        """Return the packed documents of a table; known ones are not read again."""
-        query = f"SELECT * FROM {table} WHERE number >= ? ORDER BY 1"
-        rows = map(self._checked, connection.execute(query, (len(known),)).fetchall())
-        packed = (*known, *(data for _, data, _ in rows))
-        if len(packed) != record.n_rows:
-            raise self._damaged(f"{table} documents are missing")
-        return packed
-
-    def _checked(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
-        if _checksum(row[:-1]) != row[-1]:
-            raise self._damaged("a row has another checksum")
-        return row
-
-    def _one(self, connection: sqlite3.Connection, table: str, kind: type[T]) -> T:
-        import msgspec
-
-        rows = connection.execute(f"SELECT * FROM {table}").fetchall()
+        rows = self._select(connection, "state")
         if len(rows) != 1:
-            raise self._damaged(f"no {table}")
-        return msgspec.json.decode(self._checked(rows[0])[1], type=kind)
+            raise self._damaged("no state")
+        manifest = msgspec.json.decode(rows[0][1], type=Manifest)
+        packed = []
+        for table in ("pending", "denied"):
+            record, before = getattr(manifest, table), ()
+            if known is not None and getattr(known.manifest, table).first == record.first:
+                before = getattr(known, table)
+            new = self._select(connection, table, "number >= ?", record.first + len(before))
+            packed.append((*before, *(data for _, data, _ in new)))
+            if len(packed[-1]) != record.n_rows:
+                raise self._damaged(f"{table} documents are missing")
+        removed = {} if known is None else known.removed_by_name()
+        parts = []
+        for each in manifest.parts:
+            n, own = removed.get(each.name, (0, _NOTHING))
+            if n != each.n_removed:
+                rows = self._select(connection, "removed", "segment = ?", each.name)
+                own = np.frombuffer(rows[0][1] if rows else b"", np.uint32)
+                if len(own) != each.n_removed:
+                    raise self._damaged("removed documents are missing")
+            parts.append(own)
+        return Contents(manifest, tuple(parts), *packed)
+
+    def _select(
+        self, connection: sqlite3.Connection, table: str, where: str = "1", *values: Any
+    ) -> list[tuple[Any, ...]]:
+        """Return some rows of a table, whose checksums are verified."""
+        query = f"SELECT * FROM {table} WHERE {where} ORDER BY 1"
+        rows = connection.execute(query, values).fetchall()
+        for row in rows:
+            key, data, _ = row
+            if type(data) is not bytes or _with_checksum(key, data) != row:
+                raise self._damaged("a row has another checksum")
+        return rows
 
     def _damaged(self, reason: object) -> IndexFormatError:
         message = f"the database is damaged ({reason}); {RESTORE}"
@@ -493,31 +529,14 @@ def _close(connections: dict[bool, tuple[tuple[int, ...], sqlite3.Connection]]) 
     connections.clear()
 
 
-def _checksum(row: Iterable[Any]) -> int:
-    checksum = 0
-    for value in row:
-        data = value if isinstance(value, bytes) else str(value).encode()
-        checksum = zlib.crc32(data, zlib.crc32(b"%d" % len(data), checksum))
-    return checksum
-
-
-def _with_checksum(*row: Any) -> tuple[Any, ...]:
-    return *row, _checksum(row)
+def _with_checksum(key: int | str, data: bytes) -> tuple[Any, ...]:
+    return key, data, zlib.crc32(data, zlib.crc32(str(key).encode()))
 
 
 def _state_row(manifest: Manifest) -> tuple[Any, ...]:
     import msgspec
 
-    state = manifest.generation, manifest.laid_out, manifest.pending
-    return _with_checksum(manifest.generation, msgspec.json.encode(state))
-
-
-def _layout_row(manifest: Manifest, removed: Sequence[Uint32s] | None) -> tuple[Any, ...]:
-    import msgspec
-
-    rows = [each.tobytes() for each in removed or ()]
-    rows += [b""] * (len(manifest.segments) + 1 - len(rows))
-    return _with_checksum(manifest.generation, msgspec.json.encode((manifest, rows)))
+    return _with_checksum(manifest.generation, msgspec.json.encode(manifest))
 
 
 # Making an index, and finding one.
@@ -576,7 +595,6 @@ def create_index(folder: Path, scheme: Mapping[str, Any]) -> None:
 def _write_database(path: Path, manifest: Manifest) -> None:
     with contextlib.closing(_new()) as connection:
         connection.executescript(_TABLES)
-        connection.execute("INSERT INTO layout VALUES (?,?,?)", _layout_row(manifest, None))
         connection.execute("INSERT INTO state VALUES (?,?,?)", _state_row(manifest))
         data = bytearray(connection.serialize())
     # A database in memory has no log; this one has: bytes 18 and 19 of a file name its version.
@@ -670,27 +688,3 @@ def index_named(data: Any) -> Path | None:
     names = FILE, _EARLIER
     is_index = any(os.path.isfile(os.path.join(data, name)) for name in names)  # noqa: PTH113, PTH118
     return Path(data) if is_index else None
-
-
-# The scheme of an index, as it was described.
-
-
-def described_tokenizer(
-    description: Mapping[str, Any], tokenizer: str | Path | TokenFunction | None
-) -> str | Path | TokenFunction:
-    """Return the tokenizer that is given, or that is described, if its name is enough."""
-    name = str(description.get("tokenizer"))
-    file = file_in_name(name)
-    if tokenizer is None and file is not None:
-        message = f"tokenizer must be given: this index was made with the file {file}"
-        raise InvalidParameterError(message)
-    return name if tokenizer is None else tokenizer
-
-
-def check_restored(found: Mapping[str, Any], description: Mapping[str, Any]) -> None:
-    """Make sure that a scheme is the one that was described."""
-    differing = [key for key in {**found, **description} if found.get(key) != description.get(key)]
-    if differing:
-        raise SketchMismatchError(
-            {key: (description.get(key), found.get(key)) for key in sorted(differing)}
-        )

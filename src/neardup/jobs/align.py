@@ -22,6 +22,7 @@ from neardup.files.ids import common_id_type
 from neardup.files.inputs import check_effect, passed_over, resolve_inputs
 from neardup.files.passes import ReadingPass, keep_extracted
 from neardup.files.rows import Source
+from neardup.index.handle import SharedIndex
 from neardup.jobs.align_other import (
     NewDocuments,
     Other,
@@ -46,18 +47,18 @@ from neardup.options.choices import (
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
 from neardup.options.option import merge
 from neardup.options.passages import AlignOptions, AlignSchemeOptions
-from neardup.passages.additions import gather
 from neardup.passages.align import Aligner, AlignmentPlan, certain_length, make_window_scheme
 from neardup.passages.documents import (
     NO_RUNS,
     DocumentBlock,
     PassageReading,
+    gather,
     least_run,
     read_document_block,
     read_documents,
     runs_of,
 )
-from neardup.passages.index import PassageHandle, SharedPassages
+from neardup.passages.index import OpenPassages, PassageHandle
 from neardup.passages.lookup import Later, WindowCounts, tokens_at_a_time, within_memory
 from neardup.passages.matches import (
     Extents,
@@ -108,7 +109,7 @@ class Queries:
     ``placer`` names the beginnings of passages, if requested.
     """
 
-    shared: SharedPassages
+    shared: SharedIndex[OpenPassages]
     plan: AlignmentPlan
     options: AlignOptions
     hidden: HiddenText | None

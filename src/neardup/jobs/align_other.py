@@ -18,9 +18,9 @@ from neardup.engine.opening import are_short
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import name_apart
 from neardup.files.rows import RowBlock, Source
-from neardup.index.handle import SeenFolder
+from neardup.index.handle import SeenFolder, SharedIndex
 from neardup.index.index import Addition, RowPlaces
-from neardup.index.store import SEGMENTS, Manifest, SegmentRecord, free_name, index_named, kind_of
+from neardup.index.store import SEGMENTS, SegmentRecord, index_named, kind_of
 from neardup.options.choices import InverseFrequency
 from neardup.options.kinds import exact_fraction, percent_of
 from neardup.options.option import no_effect
@@ -30,10 +30,16 @@ from neardup.options.passages import (
     PassageSchemeOptions,
 )
 from neardup.options.presets import PassagePreset, describe_preset, passages_for
-from neardup.passages.additions import gather, index_in_memory, segment_tokens_within
+from neardup.passages.additions import index_in_memory, segment_tokens_within
 from neardup.passages.align import AlignmentPlan, make_alignment_plan, make_window_scheme, step_of
-from neardup.passages.documents import DocumentBlock, PassageReading, read_document_block
-from neardup.passages.index import OpenPassages, PassageHandle, SharedPassages, open_segments
+from neardup.passages.documents import DocumentBlock, PassageReading, gather, read_document_block
+from neardup.passages.index import (
+    OpenPassages,
+    PassageHandle,
+    combine,
+    open_segments,
+    temporary_contents,
+)
 from neardup.passages.plan import (
     SENTENCE,
     candidate_probability,
@@ -155,14 +161,14 @@ class Made(NamedTuple):
 
 
 @contextmanager
-def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedPassages, Made]]:
+def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedIndex[OpenPassages], Made]]:
     """Open an index, or index documents for the duration of the block.
 
     Yields it with the skipped rows and ignored tokens. A new index is in the work folder, and is
     removed after the block; for a few documents in memory, it has no folder.
     """
     if isinstance(other, PassageHandle):
-        yield SharedPassages(other.view(engine.runner), SeenFolder(other.folder)), Made()
+        yield SharedIndex(other.view(engine.runner), SeenFolder(other.folder)), Made()
         return
     scheme = make_window_scheme(other.min_tokens, **other.scheme)
     if are_short(other.sources):
@@ -172,7 +178,7 @@ def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedPassages, M
             index, addition = index_in_memory(blocks, other.read.columns, scheme, engine.runner)
             note(documents=addition.n_documents, tokens=addition.n_tokens)
         made = Made(addition.skipped, addition.n_ignored)
-        yield SharedPassages(other.weighed(index), None), made
+        yield SharedIndex(other.weighed(index), None), made
         return
     with engine.workspace.passing_folder() as folder:
         with engine.stage("read") as note:
@@ -182,7 +188,7 @@ def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedPassages, M
         # It holds all ids.
         del addition
         with engine.share(folder) as shared:
-            yield SharedPassages(other.weighed(index), shared), made
+            yield SharedIndex(other.weighed(index), shared), made
 
 
 def _index_in_folder(
@@ -194,8 +200,7 @@ def _index_in_folder(
     if scheme.weighting.idf != "unary":
         listed = partial(_list_tokens, scheme.tokenizer, other.read)
         frequencies = engine.count("count", [(other.sources, listed)])
-    manifest = Manifest(scheme.describe())
-    empty = OpenPassages(manifest, scheme, (), (), frequencies, ())
+    empty = combine(temporary_contents(scheme), scheme, frequencies, [])
     addition = Addition(empty, other.read.columns, scheme.least_shingles)
     records: list[SegmentRecord] = []
     make = partial(_make_segments, scheme, frequencies)
@@ -204,12 +209,11 @@ def _index_in_folder(
         addition.take(made.ids, made.places, made.sizes, made.skipped, made.n_ignored)
         addition.check_repeats()
         if made.record is not None:
-            record = replace(made.record, name=free_name(manifest, len(records)))
-            made.files.move(folder / SEGMENTS / record.name)
+            record = replace(made.record, name=f"s{len(records)}")
+            made.file.move(folder / SEGMENTS / record.name)
             records.append(record)
-    removed = [np.empty(0, np.uint32)] * len(records)
-    index = open_segments(folder, records, removed, scheme, frequencies, engine.runner)
-    return index, addition
+    contents = temporary_contents(scheme, records)
+    return open_segments(folder, contents, scheme, frequencies, engine.runner), addition
 
 
 def _list_tokens(
@@ -218,31 +222,28 @@ def _list_tokens(
     return read_document_block(source, block, tokenizer, read).tokens
 
 
-class _SegmentFiles:
-    """The files of a segment, in a folder or, from another process, in memory."""
+class _SegmentFile:
+    """The file of a segment, in a folder or, from another process, in memory."""
 
-    def __init__(self, folder: Path, data: Mapping[str, bytes] | None = None) -> None:
-        self._folder, self._data = folder, data
+    def __init__(self, path: Path, data: bytes | None = None) -> None:
+        self._path, self._data = path, data
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the bytes of all files."""
-        paths = sorted(self._folder.iterdir()) if self._folder.exists() else []
-        return _SegmentFiles, (self._folder, {path.name: path.read_bytes() for path in paths})
+        """Pickle the bytes of the file."""
+        return _SegmentFile, (self._path, self._path.read_bytes() if self._path.exists() else b"")
 
-    def move(self, folder: Path) -> None:
+    def move(self, path: Path) -> None:
         if self._data is None:
-            self._folder.rename(folder)
-            return
-        folder.mkdir()
-        for name, data in self._data.items():
-            (folder / name).write_bytes(data)
+            self._path.rename(path)
+        else:
+            path.write_bytes(self._data)
 
 
 class _MadeSegment(NamedTuple):
     """A segment of documents, and their rows; the record is None if all rows were skipped."""
 
     record: SegmentRecord | None
-    files: _SegmentFiles
+    file: _SegmentFile
     sizes: Int64s
     ids: pa.Array
     places: RowPlaces
@@ -264,7 +265,7 @@ def _make_segments(
                 record = write_segment(folder, name, block, scheme, frequencies, means.runner)
             yield _MadeSegment(
                 record,
-                _SegmentFiles(folder / SEGMENTS / name),
+                _SegmentFile(folder / SEGMENTS / name),
                 np.diff(block.tokens.offsets),
                 block.ids,
                 block.places,

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames
-from neardup.index.store import check_restored
+from neardup.index.index import check_restored
 from neardup.matching.bands import Banding
 from neardup.matching.measures import MEASURE_NAMES, Measure, make_measure
 from neardup.matching.verify import overlaps_at_threshold

@@ -12,30 +12,34 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.index import OpenDocuments
 from neardup.documents.lookup import (
     Hits,
-    SharedIndex,
     find_estimated,
     look_up_block,
     most_similar,
 )
 from neardup.documents.records import join_tables
 from neardup.documents.scheme import DocumentScheme
+from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine, Means
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
+from neardup.index.handle import SharedIndex
 from neardup.matching.measures import Jaccard, Measure
 from neardup.options.documents import DocumentSearchOptions
 from neardup.options.groups import TextReadingOptions, WhereOptions
 from neardup.options.kinds import exact_fraction
 from neardup.options.option import no_effect
 from neardup.options.passages import SearchOptions
-from neardup.passages.additions import gather
-from neardup.passages.documents import DocumentBlock, PassageReading, read_document_block
-from neardup.passages.index import OpenPassages, SharedPassages
+from neardup.passages.documents import (
+    DocumentBlock,
+    PassageReading,
+    gather,
+    read_document_block,
+)
+from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import find_whole, tokens_at_a_time, within_memory
 from neardup.passages.matches import Placer, count_marked, match_table, schema_of, with_id_types
 from neardup.passages.plan import SearchPlan, candidate_probability, make_search_plan
@@ -87,7 +91,7 @@ class _Counts:
 
 def search_documents(
     engine: Engine,
-    shared: SharedIndex,
+    shared: SharedIndex[OpenDocuments],
     sources: Sequence[Source],
     options: DocumentSearchOptions,
     condition: Condition | None = None,
@@ -354,7 +358,7 @@ class Searched:
 class _Search:
     """Lookup of queries in an index; ``placer`` names the beginnings of passages, if requested."""
 
-    shared: SharedPassages
+    shared: SharedIndex[OpenPassages]
     plan: SearchPlan
     placer: Placer | None
     with_text: bool
@@ -374,7 +378,10 @@ class _Search:
 
 
 def search_passages(
-    engine: Engine, shared: SharedPassages, sources: Sequence[Source], options: SearchOptions
+    engine: Engine,
+    shared: SharedIndex[OpenPassages],
+    sources: Sequence[Source],
+    options: SearchOptions,
 ) -> PassageResult:
     """Look up every document of some sources as a query."""
     check_effect(options, sources)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,16 @@ from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.passes import ReadingPass, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.index import RowPlaces
-from neardup.tables import Bools, Int64s, Texts, TokenLists, TokenSpans, Uint64s, offsets_of
+from neardup.tables import (
+    Bools,
+    Int64s,
+    Texts,
+    TokenLists,
+    TokenSpans,
+    Uint32s,
+    Uint64s,
+    offsets_of,
+)
 from neardup.text.tokenizers import Tokenizer
 
 # Ignored text: runs of tokens that occur in templates or prompts.
@@ -187,6 +196,44 @@ def join_blocks(blocks: Sequence[DocumentBlock]) -> DocumentBlock:
         ),
         sum(block.n_ignored for block in blocks),
         _join_files(blocks),
+    )
+
+
+def gather(blocks: Iterable[DocumentBlock], n_tokens: int) -> Iterator[DocumentBlock]:
+    """Join blocks until they have ``n_tokens`` tokens.
+
+    The parts of a block are freed while the block is in use.
+    """
+    gathered: list[DocumentBlock] = []
+    n_gathered = 0
+    for block in chain(blocks, [None]):
+        if block is not None:
+            gathered.append(block)
+            n_gathered += block.n_tokens
+        if gathered and (block is None or n_gathered >= n_tokens):
+            del block
+            joined = join_blocks(gathered)
+            gathered.clear()
+            yield joined
+            del joined
+            n_gathered = 0
+
+
+def without_rows(block: DocumentBlock, removed: Uint32s | Int64s) -> DocumentBlock:
+    """Return a block without some documents."""
+    if not len(removed):
+        return block
+    keep: Bools = np.ones(len(block), np.bool_)
+    keep[removed] = False
+    tokens, mask = block.tokens, pa.array(keep)
+    sizes = np.diff(tokens.offsets)
+    of_kept = np.repeat(keep, sizes)
+    return DocumentBlock(
+        block.ids.filter(mask),
+        block.texts.filter(mask),
+        replace(tokens, values=tokens.values[of_kept], offsets=offsets_of(sizes[keep])),
+        TokenSpans(block.spans.starts[of_kept], block.spans.stops[of_kept]),
+        files=None if block.files is None else block.files.filter(mask),
     )
 
 

@@ -1,30 +1,53 @@
-"""A reader's view of an index of passages: its segments, and pending documents in memory."""
+"""An index of passages: its segments, and pending documents in memory; and its changes."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.files.ids import as_text, common_id_type, join_ids
-from neardup.index.handle import IndexHandle, OpenFiles, SharedFolder, open_frequencies
-from neardup.index.index import OpenIndex
-from neardup.index.segments import Segment, open_segment, pack_table, unpack_table
-from neardup.index.store import Manifest, SegmentRecord
+from neardup.files.passes import ReadingPass
+from neardup.files.rows import Source
+from neardup.index.handle import IndexHandle, store_frequencies
+from neardup.index.index import (
+    Addition,
+    CompactionResult,
+    OpenIndex,
+    RemovalResult,
+    check_all_found,
+    wanted_ids,
+)
+from neardup.index.segments import Segment, check_all, open_segment, pack_table, unpack_table
+from neardup.index.store import Contents, Manifest, SegmentRecord
 from neardup.options.choices import InverseFrequency
-from neardup.passages.documents import DocumentBlock, join_blocks
+from neardup.options.option import no_effect
+from neardup.passages.documents import (
+    DocumentBlock,
+    PassageReading,
+    gather,
+    join_blocks,
+    read_documents,
+    without_rows,
+)
 from neardup.passages.search import SegmentSearcher
-from neardup.passages.segment import DocumentsById, PassageSegment, hold_segment, read_segment
+from neardup.passages.segment import (
+    DocumentsById,
+    PassageSegment,
+    hold_segment,
+    read_segment,
+    write_segment,
+)
 from neardup.passages.windows import PassageScheme, restore_scheme
 from neardup.runs.runner import Runner, release_memory
 from neardup.tables import Int64s, TokenLists, TokenSpans, Uint32s
-from neardup.text.weighting import DocumentFrequencies
+from neardup.text.weighting import DocumentFrequencies, count_documents
 
 
 @dataclass(frozen=True)
@@ -38,7 +61,22 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
     searchers: tuple[SegmentSearcher, ...]
     gives_back: bool = False
 
-    texts_in: ClassVar = "documents.arrow"
+    def opener(self) -> Callable[[Path], OpenPassages]:
+        """Return a function that opens this state of the index in another process."""
+        pending = self.segments[len(self.manifest.segments) :]
+        return partial(
+            open_segments,
+            contents=self.contents,
+            scheme=self.scheme,
+            frequencies=self.frequencies,
+            runner=Runner(1),
+            pending=pending,
+        )
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of the texts in segments."""
+        return sum(each.texts.nbytes for each in self.segments[: len(self.manifest.segments)])
 
     def document_sizes(self) -> Int64s:
         """Return the number of tokens of each document that is not removed."""
@@ -121,72 +159,40 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
 
 def open_segments(
     folder: Path,
-    records: Sequence[SegmentRecord],
-    removed: Sequence[Uint32s],
+    contents: Contents,
     scheme: PassageScheme,
     frequencies: DocumentFrequencies | None,
     runner: Runner,
     pending: Sequence[PassageSegment] = (),
 ) -> OpenPassages:
-    """Open some segments of an index with known scheme and frequencies as an index.
+    """Open a known state of an index, and check every byte of its segments.
 
-    Every byte of them is checked. ``removed`` has the removed rows of each segment, ``pending`` are
-    further segments in memory.
+    ``pending`` are further segments in memory.
     """
-    segments = [read_segment(open_segment(folder, record, runner), scheme) for record in records]
-    searchers = [SegmentSearcher(each, scheme, frequencies) for each in (*segments, *pending)]
-    return combine(scheme, frequencies, searchers, records, removed)
+    stored = [open_segment(folder, record) for record in contents.manifest.segments]
+    check_all(stored, runner)
+    segments = [*(read_segment(each, scheme) for each in stored), *pending]
+    searchers = [SegmentSearcher(each, scheme, frequencies) for each in segments]
+    return combine(contents, scheme, frequencies, searchers)
+
+
+def temporary_contents(scheme: PassageScheme, records: Sequence[SegmentRecord] = ()) -> Contents:
+    """Return the contents of an index without a database."""
+    return Contents(Manifest(scheme.describe())).with_segments(records, 0)
 
 
 def combine(
+    contents: Contents,
     scheme: PassageScheme,
     frequencies: DocumentFrequencies | None,
     searchers: Sequence[SegmentSearcher],
-    records: Sequence[SegmentRecord] = (),
-    removed: Sequence[Uint32s] | None = None,
 ) -> OpenPassages:
-    """Combine segments to an index; without ``removed`` all documents are there."""
-    if removed is None:
-        removed = [np.empty(0, np.uint32)] * len(searchers)
-    manifest = Manifest(scheme.describe(), segments=tuple(records))
+    """Combine segments, of which the last may be pending documents, to an index."""
     segments = tuple(searcher.segment for searcher in searchers)
-    return OpenPassages(manifest, scheme, segments, tuple(removed), frequencies, tuple(searchers))
-
-
-_Decided = tuple[PassageScheme, DocumentFrequencies | None]
-
-
-class PassageHandle(IndexHandle[OpenPassages, _Decided, SegmentSearcher]):
-    """An open index of passages; its segments keep their lookup tables."""
-
-    kind: ClassVar = "passages"
-
-    def restore(self, files: OpenFiles) -> _Decided:
-        """Restore the scheme and the frequencies."""
-        scheme = restore_scheme(files.manifest.scheme, self.tokenizer)
-        return scheme, open_frequencies(files)
-
-    def open_part(self, segment: Segment, restored: _Decided) -> SegmentSearcher:
-        """Open the files of a segment."""
-        scheme, frequencies = restored
-        return SegmentSearcher(read_segment(segment, scheme), scheme, frequencies)
-
-    def view_of(
-        self, files: OpenFiles, restored: _Decided, parts: tuple[SegmentSearcher, ...]
-    ) -> OpenPassages:
-        """Combine all segments to an index."""
-        scheme, frequencies = restored
-        if self._pending is None or self._pending.made_by is not restored:
-            self._pending = PendingDocuments(restored)
-        pending = self._pending.read(files.contents.pending)
-        waiting = tuple(searcher.segment for searcher in pending)
-        segments = (*(searcher.segment for searcher in parts), *waiting)
-        # Pending documents are rewritten when one of them is removed.
-        removed = (*files.removed[:-1], *[np.empty(0, np.uint32)] * len(waiting))
-        searchers = (*parts, *pending)
-        return OpenPassages(files.manifest, scheme, segments, removed, frequencies, searchers)
-
-    _pending: PendingDocuments | None = None
+    # Pending documents are rewritten when one of them is removed.
+    n_pending = len(segments) - len(contents.manifest.segments)
+    removed = (*contents.removed[:-1], *[np.empty(0, np.uint32)] * n_pending)
+    return OpenPassages(contents, scheme, segments, removed, frequencies, tuple(searchers))
 
 
 # Maximum pending documents and tokens: each process that searches the index computes their windows.
@@ -319,46 +325,194 @@ def _pending_of(searcher: SegmentSearcher) -> PendingSegment:
     return cast("PendingSegment", searcher.segment)
 
 
-# The last index that this process received and opened, for consecutive tasks.
-_opened: dict[str, OpenPassages] = {}
+# Tokens per segment.
+SEGMENT_TOKENS = 1 << 24
+
+_Decided = tuple[PassageScheme, DocumentFrequencies | None]
 
 
-class SharedPassages:
-    """An open index of passages, which other processes open on first use.
+class PassageHandle(IndexHandle[OpenPassages]):
+    """An open index of passages; its segments keep their lookup tables."""
 
-    Parameters
-    ----------
-    index
-        The index, opened in this process.
-    folder
-        Folder of its files; None: only in memory, not available to other processes.
-    """
+    kind: ClassVar = "passages"
+    is_lazy: ClassVar = False
+    _pending: PendingDocuments | None = None
 
-    def __init__(self, index: OpenPassages, folder: SharedFolder | None) -> None:
-        self._index: OpenPassages | None = index
-        self._folder, self._key = folder, secrets.token_hex(8)
-        self._parts = (
-            index.manifest.segments,
-            index.removed,
-            index.scheme,
-            index.frequencies,
-        )
-        self._pending = index.segments[len(index.manifest.segments) :]
+    def restore(self, contents: Contents, frequencies: DocumentFrequencies | None) -> _Decided:
+        """Restore the scheme and the frequencies."""
+        return restore_scheme(contents.manifest.scheme, self.tokenizer), frequencies
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Omit the open index."""
-        return vars(self) | {"_index": None}
+    def open_part(self, segment: Segment, restored: _Decided) -> SegmentSearcher:
+        """Return the searcher of a segment."""
+        scheme, frequencies = restored
+        return SegmentSearcher(read_segment(segment, scheme), scheme, frequencies)
 
-    @property
-    def opened(self) -> OpenPassages:
-        """The index. Another process checks every byte of its files on opening."""
-        if self._index is None:
-            if self._key not in _opened:
-                _opened.clear()
-                assert self._folder is not None
-                with self._folder.open() as folder:
-                    _opened[self._key] = open_segments(
-                        folder, *self._parts, Runner(1), self._pending
-                    )
-            self._index = _opened[self._key]
-        return self._index
+    def view_of(
+        self, contents: Contents, restored: _Decided, parts: tuple[SegmentSearcher, ...]
+    ) -> OpenPassages:
+        """Combine all segments and pending documents to an index."""
+        if self._pending is None or self._pending.made_by is not restored:
+            self._pending = PendingDocuments(restored)
+        return combine(contents, *restored, (*parts, *self._pending.read(contents.pending)))
+
+    def add(
+        self,
+        sources: Sequence[Source],
+        options: PassageReading,
+        runner: Runner,
+        *,
+        segment_tokens: int = SEGMENT_TOKENS,
+    ) -> Addition:
+        """Add all documents, or none after an error.
+
+        The first addition determines the inverse document frequencies, if tokens are weighted by
+        them; it reads the input twice.
+        """
+        with self.changing(runner) as index:
+            return self._add(index, sources, options, runner, segment_tokens)
+
+    def replace(
+        self,
+        identifier: str | int,
+        sources: Sequence[Source],
+        options: PassageReading,
+        runner: Runner,
+    ) -> RemovalResult:
+        """Put the one document of some sources in the place of that with its id, in one change."""
+        with self.changing(runner) as index:
+            found = self._rows_of_ids(index.contents, wanted_ids([identifier]))
+            n_removed = sum(len(rows) for _, rows in found)
+            left = self._view_of(_without(index.contents, found), runner)
+            self._add(left, sources, options, runner, SEGMENT_TOKENS)
+            return RemovalResult(n_removed, left.n_documents + 1)
+
+    def _add(
+        self,
+        index: OpenPassages,
+        sources: Sequence[Source],
+        options: PassageReading,
+        runner: Runner,
+        segment_tokens: int,
+    ) -> Addition:
+        """Add documents within ``changing``; ``index`` may have lost some since."""
+        options = options.for_sources(sources)
+        contents, scheme, frequencies = index.contents, index.scheme, index.frequencies
+        if scheme.weighting.idf != "unary" and frequencies is None:
+            counting = ReadingPass("count", sources, runner)
+            counted = read_documents(sources, scheme.tokenizer, options, counting)
+            frequencies = count_documents(block.tokens for block in counted)
+            # An addition without documents does not determine the frequencies.
+            if frequencies.n_documents:
+                contents = store_frequencies(self.folder, contents, frequencies)
+        addition = Addition(index, options.columns, scheme.least_shingles)
+        reading = ReadingPass("read", sources, runner)
+        blocks = read_documents(sources, scheme.tokenizer, options, reading)
+        first, records = len(contents.manifest.segments), list[SegmentRecord]()
+        for block in gather(blocks, segment_tokens):
+            sizes = np.diff(block.tokens.offsets)
+            addition.take(block.ids, block.places, sizes, block.skipped, block.n_ignored)
+            # The windows of a segment take longer than anything else.
+            addition.check_repeats()
+            if not len(block):
+                continue
+            if not records:
+                if block.n_tokens < segment_tokens and _may_wait(contents, block):
+                    packed = [pack_block(block)]
+                    contents = contents.with_pending(packed, len(block), block.n_tokens)
+                    break
+                # Pending documents come first.
+                block = join_blocks([*map(unpack_block, contents.pending), block])
+            name = contents.manifest.free_name(first + len(records))
+            record = write_segment(self.folder, name, block, scheme, frequencies, runner)
+            records.append(record)
+        if records:
+            contents = contents.with_segments(records, first)
+        self.database.commit(contents)
+        return addition
+
+    def compact(self, runner: Runner, *, segment_tokens: int = SEGMENT_TOKENS) -> CompactionResult:
+        """Write all segments anew, without removed documents and as few as possible.
+
+        Search results stay the same. Documents are not tokenised again.
+        """
+        with self.changing(runner) as index:
+            before, scheme, frequencies = index.manifest, index.scheme, index.frequencies
+            blocks = map(_stored_block, index.segments, index.removed)
+            records: list[SegmentRecord] = []
+            n_done = 0
+            for block in gather(blocks, segment_tokens):
+                if len(block):
+                    name = before.free_name(len(records))
+                    record = write_segment(self.folder, name, block, scheme, frequencies, runner)
+                    records.append(record)
+                    n_done += len(block)
+                    runner.report("compact", n_done, index.n_documents)
+            after = index.contents.with_segments(records, 0)
+            self.database.commit(after)
+            return CompactionResult.of(before, after.manifest)
+
+    def remove(
+        self, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
+    ) -> RemovalResult:
+        """Take documents out; all of them or none. No tokenizer is needed for it."""
+        if deny:
+            raise no_effect("deny", "in an index of passages", "use one of documents")
+        wanted = wanted_ids(ids)
+        with self.writing() as contents:
+            found = self._rows_of_ids(contents, wanted)
+            check_all_found(wanted, found)
+            after = _without(contents, found)
+            if len(wanted):
+                self.database.commit(after)
+            return RemovalResult(len(wanted), after.manifest.n_documents)
+
+    def _rows_of_ids(self, contents: Contents, wanted: pa.Array) -> list[tuple[Int64s, Int64s]]:
+        """Return matching ids and rows per segment and for pending documents."""
+        columns = [self._ids_in(record) for record in contents.manifest.segments]
+        waiting = [as_text(unpack_block(row).ids) for row in contents.pending]
+        columns.append(pa.chunked_array(waiting, pa.large_string()))
+        found = []
+        for column, removed in zip(columns, contents.removed, strict=True):
+            places = pc.index_in(column, value_set=wanted).fill_null(-1).to_numpy()
+            rows = np.setdiff1d(np.flatnonzero(places >= 0), removed)
+            found.append((places[rows], rows))
+        return found
+
+    def _ids_in(self, record: SegmentRecord) -> pa.ChunkedArray:
+        searcher = self._parts.get(replace(record, n_removed=0))
+        if searcher is None:
+            return open_segment(self.folder, record).table("documents")["id"]
+        return pa.chunked_array([searcher.segment.ids])
+
+
+def _may_wait(contents: Contents, block: DocumentBlock) -> bool:
+    pending = contents.manifest.pending
+    return (
+        pending.n_documents + len(block) <= MOST_PENDING
+        and pending.n_tokens + block.n_tokens <= MOST_PENDING_TOKENS
+    )
+
+
+def _without(contents: Contents, found: Sequence[tuple[Int64s, Int64s]]) -> Contents:
+    """Return the contents without some rows; pending documents are rewritten."""
+    *of_segments, (_, rows) = found
+    after = contents.without(of_segments)
+    if len(rows):
+        block = without_rows(join_blocks([*map(unpack_block, contents.pending)]), rows)
+        after = after.with_segments((), len(of_segments))
+        if len(block):
+            after = after.with_pending([pack_block(block)], len(block), block.n_tokens)
+    return after
+
+
+def _stored_block(segment: PassageSegment, removed: Uint32s) -> DocumentBlock:
+    if isinstance(segment, PendingSegment):
+        return segment.block
+    tokens = segment.token_lists()
+    n = len(tokens.values)
+    documents = np.repeat(np.arange(len(tokens)), np.diff(tokens.offsets))
+    starts, stops = segment.byte_places(np.arange(n, dtype=np.int64), documents)
+    ids = segment.ids.cast(segment.id_type)
+    spans = TokenSpans(starts, stops)
+    block = DocumentBlock(ids, segment.texts, tokens, spans, files=segment.files)
+    return without_rows(block, removed)

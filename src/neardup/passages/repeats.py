@@ -307,8 +307,9 @@ def _remove(
             entries = np.zeros(n_slots, np.uint64)
             n_filled = filled[0] = 0
         if is_mapped:
-            mapped = (each for each in (values, tokens.heads) if isinstance(each, np.memmap))
-            let_go(map(pa.py_buffer, mapped))
+            for each in (values, tokens.heads):
+                if isinstance(each, np.memmap):
+                    let_go(pa.py_buffer(each))
     return rows[: filled[1]], np.unique(joints[: filled[2]])
 
 

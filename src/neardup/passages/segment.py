@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -67,14 +66,6 @@ DOCUMENT_SCHEMA = pa.schema([("id", pa.large_string()), ("text", pa.large_string
 
 # Optional column for texts joined from several files: the start of each file.
 _FILES = pa.field("files", FILES)
-
-# Ids are stored as strings. The schema's metadata record the type of integer ids.
-_ID_TYPE = b"neardup.id_type"
-_INTEGERS = (
-    *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
-    *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
-)
-_BY_NAME = {str(kind).encode(): kind for kind in _INTEGERS}
 
 
 @dataclass(frozen=True)
@@ -166,71 +157,44 @@ class PassageSegment(DocumentsById):
         return starts, stops
 
 
-def document_table(stored: Segment) -> pa.Table:
-    """Return the documents of a segment, with file lists if some texts have them."""
-    has_files = _FILES.name in stored.table("documents").column_names
-    schema = DOCUMENT_SCHEMA.append(_FILES) if has_files else DOCUMENT_SCHEMA
-    return stored.table("documents", schema)
-
-
 def _documents_of(block: DocumentBlock) -> pa.Table:
     columns, schema = [as_text(block.ids), block.texts], DOCUMENT_SCHEMA
     if block.files is not None:
         columns, schema = [*columns, block.files], schema.append(_FILES)
-    if pa.types.is_integer(block.ids.type):
-        schema = schema.with_metadata({_ID_TYPE: str(block.ids.type)})
     return pa.table(columns, schema)
 
 
 def read_segment(stored: Segment, scheme: PassageScheme) -> PassageSegment:
-    """Open the files of a segment, and check their consistency."""
-    record = stored.record
-    n_docs, n_tokens = record.n_documents, record.n_tokens
-    table = document_table(stored)
-    key_starts = stored.array("key-starts", np.int64, length=scheme.num_perm + 1)
-    keys = stored.array("keys", np.uint64)
-    list_starts = stored.array("list-starts", np.int64, length=len(keys) + 1)
-    starts = stored.array("starts", np.uint32)
-    wide_rows = stored.array("wide-rows", np.int64)
+    """Return the documents and windows of a segment."""
+    table, arrays = stored.table("documents"), stored.arrays
+    has_files = _FILES.name in table.column_names
     windows = WindowIndex(
-        key_starts,
-        keys,
-        list_starts,
-        starts,
-        stored.array("spans", np.uint16, ndim=2, length=len(starts)),
-        wide_rows,
-        stored.array("wide-spans", np.uint32, ndim=2, length=len(wide_rows)),
+        arrays["key-starts"],
+        arrays["keys"],
+        arrays["list-starts"],
+        arrays["starts"],
+        arrays["spans"],
+        arrays["wide-rows"],
+        arrays["wide-spans"],
     )
-    far_places = stored.array("far-places", np.int64)
-    segment = PassageSegment(
-        record.name,
+    return PassageSegment(
+        stored.record.name,
         windows,
-        stored.array("vocabulary", np.uint64),
-        stored.array("tokens", np.int32, length=n_tokens),
-        stored.array("offsets", np.int64, length=n_docs + 1),
+        arrays["vocabulary"],
+        arrays["tokens"],
+        arrays["offsets"],
         scheme.shingles.ngram > 1,
-        stored.array("gaps", np.uint8, length=n_tokens),
-        stored.array("lengths", np.uint8, length=n_tokens),
-        stored.array("samples", np.int64, length=-(-n_tokens // segments.STEP)),
-        far_places,
-        stored.array("far-values", np.int64, length=len(far_places)),
+        arrays["gaps"],
+        arrays["lengths"],
+        arrays["samples"],
+        arrays["far-places"],
+        arrays["far-values"],
         _in_one(table["id"]),
-        _BY_NAME.get((table.schema.metadata or {}).get(_ID_TYPE, b""), pa.large_string()),
+        stored.id_type,
         _in_one(table["text"]),
-        _in_one(table[_FILES.name]) if _FILES.name in table.column_names else None,
+        _in_one(table[_FILES.name]) if has_files else None,
         stored.let_go,
     )
-    _check_ascending(stored, "offsets", segment.offsets, n_tokens)
-    _check_ascending(stored, "key-starts", key_starts, len(keys))
-    _check_ascending(stored, "list-starts", list_starts, len(starts))
-    if len(table) != n_docs:
-        raise stored.misfit("documents.arrow")
-    return segment
-
-
-def _check_ascending(stored: Segment, name: str, array: npt.NDArray[Any], last: int) -> None:
-    if array[0] != 0 or array[-1] != last or (np.diff(array) < 0).any():
-        raise stored.misfit(f"{name}.npy")
 
 
 def _in_one(column: pa.ChunkedArray) -> pa.Array:
@@ -257,8 +221,7 @@ def write_segment(
     """
     with SegmentWriter(folder, name) as writer:
         _write(writer, block, scheme, frequencies, runner)
-        files = writer.commit()
-    return SegmentRecord(name, len(block), block.n_tokens, files)
+        return writer.commit(len(block), block.n_tokens, _id_type(block))
 
 
 def hold_segment(
@@ -271,8 +234,12 @@ def hold_segment(
     """Make a segment in memory, as if it had been written and opened."""
     held = SegmentInMemory()
     _write(held, block, scheme, frequencies, runner)
-    record = SegmentRecord(name, len(block), block.n_tokens, {})
-    return record, read_segment(held.segment(record), scheme)
+    record = SegmentRecord(name, len(block), block.n_tokens, 0, 0, 0)
+    return record, read_segment(held.segment(record, _id_type(block)), scheme)
+
+
+def _id_type(block: DocumentBlock) -> pa.DataType:
+    return block.ids.type if pa.types.is_integer(block.ids.type) else pa.large_string()
 
 
 def _write(
@@ -294,9 +261,9 @@ def _write(
         key_starts.append(key_starts[-1] + len(lists.keys))
         n_windows += len(lists)
         runner.report("windows", done, scheme.num_perm)
-    writer.add("key-starts", np.array(key_starts, np.int64))
-    writer.add("list-starts", np.concatenate(list_starts))
-    writer.add("wide-rows", np.concatenate(wide_rows))
+    writer.append("key-starts", np.array(key_starts, np.int64))
+    writer.append("list-starts", np.concatenate(list_starts))
+    writer.append("wide-rows", np.concatenate(wide_rows))
 
 
 def _all_windows(
@@ -327,9 +294,9 @@ def _write_documents(
     order = np.argsort(distinct)
     ranks: Int32s = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
-    writer.add("vocabulary", distinct[order])
-    writer.add("tokens", ranks[numbers])
-    writer.add("offsets", block.tokens.offsets)
+    writer.append("vocabulary", distinct[order])
+    writer.append("tokens", ranks[numbers])
+    writer.append("offsets", block.tokens.offsets)
     n = block.n_tokens
     gaps, lengths = np.empty(n, np.uint8), np.empty(n, np.uint8)
     samples = np.empty(-(-n // segments.STEP), np.int64)
@@ -349,8 +316,8 @@ def _write_documents(
         )
 
     far, n_far = fill_array(pack, np.empty((2, _FIRST_ROOM_FAR), np.int64), axis=1)
-    writer.add("gaps", gaps)
-    writer.add("lengths", lengths)
-    writer.add("samples", samples)
-    writer.add("far-places", far[0, :n_far])
-    writer.add("far-values", far[1, :n_far])
+    writer.append("gaps", gaps)
+    writer.append("lengths", lengths)
+    writer.append("samples", samples)
+    writer.append("far-places", far[0, :n_far])
+    writer.append("far-values", far[1, :n_far])

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import InvalidParameterError
-from neardup.index.store import check_restored, described_tokenizer
+from neardup.index.index import check_restored, described_tokenizer
 from neardup.kernels.common.hashing import function_seeds
 from neardup.kernels.passage import candidates, lookups, windows
 from neardup.kernels.passage.lookups import QueryTokens

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 # (one core of a Xeon of 2023, per second: CRC-32 1.9 GB, Adler-32 1.4, SHA-256 1.0 with and 0.4
 # without special instructions, BLAKE2b 0.8), and it runs outside the interpreter lock.
 
-# The first bytes of a file are added last: the header of an array holds its length, which is known
-# only at the end.
-HEAD = 128
 _BLOCK = 1 << 20
 
 # Errors of a full disk.
@@ -53,46 +50,16 @@ class FileRecord:
     checksum: str
 
 
-class RunningChecksum:
-    """Running checksum of a file, fed part by part."""
-
-    def __init__(self) -> None:
-        self._head = bytearray()
-        self._rest = 0
-        self._size = 0
-
-    def update(self, data: Buffer) -> None:
-        """Add the next bytes."""
-        view = memoryview(data)
-        if view.nbytes == 0:
-            return
-        view = view.cast("B")
-        self._size += len(view)
-        if len(self._head) < HEAD:
-            missing = HEAD - len(self._head)
-            self._head += view[:missing]
-            view = view[missing:]
-        self._rest = zlib.crc32(view, self._rest)
-
-    def replace_head(self, head: bytes) -> None:
-        """Replace the first bytes of the file."""
-        self._head[:] = head
-
-    def record(self) -> FileRecord:
-        """Return the size and checksum of all bytes."""
-        return FileRecord(self._size, f"{zlib.crc32(self._head, self._rest):08x}")
-
-
 def record_of_file(path: Path) -> FileRecord:
     """Read a file and return its size and checksum.
 
     It is read and not mapped, so that an unreadable sector raises OSError instead of a signal.
     """
-    checksum, block = RunningChecksum(), memoryview(bytearray(_BLOCK))
+    size, checksum, block = 0, 0, memoryview(bytearray(_BLOCK))
     with path.open("rb", buffering=0) as file:
         while n_bytes := file.readinto(block):
-            checksum.update(block[:n_bytes])
-    return checksum.record()
+            size, checksum = size + n_bytes, zlib.crc32(block[:n_bytes], checksum)
+    return FileRecord(size, f"{checksum:08x}")
 
 
 # Outputs of a run, for a report if it ends early. An interrupt may come between the rename of an
@@ -207,45 +174,17 @@ def _is_passing(path: Path) -> bool:
     return bool(_PASSING) and not _PASSING.isdisjoint((path, *path.parents))
 
 
-class NewFile:
-    """An append-only file under a temporary name.
-
-    It is open only during a write, because an index writes hundreds of files at a time, and systems
-    allow a process as few as 256 open files.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._checksum = RunningChecksum()
-        with path.open("wb"):
-            pass
-
-    def append(self, data: Buffer) -> None:
-        """Append some bytes."""
-        with self.path.open("ab", buffering=0) as file:
-            write_all(file.fileno(), data)
-        self._checksum.update(data)
-
-    def finish(self, head: bytes | None = None) -> FileRecord:
-        """Replace the first bytes by ``head`` if it is given, and sync the file."""
-        with self.path.open("r+b", buffering=0) as file:
-            if head is not None:
-                if len(head) != HEAD:
-                    message = f"a head has {HEAD} bytes, got {len(head)}"
-                    raise ValueError(message)
-                write_all(file.fileno(), head)
-                self._checksum.replace_head(head)
-            if not _is_passing(self.path):
-                os.fsync(file.fileno())
-        return self._checksum.record()
-
-
 def finish_file(path: Path) -> FileRecord:
     """Sync a file that another library has written, and return its record."""
-    if not _is_passing(path):
-        with path.open("r+b", buffering=0) as file:
-            os.fsync(file.fileno())
+    with path.open("r+b", buffering=0) as file:
+        sync_file(file.fileno(), path)
     return record_of_file(path)
+
+
+def sync_file(descriptor: int, path: Path) -> None:
+    """Sync an open file to the disk, unless its folder is temporary."""
+    if not _is_passing(path):
+        os.fsync(descriptor)
 
 
 def write_all(descriptor: int, data: Buffer) -> None:
@@ -272,8 +211,7 @@ def store_file(path: Path, *parts: Buffer) -> None:
             with temporary.open("wb", buffering=0) as file:
                 for part in parts:
                     write_all(file.fileno(), part)
-                if not _is_passing(temporary):
-                    os.fsync(file.fileno())
+                sync_file(file.fileno(), temporary)
             temporary.replace(path)
         except BaseException:
             with contextlib.suppress(OSError):

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from neardup import errors
-from neardup.documents.additions import DocumentRemovalResult
+from neardup.documents.index import DocumentRemovalResult
 from neardup.documents.queries import Tokens
 from neardup.errors import InvalidInputError, InvalidParameterError, NeardupError, ServiceError
 from neardup.index.index import CompactionResult, RemovalResult

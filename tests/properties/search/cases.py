@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from neardup import PassageIndex
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
-from neardup.passages.additions import add_documents
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import PassageHandle
 from neardup.passages.plan import make_search_plan
@@ -89,8 +88,7 @@ class Case:
 def add(folder: Path, documents: Documents, *, cut: int = 100, tokens: int = 1 << 24, workers=1):
     """Add documents that are read ``cut`` at a time; a segment has that many tokens, or more."""
     table = pa.table({"id": list(documents), "text": list(documents.values())})
-    add_documents(
-        PassageHandle(folder),
+    PassageHandle(folder).add(
         [
             MemorySource(
                 table.cast(pa.schema([("id", "string"), ("text", "string")])), block_rows=cut

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from neardup import InvalidInputError, PassageIndex, RunOptions
 from neardup.files.memory import MemorySource
 from neardup.files.rows import ColumnNames
-from neardup.passages.additions import add_documents
 from neardup.passages.documents import PassageReading
 from neardup.passages.index import PassageHandle
 from neardup.runs.runner import Runner
@@ -108,7 +107,7 @@ def test_add__id_of_another_segment():
         options = PassageReading(ColumnNames("text", "id"))
         message = r"row 3: id 'x' was used before, in data, row 1; ids must differ"
         with pytest.raises(InvalidInputError, match=message):
-            add_documents(PassageHandle(folder), [source], options, Runner(1), segment_tokens=1)
+            PassageHandle(folder).add([source], options, Runner(1), segment_tokens=1)
         assert len(PassageIndex.open(folder)) == 0
         add(folder, case.documents, cut=1, tokens=1)
         with pytest.raises(InvalidInputError, match="id 'y' is in the index already"):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.documents import segment
+from neardup.index.segments import SMALL_PAGE, CheckedArray, SegmentWriter, open_segment
 from neardup.kernels.types import sealed
-from neardup.runs.arrays import PageSums
 
 values = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**63, 2**64 - 1]))
 
@@ -47,19 +47,19 @@ def test_sorted_entries(keys):
 
 
 @pytest.mark.parametrize("room", [1, 1024])
-def test_find__checks_all_pages_of_many_keys_at_once(room):
+def test_find__checks_all_pages_of_many_keys_at_once(tmp_path, room):
     rng = np.random.default_rng(1)
     lists = [rng.integers(0, 2**32, 4000, dtype=np.uint64) for _ in range(3)]
     rows = np.arange(4000, dtype=np.int64)
     starts = np.arange(4, dtype=np.int64) * 4000
     every = np.concatenate([segment.sorted_entries(keys, rows) for keys in lists])
     page_starts, bounds = segment.bounds_of_pages(starts)
-    sums = PageSums()
-    for first, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        sums.update(every[first:stop].data)
-        sums.close_page()
+    with SegmentWriter(tmp_path, "s", page_bytes=SMALL_PAGE) as writer:
+        writer.append("entries", every)
+        record = writer.commit(0, 0, pa.large_string())
+    opened = open_segment(tmp_path, record)
     fences = every[bounds[:-1]]
-    stored = segment.EntryLists(Path("entries.npy"), every, starts, fences, sums.finish())
+    stored = segment.EntryLists(CheckedArray(opened, "entries"), starts, fences)
     assert page_starts[-1] == len(fences) == 24
     keys = np.stack(lists, axis=1).astype(np.uint32)
     find_entries, rounds = segment.kernel.find_entries, []
@@ -78,5 +78,6 @@ def test_find__checks_all_pages_of_many_keys_at_once(room):
     assert set(zip(range(4000), range(4000), strict=True)) <= set(
         zip(queries.tolist(), found.tolist(), strict=True)
     )
-    assert stored.pages.is_checked.all()
+    assert stored.is_checked.all()
+    assert opened.is_checked.all()
     assert len(rounds) <= 3

@@ -20,7 +20,7 @@ from tests.document_indexes import OPTIONS, WEIGHTED
 def test_pending__become_a_segment(tmp_path):
     index = DocumentIndex.create(tmp_path / "idx", **grouped(**OPTIONS))
     reader = DocumentIndex.open(tmp_path / "idx")
-    with patch("neardup.documents.additions.MOST_PENDING", 3):
+    with patch("neardup.documents.index.MOST_PENDING", 3):
         for number in range(4):
             index.insert(str(number), f"text number {number}")
             index.commit()
@@ -128,7 +128,7 @@ def test_pending__read_while_it_is_written(tmp_path):
     threads = [threading.Thread(target=read) for _ in range(2)]
     for thread in threads:
         thread.start()
-    with patch("neardup.documents.additions.MOST_PENDING", 20):
+    with patch("neardup.documents.index.MOST_PENDING", 20):
         for number in range(60):
             index.insert(number, "one two three")
             index.commit()

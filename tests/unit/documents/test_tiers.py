@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from neardup.documents.additions import FANOUT, count_to_merge
+from neardup.documents.index import FANOUT, count_to_merge
 
 
 def grow(additions, sizes=()):

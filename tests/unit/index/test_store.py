@@ -29,13 +29,11 @@ from neardup.errors import (
 )
 from neardup.index.store import (
     Database,
-    PendingRecord,
     SegmentRecord,
     create_index,
     created_index,
     read_manifest,
 )
-from neardup.runs.disk import FileRecord
 from tests.document_indexes import QUERIES, build, found_in
 from tests.each import each_of
 from tests.indexes import held, rows_of
@@ -89,7 +87,7 @@ def test_create__many_at_once(tmp_path):
 def add_nothing(folder: Path) -> None:
     database = Database(folder)
     with database.writing(0):
-        database.commit(replace(read_manifest(folder), generation=1))
+        database.commit(database.read())
     raise KeyError
 
 
@@ -124,33 +122,32 @@ def test_open__what_is_no_index(tmp_path):
 def test_commit__is_seen_as_a_whole(folder):
     database, reader = Database(folder), Database(folder)
     first = reader.read()
-    record = SegmentRecord("s1", 7, 70, {"a.npy": FileRecord(10, "00000000")}, 2)
+    record = SegmentRecord("s1", 7, 70, 10, 8, 0)
     removed = np.array([2, 5], np.uint32)
     with database.writing(0):
-        manifest = replace(first.manifest, generation=1, segments=(record,))
+        contents = database.read().with_segments([record], 0)
         assert not reader.has_changed(first)
-        database.commit(manifest, removed=[removed, NOTHING])
+        database.commit(contents.without([(NOTHING, removed)]))
     assert reader.has_changed(first)
-    second = reader.read(first)
+    second = reader.read()
     assert second.manifest.n_documents == 5
     assert [each.tolist() for each in second.removed] == [[2, 5], []]
     with database.writing(0):
-        pending = PendingRecord(1, 3, 1, 30, 4)
-        database.commit(replace(second.manifest, generation=2, pending=pending), packed=[b"rows"])
-    third = reader.read(second)
+        database.commit(database.read().with_pending([b"rows"], 3, 30, 1))
+    third = reader.read()
     assert (third.pending, third.manifest.n_documents) == ((b"rows",), 8)
     # Rows that are known are not read again.
-    assert third.removed is second.removed
+    assert third.removed[0] is second.removed[0]
     assert third == replace(Database(folder).read(), removed=third.removed)
     with pytest.raises(KeyError), database.writing(0):
         raise KeyError
-    assert reader.read(third) is third
+    assert reader.read() is third
 
 
 def test_damage__of_text(folder):
     """SQLite hands out text that is no UTF-8 as an error of Python."""
     with contextlib.closing(sqlite3.connect(folder / "index.sqlite")) as connection:
-        connection.execute("UPDATE layout SET data = CAST(X'70EF' AS TEXT)")
+        connection.execute("UPDATE state SET data = CAST(X'70EF' AS TEXT)")
         connection.commit()
     with pytest.raises(IndexFormatError, match=r"index\.sqlite: the database is damaged"):
         read_manifest(folder)
@@ -162,10 +159,10 @@ def test_commit__when_another_index_has_taken_the_place(folder):
     folder.rename(folder.with_name("old"))
     create_index(folder, {"kind": "passages"})
     assert database.has_changed(before)
-    assert database.read(before).manifest.kind == "passages"
+    assert database.read().manifest.kind == "passages"
     shutil.rmtree(folder)
     with pytest.raises(ReadError, match="folder not found"):
-        database.read(before)
+        database.read()
 
 
 HOLD = """

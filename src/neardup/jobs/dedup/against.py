@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from neardup.documents.additions import Adding, ReadDocuments, read_block
-from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.documents.lookup import SharedIndex, find_answers
+from neardup.documents.index import Adding, DocumentHandle, ReadDocuments, read_block
+from neardup.documents.lookup import find_answers
 from neardup.documents.queries import Queries, join_queries, make_queries
 from neardup.documents.records import make_gone
 from neardup.documents.scheme import DocumentScheme, check_alike
+from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine, Read, Revisited
 from neardup.engine.opening import state_of_index
 from neardup.errors import InvalidParameterError
 from neardup.files.rows import ColumnNames, Source
+from neardup.index.handle import SeenFolder, SharedIndex
 from neardup.index.index import check_unknown
 from neardup.index.store import created_index, index_named
 from neardup.matching.keep import parse_keep
@@ -141,25 +142,22 @@ def open_index(
     For additions, the index is locked for other writers within the block, and has the documents
     when the block ends; an error adds none. A missing index is created with the options.
     """
-    from neardup.documents.additions import adding
-
     runner, has_files = engine.runner, bool(files)
 
     def look_up_in(index: OpenDocuments) -> Reference:
-        shared = SharedIndex(handle.folder, index)
+        shared = SharedIndex(index, SeenFolder(handle.folder))
         look_up = IndexLookUp(shared, index.scheme.measure_at(options.threshold))
         plan = _plan_with_index(options, index.scheme, look_up)
         return Reference(plan, files, index, state=state_of_index(handle.folder, index.manifest))
 
     options.check_reads_text()
     if options.add:
-        with _made(handle, options), handle.changing(runner) as opened:
-            index = handle.read(opened)
+        with _made(handle, options), handle.changing(runner) as index:
             _check_with_index(options, index.scheme, has_files=has_files)
             frequencies = _count(index, sources, options, engine)
             # Frequencies without documents determine nothing.
             decided = frequencies if frequencies and frequencies.n_documents else None
-            with adding(handle, opened, runner, frequencies=decided) as new:
+            with handle.adding(index, runner, frequencies=decided) as new:
                 yield replace(look_up_in(_weighed(new.index, frequencies)), new=new)
         return
     index = handle.view(runner)
@@ -213,7 +211,7 @@ class IndexLookUp(TextLookUp):
     Other processes open the index themselves.
     """
 
-    def __init__(self, index: SharedIndex, measure: Measure) -> None:
+    def __init__(self, index: SharedIndex[OpenDocuments], measure: Measure) -> None:
         self._index, self._measure = index, measure
 
     def sign(self, token_lists: TokenLists) -> Queries:

@@ -13,16 +13,17 @@ from typing import Any, Literal, Self, overload
 
 import numpy as np
 
-from neardup.documents.additions import DocumentRemovalResult
-from neardup.documents.index import DocumentHandle, OpenDocuments
-from neardup.documents.lookup import SharedIndex, find_estimated, find_hits, in_rank_order
+from neardup.documents.index import DocumentHandle, DocumentRemovalResult
+from neardup.documents.lookup import find_estimated, find_hits, in_rank_order
 from neardup.documents.queries import Tokens, make_query
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.session import InsertSession
 from neardup.documents.values import Id, checked_id
+from neardup.documents.view import OpenDocuments
 from neardup.engine.opening import is_on_spark, open_engine, open_runner
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import as_documents, resolve_inputs
+from neardup.index.handle import SeenFolder, SharedIndex
 from neardup.index.store import create_index
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.search import hits_where, minhash_of, search_documents, search_sketches
@@ -496,7 +497,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             # Executors see what is committed.
             self.commit()
         with open_engine(run, "search", sources) as engine, self._session.shared() as view:
-            index = SharedIndex(self.folder, view)
+            index = SharedIndex(view, SeenFolder(self.folder))
             result = search_documents(
                 engine, index, sources, options, condition, with_columns=with_columns
             )

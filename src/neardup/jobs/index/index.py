@@ -6,9 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -33,12 +31,12 @@ from neardup.stages.options import columns_of, hints_of_letters, hints_of_short,
 from neardup.stages.selection import as_list_of_ids
 
 if TYPE_CHECKING:
-    from neardup.documents.additions import DeniedDocument
+    from neardup.documents.index import DeniedDocument
 
-H = TypeVar("H", bound=IndexHandle[Any, Any, Any])
+H = TypeVar("H", bound=IndexHandle[Any])
 R = TypeVar("R", bound=RemovalResult)
 
-AnyHandle = IndexHandle[Any, Any, Any]
+AnyHandle = IndexHandle[Any]
 
 
 @dataclass(frozen=True, repr=False)
@@ -368,10 +366,6 @@ class AnyIndex(Generic[H, R]):
 # What is done to an index of either kind through its handle, as the command line does it.
 
 
-def _changes_of(handle: AnyHandle) -> ModuleType:
-    return import_module(f"neardup.{handle.kind}.additions")
-
-
 def add(
     handle: AnyHandle,
     sources: Sequence[Source],
@@ -381,7 +375,7 @@ def add(
     """Add documents, all of them or none."""
     start = time.perf_counter()
     with runner.stage("read") as note:
-        added: Addition = _changes_of(handle).add_documents(handle, sources, how, runner)
+        added: Addition = handle.add(sources, how, runner)
         note(documents=added.n_documents, tokens=added.n_tokens)
     return AdditionResult(
         added.n_documents,
@@ -414,7 +408,7 @@ def remove(
     ``deny``: they are left out where they come again.
     """
     start = time.perf_counter()
-    removal: RemovalResult = _changes_of(handle).remove_documents(handle, ids, runner, deny=deny)
+    removal: RemovalResult = handle.remove(ids, runner, deny=deny)
     return replace(removal, seconds=time.perf_counter() - start)
 
 
@@ -422,7 +416,7 @@ def compact(handle: AnyHandle, runner: Runner) -> CompactionResult:
     """Write an index anew without what was removed."""
     start = time.perf_counter()
     with runner.stage("compact") as note:
-        compaction: CompactionResult = _changes_of(handle).compact_index(handle, runner)
+        compaction: CompactionResult = handle.compact(runner)
         note(segments=compaction.n_segments)
     return replace(compaction, seconds=time.perf_counter() - start)
 

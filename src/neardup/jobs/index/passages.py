@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import as_documents, resolve_inputs
-from neardup.index.handle import SeenFolder
+from neardup.index.handle import SeenFolder, SharedIndex
 from neardup.index.index import RemovalResult
 from neardup.index.store import create_index, kind_of
 from neardup.jobs.index.index import AnyIndex
@@ -32,9 +32,8 @@ from neardup.options.groups import (
 )
 from neardup.options.option import merge
 from neardup.options.passages import PassageOptions, SearchOptions
-from neardup.passages.additions import replace_document
 from neardup.passages.documents import PassageReading
-from neardup.passages.index import PassageHandle, SharedPassages
+from neardup.passages.index import PassageHandle
 from neardup.passages.windows import make_passage_scheme
 from neardup.reading.where import rows_where
 from neardup.results import PassageResult
@@ -154,7 +153,7 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         reading = TextReadingOptions(id_column="id")
         sources = resolve_inputs([{"id": id, "text": text}], reading)
         how = PassageReading(columns_of(reading), reading.skip_bad)
-        removal = replace_document(self._handle, id, sources, how, Runner())
+        removal = self._handle.replace(id, sources, how, Runner())
         return dataclasses.replace(removal, seconds=time.perf_counter() - start)
 
     def search(
@@ -224,7 +223,7 @@ class PassageIndex(AnyIndex[PassageHandle, RemovalResult]):
         sources = rows_where(resolve_inputs(as_documents(queries), options), options.where)
         with open_engine(run, "search", sources) as engine:
             latest = self._handle.latest(engine.runner)
-            index = SharedPassages(latest, SeenFolder(self._handle.folder))
+            index = SharedIndex(latest, SeenFolder(self._handle.folder))
             result = search_passages(engine, index, sources, options)
         return with_warning(result)
 

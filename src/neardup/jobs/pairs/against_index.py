@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from neardup.documents.index import OpenDocuments
-from neardup.documents.lookup import LookedUp, SharedIndex, look_up_block
+from neardup.documents.lookup import LookedUp, look_up_block
 from neardup.documents.scheme import DocumentScheme, check_alike
+from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
+from neardup.index.handle import SharedIndex
 from neardup.jobs.pairs.plan import PairPlan, plan_pairs
 from neardup.jobs.pairs.rows import ROWS_SHARE, PairResult
 from neardup.matching.buckets import BucketJoinCounts
@@ -118,7 +119,10 @@ def plan_with_index(options: PairOptions, index: OpenDocuments) -> Measure:
 
 
 def find_pairs_in_index(
-    engine: Engine, sources: Sequence[Source], shared: SharedIndex, options: PairOptions
+    engine: Engine,
+    sources: Sequence[Source],
+    shared: SharedIndex[OpenDocuments],
+    options: PairOptions,
 ) -> PairResult:
     """Find all pairs of a source document and an index document that share a bucket.
 

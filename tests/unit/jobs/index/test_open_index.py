@@ -23,7 +23,7 @@ def texts(n: int, seed: int = 0) -> list[dict[str, str]]:
 
 @pytest.fixture(autouse=True)
 def _all_get_segments(monkeypatch):
-    monkeypatch.setattr("neardup.passages.additions.MOST_PENDING", 0)
+    monkeypatch.setattr("neardup.passages.index.MOST_PENDING", 0)
 
 
 @pytest.fixture(params=[("binary", "unary"), ("log", "smooth")])

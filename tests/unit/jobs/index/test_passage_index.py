@@ -45,7 +45,7 @@ def ids_of(found: PassageResult) -> list[str]:
 
 @pytest.mark.parametrize(("tf", "idf"), [("binary", "unary"), ("raw", "unary"), ("log", "smooth")])
 def test_add__same_bytes_for_any_workers(tmp_path, monkeypatch, tf, idf):
-    monkeypatch.setattr("neardup.passages.additions.MOST_PENDING", 0)
+    monkeypatch.setattr("neardup.passages.index.MOST_PENDING", 0)
     generator = random.Random(1)
     words = [f"wörd{i}" for i in range(400)]
     rows = [
@@ -64,7 +64,7 @@ def test_add__same_bytes_for_any_workers(tmp_path, monkeypatch, tf, idf):
         made.compact(run=RunOptions(workers=workers))
         trees.append((before, tree(made.folder)))
     assert trees[0] == trees[1]
-    assert len(trees[0][0]) > 25
+    assert len(trees[0][0]) >= 3
 
 
 def test_search__text_and_documents(index):
@@ -84,15 +84,14 @@ def change_manifest(index: PassageIndex, change) -> None:
     database = Database(index.folder)
     with database.writing(0):
         contents = database.read()
-        manifest = replace(contents.manifest, generation=contents.manifest.generation + 1)
-        manifest = replace(manifest, **change(manifest))
-        database.commit(manifest, removed=contents.removed)
+        manifest = replace(contents.manifest, **change(contents.manifest))
+        database.commit(replace(contents, manifest=manifest))
 
 
 def test_open__newer_format(index):
     with contextlib.closing(sqlite3.connect(index.folder / "index.sqlite")) as connection:
         connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(IndexFormatError, match=r"the index has format 99, this neardup .*reads 3"):
+    with pytest.raises(IndexFormatError, match=r"the index has format 99, this neardup .*reads 4"):
         PassageIndex.open(index.folder)
 
 

@@ -51,7 +51,7 @@ def test_replace__wherever_the_old_one_is(index):
 
 @pytest.mark.parametrize(
     "place",
-    ["neardup.documents.additions.store_next", "neardup.documents.delta.Delta.pack"],
+    ["neardup.index.store.Database.commit", "neardup.documents.delta.Delta.pack"],
 )
 def test_replace__all_or_nothing(index, monkeypatch, place):
     def fail(*_: object, **__: object) -> None:

@@ -1,0 +1,187 @@
+"""An index of documents as its readers see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.documents.delta import Delta, Searchable
+from neardup.documents.records import join_tables, user_columns_of
+from neardup.documents.scheme import KIND, DocumentScheme
+from neardup.documents.segment import DocumentSegment
+from neardup.files.ids import hash_id, join_ids
+from neardup.index.index import OpenIndex
+from neardup.index.segments import check_all, open_segment
+from neardup.index.store import Contents
+from neardup.runs.runner import Runner
+from neardup.tables import Int64s, Uint32s, Uint64s
+
+_NOTHING: Uint32s = np.empty(0, np.uint32)
+
+
+@dataclass(frozen=True)
+class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
+    """An index of documents; the last segments may be documents in memory.
+
+    These are pending ones, and those that are not written yet. ``denied`` is what is known of
+    documents that must not come back, which are not found; where a text goes for one, its number is
+    behind those of all documents.
+    """
+
+    denied: Delta | None = None
+
+    def opener(self) -> Callable[[Path], OpenDocuments]:
+        """Return a function that opens this state of the index in another process."""
+        return partial(_open, self.contents, self.scheme)
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The user's columns that are kept."""
+        return self.scheme.columns
+
+    @property
+    def first_denied(self) -> int:
+        """The number of the first denied document, which is behind those of all others."""
+        return int(self.first_documents[-1])
+
+    @property
+    def text_bytes(self) -> int:
+        """Bytes of the compressed records in segments."""
+        return sum(len(each.stored.arrays["blocks"]) for each in self._stored)
+
+    def check_all(self, runner: Runner) -> None:
+        """Verify every byte that was not read yet."""
+        check_all([each.stored for each in self._stored], runner)
+
+    @property
+    def _stored(self) -> list[DocumentSegment]:
+        return [each for each in self.segments if isinstance(each, DocumentSegment)]
+
+    def with_pending(self, pending: Searchable, removed: Uint32s = _NOTHING) -> OpenDocuments:
+        """Return the index with documents in memory behind the others."""
+        return replace(self, segments=(*self.segments, pending), removed=(*self.removed, removed))
+
+    def without(self, found: Sequence[tuple[Any, Int64s]]) -> OpenDocuments:
+        """Return the index without some rows of its segments."""
+        contents = self.contents.without(found)
+        return replace(self, contents=contents, removed=contents.removed[: len(self.segments)])
+
+    def has_id(self, identifier: str) -> bool:
+        """Return whether there is a document of an id."""
+        digest = hash_id(identifier)
+        if not any(segment.may_have_id(identifier, digest) for segment in self.segments):
+            return False
+        return bool(self.documents_of_ids(pa.array([identifier], pa.large_string()))[0] >= 0)
+
+    def place_of(self, document: int) -> tuple[int, int]:
+        """Return the segment of a document, and its row there."""
+        segment = int(np.searchsorted(self.first_documents, document, side="right")) - 1
+        return segment, document - int(self.first_documents[segment])
+
+    def list_ids(self, documents: Int64s) -> list[str | int]:
+        """Return the ids of a few documents; for two it takes a tenth of what ``ids_of`` takes."""
+        as_id = str if pa.types.is_large_string(self.id_type) else int
+        places = map(self.place_of, documents.tolist())
+        return [as_id(self.segments[segment].id_of(row)) for segment, row in places]
+
+    def ids_gone_for(self, documents: Int64s) -> pa.Array:
+        """Return the ids of some documents, which ascend, of the index or denied."""
+        n_own = int(np.searchsorted(documents, self.first_denied))
+        ids = self.ids_of(documents[:n_own])
+        if n_own == len(documents):
+            return ids
+        assert self.denied is not None
+        others = self.denied.ids_of(documents[n_own:] - self.first_denied).cast(self.denied.id_type)
+        return join_ids([ids, others] if n_own else [others])
+
+    def digests_of(self, documents: Int64s) -> Uint64s:
+        """Return the digests of some documents, which ascend, of shape (n, 2)."""
+        parts = [np.empty((0, 2), np.uint64)]
+        parts += (segment.digests_of(rows) for segment, rows in self.by_segment(documents))
+        return np.concatenate(parts)
+
+    def read_rows(self, documents: Int64s) -> pa.Table:
+        """Return id, text and the user's columns of some documents, which ascend.
+
+        A text is null where the index keeps none. Columns whose values have no type in common
+        become text.
+        """
+        schema = pa.schema([("id", self.id_type), ("text", pa.large_string())])
+        tables = list(self._read_tables(documents))
+        return join_tables(tables) if tables else schema.empty_table()
+
+    def read_each(self, documents: Int64s) -> Iterator[dict[str, Any]]:
+        """Yield id, text and the user's columns of some documents, which ascend.
+
+        Each value is what it was, where columns have several types in the index.
+        """
+        for table in self._read_tables(documents):
+            yield from table.to_pylist()
+
+    def _read_tables(self, documents: Int64s) -> Iterator[pa.Table]:
+        for segment, rows in self.by_segment(documents):
+            start = 0
+            for records in segment.records(rows):
+                own = rows[start : start + len(records)]
+                start += len(records)
+                ids = segment.ids_of(own).cast(self.id_type)
+                columns = user_columns_of(records, self.scheme.columns)
+                yield pa.table({"id": ids, "text": records["text"], **columns})
+
+    def counts(self) -> dict[str, Any]:
+        """Return what there is of documents, for ``describe``."""
+        n_tokens = sum(record.n_tokens for record in self.manifest.segments)
+        return {
+            "kind": KIND,
+            "documents": self.n_documents,
+            "removed_documents": sum(map(len, self.removed)),
+            "gone_documents": sum(segment.n_gone for segment in self.segments),
+            "denied_documents": 0 if self.denied is None else len(self.denied),
+            "tokens": n_tokens + self.manifest.pending.n_tokens,
+        }
+
+
+def combine(
+    contents: Contents,
+    scheme: DocumentScheme,
+    parts: tuple[DocumentSegment, ...],
+    pending: Delta,
+    denied: Delta,
+) -> OpenDocuments:
+    """Combine segments and documents in rows of the database to an index."""
+    index = OpenDocuments(
+        contents, scheme, parts, contents.removed[:-1], denied if len(denied) else None
+    )
+    return index.with_pending(pending, contents.removed[-1]) if contents.pending else index
+
+
+def _open(contents: Contents, scheme: DocumentScheme, folder: Path) -> OpenDocuments:
+    """Open a known state of an index."""
+    segments = (open_segment(folder, record) for record in contents.manifest.segments)
+    parts = tuple(DocumentSegment(segment, scheme) for segment in segments)
+    rows = (contents.pending, contents.denied)
+    return combine(contents, scheme, parts, *(RowsInMemory().read(scheme, r) for r in rows))
+
+
+class RowsInMemory:
+    """Documents of rows of the database; only new rows are unpacked."""
+
+    def __init__(self) -> None:
+        self._rows: tuple[bytes, ...] = ()
+        self._delta: Delta | None = None
+
+    def read(self, scheme: DocumentScheme, rows: tuple[bytes, ...]) -> Delta:
+        """Return the documents of some rows."""
+        n = len(self._rows)
+        if self._delta is None or self._delta.scheme is not scheme or rows[:n] != self._rows:
+            n, self._delta = 0, Delta(scheme)
+        for row in rows[n:]:
+            self._delta.take_packed(row)
+        self._rows = rows
+        return self._delta.fixed()
