@@ -15,10 +15,8 @@ from hypothesis import strategies as st
 
 from neardup.errors import InvalidInputError, ReadError
 from neardup.files.conversion import converted_name
-from neardup.files.rawrows import Buffers, RawSource
 from neardup.files.rows import ColumnNames, ParsedRows, Source
-from neardup.files.streams import LocalDestination, compression_of
-from neardup.files.warc import WarcSource
+from neardup.files.streams import LocalDestination
 from tests.each import each_of
 from tests.examples import examples
 from tests.protocols.format_cases import CASES
@@ -104,51 +102,22 @@ def test_blocks__cuts_do_not_matter(case, tmp_path, block):
     assert counts[0] == counts[1]
 
 
-@every_case
-@pytest.mark.parametrize("block", [1, 70, 1 << 20])
-def test_block_at__the_rows_of_the_block(case, tmp_path, block):
-    """Read from its place, also by a source that has read nothing before."""
-    content = case.encode(case.some_rows(60))
-    source, fresh = (case.open(tmp_path / name, content, block) for name in ("a", "b"))
-    places = 0
-    for found in source.blocks():
-        if found.place is None:
-            continue
-        places += 1
-        assert len(found.place) == len(found)
-        for each in (source, fresh):
-            # All rows, half of them, few of them.
-            for step in (1, 2, 17):
-                some = np.arange(len(found)) % step == 0
-                place, numbers = found.place.select(some), found.numbers[some]
-                again = each.block_at(place, numbers, Buffers().take)
-                assert again.numbers.tolist() == numbers.tolist()
-                assert again.to_table().equals(found.to_table(some))
-                assert again.raw.joined() == found.raw.select(some).joined()
-    is_plain = isinstance(source, RawSource) and compression_of(source.name) is None
-    has_places = is_plain and not case.is_one_row and not isinstance(source, WarcSource)
-    assert bool(places) == has_places
-
-
 @pytest.mark.parametrize(
     "case",
     [case for case in BY_BYTES if case.name in ("a.jsonl", "a.json") or case.document],
     ids=str,
 )
-def test_block_at__file_has_changed(case, tmp_path):
+def test_blocks__file_has_changed(case, tmp_path):
     content = case.encode(case.some_rows(20))
     source = case.open(tmp_path, content)
-    places = [(block.place, block.numbers) for block in source.blocks()]
-    assert source.block_at(*places[0], Buffers().take) is not None
+    assert list(source.blocks())
     path = Path(source.location)
-    # Of the same size, without its first row's end, or with less at the end.
-    end = int(places[0][0].offset + places[0][0].ends[0])
-    torn = content[: end - 1] + b"x" + content[end:]
-    for changed in [torn, content[:-1]]:
+    # Of the same size, or with less at the end.
+    for changed in [content[:5] + b"x" + content[6:], content[:-1]]:
         path.write_bytes(changed)
         os.utime(path, ns=(0, 0))
         with pytest.raises(ReadError, match="the file has changed since it was first read"):
-            source.block_at(*places[0], Buffers().take)
+            list(source.blocks())
     path.write_bytes(content)
 
 

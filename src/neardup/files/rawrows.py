@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -35,11 +34,9 @@ from neardup.files.rows import (
     ColumnNames,
     Mask,
     ParsedRows,
-    Place,
     RowBlock,
     RowWriter,
     Source,
-    TakeMemory,
 )
 from neardup.files.streams import (
     Buffer,
@@ -67,9 +64,6 @@ _SPACES = np.isin(np.arange(256), list(b" \t\n\v\f\r"))
 
 # Shorter slices on average are copied together before they are written.
 _LEAST_SLICE = 1 << 10
-
-# If rows have less than this share of their range, they are read one by one.
-_LEAST_SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -285,12 +279,11 @@ class RawBlock(RowBlock):
 
     def select(self, rows: Mask | None) -> Self:
         """Return some of the rows as a block."""
-        return self if rows is None or rows.all() else self._with(self.raw.select(rows), rows)
+        return self if rows is None or rows.all() else self._with(self.raw.select(rows))
 
-    def _with(self, raw: RawRows, rows: Mask | None = None) -> Self:
+    def _with(self, raw: RawRows) -> Self:
         made = copy(self)
         made.raw, made.numbers = raw, raw.numbers
-        made.place = self.place.select(rows) if self.place and rows is not None else None
         return made
 
     def parse(
@@ -380,7 +373,7 @@ class RawSource(Source):
         self.size = file_size(location)
         self._encoding = encoding
         self.block_bytes = block_bytes
-        # Of the file, when it was first read to its end.
+        # Of the file, when it was read to its end.
         self._version: tuple[int, int] | None = None
 
     @abstractmethod
@@ -414,9 +407,9 @@ class RawSource(Source):
     def blocks(self) -> Iterator[RowBlock]:
         """Read the file from its start; blocks without rows are left out."""
         with self.open() as stream:
+            if self._version is not None and self._version != stream.version:
+                raise file_has_changed(self.name)
             cutter, buffers = in_units(self._cutter(), self.encoding), Buffers()
-            is_local = self.size is not None
-            has_places = is_local and not self.is_one_row and compression_of(self.name) is None
             rest, number = self._start(stream), 1
             final = False
             while not final:
@@ -431,41 +424,14 @@ class RawSource(Source):
                 if len(cut.starts):
                     block = self._block(RawRows(data, cut.starts, cut.ends, cut.numbers + number))
                     block.end = stream.position
-                    # Places have 32 bits.
-                    if has_places and len(data) < 1 << 32:
-                        starts, ends = (each.astype(np.uint32) for each in (cut.starts, cut.ends))
-                        block.place = Place(stream.position - len(data), starts, ends)
                     yield block
                 number += cut.count
                 rest = bytes(data[cut.consumed :])
-                if final and has_places and self._version is None:
-                    self._version = stream.version
                 if final and 0 < len(rest) < self.encoding.unit:
                     message = f"the file ends within a character of {self.encoding.codec}"
                     raise InvalidInputError(message, path=self.location)
                 self._check_length(len(rest), number)
-
-    def block_at(self, place: Place, numbers: Int64s, take: TakeMemory) -> RowBlock:
-        """Read rows again from their place, unless the file has changed since the first pass."""
-        starts, ends = place.starts.astype(np.int64), place.ends.astype(np.int64)
-        sizes = ends - starts
-        is_apart = np.concatenate([[True], starts[1:] != ends[:-1]])
-        if _LEAST_SHARE * (ends[-1] - starts[0]) < sizes.sum():
-            # Reading the bytes between rows takes less time than reading rows one by one.
-            is_apart[1:] = False
-        firsts = np.flatnonzero(is_apart)
-        lasts = np.append(firsts[1:], len(starts)) - 1
-        lengths = ends[lasts] - starts[firsts]
-        stops = np.cumsum(lengths)
-        data = take(int(stops[-1]))
-        rooms = [data[i:j] for i, j in pairwise([0, *stops.tolist()])]
-        begins = (starts[firsts] + place.offset).tolist()
-        with self.open() as stream:
-            is_same = self._version in (None, stream.version)
-            if not (is_same and stream.read_ranges(begins, rooms)):
-                raise file_has_changed(self.name)
-        moved = np.repeat(stops - lengths - starts[firsts], lasts - firsts + 1)
-        return self._block(RawRows(data, starts + moved, ends + moved, numbers))
+            self._version = stream.version
 
     def _check_length(self, n_bytes: int, number: int) -> None:
         """Raise if so many bytes belong to one row."""

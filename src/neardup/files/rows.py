@@ -8,13 +8,12 @@ a row is kept or removed, it is written from its original form, so that nothing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.errors import InvalidInputError
 from neardup.tables import Bools, Int64s
@@ -110,29 +109,6 @@ def columns_of_order(order: pa.Array | None, n_columns: int) -> list[pa.Array]:
     return columns
 
 
-TakeMemory = Callable[[int], memoryview]
-"""Gives memory of so many bytes, with any content."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where rows stand in a file: bytes of a piece that begins at byte ``offset``, ends exclusive.
-
-    A piece has no more than 2^32 bytes.
-    """
-
-    offset: int
-    starts: npt.NDArray[np.uint32]
-    ends: npt.NDArray[np.uint32]
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def select(self, mask: Mask) -> Place:
-        """Return where some of the rows are."""
-        return Place(self.offset, self.starts[mask], self.ends[mask])
-
-
 class RowBlock(ABC):
     """Consecutive rows of one source."""
 
@@ -141,9 +117,6 @@ class RowBlock(ABC):
 
     end: int = 0
     """Bytes of the source, as its ``size`` counts them, up to the end of this block."""
-
-    place: Place | None = None
-    """Position of the rows in a source that reads them again with ``block_at``."""
 
     language: int = 0
     """The language of programs by the ending of their file, a number of ``files.encodings``."""
@@ -349,25 +322,6 @@ class Source(ABC):
     @abstractmethod
     def blocks(self) -> Iterator[RowBlock]:
         """Read the source from its start, block by block; may be called again for another pass."""
-
-    def block_at(self, place: Place, numbers: Int64s, take: TakeMemory) -> RowBlock:
-        """Read rows again from the place of a block; any thread may.
-
-        Parameters
-        ----------
-        place
-            Their place in the source.
-        numbers
-            Numbers of the rows.
-        take
-            Allocates memory for them.
-
-        Raises
-        ------
-        ReadError
-            If the file has changed.
-        """
-        raise NotImplementedError
 
     @property
     def written_name(self) -> str:

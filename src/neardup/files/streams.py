@@ -23,7 +23,7 @@ from neardup.errors import InvalidInputError, NeardupError, ReadError, WriteErro
 from neardup.runs.runner import Handed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 
 Buffer = bytes | memoryview
@@ -202,28 +202,13 @@ class InputStream:
             return int(self._raw.tell())
 
     @property
-    def version(self) -> tuple[int, int]:
-        """Size and time of last change of a local file that is not compressed."""
+    def version(self) -> tuple[int, int] | None:
+        """Size and time of last change of a local file; None for a URL."""
+        if is_remote(self.location):
+            return None
         with reading(self.location):
             state = os.fstat(self._raw.fileno())
         return state.st_size, state.st_mtime_ns
-
-    def read_ranges(self, starts: Iterable[int], rooms: Iterable[memoryview]) -> bool:
-        """Fill memory with bytes of an uncompressed local file.
-
-        False if the file ends before.
-        """
-        with reading(self.location):
-            for start, room in zip(starts, rooms, strict=True):
-                self._raw.seek(start)
-                if self._raw.readinto(room) < len(room):
-                    return False
-        return True
-
-    def seek(self, position: int) -> None:
-        """Go to a byte of a local file that is not compressed."""
-        with reading(self.location):
-            self._raw.seek(position)
 
     def _check_not_empty(self, count: int, size: int) -> None:
         # Some libraries take an empty file for valid compressed data; no compressor writes one.

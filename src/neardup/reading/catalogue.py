@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.files.ids import check_unique, common_id_type
-from neardup.files.rows import DEFAULT_ID, ColumnNames, Place, Source
+from neardup.files.rows import DEFAULT_ID, ColumnNames, Source
 from neardup.matching.keep import join_order_columns
-from neardup.reading.sign import numbers_of, place_of
+from neardup.reading.sign import numbers_of
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int8s, Int64s, offsets_of
 
@@ -52,32 +51,6 @@ class IdColumn:
         import pyarrow as pa
 
         return IdColumn.of, (pa.concat_arrays([pa.array([], self.kind), *self]),)
-
-
-@dataclass(frozen=True)
-class RowLengths:
-    """A ``Place`` of rows without gaps: the start of the first, and all lengths.
-
-    Memory: one byte per row if all are shorter than 256, two if shorter than 65,536, else four.
-    """
-
-    offset: int
-    first: int
-    lengths: npt.NDArray[np.unsignedinteger[Any]]
-
-    @classmethod
-    def of(cls, place: Place | None) -> RowLengths | Place | None:
-        """Return a place by row lengths, or unchanged if there are gaps."""
-        if place is None or not len(place) or (place.ends[:-1] != place.starts[1:]).any():
-            return place
-        lengths = place.ends - place.starts
-        kind = np.min_scalar_type(int(lengths.max()))
-        return cls(place.offset, int(place.starts[0]), lengths.astype(kind))
-
-    def place(self) -> Place:
-        """Return the place."""
-        ends = self.first + np.cumsum(self.lengths, dtype=np.int64)
-        return Place(self.offset, (ends - self.lengths).astype(np.uint32), ends.astype(np.uint32))
 
 
 class RowNumbers:
@@ -134,8 +107,7 @@ class Catalogue:
     document of each source, after documents without a source; ``columns`` are the columns that were
     read. ``n_tokens`` has ``BAD`` for a skipped row, and one byte per row if tokens are not
     counted. ``ids`` is None if no column has them. With ``skips_bad``, bad rows are listed in
-    ``skipped`` (source, row, reason); otherwise there are none. ``places`` are the positions of
-    each source's blocks, None if rows can only be read from the start.
+    ``skipped`` (source, row, reason); otherwise there are none.
     """
 
     sources: Sequence[Source]
@@ -149,7 +121,6 @@ class Catalogue:
     text_bytes: int
     skipped: list[tuple[str, int, str]] = field(default_factory=list)
     skips_bad: bool = False
-    places: Sequence[Sequence[RowLengths | Place] | None] | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -275,13 +246,6 @@ class Catalogue:
         for i, source in enumerate(self.sources):
             yield source, int(self.source_starts[i]), int(self.source_starts[i + 1])
 
-    def places_of(self, source: int) -> Iterator[Place] | None:
-        """Return the positions of a source's blocks; None if it is read from the start."""
-        places = None if self.places is None else self.places[source]
-        if places is None:
-            return None
-        return (each.place() if isinstance(each, RowLengths) else each for each in places)
-
     def source_of(self, document: int) -> Source:
         """Return the source of a document."""
         return self.sources[int(np.searchsorted(self.source_starts, document, side="right")) - 1]
@@ -306,7 +270,6 @@ def make_catalogue(
     counts: Int64s = np.zeros(len(sources), np.int64)
     n_tokens, lengths, order = [], [], []
     skipped, text_bytes, id_types = [], 0, set()
-    places: list[list[Any]] = [[] for _ in sources]
     for batch, known in signed.known():
         source = known["source"]
         counts[source] += len(batch)
@@ -320,7 +283,6 @@ def make_catalogue(
             id_types.add(batch.column("ids").type)
         skipped += [(sources[source].name, row, reason) for row, reason in known["skipped"]]
         text_bytes += known["text_bytes"]
-        places[source].append(RowLengths.of(place_of(batch, known.get("offset"))))
 
     def read_ids() -> Iterator[pa.Array]:
         return (batch.column("ids") for batch in signed)
@@ -337,7 +299,6 @@ def make_catalogue(
         text_bytes=text_bytes,
         skipped=skipped,
         skips_bad=skips_bad,
-        places=[None if any(place is None for place in each) else each for each in places],
     )
     if catalogue.ids is not None:
         check_unique(catalogue.ids, catalogue.place, columns)

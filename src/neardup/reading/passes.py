@@ -14,8 +14,7 @@ from neardup.errors import ReadError
 from neardup.files.arrowcolumns import TableBlock
 from neardup.files.ids import EarlyIds, choose_id_column
 from neardup.files.passes import ReadingPass
-from neardup.files.rawrows import Buffers
-from neardup.files.rows import ColumnNames, Place, RowBlock, RowWriter, Source
+from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination, file_has_changed
 from neardup.kernels.common import hashing
 from neardup.kernels.text import shingles
@@ -32,7 +31,6 @@ from neardup.reading.sign import (
     numbers_of,
     sign_block,
     to_batch,
-    with_place,
 )
 from neardup.runs.exchange import Shuffle, SpilledBatches
 from neardup.runs.runner import Runner
@@ -209,10 +207,8 @@ def read_blocks(
 
     def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, dict[str, Any], list[L]]:
         found, seen = read(block)
-        offset = None if block.place is None else block.place.offset
-        known = {"text_bytes": found.text_bytes, "skipped": found.skipped, "offset": offset}
-        known |= found.facts
-        return with_place(to_batch(found), block.place), known, seen
+        known = {"text_bytes": found.text_bytes, "skipped": found.skipped, **found.facts}
+        return to_batch(found), known, seen
 
     for i, (batch, known, seen) in reading.map(work, sources, n_done):
         known["source"], text_bytes = i, known["text_bytes"]
@@ -415,17 +411,11 @@ def read_texts(
     block's source, and the function's result. The first ``done`` blocks of each source, from an
     earlier run, are skipped.
     """
-    take = Buffers().take
 
     def work(item: _Wanted) -> tuple[str, R, int]:
-        key, source, columns, found, numbers, places = item
+        key, source, columns, block, places = item
         select: Bools = places >= 0
-        if isinstance(found, Place):
-            block = source.block_at(found.select(select), numbers[select], take)
-            parsed = block.parse(columns, skip_bad=plan.skip_bad)
-        else:
-            block = found
-            parsed = block.parse(columns, select=select, skip_bad=plan.skip_bad)
+        parsed = block.parse(columns, select=select, skip_bad=plan.skip_bad)
         texts = Texts.from_arrow(parsed.text, block.language)
         result = function(texts, places[select], source.name)
         return key, result, int(select.sum())
@@ -441,9 +431,8 @@ def read_texts(
         count(n_read)
 
 
-# Key of the source, the source, its columns, a block or its position, and row numbers and result
-# positions of its documents.
-_Wanted = tuple[str, Source, ColumnNames, RowBlock | Place, Int64s, Int64s]
+# Key of the source, the source, its columns, a block, and result positions of its documents.
+_Wanted = tuple[str, Source, ColumnNames, RowBlock, Int64s]
 
 
 def _wanted_blocks(
@@ -455,25 +444,11 @@ def _wanted_blocks(
             continue
         key = f"{number}/{i}"
         n_wanted = 0
-        for found, rows in unread_blocks(catalogue, i):
+        for block, rows in numbered_blocks(source, start, stop):
             if (places[rows] >= 0).any():
                 n_wanted += 1
                 if n_wanted > done.get(key, 0):
-                    yield key, source, columns, found, catalogue.numbers[rows], places[rows]
-
-
-def unread_blocks(
-    catalogue: Catalogue, source: int
-) -> Iterator[tuple[RowBlock, slice] | tuple[Place, slice]]:
-    """Yield the blocks of a source, or their positions, each with its document numbers."""
-    start, stop = catalogue.source_starts[source : source + 2].tolist()
-    places = catalogue.places_of(source)
-    if places is None:
-        yield from numbered_blocks(catalogue.sources[source], start, stop)
-        return
-    for place in places:
-        yield place, slice(start, start + len(place))
-        start += len(place)
+                    yield key, source, columns, block, places[rows]
 
 
 def selected_blocks(
@@ -616,20 +591,6 @@ def sides_of(documents: Catalogue, stays: Bools | None = None) -> dict[str, Bool
     return sides | {SKIPPED: ~is_document}
 
 
-def _reader(
-    documents: Catalogue, source: Source, change: Change
-) -> Callable[[RowBlock | Place, slice], RowBlock]:
-    """Return a function that reads a block if necessary, and changes it."""
-    take = Buffers().take
-
-    def read(found: RowBlock | Place, rows: slice) -> RowBlock:
-        if isinstance(found, Place):
-            found = source.block_at(found, documents.numbers[rows], take)
-        return change(found, rows)
-
-    return read
-
-
 def write_lines(
     documents: Catalogue,
     stays: Bools,
@@ -645,19 +606,16 @@ def write_lines(
 
     stays = stays & documents.is_document
     count = runner.counter("write", len(documents))
-    for number, source in enumerate(documents.sources):
-        read = _reader(documents, source, change)
+    for source, start, stop in documents.ranges():
         with lines_writer(source, destination) as writer:
 
             def prepare(
-                item: tuple[RowBlock | Place, slice],
-                writer: RowWriter = writer,
-                read: Callable[[RowBlock | Place, slice], RowBlock] = read,
+                item: tuple[RowBlock, slice], writer: RowWriter = writer
             ) -> tuple[Any, int]:
-                block = read(*item)
+                block = change(*item)
                 return writer.prepare(block, stays[item[1]]), len(block)
 
-            for prepared, n_rows in runner.map(prepare, unread_blocks(documents, number)):
+            for prepared, n_rows in runner.map(prepare, numbered_blocks(source, start, stop)):
                 writer.append(prepared)
                 count(n_rows)
 
@@ -681,16 +639,15 @@ def write_documents(
         source = documents.sources[number]
         start, stop = documents.source_starts[number : number + 2].tolist()
         own = {side: rows[start:stop] for side, rows in sides.items()}
-        read_numbered = _reader(documents, source, change)
 
-        def read(found: RowBlock | Place, within: slice) -> RowBlock:
-            return read_numbered(found, slice(start + within.start, start + within.stop))
+        def changed(block: RowBlock, within: slice) -> RowBlock:
+            return change(block, slice(start + within.start, start + within.stop))
 
-        unread = (
-            (found, slice(rows.start - start, rows.stop - start))
-            for found, rows in unread_blocks(documents, number)
+        blocks = (
+            (block, slice(rows.start - start, rows.stop - start))
+            for block, rows in numbered_blocks(source, start, stop)
         )
-        write_rows(source, unread, read, own, folder, output_format, count)
+        write_rows(source, blocks, changed, own, folder, output_format, count)
 
     numbers = range(len(documents.sources))
     work: list[Callable[[], None]] = [write_others, *(partial(write, n) for n in numbers)]

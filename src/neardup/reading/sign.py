@@ -15,7 +15,7 @@ from neardup.files.arrowcolumns import plain_array
 from neardup.files.ids import hash_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.problems import listed_names
-from neardup.files.rows import ColumnNames, ParsedRows, Place, RowBlock, Source
+from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, Source
 from neardup.kernels.common.hashing import mix_words
 from neardup.matching.buckets import join_filters, make_filters
 from neardup.matching.join import salt
@@ -401,7 +401,6 @@ def read_blocking_keys(block: RowBlock, columns: Sequence[str], is_bad: Bools) -
 _DIGESTS = ("digest_low", "digest_high")
 _EARLIER = [f"earlier_{field.name}" for field in fields(EarlierKeepers)]
 _BLOCKING = "blocking_keys"
-_PLACES = ("row_starts", "row_ends")
 _OPTIONAL = ("lengths", "order", "ids", _BLOCKING)
 
 
@@ -521,25 +520,6 @@ def to_batch(
         if values is not None:
             columns[name] = values
     return pa.RecordBatch.from_pydict({**columns, **block.columns})
-
-
-def with_place(batch: pa.RecordBatch, place: Place | None) -> pa.RecordBatch:
-    """Return a block's columns with the positions of its rows, if they are known."""
-    import pyarrow as pa
-
-    if place is None:
-        return batch
-    for name, values in zip(_PLACES, (place.starts, place.ends), strict=True):
-        batch = batch.append_column(name, pa.array(values))
-    return batch
-
-
-def place_of(batch: pa.RecordBatch, offset: int | None) -> Place | None:
-    """Return the positions of a batch's rows, within a piece of their file at an offset."""
-    if offset is None:
-        return None
-    # Copies, because a column may be mapped from a file.
-    return Place(offset, *(numbers_of(batch, name).copy() for name in _PLACES))
 
 
 def numbers_of(batch: pa.RecordBatch, name: str) -> Any:

@@ -21,17 +21,16 @@ import numpy as np
 from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, option_name
 from neardup.files.inputs import Inputs
 from neardup.files.problems import listed_names
-from neardup.files.rows import Mask, Place, RowBlock, Source, WrappedSource
+from neardup.files.rows import Mask, RowBlock, Source, WrappedSource
 from neardup.files.streams import one_line
 from neardup.reading.sign import columns_there, where_to_have
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import map_ordered
-from neardup.tables import Int64s
+from neardup.tables import Bytes, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from neardup.files.rows import TakeMemory
     from neardup.index.index import OpenIndex
 
 # Documents of an index whose texts are read at once.
@@ -419,6 +418,8 @@ class FilteredSource(WrappedSource):
         self.condition = condition
         # Known once all rows have been read, in this process or in another one.
         self.n_others: int | None = None
+        # A bit for each row of a block that was read before.
+        self._masks: dict[int, Bytes] = {}
 
     @property
     def files(self) -> Sequence[Source]:
@@ -441,19 +442,18 @@ class FilteredSource(WrappedSource):
         """
         n_others = 0
 
-        def chosen(block: RowBlock) -> tuple[int, RowBlock]:
-            found = block.select(self.condition.of(self.inner, block))
-            return len(block) - len(found), found
+        def chosen(item: tuple[int, RowBlock]) -> tuple[int, RowBlock]:
+            number, block = item
+            if number not in self._masks:
+                self._masks[number] = np.packbits(self.condition.of(self.inner, block))
+            rows = np.unpackbits(self._masks[number], count=len(block)).astype(np.bool_)
+            return int((~rows).sum()), block.select(rows)
 
-        for n_left_out, block in map_ordered(chosen, self.inner.blocks(), 1):
+        for n_left_out, block in map_ordered(chosen, enumerate(self.inner.blocks()), 1):
             n_others += n_left_out
             if len(block):
                 yield block
         self.n_others = n_others
-
-    def block_at(self, place: Place, numbers: Int64s, take: TakeMemory) -> RowBlock:
-        """Read rows again from the position of a block."""
-        return self.inner.block_at(place, numbers, take)
 
 
 def rows_where(sources: Inputs, where: str | None) -> Inputs:

@@ -28,7 +28,7 @@ from neardup.options.choices import OutputFormat
 from neardup.outputs.tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import OfTexts, Parts, block_of_parts, numbered_blocks, parts_again
-from neardup.reading.sign import sign_block, to_batch, with_place
+from neardup.reading.sign import sign_block, to_batch
 from neardup.reading.where import Condition, FilteredSource
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int64s, Texts, offsets_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.rdd import RDD
 
-    from neardup.files.rows import ColumnNames, Place, RowBlock, Source
+    from neardup.files.rows import ColumnNames, RowBlock, Source
     from neardup.reading.sign import Collections, ListedBlock, ReadingPlan
     from neardup.runs.work import Workspace
 
@@ -192,13 +192,12 @@ def lay_out_tasks(cluster: Cluster, tasks: Sequence[Task]) -> RDD[Any]:
 
 
 class ReadBlock(NamedTuple):
-    """The result ``found`` of a task for a block of a source, and the location of its rows."""
+    """The result ``found`` of a task for a block of a source."""
 
     task: int
     collection: int
     source: int
     found: Any
-    place: Place | None
 
 
 @dataclass(frozen=True)
@@ -319,30 +318,29 @@ def _read(
     plans: Sequence[ReadingPlan],
     reading: TaskReading,
 ) -> Iterator[ReadBlock]:
-    def look_by_plan(piece: Piece, block: RowBlock) -> tuple[ListedBlock, Place | None]:
-        return look(block, plans[piece.collection]), block.place
+    def look_by_plan(piece: Piece, block: RowBlock) -> ListedBlock:
+        return look(block, plans[piece.collection])
 
-    for piece, (found, place) in reading.map(look_by_plan):
-        yield ReadBlock(reading.number, piece.collection, piece.number, found, place)
+    for piece, found in reading.map(look_by_plan):
+        yield ReadBlock(reading.number, piece.collection, piece.number, found)
 
 
 def _for_driver(
     tell: Tell, rows: Iterator[ReadBlock | Failure]
 ) -> Iterator[tuple[tuple[int, int, dict[str, Any]], bytes] | Failure]:
-    """Return the driver's columns for the documents of each block, and the block's location."""
+    """Return the driver's columns for the documents of each block."""
     for row in rows:
         if isinstance(row, Failure):
             yield row
             continue
-        found, place = row.found, row.place
+        found = row.found
         batch, more = tell(found)
         facts = more | {
             "source": row.source,
             "text_bytes": found.text_bytes,
             "skipped": found.skipped,
-            "offset": None if place is None else place.offset,
         }
-        yield (row.task, row.collection, facts), to_bytes(with_place(batch, place))
+        yield (row.task, row.collection, facts), to_bytes(batch)
 
 
 def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
@@ -407,7 +405,7 @@ def _sign_parts(
 ) -> Iterator[ReadBlock]:
     for piece, _, texts in reading.again(wanted, columns, skip_bad=plan.skip_bad):
         signed = sign_block(block_of_parts(texts), plan)
-        yield ReadBlock(reading.number, piece.collection, piece.number, signed, None)
+        yield ReadBlock(reading.number, piece.collection, piece.number, signed)
 
 
 def _count_tokens(rows: Iterator[ReadBlock | Failure]) -> Iterator[tuple[None, bytes] | Failure]:
