@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from neardup.reports.charts import Chart
     from neardup.reports.page import Report
 
 
@@ -127,8 +126,6 @@ class Result(ABC):
         table, n_rows = self._first_rows(_SHOWN_ROWS)
         if not n_rows:
             return f"<p>{escape(repr(self))}</p>"
-        from neardup.results import rows_in_notebook
-
         rows = rows_in_notebook(table, _shorten, f"First {self._rows_are}")
         more = n_rows - len(table)
         rest = f"<p>and {more:,} more {self._rows_are}</p>" if more > 0 else ""
@@ -150,6 +147,13 @@ class TableResult(Result):
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.table)
+
+    def _chart(self) -> str:
+        table = self.table
+        if "similarity" not in table.column_names:
+            return ""
+        threshold = self.summary.get("threshold")
+        return chart_in_notebook(table["similarity"], threshold, self._rows_are)
 
     def rows(self) -> pa.Table | pa.RecordBatchReader:
         """Return the rows that are written, which need not all be in memory."""
@@ -266,12 +270,6 @@ class DocumentSearchResult(TableResult):
         """Return the counts of queries and documents."""
         return _queries(self.summary) + f": {counted(len(self.matches), 'document')}"
 
-    def _chart(self) -> str:
-        from neardup.results import similarities_in_notebook
-
-        similarities = self.matches["similarity"]
-        return similarities_in_notebook(similarities, self.summary["threshold"], "documents")
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PassageResult(TableResult):
@@ -303,12 +301,6 @@ class PassageResult(TableResult):
             searched = _queries(self.summary)
         return f"{searched}: {counted(len(self.passages), 'passage')}"
 
-    def _chart(self) -> str:
-        from neardup.results import similarities_in_notebook
-
-        similarities = self.passages["similarity"]
-        return similarities_in_notebook(similarities, self.summary.get("threshold"), "passages")
-
 
 # Letters and lines have the colour of the notebook's text, be it light or dark; the other colours
 # differ from both backgrounds.
@@ -321,14 +313,18 @@ _CLASS = "neardup-chart"
 _WIDTH = "32rem"
 
 
-def chart_in_notebook(chart: Chart | None) -> str:
-    """Return a chart as HTML whose style sheet changes nothing else; empty for None.
+def chart_in_notebook(values: pa.ChunkedArray, threshold: float | None, counted: str) -> str:
+    """Return the chart of similarities as HTML whose style sheet changes nothing else.
 
-    A screen reader sees one picture, so that ids repeated by several charts do no harm.
+    It is empty without similarities. A screen reader sees one picture, so that ids repeated by
+    several charts do no harm.
     """
+    from neardup.reports.charts import similarity_chart
     from neardup.reports.page import source_of
     from neardup.reports.text import escape_text
 
+    similarities = np.asarray(values.cast(pa.float64()).fill_null(np.nan), np.float64)
+    chart = similarity_chart(similarities, threshold, counted)
     if chart is None:
         return ""
     _, title, description = chart.caption
@@ -339,20 +335,6 @@ def chart_in_notebook(chart: Chart | None) -> str:
         f'<figure class="{_CLASS}"><figcaption>{escape_text(title)}</figcaption>'
         f'<div role="img" aria-label="{label}">{chart.svg}</div></figure>'
     )
-
-
-def similarities_in_notebook(
-    values: pa.ChunkedArray, threshold: float | None, counted: str, *, none: str = ""
-) -> str:
-    """Return the chart of similarities as HTML; the sentence ``none`` if there are none."""
-    from neardup.reports.charts import similarity_chart
-    from neardup.reports.text import escape_text
-
-    found = np.asarray(values.cast(pa.float64()).fill_null(np.nan), np.float64)
-    chart = similarity_chart(found, threshold, counted)
-    if chart is None and none:
-        return f"<p>{escape_text(none)}</p>"
-    return chart_in_notebook(chart)
 
 
 def rows_in_notebook(table: pa.Table, shown: Callable[[Any], str], label: str) -> str:

@@ -309,12 +309,6 @@ class EstimateResult(TableResult):
         """Return kind and number of pairs."""
         return f"{self.summary['kind']}: {counted(len(self.pairs), 'pair')}"
 
-    def _chart(self) -> str:
-        from neardup.results import similarities_in_notebook
-
-        similarities = self.pairs["similarity"]
-        return similarities_in_notebook(similarities, self.summary["threshold"], "pairs")
-
 
 def estimate(
     data: Sketches | str | Path,

@@ -18,22 +18,6 @@ _Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 _Threshold = Annotated[float, msgspec.Meta(gt=0, le=1)]
 
 
-class Versions(TypedDict):
-    """Versions of the software that made a result."""
-
-    neardup: str
-    python: NotRequired[str]
-    numpy: NotRequired[str]
-    pyarrow: NotRequired[str]
-
-
-class File(TypedDict):
-    """An input file and its path or URL; None for data in memory."""
-
-    name: str
-    origin: NotRequired[str | None]
-
-
 class Reading(TypedDict):
     """Options that read the same texts again."""
 
@@ -61,68 +45,36 @@ class Scheme(TypedDict):
     tf: NotRequired[str]
     idf: NotRequired[str]
     frequencies: NotRequired[str | None]
-    hash_version: NotRequired[int]
-    unicode_version: NotRequired[str]
-    # Sketches that found the documents.
-    kind: NotRequired[str]
-    num_perm: NotRequired[int]
 
 
-class Counts(TypedDict):
-    """Counts of the documents of a group."""
+class FileCounts(TypedDict):
+    """Counts of the documents of a file; its name is null for documents in memory."""
 
+    file: str | None
     documents_in: _Count
     documents_kept: _Count
     documents_removed: _Count
-    removed_for_against: NotRequired[_Count]
     exact_copies: NotRequired[_Count]
 
 
-class FileCounts(Counts):
-    """Counts of a file; its name is null for documents in memory."""
-
-    file: str | None
-
-
-class OtherGroups(TypedDict):
-    """The sums of groups that are not listed."""
+class OtherFiles(TypedDict):
+    """The sums of files that are not listed."""
 
     groups: _Count
+    documents_in: _Count
     documents_removed: _Count
-
-
-class Pair(TypedDict):
-    """How many documents of a group went for one of a group."""
-
-    kept_in: Literal["input", "against"]
-    documents_removed: _Count
-
-
-class FilePair(Pair):
-    """Counts of removed documents of a file for documents of another."""
-
-    file: str | None
-    kept_file: str | None
 
 
 class ByFile(TypedDict):
     """Counts by files."""
 
     counts: list[FileCounts]
-    others: OtherGroups | None
-    pairs: list[FilePair]
-    other_pairs: OtherGroups | None
+    others: OtherFiles | None
 
 
 class Audit(TypedDict):
     """Result of an audit."""
 
-    documents: _Count
-    similar_pairs: _Count
-    found_pairs: _Count
-    similar_documents: NotRequired[int]
-    confidence: NotRequired[float]
-    kept_although_similar: _Count
     recall: _Share | None
     interval: tuple[_Share, _Share] | None
 
@@ -144,18 +96,15 @@ class DedupRecord(TypedDict):
     by_file: ByFile
     input_files: _Count
     reading: Reading
-    versions: Versions
+    versions: dict[str, str]
     predicted_recall: _Share | None
-    inputs: NotRequired[list[File]]
-    against: NotRequired[list[File]]
+    inputs: NotRequired[list[dict[str, str | None]]]
     against_documents: NotRequired[_Count]
     against_id_column: NotRequired[str | None]
     against_skipped_rows: NotRequired[_Count]
     removed_for_against: NotRequired[_Count]
     empty_documents: NotRequired[_Count]
     short_documents: NotRequired[_Count]
-    removed_beyond_survivors: NotRequired[_Count]
-    recall: NotRequired[_Share]
     bands: NotRequired[_Positive]
     rows: NotRequired[_Positive]
     audit: NotRequired[Audit | None]
@@ -168,8 +117,6 @@ class RepeatedText(TypedDict):
 
     text: str
     copies: _Count
-    documents: NotRequired[int]
-    characters: NotRequired[int]
 
 
 class CutRecord(TypedDict):
@@ -179,15 +126,11 @@ class CutRecord(TypedDict):
     documents_cut: _Count
     spans: _Count
     characters_removed: _Count
-    versions: Versions
+    versions: dict[str, str]
     most_repeated: NotRequired[list[RepeatedText]]
     against_documents: NotRequired[_Count]
-    exact: NotRequired[bool]
-    unit: NotRequired[str]
     threshold: NotRequired[_Share]
     predicted_recall: NotRequired[_Share]
-    min_tokens: NotRequired[_Count]
-    min_documents: NotRequired[_Count | None]
 
 
 class DropRecord(TypedDict):

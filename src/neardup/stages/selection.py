@@ -342,9 +342,9 @@ def _with_prefix(ids: pa.Array, own: Catalogue) -> pa.Array | None:
     return pc.if_else(is_taken, prefixed, names)
 
 
-# Documents counted per file: input, kept, removed, and the files of their keepers.
+# Documents counted per file: input, kept and removed.
 
-# Files, and pairs of files, that a summary lists individually; the others are summed.
+# Files that a summary lists individually; the others are summed.
 _LISTED = 100
 
 
@@ -371,10 +371,6 @@ class FileRanges:
         """Count the marked documents of each file; the last number is of documents without one."""
         counts = [int(np.count_nonzero(mask[a:b])) for a, b in pairwise(self.starts.tolist())]
         return np.array([*counts, np.count_nonzero(mask[: self.starts[0]])], np.int64)
-
-    def find(self, documents: Int64s) -> Int64s:
-        """Return the file of each document, -1 for none."""
-        return np.searchsorted(self.starts, documents, side="right") - 1
 
 
 def count_documents(
@@ -410,50 +406,10 @@ def count_documents(
     }
 
 
-def count_pairs(
-    own: FileRanges, other: FileRanges, gone: Int64s, keepers: Int64s
-) -> dict[str, Any]:
-    """Count removed documents by their file and the file of their keeper.
-
-    Keepers are numbered with the documents of the other collection first. Returns at most a hundred
-    ``pairs`` of files, frequent ones first, and the sums of the ``other_pairs``, None without
-    others.
-    """
-    n_other = int(other.starts[-1])
-    # The keeper's files of both collections, each after one for documents without a file.
-    names = [None, *other.names, None, *own.names]
-    is_own = keepers >= n_other
-    kept = np.where(
-        is_own,
-        own.find(keepers - n_other) + len(other.names) + 2,
-        other.find(keepers) + 1,
-    )
-    keys, counts = np.unique((own.find(gone) + 1) * len(names) + kept, return_counts=True)
-    order = np.lexsort((keys, -counts))
-
-    def named(key: int, count: int) -> dict[str, Any]:
-        file, keeper = divmod(key, len(names))
-        return {
-            "file": own.names[file - 1] if file else None,
-            "kept_file": names[keeper],
-            "kept_in": "input" if keeper > len(other.names) else "against",
-            "documents_removed": count,
-        }
-
-    listed, rest = order[:_LISTED], counts[order[_LISTED:]]
-    others = {"groups": len(rest), "documents_removed": int(rest.sum())}
-    return {
-        "pairs": list(map(named, keys[listed].tolist(), counts[listed].tolist())),
-        "other_pairs": others if len(rest) else None,
-    }
-
-
 def count_by_file(own: Catalogue, other: Catalogue, assignment: Assignment) -> dict[str, Any]:
     """Count documents by file; the assignment numbers documents of ``other`` first."""
-    files, gone = FileRanges.of(own), np.flatnonzero(~assignment.stays)
     for_other = assignment.keepers < len(other)
     removed_as = {"removed_for_against": for_other & ~assignment.stays}
     if assignment.copies_are_known:
         removed_as["exact_copies"] = assignment.exact
-    counts = count_documents(files, own.is_document, assignment.stays, removed_as)
-    return counts | count_pairs(files, FileRanges.of(other), gone, assignment.keepers[gone])
+    return count_documents(FileRanges.of(own), own.is_document, assignment.stays, removed_as)

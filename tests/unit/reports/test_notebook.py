@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
-import numpy as np
+import pyarrow as pa
 
-from neardup.reports.charts import similarity_chart
 from neardup.results import chart_in_notebook
 
 
 def test_html__is_whole_and_its_style_is_its_own():
-    html = chart_in_notebook(similarity_chart(np.array([0.9]), 0.8, "pairs"))
+    html = chart_in_notebook(pa.chunked_array([[0.9, None]]), 0.8, "pairs")
     style = re.search(r"<style>(.*?)</style>", html, re.DOTALL).group(1)
     # All of it is nested in one rule.
     assert style.startswith(".neardup-chart {")

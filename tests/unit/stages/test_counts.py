@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,7 @@ from hypothesis import strategies as st
 
 import neardup
 from neardup.stages import selection
-from neardup.stages.selection import FileRanges, count_documents, count_pairs
+from neardup.stages.selection import FileRanges, count_documents
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -19,10 +17,6 @@ NAMES = ["a", "b", "c", "d"]
 def files_of(numbers, names=NAMES):
     """Return the files of documents, whose numbers ascend; -1 is none."""
     return FileRanges(names, np.searchsorted(numbers, np.arange(len(names) + 1)))
-
-
-def numbers_up_to(most, **sizes):
-    return st.lists(st.integers(-1, most), **sizes).map(sorted)
 
 
 @given(
@@ -62,45 +56,6 @@ def test_count_documents(rows, n_listed):
         assert found["others"] == {"groups": len(rest)} | sums
 
 
-@given(
-    numbers_up_to(3, min_size=1),
-    numbers_up_to(1),
-    st.data(),
-    st.integers(1, 30),
-)
-def test_count_pairs(own, other, data, n_listed):
-    n_own, n_other = len(own), len(other)
-    gone = data.draw(st.lists(st.integers(0, n_own - 1), unique=True).map(sorted))
-    keepers = [data.draw(st.integers(0, n_own + n_other - 1)) for _ in gone]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(selection, "_LISTED", n_listed)
-        pairs = np.array(gone, int), np.array(keepers, int)
-        found = count_pairs(files_of(own), files_of(other, ["x", "a"]), *pairs)
-
-    def named(number, names):
-        return names[number] if number >= 0 else None
-
-    expected = Counter(
-        (named(own[document], NAMES), named(other[keeper], ["x", "a"]), "against")
-        if keeper < n_other
-        else (named(own[document], NAMES), named(own[keeper - n_other], NAMES), "input")
-        for document, keeper in zip(gone, keepers, strict=True)
-    )
-    listed = {
-        (row["file"], row["kept_file"], row["kept_in"]): row["documents_removed"]
-        for row in found["pairs"]
-    }
-    assert len(listed) == len(found["pairs"]) == min(n_listed, len(expected))
-    assert all(expected[key] == count for key, count in listed.items())
-    sizes = list(listed.values())
-    assert sizes == sorted(expected.values(), reverse=True)[:n_listed]
-    if len(expected) <= n_listed:
-        assert found["other_pairs"] is None
-    else:
-        rest = {"groups": len(expected) - n_listed, "documents_removed": len(gone) - sum(sizes)}
-        assert found["other_pairs"] == rest
-
-
 @pytest.fixture
 def files(tmp_path):
     """Two files with copies between them and of a third, one with a bad row, one without rows."""
@@ -125,15 +80,6 @@ def row(file, documents_in, kept, removed, against, copies):
     }
 
 
-def pair(file, kept_file, kept_in, removed):
-    return {
-        "file": file,
-        "kept_file": kept_file,
-        "kept_in": kept_in,
-        "documents_removed": removed,
-    }
-
-
 def test_summary__by_file(files):
     result = neardup.deduplicate(
         files / "in", against=files / "a.jsonl", read=neardup.ReadOptions(on_error="skip")
@@ -145,26 +91,7 @@ def test_summary__by_file(files):
             row("c.jsonl", 0, 0, 0, 0, 0),
         ],
         "others": None,
-        "pairs": [
-            pair("a.jsonl", "a.jsonl", "input", 1),
-            pair("b.jsonl", "a.jsonl", "against", 1),
-            pair("b.jsonl", "a.jsonl", "input", 1),
-            pair("b.jsonl", "b.jsonl", "input", 1),
-        ],
-        "other_pairs": None,
     }
-
-
-@pytest.mark.parametrize("method", ["minhash", "exact"])
-def test_summary__by_file_against_an_index(files, method):
-    with neardup.DocumentIndex.create(files / "index") as index:
-        index.add(files / "a.jsonl")
-        result = neardup.deduplicate(
-            files / "in", against=index, method=method, read=neardup.ReadOptions(on_error="skip")
-        )
-    pairs = result.summary["by_file"]["pairs"]
-    assert pair("b.jsonl", None, "against", 1) in pairs
-    assert sum(each["documents_removed"] for each in pairs) == len(result.removed)
 
 
 def test_summary__by_file_of_pairs(files):

@@ -10,6 +10,7 @@ import numpy as np
 from neardup.errors import InvalidParameterError
 from neardup.matching.measures import Number
 from neardup.reading.catalogue import Catalogue, IdLookup
+from neardup.results import chart_in_notebook
 from neardup.runs.progress import Progress, counted
 from neardup.runs.runner import Runner
 from neardup.stages.options import OF_INPUTS
@@ -78,14 +79,10 @@ class DeduplicationResult(Selection):
     def _chart(self) -> str:
         import pyarrow.compute as pc
 
-        from neardup.results import similarities_in_notebook
-
         # Exact copies would dwarf every other bar.
         is_copy = pc.fill_null(self.removed["exact_copy"], False)
         similarities = self.removed["similarity"].filter(pc.invert(is_copy))
-        none = "Exact copies were removed, and no near-duplicates."
-        threshold = self.summary["threshold"]
-        return similarities_in_notebook(similarities, threshold, "near-duplicates", none=none)
+        return chart_in_notebook(similarities, self.summary["threshold"], "near-duplicates")
 
     def _tables(self) -> dict[str, pa.RecordBatchReader]:
         clusters = partial(self._cluster_rows, self._find_clusters())

@@ -443,9 +443,3 @@ class PairResult(TableResult):
         first = next(iter(reader), None)
         batches = [] if first is None else [first.slice(0, most)]
         return pa.Table.from_batches(batches, reader.schema), len(self)
-
-    def _chart(self) -> str:
-        from neardup.results import similarities_in_notebook
-
-        similarities = self.pairs["similarity"]
-        return similarities_in_notebook(similarities, self.summary["threshold"], "pairs")
