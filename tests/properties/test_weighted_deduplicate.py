@@ -117,10 +117,10 @@ class ChangingSource(MemorySource):
         super().__init__(pa.table({"text": texts}))
         self.longer, self.n_left = longer, n_reads
 
-    def blocks(self):
+    def _read_blocks(self):
         self.n_left -= 1
         if self.n_left:
-            return super().blocks()
+            return super()._read_blocks()
         return MemorySource(pa.table({"text": self.longer})).blocks()
 
 

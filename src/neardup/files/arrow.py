@@ -196,7 +196,7 @@ class ArrowSource(Source):
         """Return the columns of the file, with its metadata."""
         return self._layout[1]
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def _read_blocks(self) -> Iterator[RowBlock]:
         """Read the batches one after the other."""
         is_file, _ = self._layout
         number = 1

@@ -410,7 +410,7 @@ class TableBlock(RowBlock):
         made.numbers, made._rows = self.numbers[rows], self._of_all(rows)  # noqa: SLF001
         return made
 
-    def parse(
+    def _read_columns(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Check the named columns and return them."""
@@ -458,12 +458,12 @@ class TableBlock(RowBlock):
 class StoredBlock(TableBlock):
     """Consecutive documents of an index, whose texts and ids are in columns of these names."""
 
-    def parse(
+    def _read_columns(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Return texts, and ids if a column has them."""
         own = replace(columns, text="text", id=columns.id and "id", order=None)
-        return super().parse(own, select=select, skip_bad=skip_bad)
+        return super()._read_columns(own, select=select, skip_bad=skip_bad)
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Cut spans out of the texts, which are in one column."""

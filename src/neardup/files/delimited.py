@@ -218,7 +218,7 @@ class DelimitedSource(Source):
         columns = self.header.columns
         return pa.schema([(name, pa.string()) for name in columns]) if columns else None
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def _read_blocks(self) -> Iterator[RowBlock]:
         """Read the file from its start; begin anew with larger blocks where a row is larger."""
         # Arrow goes wrong in blocks of one byte.
         n_done, size, is_read = 0, max(self.block_bytes, 16), False
@@ -440,7 +440,7 @@ class _DelimitedBlock(TableBlock):
         self.numbers, self._delimiter = numbers, delimiter
         self._misfits = {number: text for number, (_, text) in misfits.items()}
 
-    def parse(
+    def _read_columns(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Parse the named columns; a row with too few or too many fields is a bad row."""
@@ -453,7 +453,7 @@ class _DelimitedBlock(TableBlock):
                 f"{shown!r} separates columns, give delimiter {shown!r} (--delimiter {shown!r})"
             )
             raise InvalidInputError(message, path=self._path)
-        rows = super().parse(columns, select=select, skip_bad=skip_bad)
+        rows = super()._read_columns(columns, select=select, skip_bad=skip_bad)
         orders = columns_of_order(rows.order, len(columns.orders))
         rows.order = order_of(list(map(_numbers_if_all_are, orders)))
         return rows

@@ -169,7 +169,7 @@ class FolderSource(Source):
         """Return the column of the text."""
         return pa.schema([("text", pa.large_string())])
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def _read_blocks(self) -> Iterator[RowBlock]:
         """Read all files."""
         blocks = [block for file in self._files for block in file.blocks()]
         yield _FolderBlock(self, self._names, blocks)
@@ -213,7 +213,7 @@ class _FolderBlock(RowBlock):
         are_python = all(block.language == IN_MEMORY for block in blocks)
         self.language = IN_MEMORY if are_python else 0
 
-    def parse(
+    def _read_columns(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Put the texts together; there are no other columns."""

@@ -188,10 +188,10 @@ def file_source(location: str, name: str, options: InputOptions = _DEFAULTS) -> 
         Options of the formats.
     """
     if options.input_format == "html" and _is_table(name):
-        from neardup.files.html import HtmlColumnSource
+        from neardup.files.html import with_pages
 
         as_named = InputOptions(encoding=options.encoding, delimiter=options.delimiter)
-        return HtmlColumnSource(file_source(location, name, as_named), options)
+        return with_pages(file_source(location, name, as_named), options)
     return named_format(name, location, options).open(location, name, options)
 
 

@@ -9,38 +9,21 @@ from __future__ import annotations
 import codecs
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from copy import copy
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.errors import MissingExtraError
 from neardup.files.encodings import HEAD_BYTES, encoding_by_mark, foreign_kind
-from neardup.files.plain import (
-    ExtractedFileSource,
-    ExtractedTexts,
-    UnreadableFileError,
-    extract_texts,
-)
+from neardup.files.plain import ExtractedFileSource, UnreadableFileError, extract_texts
 from neardup.files.problems import Problems, not_utf8
-from neardup.files.rows import (
-    ColumnNames,
-    Mask,
-    ParsedRows,
-    RowBlock,
-    RowWriter,
-    Source,
-    WrappedSource,
-)
+from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, Source
 from neardup.files.streams import suffix_below
 from neardup.options.groups import InputOptions
-
-if TYPE_CHECKING:
-    from neardup.files.cuts import Cuts
-    from neardup.files.streams import Buffer, Destination
 
 OPTIONS = frozenset({"encoding", "main_text"})
 """Names of the options that concern the text of a page."""
@@ -312,117 +295,49 @@ def as_html(page: bytes) -> bytes:
 _KIND = "HTML in a column"
 
 
-class HtmlColumnSource(WrappedSource):
-    """A table whose texts are HTML.
-
-    Parameters
-    ----------
-    table
-        The source of its rows.
-    options
-        Which text of the pages is wanted.
-    """
-
-    def __init__(self, table: Source, options: InputOptions) -> None:
-        need_parser(main_text=options.main_text)
-        super().__init__(table)
-        self.extracts_text, self.uncuttable, self._options = True, _KIND, options
-        # The characters of the table are decoded before there are pages.
-        self.input_options = table.input_options | (OPTIONS - {"encoding"}) | {"input_format"}
-
-    def blocks(self) -> Iterator[RowBlock]:
-        """Read the table from its start."""
-        for block in self.inner.blocks():
-            yield _HtmlBlock(block, self._options, self, self.kept_texts)
-
-    def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer of rows of the table."""
-        return _TableRowsWriter(self.inner.writer(folder))
+def with_pages(table: Source, options: InputOptions) -> Source:
+    """Return a table whose texts are pages; ``options`` choose their text."""
+    need_parser(main_text=options.main_text)
+    made = copy(table)
+    made.pages, made.extracts_text, made.uncuttable = _Pages(options), True, _KIND
+    # The characters of the table are decoded before there are pages.
+    made.input_options = table.input_options | (OPTIONS - {"encoding"}) | {"input_format"}
+    return made
 
 
-class _HtmlBlock(RowBlock):
-    """Rows of a table whose texts are HTML."""
+class _Pages:
+    """Takes the texts out of the pages of a table."""
 
-    def __init__(
-        self, rows: RowBlock, options: InputOptions, source: Source, kept: ExtractedTexts | None
-    ) -> None:
-        self.rows, self.numbers, self.end = rows, rows.numbers, rows.end
-        self._options, self._source, self._kept = options, source, kept
+    def __init__(self, options: InputOptions) -> None:
+        self._options = options
 
-    def largest_row(self) -> tuple[int, int]:
-        """Return that of the table."""
-        return self.rows.largest_row()
-
-    def parse(
-        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    def extract(
+        self,
+        rows: ParsedRows,
+        block: RowBlock,
+        columns: ColumnNames,
+        *,
+        select: Mask | None,
+        skip_bad: bool,
     ) -> ParsedRows:
-        """Parse the named columns, and take the text out of the pages."""
-        parsed = self.rows.parse(columns, select=select, skip_bad=skip_bad)
-        numbers = self.numbers if select is None else self.numbers[select]
-        problems = Problems(numbers, self._source.origin, skip_bad)
-        is_page = parsed.text.is_valid().to_numpy(zero_copy_only=False)
-        pages = parsed.text.filter(pa.array(is_page))
+        """Return rows of a block with the texts of their pages."""
+        numbers = block.numbers if select is None else block.numbers[select]
+        source = block.source
+        assert source is not None
+        problems = Problems(numbers, source.origin, skip_bad)
+        is_page = rows.text.is_valid().to_numpy(zero_copy_only=False)
         texts = extract_texts(
-            (page.as_py() for page in pages),
+            (page.as_py() for page in rows.text.filter(pa.array(is_page))),
             lambda page: html_text(page, self._options),
             problems,
             np.flatnonzero(is_page),
-            kept=self._kept,
+            kept=source.kept_texts,
             # Several tables in memory have no path.
-            block=(self._source, columns.texts, *self.numbers[:1].tolist()),
+            block=(source, columns.texts, *block.numbers[:1].tolist()),
         )
         is_text = is_page & ~problems.bad
         places = pa.array(np.cumsum(is_text) - 1, mask=~is_text)
-        rows = ParsedRows(texts.take(places), parsed.id, parsed.order)
-        rows = problems.without_bad_rows(rows)
-        rows.skipped = sorted(rows.skipped + parsed.skipped)
-        return rows
-
-    def to_table(self, select: Mask | None = None) -> pa.Table:
-        """Give all columns as they are in the table."""
-        return self.rows.to_table(select)
-
-    def some_columns(self, names: Sequence[str], select: Mask | None = None) -> pa.Table:
-        """Give some columns as they are in the table."""
-        return self.rows.some_columns(names, select)
-
-    def objects(self, names: Sequence[str]) -> pa.Array | None:
-        """Return the rows as JSON, if they are."""
-        return self.rows.objects(names)
-
-    def readable_columns(self, names: Sequence[str]) -> tuple[list[pa.Table], Mask]:
-        """Return columns of the rows that can be read, as they are in the table."""
-        return self.rows.readable_columns(names)
-
-    def json_lines(self) -> list[Buffer] | None:
-        """Return the rows as JSON lines, if the table is of JSON."""
-        return self.rows.json_lines()
-
-    def select(self, rows: Mask | None) -> _HtmlBlock:
-        """Return some of the rows as a block."""
-        return _HtmlBlock(self.rows.select(rows), self._options, self._source, self._kept)
-
-    def with_cuts(self, cuts: Cuts) -> RowBlock:
-        """Return the block itself: no text is cut."""
-        assert not len(cuts)
-        return self
-
-
-class _TableRowsWriter(RowWriter):
-    """Hands rows to a writer of the table that they are of."""
-
-    def __init__(self, writer: RowWriter) -> None:
-        self._writer = writer
-
-    def prepare(self, block: RowBlock, select: Mask) -> Any:
-        """Return the encoded selected rows."""
-        assert isinstance(block, _HtmlBlock)
-        return self._writer.prepare(block.rows, select)
-
-    def append(self, prepared: Any) -> None:
-        """Append encoded rows."""
-        self._writer.append(prepared)
-
-    def close(self) -> None:
-        """Complete the file."""
-        self._writer.close()
+        found = ParsedRows(texts.take(places), rows.id, rows.order)
+        found = problems.without_bad_rows(found)
+        found.skipped = sorted(found.skipped + rows.skipped)
+        return found

@@ -47,7 +47,6 @@ from neardup.files.memory import (
     rows_source,
 )
 from neardup.files.remote import check_is_complete, is_remote_output
-from neardup.files.rows import WrappedSource
 from neardup.files.streams import (
     StandardInput,
     ending_of,
@@ -202,9 +201,9 @@ def resolve_inputs(data: Any, options: InputOptions = _DEFAULTS) -> Inputs:
             return resolve_paths([os.fspath(item) for item in items], options)
         rows = rows_source(items)
     if options.input_format == "html":
-        from neardup.files.html import HtmlColumnSource
+        from neardup.files.html import with_pages
 
-        rows = HtmlColumnSource(rows, options)
+        rows = with_pages(rows, options)
     return Inputs([rows])
 
 
@@ -377,14 +376,8 @@ def name_apart(
             break
     if an_id is None or any(an_id == name or an_id.startswith(f"{name}:") for name in names):
         for name, (source, _) in zip(names, files, strict=True):
-            _rename(source, name)
+            source.name = name
     return others
-
-
-def _rename(source: Source, name: str) -> None:
-    source.name = name
-    if isinstance(source, WrappedSource):
-        _rename(source.inner, name)
 
 
 # From one argument to the files it names.

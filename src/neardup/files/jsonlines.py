@@ -331,7 +331,7 @@ class _JsonSource(RawSource):
         """Return the names in the first row that is an object, None without one at the start."""
         source = copy(self)
         source.block_bytes = 1 << 16
-        for block in source.blocks():
+        for block in source._read_blocks():  # noqa: SLF001 - of this class
             rows = block.objects(())
             assert rows is not None
             first = next((row for row in rows if row.is_valid), None)

@@ -93,7 +93,7 @@ class MemorySource(Source):
         """Return the columns of the table, with its metadata."""
         return self._table.schema
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def _read_blocks(self) -> Iterator[RowBlock]:
         """Slice the table; nothing is copied."""
         for start in range(0, len(self._table), self._block_rows):
             rows = self._table.slice(start, self._block_rows)
@@ -183,7 +183,7 @@ class DatasetSource(MemorySource):
         self.size = None
         self._dataset, self._rows_of_block = dataset, block_rows
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def _read_blocks(self) -> Iterator[RowBlock]:
         """Read the dataset from its start; only blocks that are in use are in memory."""
         start = 0
         batches = self._dataset.to_batches(batch_size=self._rows_of_block, fragment_readahead=1)

@@ -107,7 +107,7 @@ class ParquetSource(Source):
         """Return the columns with their Arrow types, and the metadata of the file."""
         return self._schema
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def _read_blocks(self) -> Iterator[RowBlock]:
         """Divide the row groups; nothing is read yet but the metadata."""
         number = 1
         for index in range(self.metadata.num_row_groups):

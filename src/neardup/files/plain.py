@@ -254,7 +254,7 @@ class BytesSource(RawSource):
         """Create the output of the same name."""
         return OutputStream(folder / self.name)
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def _read_blocks(self) -> Iterator[RowBlock]:
         """Read the file."""
         if self.size is not None and self.size > MAX_ROW_BYTES:
             message = (
@@ -262,7 +262,7 @@ class BytesSource(RawSource):
                 "leave it out, or cut it into parts"
             )
             raise InvalidInputError(message, path=self.location)
-        yield from super().blocks()
+        yield from super()._read_blocks()
 
     def _start(self, _: InputStream) -> bytes:
         return b""
@@ -463,9 +463,9 @@ class ExtractedFileSource(RawSource):
         """Return the column of the text."""
         return pa.schema([(_COLUMN, pa.string())])
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def _read_blocks(self) -> Iterator[RowBlock]:
         """Read the file, or so much of it that it is too long."""
-        return islice(super().blocks(), 1)
+        return islice(super()._read_blocks(), 1)
 
     def _start(self, _: InputStream) -> bytes:
         return b""

@@ -286,7 +286,7 @@ class RawBlock(RowBlock):
         made.raw, made.numbers = raw, raw.numbers
         return made
 
-    def parse(
+    def _read_columns(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Parse the named columns; a row that cannot be decoded is a bad row."""
@@ -404,7 +404,7 @@ class RawSource(Source):
         """Open the file at its start."""
         return InputStream(self.location, compression_of(self.name))
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def _read_blocks(self) -> Iterator[RowBlock]:
         """Read the file from its start; blocks without rows are left out."""
         with self.open() as stream:
             if self._version is not None and self._version != stream.version:

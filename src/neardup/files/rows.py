@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
@@ -118,6 +118,9 @@ class RowBlock(ABC):
     end: int = 0
     """Bytes of the source, as its ``size`` counts them, up to the end of this block."""
 
+    source: Source | None = None
+    """The source that has read the rows; None for rows that were made."""
+
     language: int = 0
     """The language of programs by the ending of their file, a number of ``files.encodings``."""
 
@@ -133,7 +136,6 @@ class RowBlock(ABC):
         made.numbers = self.numbers[rows]
         return made
 
-    @abstractmethod
     def parse(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
@@ -143,6 +145,17 @@ class RowBlock(ABC):
         is malformed, lacks a named column, or whose text is null, not a string, or not UTF-8;
         with ``skip_bad`` such rows are listed in the result instead.
         """
+        rows = self._read_columns(columns, select=select, skip_bad=skip_bad)
+        if self.source is None or self.source.pages is None:
+            return rows
+        reader = self.source.pages
+        return reader.extract(rows, self, columns, select=select, skip_bad=skip_bad)
+
+    @abstractmethod
+    def _read_columns(
+        self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        """Parse the columns as they are stored."""
 
     @abstractmethod
     def to_table(self, select: Mask | None = None) -> pa.Table:
@@ -237,6 +250,28 @@ class RowWriter(ABC):
         self.close()
 
 
+class PageReader(Protocol):
+    """Takes the texts out of pages."""
+
+    def extract(
+        self,
+        rows: ParsedRows,
+        block: RowBlock,
+        columns: ColumnNames,
+        *,
+        select: Mask | None,
+        skip_bad: bool,
+    ) -> ParsedRows:
+        """Return rows of a block with the texts of their pages."""
+
+
+class RowFilter(Protocol):
+    """Chooses rows of a source."""
+
+    def choose(self, source: Source, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
+        """Return the blocks with chosen rows alone, without empty ones."""
+
+
 class Source(ABC):
     """One input file, or one table in memory.
 
@@ -273,6 +308,12 @@ class Source(ABC):
 
     kept_texts: Any = None
     """Texts extracted by an earlier pass of the job (``files.plain.ExtractedTexts``)."""
+
+    pages: PageReader | None = None
+    """Takes the texts out of the rows of a table if these are pages (``files.html``)."""
+
+    row_filter: RowFilter | None = None
+    """Chooses rows if not all are read."""
 
     @property
     def files(self) -> Sequence[Source]:
@@ -319,9 +360,16 @@ class Source(ABC):
         schema = self.schema()
         return () if schema is None else leaves_of_schema(schema)
 
-    @abstractmethod
     def blocks(self) -> Iterator[RowBlock]:
         """Read the source from its start, block by block; may be called again for another pass."""
+        blocks = self._read_blocks()
+        for block in blocks if self.row_filter is None else self.row_filter.choose(self, blocks):
+            block.source = self
+            yield block
+
+    @abstractmethod
+    def _read_blocks(self) -> Iterator[RowBlock]:
+        """Read all rows of the source, block by block."""
 
     @property
     def written_name(self) -> str:
@@ -331,36 +379,3 @@ class Source(ABC):
     @abstractmethod
     def writer(self, folder: Destination) -> RowWriter:
         """Open a writer for ``folder / self.written_name``: same format and compression."""
-
-
-class WrappedSource(Source):
-    """Rows of another source, some of them or with other texts."""
-
-    def __init__(self, inner: Source) -> None:
-        self.inner = inner
-        self.name, self.origin, self.size = inner.name, inner.origin, inner.size
-        self.input_options, self.uncuttable = inner.input_options, inner.uncuttable
-        self.has_fixed_columns = inner.has_fixed_columns
-        self.has_lasting_rows, self.is_one_row = inner.has_lasting_rows, inner.is_one_row
-        self.extracts_text = inner.extracts_text
-
-    def schema(self) -> pa.Schema | None:
-        """Return the columns of the other source."""
-        return self.inner.schema()
-
-    def label_column(self) -> str | None:
-        """Return the column of a data frame's labels."""
-        return self.inner.label_column()
-
-    def default_ids(self, numbers: Int64s) -> pa.Array:
-        """Return the ids of rows without a column of ids."""
-        return self.inner.default_ids(numbers)
-
-    @property
-    def written_name(self) -> str:
-        """Return the name of the file for unconverted rows."""
-        return self.inner.written_name
-
-    def writer(self, folder: Destination) -> RowWriter:
-        """Open a writer of rows of the other source."""
-        return self.inner.writer(folder)

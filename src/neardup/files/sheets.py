@@ -326,12 +326,12 @@ class _SheetBlock(TableBlock):
                 table = table.set_column(place, name, texts)
         return self._with(table)
 
-    def parse(
+    def _read_columns(
         self, columns: ColumnNames, *, select: Mask | None = None, skip_bad: bool = False
     ) -> ParsedRows:
         """Check the named columns and return them."""
         block = self._with_texts(columns.texts, are_filled=True)
-        return TableBlock.parse(block, columns, select=select, skip_bad=skip_bad)
+        return super(_SheetBlock, block)._read_columns(columns, select=select, skip_bad=skip_bad)
 
     def with_cuts(self, cuts: Cuts) -> TableBlock:
         """Cut spans out of the columns of the texts, which are columns of texts then."""

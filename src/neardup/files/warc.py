@@ -99,7 +99,7 @@ class WarcSource(RawSource):
         """Return the columns; ``id`` is that of the record of a page."""
         return _SCHEMA
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def _read_blocks(self) -> Iterator[RowBlock]:
         """Read the records of pages from the start of the file."""
         with self.open() as stream:
             rows: list[bytes] = []

@@ -286,7 +286,7 @@ class IndexSource(Source):
         """Return the columns of the documents."""
         return self._index.read_rows(np.empty(0, np.int64)).schema
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def _read_blocks(self) -> Iterator[RowBlock]:
         """Read the documents that are there."""
         index, number = self._index, 1
         for segment in range(len(index.segments)):

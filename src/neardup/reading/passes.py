@@ -524,7 +524,7 @@ class PartSource(Source):
         self._source, self._documents, self._columns = source, documents, columns.only_text()
         self._parts, self._skip_bad = parts, skip_bad
 
-    def blocks(self) -> Iterator[RowBlock]:
+    def _read_blocks(self) -> Iterator[RowBlock]:
         """Yield the parts of a block of documents."""
         first = 1
         for block, rows in numbered_blocks(

@@ -13,6 +13,7 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ import numpy as np
 from neardup.errors import InvalidInputError, InvalidParameterError, MissingExtraError, option_name
 from neardup.files.inputs import Inputs
 from neardup.files.problems import listed_names
-from neardup.files.rows import Mask, RowBlock, Source, WrappedSource
+from neardup.files.rows import Mask, RowBlock, Source
 from neardup.files.streams import one_line
 from neardup.reading.sign import columns_there, where_to_have
 from neardup.runs.progress import may_go_on
@@ -410,33 +411,18 @@ def _cast(x: Any, template: str, y: Any = None) -> Any:
     return put(json.loads(_parsed(template)))
 
 
-class FilteredSource(WrappedSource):
-    """The rows of a source that meet a condition, with their original numbers."""
+class ConditionFilter:
+    """Chooses the rows of a source that meet a condition, with their original numbers."""
 
-    def __init__(self, inner: Source, condition: Condition) -> None:
-        super().__init__(inner)
+    def __init__(self, condition: Condition) -> None:
         self.condition = condition
         # Known once all rows have been read, in this process or in another one.
         self.n_others: int | None = None
         # A bit for each row of a block that was read before.
         self._masks: dict[int, Bytes] = {}
 
-    @property
-    def files(self) -> Sequence[Source]:
-        """The sources of single files that the other one reads."""
-        return self.inner.files
-
-    @property
-    def n_filtered(self) -> int:
-        """Number of rows left out, counted during reading."""
-        if self.n_others is None:
-            for _ in self.blocks():
-                pass
-        assert self.n_others is not None
-        return self.n_others
-
-    def blocks(self) -> Iterator[RowBlock]:
-        """Read the source from its start, without empty blocks.
+    def choose(self, source: Source, blocks: Iterator[RowBlock]) -> Iterator[RowBlock]:
+        """Return the blocks with chosen rows alone, without empty ones.
 
         Idle threads of a map evaluate the condition.
         """
@@ -445,15 +431,31 @@ class FilteredSource(WrappedSource):
         def chosen(item: tuple[int, RowBlock]) -> tuple[int, RowBlock]:
             number, block = item
             if number not in self._masks:
-                self._masks[number] = np.packbits(self.condition.of(self.inner, block))
+                self._masks[number] = np.packbits(self.condition.of(source, block))
             rows = np.unpackbits(self._masks[number], count=len(block)).astype(np.bool_)
             return int((~rows).sum()), block.select(rows)
 
-        for n_left_out, block in map_ordered(chosen, enumerate(self.inner.blocks()), 1):
+        for n_left_out, block in map_ordered(chosen, enumerate(blocks), 1):
             n_others += n_left_out
             if len(block):
                 yield block
         self.n_others = n_others
+
+
+def with_filter(source: Source, row_filter: ConditionFilter | None) -> Source:
+    """Return the source with another filter of its rows."""
+    made = copy(source)
+    made.row_filter = row_filter
+    return made
+
+
+def filters_of(sources: Sequence[Source]) -> list[tuple[Source, ConditionFilter]]:
+    """Return the sources whose rows a condition chooses."""
+    return [
+        (source, source.row_filter)
+        for source in sources
+        if isinstance(source.row_filter, ConditionFilter)
+    ]
 
 
 def rows_where(sources: Inputs, where: str | None) -> Inputs:
@@ -478,13 +480,18 @@ def rows_where(sources: Inputs, where: str | None) -> Inputs:
             raise InvalidInputError(
                 _no_column(lacking, list(names), condition.text) + where_to_have(sources)
             )
-    return sources.changed(lambda source: FilteredSource(source, condition))
+    return sources.changed(lambda source: with_filter(source, ConditionFilter(condition)))
 
 
 def describe_filtered(*collections: Sequence[Source]) -> dict[str, Any]:
     """Return the condition and the number of rows left out for a summary, if there is one."""
-    found = [each for part in collections for each in part if isinstance(each, FilteredSource)]
+    found = [each for part in collections for each in filters_of(part)]
     if not found:
         return {}
-    n_rows = sum(source.n_filtered for source in found)
-    return {"where": found[0].condition.text, "filtered_rows": n_rows}
+    n_rows = 0
+    for source, row_filter in found:
+        if row_filter.n_others is None:
+            for _ in source.blocks():
+                pass
+        n_rows += row_filter.n_others or 0
+    return {"where": found[0][1].condition.text, "filtered_rows": n_rows}

@@ -31,7 +31,6 @@ from neardup.errors import (
 from neardup.files.archives import ArchiveMember
 from neardup.files.folders import FolderSource
 from neardup.files.memory import MemorySource
-from neardup.files.rows import WrappedSource
 from neardup.files.streams import Copied, is_remote
 from neardup.index.index import IndexSource
 from neardup.options.groups import ReadingOptions
@@ -173,16 +172,13 @@ def _for_others(source: Source) -> Source:
         message = f"Spark reads files that all its executors reach, not {what}; name paths or URLs"
         raise InvalidInputError(message)
     found = copy.copy(source)
-    if isinstance(found, WrappedSource):
-        found.inner = _for_others(found.inner)
     # Cached texts stay with the driver.
     found.kept_texts = None
     if is_remote(location):
         return found
     # Executors have other working folders.
     found.origin = os.path.abspath(location)  # noqa: PTH100 - links stay as they are
-    if not isinstance(found, WrappedSource):
-        vars(found)["location"] = found.origin
+    vars(found)["location"] = found.origin
     return found
 
 

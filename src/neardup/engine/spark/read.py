@@ -29,7 +29,7 @@ from neardup.outputs.tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import OfTexts, Parts, block_of_parts, numbered_blocks, parts_again
 from neardup.reading.sign import sign_block, to_batch
-from neardup.reading.where import Condition, FilteredSource
+from neardup.reading.where import Condition, filters_of, with_filter
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int64s, Texts, offsets_of
 
@@ -348,18 +348,16 @@ def count_filtered(cluster: Cluster, sources: Sequence[Source]) -> None:
 
     This is a separate pass over the columns of the condition, in stretches of long files.
     """
-    filtered = [
-        each for each in sources if isinstance(each, FilteredSource) and each.n_others is None
-    ]
+    filtered = [each for each in filters_of(sources) if each[1].n_others is None]
     if not filtered:
         return
-    tasks = cut_tasks([[source.inner for source in filtered]], cluster.slots)
-    counting = partial(in_tasks, partial(_count_filtered, filtered[0].condition))
+    tasks = cut_tasks([[with_filter(source, None) for source, _ in filtered]], cluster.slots)
+    counting = partial(in_tasks, partial(_count_filtered, filtered[0][1].condition))
     counts = np.zeros(len(filtered), np.int64)
     for number, n in cluster.results(counting, lay_out_tasks(cluster, tasks), keep=("where",)):
         counts[number] += n
-    for source, n in zip(filtered, counts.tolist(), strict=True):
-        source.n_others = n
+    for (_, row_filter), n in zip(filtered, counts.tolist(), strict=True):
+        row_filter.n_others = n
 
 
 def _count_filtered(condition: Condition, reading: TaskReading) -> Iterator[tuple[int, int]]:
