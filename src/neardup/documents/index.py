@@ -25,12 +25,9 @@ from neardup.documents.records import (
 )
 from neardup.documents.scheme import KIND, DocumentScheme, restore_document_scheme
 from neardup.documents.segment import DocumentSegment, DocumentSegmentWriter, new_segment
-from neardup.documents.values import check_kept, reason_of
+from neardup.documents.values import Id, check_kept, reason_of
 from neardup.documents.view import OpenDocuments, RowsInMemory, combine
-from neardup.errors import (
-    InvalidInputError,
-    NeardupError,
-)
+from neardup.errors import DeniedError, InvalidInputError, InvalidParameterError, NeardupError
 from neardup.files.ids import choose_id_column, join_ids
 from neardup.files.passes import ReadingPass
 from neardup.files.problems import listed_names
@@ -513,3 +510,39 @@ def find_orphans(index: OpenDocuments, ids: pa.Array) -> tuple[pa.Table, Uint64s
     firsts = {pair: place for place, pair in reversed(list(enumerate(pairs)))}
     rows: Int64s = np.array(sorted(firsts.values()), np.int64)
     return every.take(pa.array(rows)), np.concatenate(found)[rows]
+
+
+# Checks of single documents.
+
+
+def check_new(base: OpenDocuments, delta: Delta, identifier: Id) -> None:
+    """Raise if an index or insertions have a document of an id."""
+    name = str(identifier)
+    if delta.may_have_id(name, 0) or base.has_id(name):
+        message = (
+            f"id {identifier!r} is in the index already; ids must differ. Replace the old "
+            "document with `replace` (over HTTP, PUT), remove it first, or choose another id"
+        )
+        raise InvalidInputError(message, is_known_id=True)
+
+
+def check_decided(scheme: DocumentScheme) -> None:
+    """Check that the weights of shingles are known."""
+    if scheme.needs_frequencies:
+        assert scheme.weighted is not None
+        message = (
+            f"idf {scheme.weighted.weighting.idf} is counted over the documents of the first "
+            "addition; add some with `add` before you insert one"
+        )
+        raise InvalidParameterError(message, "idf")
+
+
+def check_not_denied(index: OpenDocuments, identifier: Id, queries: Queries) -> None:
+    """Raise if a document is denied."""
+    if index.denied is None:
+        return
+    found = find_denied(index, queries, index.scheme.measure, queries.is_filled)
+    if len(found.texts):
+        (denied_id,) = index.denied.ids_of(found.rows).to_pylist()
+        is_exact, similarity = bool(found.are_exact[0]), float(found.similarities[0])
+        raise DeniedError.of(identifier, denied_id, similarity, exact=is_exact)

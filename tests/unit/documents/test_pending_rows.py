@@ -80,7 +80,7 @@ def test_pending__gives_what_was_put_in(tmp_path, options):
             assert list(each.documents()) == wanted
             assert [each.query(**query) for query in queries] == found
             assert each.insert_if_new("went again", "a b c d x") == "1"
-            each._session.discard()
+            each._end()
             assert [each.get(row["id"]) for row in wanted] == wanted
             assert "went" not in each
         assert index.info()["gone_documents"] == 1
@@ -93,13 +93,13 @@ def test_pending__a_view_stays_what_it_is(tmp_path):
     index = DocumentIndex.create(tmp_path / "idx", **grouped(**OPTIONS))
     index.insert("a", "one two three")
     index.commit()
-    with index._session.shared() as view:
+    with index._shared() as view:
         query = make_query("one two three", None, view.scheme)
         for number in range(5):
             index.insert_if_new(f"b{number}", f"one two three {number}")
             index.insert(f"c{number}", "one two three")
             index.commit()
-            with index._session.shared():
+            with index._shared():
                 pass
             (tail,) = view.segments
             assert isinstance(tail, Delta)

@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
 from typing import Any, Literal, Self, overload
 
 import numpy as np
 
-from neardup.documents.index import DocumentHandle, DocumentRemovalResult
-from neardup.documents.lookup import find_estimated, find_hits, in_rank_order
-from neardup.documents.queries import Tokens, make_query
+from neardup.documents.delta import Delta
+from neardup.documents.index import (
+    DocumentHandle,
+    DocumentRemovalResult,
+    check_decided,
+    check_new,
+    check_not_denied,
+    find_orphans,
+)
+from neardup.documents.lookup import (
+    find_answers,
+    find_estimated,
+    find_hits,
+    in_rank_order,
+)
+from neardup.documents.queries import Queries, Tokens, make_query
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.session import InsertSession
 from neardup.documents.values import Id, checked_id
 from neardup.documents.view import OpenDocuments
 from neardup.engine.opening import is_on_spark, open_engine, open_runner
-from neardup.errors import InvalidParameterError
+from neardup.errors import (
+    DeniedError,
+    InvalidParameterError,
+    NeardupError,
+)
 from neardup.files.inputs import as_documents, resolve_inputs
 from neardup.index.handle import SeenFolder, SharedIndex
+from neardup.index.index import wanted_ids
 from neardup.index.store import create_index
 from neardup.jobs.index.index import AnyIndex
 from neardup.jobs.search import hits_where, minhash_of, search_documents, search_sketches
@@ -96,7 +114,11 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         path, follows = Path(folder), given.refresh == "auto"
         handle = DocumentHandle(path, tokenizer, timeout=given.timeout, follows=follows)
         super().__init__(path, handle)
-        self._session = InsertSession(handle, given.commit_every)
+        self._commit_every, self._lock = given.commit_every, RLock()
+        # From the first insertion to the commit: the write lock, the index, and insertions.
+        self._stack: ExitStack | None = None
+        self._base: OpenDocuments | None = None
+        self._delta: Delta | None = None
 
     @classmethod
     def create(
@@ -219,7 +241,11 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
             Values of the columns that the index keeps.
         """
         self._check_columns(columns)
-        self._session.insert(id, text, tokens, columns)
+        identifier = checked_id(id)
+        with self._inserting(identifier, text, tokens) as (base, delta, queries):
+            check_not_denied(base, identifier, queries)
+            check_new(base, delta, identifier)
+            delta.add(identifier, text, columns, queries)
 
     def replace(
         self,
@@ -246,8 +272,23 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         """
         start = time.perf_counter()
         self._check_columns(columns)
-        removal = self._session.replace(id, text, tokens, columns)
-        return dataclasses.replace(removal, seconds=time.perf_counter() - start)
+        identifier, runner = checked_id(id), Runner(1)
+        with self._lock:
+            self._settle(runner)
+            with self._handle.changing(runner) as index:
+                check_decided(index.scheme)
+                queries = make_query(text, tokens, index.scheme, identifier)
+                check_not_denied(index, identifier, queries)
+                delta = Delta(index.scheme)
+                delta.add(identifier, text, columns, queries)
+                wanted = wanted_ids([identifier])
+                orphans, _ = find_orphans(index, wanted)
+                found = index.rows_of_ids(wanted)
+                n_removed = sum(len(rows) for _, rows in found)
+                left = index.without(found) if n_removed else index
+                self._handle.put_away(left, delta, runner)
+        seconds = time.perf_counter() - start
+        return DocumentRemovalResult(n_removed, left.n_documents + 1, seconds, orphans=orphans)
 
     def insert_if_new(
         self,
@@ -275,7 +316,25 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         copy, or of what that one went for. None if the document was inserted.
         """
         self._check_columns(columns)
-        return self._session.insert_if_new(id, text, tokens, threshold, columns)
+        identifier = checked_id(id)
+        self._scheme.measure_at(threshold)
+        with self._inserting(identifier, text, tokens) as (base, delta, queries):
+            index = self._view()
+            answers = find_answers(index, queries, base.scheme.measure_at(threshold))
+            document, similarity = int(answers.documents[0]), float(answers.similarities[0])
+            if document < 0:
+                check_new(base, delta, identifier)
+                delta.add(identifier, text, columns, queries)
+                return None
+            if document >= index.first_denied:
+                (denied_id,) = index.ids_gone_for(answers.documents).cast("string").to_pylist()
+                is_exact = bool(answers.are_copies[0])
+                raise DeniedError.of(identifier, denied_id, similarity, exact=is_exact)
+            (kept_id,) = index.list_ids(answers.documents)
+            # A document that comes again is not a duplicate of itself.
+            if str(kept_id) != str(identifier):
+                delta.went(identifier, str(kept_id), queries.digests[0], similarity)
+            return kept_id
 
     @overload
     def query(
@@ -360,7 +419,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         if sum(each is not None for each in (text, tokens, sketch)) != 1:
             message = "give one of text, tokens and sketch"
             raise InvalidParameterError(message, "text", "tokens", "sketch")
-        with self._session.shared() as view:
+        with self._shared() as view:
             measure = _measure_for(view.scheme, threshold, most)
             if sketch is None:
                 query = make_query(text, tokens, view.scheme)
@@ -403,17 +462,17 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         Of a similarity at the threshold of the index it is the recall that it was made for or more.
         Below that it falls, and ``query`` without a threshold misses as many.
         """
-        scheme = self._session.scheme
+        scheme = self._scheme
         return scheme.predicted_recall(type(scheme.measure).parse(similarity))
 
     def __contains__(self, id: Id) -> bool:  # noqa: A002
         """Return whether there is a document of this id."""
-        with self._session.shared() as view:
+        with self._shared() as view:
             return view.has_id(str(checked_id(id)))
 
     def commit(self) -> int:
         """Make durable what was inserted, and let others write; returns the number of documents."""
-        return self._session.commit(Runner(1))
+        return self._settle(Runner(1))
 
     def close(self) -> None:
         """Commit what was inserted."""
@@ -432,7 +491,8 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         if kind is None:
             self.commit()
         else:
-            self._session.discard()
+            with self._lock:
+                self._end()
 
     def search(
         self,
@@ -488,7 +548,7 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         options = merge(DocumentSearchOptions, read, threshold=threshold, limit=limit, top=top)
         condition = None if doc_where is None else Condition(doc_where)
         if isinstance(queries, Sketches):
-            with open_runner(run, "search") as runner, self._session.shared() as view:
+            with open_runner(run, "search") as runner, self._shared() as view:
                 return search_sketches(
                     view, queries, options, runner, condition, with_columns=with_columns
                 )
@@ -496,21 +556,102 @@ class DocumentIndex(AnyIndex[DocumentHandle, DocumentRemovalResult]):
         if is_on_spark(run):
             # Executors see what is committed.
             self.commit()
-        with open_engine(run, "search", sources) as engine, self._session.shared() as view:
+        with open_engine(run, "search", sources) as engine, self._shared() as view:
             index = SharedIndex(view, SeenFolder(self.folder))
             result = search_documents(
                 engine, index, sources, options, condition, with_columns=with_columns
             )
         return with_warning(result)
 
-    def _shared(self) -> AbstractContextManager[OpenDocuments]:
-        return self._session.shared()
+    @property
+    def _scheme(self) -> DocumentScheme:
+        return (self._base or self._handle.latest(Runner(1))).scheme
 
-    def _settle(self, runner: Runner) -> None:
-        self._session.commit(runner)
+    @contextmanager
+    def _shared(self) -> Iterator[OpenDocuments]:
+        """Give the index with insertions; while some wait, to one thread at a time."""
+        if self._delta is None:
+            yield self._handle.latest(Runner(1))
+            return
+        with self._lock:
+            yield self._view()
+
+    def _view(self) -> OpenDocuments:
+        base, delta = self._base, self._delta
+        if base is None or delta is None:
+            return self._handle.latest(Runner(1))
+        return base.with_pending(delta) if len(delta) else base
+
+    def _settle(self, runner: Runner) -> int:
+        """Write all insertions, and release the lock; return the number of documents.
+
+        If it fails, they are still there, and can be committed again.
+        """
+        with self._lock:
+            base, delta = self._base, self._delta
+            if base is None or delta is None:
+                return 0
+            try:
+                has_segment = self._handle.put_away(base, delta, runner)
+            except BaseException:
+                # An interrupt may come when all is stored.
+                with suppress(NeardupError):
+                    found = self._handle.database.read().manifest
+                    if found.generation > base.manifest.generation:
+                        self._end()
+                raise
+            self._end()
+            if has_segment:
+                self._handle.merge_tiers(runner)
+            return delta.n_documents
+
+    @contextmanager
+    def _inserting(
+        self, identifier: Id, text: str | None, tokens: Tokens | None
+    ) -> Iterator[tuple[OpenDocuments, Delta, Queries]]:
+        """Sign a document and hold the write lock; commit after the block if much waits.
+
+        If nothing waits, as where the only document was refused, nobody would ask for a commit:
+        the write lock is released at once.
+        """
+        # Before the lock: it takes time, and a bad text is refused whoever writes.
+        scheme = self._scheme
+        queries = make_query(text, tokens, scheme, identifier)
+        with self._lock:
+            if self._delta is None:
+                self._begin()
+            base, delta = self._base, self._delta
+            assert base is not None
+            assert delta is not None
+            try:
+                # Another process may have made the first addition, which decides weights.
+                if base.scheme is not scheme:
+                    queries = make_query(text, tokens, base.scheme, identifier)
+                yield base, delta, queries
+            finally:
+                n_waiting = delta.n_documents + delta.n_gone
+                if not n_waiting:
+                    self._end()
+            if self._commit_every is not None and n_waiting >= self._commit_every:
+                self._settle(Runner(1))
+
+    def _begin(self) -> None:
+        """Take the write lock."""
+        with ExitStack() as stack:
+            self._base = stack.enter_context(self._handle.changing(Runner(1)))
+            check_decided(self._base.scheme)
+            self._delta, self._stack = Delta(self._base.scheme), stack.pop_all()
+
+    def _end(self) -> None:
+        # Until the handle sees what was committed, others wait for the lock to look at it here.
+        try:
+            if self._stack is not None:
+                self._stack.close()
+        finally:
+            self._stack = self._base = self._delta = None
 
     def _check_columns(self, columns: dict[str, Any]) -> None:
-        known = self._session.scheme.columns
+        known = self._scheme.columns
         for name in columns:
             if name not in known:
                 kept = ", ".join(known) if known else "none"

@@ -121,8 +121,9 @@ class AnyIndex(Generic[H, R]):
         """Give what readers see."""
         return nullcontext(self._handle.latest(Runner(self._workers)))
 
-    def _settle(self, runner: Runner) -> None:
-        """Make durable what waits for a commit, before the index is changed."""
+    def _settle(self, runner: Runner) -> int:
+        """Make durable what waits for a commit, before the index is changed; count it."""
+        return 0
 
     def refresh(self) -> None:
         """See what others have changed since, if this object does not look for it (``manual``).

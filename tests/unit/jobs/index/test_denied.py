@@ -279,7 +279,7 @@ def test_deny__in_indexes_of_every_kind(tmp_path, options):
 def test_deny__nothing_of_the_texts_is_kept(index):
     """Neither they nor the hashes of their shingles, which could be tried one by one."""
     texts = pa.array([text_of(0)], pa.large_string())
-    sets = queries_of_texts(Texts.from_arrow(texts), index._session.scheme).sets
+    sets = queries_of_texts(Texts.from_arrow(texts), index._scheme).sets
     index.remove(["d0"], deny=True)
     index.compact()
     (row,) = Database(index.folder).read().denied
