@@ -18,6 +18,7 @@ from neardup.files.destinations import target_of
 from neardup.files.rows import ColumnNames
 from neardup.outputs.tables import write_table
 from neardup.runs.progress import counted
+from neardup.tables import Int64s
 from neardup.version import __version__
 
 if TYPE_CHECKING:
@@ -214,6 +215,45 @@ def _shorten(value: object) -> str:
 
 def _queries(summary: Mapping[str, Any]) -> str:
     return counted(summary["queries"], "query", "queries")
+
+
+@dataclass
+class QueryCounts:
+    """Counts of documents that were looked up, and their skipped rows.
+
+    A document with fewer than ``n_asked`` results is incomplete.
+    """
+
+    n_asked: int = 0
+    n_incomplete: int = 0
+    n_queries: int = 0
+    n_empty: int = 0
+    n_short: int = 0
+    n_found: int = 0
+    n_tokens: int = 0
+    n_results: int = 0
+    skipped: list[SkippedRow] = field(default_factory=list)
+
+    def add(
+        self,
+        n_tokens: Int64s,
+        least_tokens: int,
+        queries: Int64s,
+        skipped: Iterable[SkippedRow] = (),
+    ) -> None:
+        """Count some documents by their tokens, and their results by number of the document.
+
+        Documents with fewer than ``least_tokens`` are short.
+        """
+        self.n_queries += len(n_tokens)
+        self.n_empty += int((n_tokens == 0).sum())
+        self.n_short += int(((n_tokens > 0) & (n_tokens < least_tokens)).sum())
+        self.n_tokens += int(n_tokens.sum())
+        n_found = np.bincount(queries, minlength=len(n_tokens))
+        self.n_found += int((n_found > 0).sum())
+        self.n_incomplete += int(((n_found < self.n_asked) & (n_tokens > 0)).sum())
+        self.n_results += len(queries)
+        self.skipped.extend(skipped)
 
 
 class Match(NamedTuple):

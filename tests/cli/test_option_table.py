@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from neardup.options.kinds import Choice, Share, Tokenizer, Whole
+from neardup.options.kinds import Choice, Share, TokenizerName, Whole
 from neardup.options.option import Option
 from tests.cli.every_command import ARGUMENTS, write_inputs
 from tests.commands import COMMANDS
@@ -21,7 +21,7 @@ def refused(option: Option) -> list[str]:
             return values + ([] if option.kind.most is None else [str(option.kind.most + 1)])
         case Share():
             return ["0", "1.5", "abc", "nan"]
-        case Tokenizer():
+        case TokenizerName():
             return ["nonsense"]
     return []
 

@@ -28,12 +28,14 @@ import pytest
 
 import neardup
 import neardup.cli
+from neardup.engine.threads import ThreadEngine
 from neardup.errors import NeardupError
 from neardup.files.inputs import resolve_paths
 from neardup.jobs.drop import drop_documents
 from neardup.jobs.explain import explain_document
 from neardup.options.documents import DropOptions
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY
 from neardup.stages.output import open_output
 from tests.calls import grouped
 from tests.damage import changed_json, flipped
@@ -157,7 +159,8 @@ def explain(folder: str) -> str:
 
 def drop(table: str, column: str) -> list[Any]:
     options = DropOptions(column=column, id_column="id")
-    return drop_documents(resolve_paths([INPUT]), table, options, Runner(1)).removed.to_pylist()
+    engine = ThreadEngine(Runner(1), IN_MEMORY)
+    return drop_documents(engine, resolve_paths([INPUT]), table, options).removed.to_pylist()
 
 
 def cut(table: str) -> list[Any]:

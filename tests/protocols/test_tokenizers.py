@@ -309,7 +309,7 @@ def test_locate_tokens__without_places(case, files):
 
 def test_named__all_have_a_case():
     assert NAMED.keys() <= {case.name for case in CASES}
-    assert tuple(NAMED) == kinds.Tokenizer.names
+    assert tuple(NAMED) == kinds.TokenizerName.names
     [option] = [option for option in COMMANDS["dedup"] if option.name == "tokenizer"]
     assert option.help == f"Tokens: {', '.join(list(NAMED)[:-1])} or {list(NAMED)[-1]}."
     with pytest.raises(InvalidParameterError) as caught:

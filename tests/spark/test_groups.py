@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -28,7 +29,7 @@ def list_lengths(block, plan):
     """List documents, with a row of its length for each."""
     lengths = [len(text) for text in block.parse(plan.columns).text.to_pylist()]
     rows = pa.record_batch({DOCUMENT: np.arange(len(block)), "length": lengths})
-    return list_block(block, plan.columns, skip_bad=False), rows
+    return replace(list_block(block, plan), rows=rows)
 
 
 def by_length(rows, n_partitions):
@@ -69,7 +70,7 @@ def test_group(engine, tmp_path):
         paths.append(tmp_path / f"{number}.csv")
         paths[-1].write_text("text\n" + "".join("x" * length + "\n" for length in own))
     collections = [(resolve_inputs(str(path), options), reading_plan(options)) for path in paths]
-    read = engine.read("lengths", collections, list_lengths, by_length)
+    read = engine.read(collections, list_lengths, "lengths", by_length)
     rows = engine.group(read, len(GROUPS), known)
     # Rows are there for one function after the other.
     for least in (0, 100):

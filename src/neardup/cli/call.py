@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from neardup.files.destinations import Target
     from neardup.files.inputs import Inputs
     from neardup.files.rows import Source
-    from neardup.options.groups import AgainstOptions
+    from neardup.options.groups import AgainstOptions, ReadingOptions
     from neardup.results import TableResult
     from neardup.runs.runner import Runner
     from neardup.runs.work import LastingWork, Workspace
@@ -74,8 +74,11 @@ class Call:
         """Whether a Spark session does the work."""
         return bool(self.options.engine == "spark")
 
-    def check_spark(self) -> None:
-        """Raise for options that have no effect on Spark, and where that is missing."""
+    def check_spark(self, reading: ReadingOptions | None = None, whole: Sequence[str] = ()) -> None:
+        """Raise for options that Spark does not take, as ``check_tasks``, and if it is missing."""
+        from neardup.engine.spark.cluster import check_pyspark, check_tasks
+
+        check_tasks(reading, whole)
         options = self.options
         if options.workers is not None:
             remedy = "set spark.executor.cores and spark.executor.instances"
@@ -85,8 +88,6 @@ class Call:
         if isinstance(options, FolderOptions) and is_standard_output(options.output):
             message = "with engine spark output is a folder, into which tasks write; name one"
             raise InvalidParameterError(message, "output", "engine")
-        from neardup.engine.spark.cluster import check_pyspark
-
         check_pyspark()
 
     def cluster(self) -> Cluster:

@@ -28,7 +28,7 @@ from neardup.options.kinds import (
     Share,
     ShareOrCount,
     Switch,
-    Tokenizer,
+    TokenizerName,
     Whole,
     check_length,
 )
@@ -361,7 +361,7 @@ def complete_tokenizers(
     # Paths come first: bash drops earlier completions for them.
     return [
         *complete_paths(ctx, param, incomplete),
-        *(CompletionItem(name) for name in Tokenizer.names if name.startswith(incomplete)),
+        *(CompletionItem(name) for name in TokenizerName.names if name.startswith(incomplete)),
     ]
 
 
@@ -438,7 +438,7 @@ def _as_click(entry: Option) -> click.Option:
         settings["default"] = None
     elif isinstance(entry.kind, Flag):
         settings["is_flag"] = True
-    if isinstance(entry.kind, Tokenizer):
+    if isinstance(entry.kind, TokenizerName):
         settings["shell_complete"] = complete_tokenizers
     elif isinstance(entry.kind, Documents | Address):
         settings["shell_complete"] = complete_paths
@@ -608,8 +608,8 @@ def _entries(
             message = f"{label} is there twice, with a hyphen and with an underscore"
             raise InvalidInputError(message, path=file.path)
         seen.add(key)
-        is_path = isinstance(value, str) and value not in Tokenizer.names
-        if isinstance(known[key].kind, Tokenizer) and is_path:
+        is_path = isinstance(value, str) and value not in TokenizerName.names
+        if isinstance(known[key].kind, TokenizerName) and is_path:
             # From where the file is.
             value = str(Path(file.path).parent / value)
         yield (*scope, key), value

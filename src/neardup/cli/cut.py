@@ -102,11 +102,12 @@ def cut(call: Call, inputs: tuple[str, ...]) -> None:
         scheme = plan.reading.shingles.describe()
         key = key_of("cut", options, scheme, inputs=sources, against=others or [])
     with call.working(output.place, key) as workspace, call.display:
+        engine = call.engine_within(workspace)
         table = None if named_in is None else Path(named_in)
         if table is not None:
-            result = cut_as_named(sources, table, side, plan, call.runner, workspace)
+            result = cut_as_named(engine, sources, table, side, plan)
         else:
-            result = cut_sources(call.engine_within(workspace), sources, others, plan)
+            result = cut_sources(engine, sources, others, plan)
         output.write(result)
     output.print_result(result.summary, _report(result.summary, output))
 
@@ -184,6 +185,7 @@ def drop(call: Call, inputs: tuple[str, ...]) -> None:
     the bad rows as they came in, and skipped.parquet with file, row and reason of each.
     """
     from neardup.engine.opening import open_workspace
+    from neardup.engine.threads import ThreadEngine
     from neardup.files.inputs import STANDARD_INPUT, resolve_paths
     from neardup.jobs.drop import drop_documents
     from neardup.reading.where import rows_where
@@ -199,7 +201,8 @@ def drop(call: Call, inputs: tuple[str, ...]) -> None:
     output.check(sources, [named_in])
     workspace = open_workspace(given.memory, given.work, output=output.place)
     with workspace, call.display:
-        result = drop_documents(sources, named_in, options, call.runner, workspace)
+        engine = ThreadEngine(call.runner, workspace)
+        result = drop_documents(engine, sources, named_in, options)
         output.write(result)
     output.print_result(result.summary, _report_drop(result.summary, output))
 

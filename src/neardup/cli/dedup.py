@@ -109,16 +109,16 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.jobs.dedup.run import DedupJob
     from neardup.runs.work import IN_MEMORY
 
-    options, on_spark = given.part(DedupOptions), call.is_on_spark
+    options = given.part(DedupOptions)
     against: Any = given.against or ()
     others = [Path(each) for each in against]
     index, files = index_and_others(others, options.tokenizer, may_be_new=options.add)
     is_new = index is not None and index_named(index.folder) is None
     # As they were named, for a URL is no path.
     files = [each for each in against if Path(each) in (files or ())] or None
-    job = DedupJob(options, resolve_paths, inputs, files, index=index, on_spark=on_spark)
-    if on_spark:
-        call.check_spark()
+    job = DedupJob(options, resolve_paths, inputs, files, index=index)
+    if call.is_on_spark:
+        call.check_spark(options, job.whole)
     output = FolderOutput(call)
     sources, folder = job.sources, None if index is None else index.folder
     origins = origins_of(job.others)
@@ -244,6 +244,7 @@ _OF_THE_COMMAND = {"output", "format", "overwrite", "pairs", "workers", "quiet",
 
 def _decide_by_pairs(call: Call, inputs: tuple[str, ...]) -> None:
     from neardup.engine.opening import open_workspace
+    from neardup.engine.threads import ThreadEngine
     from neardup.files.inputs import STANDARD_INPUT, origins_of, resolve_paths
     from neardup.jobs.choose import choose_documents
     from neardup.options.documents import ChooseOptions
@@ -272,7 +273,8 @@ def _decide_by_pairs(call: Call, inputs: tuple[str, ...]) -> None:
     output.check(sources, origins_of(table.sources), is_copy=True)
     workspace = open_workspace(given.memory, given.work, output=output.place)
     with workspace, call.display:
-        result = choose_documents(sources, table, options, call.runner, workspace)
+        engine = ThreadEngine(call.runner, workspace)
+        result = choose_documents(engine, sources, table, options)
         output.write(result)
     output.print_result(result.summary, _report_by_pairs(result.summary, pairs, output))
 

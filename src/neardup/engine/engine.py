@@ -50,8 +50,8 @@ DOCUMENT = "document"
 Given = tuple[Any, "pa.RecordBatch | None"]
 """Facts as plain values, and rows."""
 
-Look = Callable[[RowBlock, ReadingPlan], tuple[ListedBlock, "pa.RecordBatch"]]
-"""Maps a block to facts about its documents and to rows, which number documents from 0."""
+Look = Callable[[RowBlock, ReadingPlan], ListedBlock]
+"""Returns facts about the documents of a block, and rows, which number documents from 0."""
 
 Route = Callable[["pa.RecordBatch", int], Int64s]
 """Returns the partition of each row, given the number of partitions."""
@@ -66,6 +66,11 @@ class Means(NamedTuple):
     runner: Runner
     workspace: Workspace
     report: Callable[[float], None]
+
+
+def each_block(blocks: Iterator[T], _: Means) -> Iterator[T]:
+    """Yield the parsed blocks of a task; as ``work`` of ``Engine.stream``."""
+    return blocks
 
 
 # Shares of the memory: the work of all threads on partitions, and rows of a task.
@@ -359,7 +364,7 @@ def read_sets_of(
     return collector.sets
 
 
-class Limits(NamedTuple):
+class WorkLimits(NamedTuple):
     """Numbers and memory limits of parts of the work; None is unlimited.
 
     ``least_partitions`` keep all workers busy to the end; ``groups_at_once`` are worked on at the
@@ -401,15 +406,6 @@ class Engine(ABC):
         """Describe the executors for the summary of a search; empty for threads."""
         return {}
 
-    def scan(
-        self, stage: str, sources: Sequence[Source], look: Callable[[Source, RowBlock], T]
-    ) -> Iterator[T]:
-        """Yield the result of ``look`` for each block of some sources, in their order.
-
-        Progress is reported under ``stage``. Raises as ``read``.
-        """
-        return self.stream(stage, sources, look, _each)
-
     @abstractmethod
     def stream(
         self,
@@ -421,7 +417,7 @@ class Engine(ABC):
         """Yield the results of ``work`` for consecutive blocks of some sources, in their order.
 
         ``look`` parses a block; ``work`` takes the parsed blocks of a task, in batches of the best
-        size. Progress is reported under ``stage``. Raises as ``read``.
+        size; ``each_block`` yields them. Progress is reported under ``stage``. Raises as ``read``.
         """
 
     @abstractmethod
@@ -441,18 +437,23 @@ class Engine(ABC):
 
     @abstractmethod
     def read(
-        self, name: str, collections: Collections, look: Look, route: Route | None = None
+        self,
+        collections: Collections,
+        look: Look,
+        name: str | None = None,
+        route: Route | None = None,
     ) -> Read:
         """Read all documents of some collections once, and send rows to partitions.
 
         Parameters
         ----------
-        name
-            Name of the rows, unique within a job.
         collections
             Sources, each with its reading plan.
         look
-            Makes rows, in tasks.
+            Lists or signs documents, in tasks.
+        name
+            Name of the rows, unique within a job; None if only the documents themselves are wanted,
+            a row each.
         route
             Returns the partition of each row, in tasks; None keeps the order of the documents.
 
@@ -460,13 +461,6 @@ class Engine(ABC):
         ------
         InvalidInputError, ReadError
             For a bad row or an unreadable file, the first in the order of the documents.
-        """
-
-    @abstractmethod
-    def sign(self, collections: Collections) -> Read:
-        """Read all documents of some collections once, and sign each by its collection's plan.
-
-        There is one row per document. Raises as ``read``.
         """
 
     @abstractmethod
@@ -495,7 +489,7 @@ class Engine(ABC):
 
     @property
     @abstractmethod
-    def limits(self) -> Limits:
+    def limits(self) -> WorkLimits:
         """Numbers and memory limits of partitions and groups."""
 
     @abstractmethod
@@ -560,7 +554,3 @@ class Engine(ABC):
 
         ``runner`` is the runner of the writing, which may start after the job.
         """
-
-
-def _each(blocks: Iterator[T], _: Means) -> Iterator[T]:
-    return blocks

@@ -15,7 +15,7 @@ from neardup.files.archives import ArchiveMember
 from neardup.files.destinations import Target, target_of
 from neardup.files.streams import StandardInput, is_remote, state_of_url
 from neardup.index.store import Manifest
-from neardup.options.groups import RunOptions, WorkspaceOptions
+from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import Options, no_effect
 from neardup.results import versions
 from neardup.runs.runner import Runner, default_memory_bytes
@@ -51,11 +51,16 @@ def open_runner(run: RunOptions | None, job: str) -> Runner:
 
 @contextmanager
 def open_engine(
-    run: RunOptions | None, job: str, sources: Sequence[Source] = ()
+    run: RunOptions | None,
+    job: str,
+    sources: Sequence[Source] = (),
+    reading: ReadingOptions | None = None,
+    whole: Sequence[str] = (),
 ) -> Iterator[Engine]:
     """Open the engine of a job, in this process or in a Spark session.
 
-    ``sources`` are all inputs, resolved before a folder is created.
+    ``sources`` are all inputs, resolved before a folder is created. ``whole`` are given options
+    that need all documents in one process.
     """
     options = _checked(run)
     if options.spark is None:
@@ -65,9 +70,10 @@ def open_engine(
             workspace = IN_MEMORY if is_short else open_workspace(options.memory, options.work)
             yield ThreadEngine(runner, workspace)
         return
-    from neardup.engine.spark.cluster import check_reached, cluster_of
+    from neardup.engine.spark.cluster import check_reached, check_tasks, cluster_of
     from neardup.engine.spark.engine import SparkEngine
 
+    check_tasks(reading, whole)
     if options.workers is not None:
         remedy = "set spark.executor.cores and spark.executor.instances"
         raise no_effect("workers", "with spark", remedy, "spark")

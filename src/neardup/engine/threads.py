@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from neardup.engine.engine import (
+    DOCUMENT,
     PLACE,
     WORKING_SHARE,
     Change,
@@ -24,7 +25,6 @@ from neardup.engine.engine import (
     Given,
     Group,
     Keys,
-    Limits,
     Look,
     Means,
     Meet,
@@ -35,27 +35,23 @@ from neardup.engine.engine import (
     Revisited,
     Route,
     Rows,
+    WorkLimits,
     pick_placed,
     read_sets_of,
 )
-from neardup.files.ids import choose_id_column
+from neardup.files.ids import EarlyIds, choose_id_column
 from neardup.files.passes import ReadingPass
 from neardup.files.streams import file_has_changed
 from neardup.index.handle import SeenFolder, SharedFolder
 from neardup.matching.join import cut_runs
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import (
-    FILE_TEXT_BYTES,
-    BlockExchange,
     OfTexts,
     Parts,
-    Sorted,
     numbered_blocks,
     part_of,
-    read_blocks,
     read_comparable,
     read_texts,
-    sign_collections,
     sources_of_parts,
     tokens_of,
     write_documents,
@@ -63,14 +59,16 @@ from neardup.reading.passes import (
 from neardup.reading.sign import (
     Collections,
     Counted,
-    ListedBlock,
     ReadingPlan,
     SignedBatches,
     count_tokens,
     numbers_of,
+    sign_block,
+    to_batch,
 )
 from neardup.runs.exchange import Shuffle, SpilledBatches, kept_arrays
 from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.tables import Bools, Int64s, ShingleSets, Texts, WeightedSets
 from neardup.text.weighting import DocumentFrequencies
 
@@ -92,7 +90,7 @@ _N_PARTITIONS = 256
 _TOGETHER_BYTES, _ROOM = 1 << 23, 8
 
 # Shares of the memory: facts about documents, and rows in memory or waiting to be written.
-_LISTED_SHARE, _ROWS_SHARE = 0.2, 0.2
+_LISTED_SHARE, _ROWS_SHARE = 0.25, 0.2
 
 # For signed documents: rows that are grouped at the same time, picked rows in memory, rows waiting
 # to be written, the compared sets of all documents, and the partitions in work.
@@ -105,8 +103,9 @@ _LARGE = 2
 # documents, some of which are not written, and for compressed text.
 _LEAST_OF_ROWS, _LEAST_OF_TEXT = 0.7, 0.4
 
-# Text per file of documents in a work folder, which is the loss of a killed run.
-_FILE_BYTES = 1_000_000_000
+# Text per file of read documents in a work folder, and of texts that are read again, which is the
+# loss of a killed run.
+FILE_TEXT_BYTES, _FILE_BYTES = 256_000_000, 1_000_000_000
 
 
 class ThreadEngine(Engine):
@@ -141,62 +140,41 @@ class ThreadEngine(Engine):
         return count_tokens(stage, collections, self.runner)
 
     def read(
-        self, name: str, collections: Collections, look: Look, route: Route | None = None
+        self,
+        collections: Collections,
+        look: Look,
+        name: str | None = None,
+        route: Route | None = None,
     ) -> Read:
-        n_partitions = 1 if route is None else _N_PARTITIONS
-        exchange = BlockExchange(name, self.workspace, n_partitions, share=_ROWS_SHARE)
         every = [source for sources, _ in collections for source in sources]
         reading = ReadingPass("read", every, self.runner)
-        kept = [exchange.kept_of(k, len(sources)) for k, (sources, _) in enumerate(collections)]
-        catalogues, known = [], SignedBatches(0)
-        with exchange.shuffle:
+        banding = collections[0][1].banding
+        catalogues, known = [], SignedBatches(banding.bands if banding else 0)
+        rows = None if name is None else _BlockRows(name, self.workspace, route)
+        with nullcontext() if rows is None else rows.shuffle:
             for number, (sources, plan) in enumerate(collections):
                 plan = replace(plan, columns=choose_id_column(plan.columns, sources))
-
-                def take(
-                    _: pa.RecordBatch,
-                    facts: Mapping[str, Any],
-                    found: list[tuple[Sorted, int]],
-                    number: int = number,
-                ) -> None:
-                    exchange.add(number, found[0], facts["source"], facts["text_bytes"])
-
+                blocks = _Blocks(number, sources, plan, look)
                 with SpilledBatches(
-                    f"ids-{number}",
+                    f"{name or 'signed'}-{number}",
                     self.workspace,
                     share=_LISTED_SHARE,
                     weight_of_file=FILE_TEXT_BYTES,
-                ) as batches:
-                    read_blocks(
-                        sources,
-                        partial(_look_at, look, route, plan),
-                        batches,
-                        reading,
-                        plan.columns,
-                        take,
-                        kept[number],
-                    )
-                known.add(batches)
-                catalogues.append(
-                    make_catalogue(
-                        sources,
-                        plan.columns,
-                        batches,
-                        skips_bad=plan.skip_bad,
-                        with_lengths=plan.with_lengths,
-                    )
-                )
-        rows = _ThreadRows(exchange.n_rows, exchange.shuffle, route)
-        return Read(tuple(catalogues), collections[0][1], rows, known)
-
-    def sign(self, collections: Collections) -> Read:
-        signed = sign_collections(collections, self.workspace, self.runner)
-        rows = Rows(sum(map(len, signed.catalogues)))
-        return Read(signed.catalogues, collections[0][1], rows, signed.batches)
+                ) as listed:
+                    _read_blocks(blocks, reading, listed, rows)
+                known.add(listed)
+                catalogues.append(make_catalogue(sources, plan, listed))
+        of_documents = Rows(sum(map(len, catalogues)))
+        return Read(
+            tuple(catalogues),
+            collections[0][1],
+            of_documents if rows is None else _ThreadRows(rows.n_rows, rows.shuffle, route),
+            known,
+        )
 
     def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
         sources = sources_of_parts(read.catalogues[-1], parts, skip_bad=reading.skip_bad)
-        return self.sign([([], reading), (sources, reading)])
+        return self.read([([], reading), (sources, reading)], sign_block)
 
     def meet(
         self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None
@@ -240,12 +218,12 @@ class ThreadEngine(Engine):
         return exchanged
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> WorkLimits:
         workspace, partition_bytes, group_bytes = self.workspace, None, None
         if workspace.work is not None:
             partition_bytes = workspace.share(_PARTITION_SHARE) // (self.workers + 1)
             group_bytes = workspace.share(1)
-        return Limits(_PARTITIONS_A_WORKER * self.workers, partition_bytes, 1, group_bytes)
+        return WorkLimits(_PARTITIONS_A_WORKER * self.workers, partition_bytes, 1, group_bytes)
 
     def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
         assert isinstance(read.rows, _ThreadRows)
@@ -326,20 +304,117 @@ class ThreadEngine(Engine):
         write_documents(documents, sides, folder, output_format, runner, changed, write_others)
 
 
-def _look_at(
-    look: Look, route: Route | None, plan: ReadingPlan, block: RowBlock
-) -> tuple[ListedBlock, list[tuple[Sorted, int]]]:
-    """Make rows of a block, and sort them by partition."""
-    import pyarrow as pa
+class _Blocks(NamedTuple):
+    """Blocks of a collection, which is one of several, and the function that reads them."""
 
-    found, rows = look(block, plan)
-    if route is None:
-        return found, [((rows, np.zeros(len(rows), np.int64)), len(block))]
-    partitions = route(rows, _N_PARTITIONS)
-    if (partitions[1:] >= partitions[:-1]).all():
-        return found, [((rows, partitions), len(block))]
-    order = np.argsort(partitions.astype(np.uint16), kind="stable")
-    return found, [((rows.take(pa.array(order)), partitions[order]), len(block))]
+    collection: int
+    sources: Sequence[Source]
+    plan: ReadingPlan
+    look: Look
+
+
+def _read_blocks(
+    blocks: _Blocks, reading: ReadingPass, listed: SpilledBatches, rows: _BlockRows | None
+) -> None:
+    """Add the documents and rows of blocks, except blocks of an earlier run.
+
+    Once some rows are in files, so are the facts about their documents.
+    """
+    sources, plan = blocks.sources, blocks.plan
+    n_listed, ids, workspace = [0] * len(sources), EarlyIds(plan.columns), listed.workspace
+    for _, facts in listed.known():
+        n_listed[facts["source"]] += 1
+    n_added = n_listed if rows is None else rows.count_blocks(blocks.collection, len(sources))
+    # Blocks missing in either are read again.
+    n_done = [min(each) for each in zip(n_listed, n_added, strict=True)]
+    n_met = n_done.copy()
+    n_before = workspace.work.size_bytes if workspace.work else 0
+    n_bytes, is_checked = 0, False
+
+    def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, dict[str, Any], Sorted | None]:
+        found = blocks.look(block, plan)
+        return to_batch(found), found.known(), None if rows is None else rows.sort(found.rows)
+
+    for source, (documents, facts, of_rows) in reading.map(work, sources, n_done):
+        facts["source"] = source
+        n_met[source] += 1
+        n_spilled = 0
+        if rows is not None:
+            if of_rows is not None and n_met[source] > n_added[source]:
+                block = [blocks.collection, source, len(documents)]
+                rows.add(block, *of_rows, facts["text_bytes"])
+            n_spilled = rows.shuffle.bytes_in_files
+            if n_spilled:
+                listed.to_files()
+        if n_met[source] > n_listed[source]:
+            if plan.columns.id is not None:
+                ids.add(documents["ids"], sources[source].name, documents["numbers"].to_numpy())
+            listed.append(documents, facts, facts["text_bytes"])
+            n_bytes += documents.nbytes
+        if not (is_checked or (listed.is_in_memory and not n_spilled)):
+            is_checked = True
+            if share := reading.share_done:
+                # The remaining blocks are estimated from the present ones.
+                workspace.require_disk(int((n_before + n_bytes + n_spilled) * (1 / share - 1)))
+
+
+# Rows, and the partition of each in ascending order.
+Sorted = tuple["pa.RecordBatch", Int64s]
+
+
+class _BlockRows:
+    """Rows of documents by partition, added block by block in a ``with`` block of ``shuffle``."""
+
+    def __init__(self, name: str, workspace: Workspace, route: Route | None) -> None:
+        self._route = route
+        self.shuffle = Shuffle(
+            name,
+            workspace,
+            1 if route is None else _N_PARTITIONS,
+            in_memory=None,
+            share=_ROWS_SHARE,
+            weight_of_file=FILE_TEXT_BYTES,
+        )
+        # Collection, source, documents and rows of each block, including an earlier run.
+        self._blocks: list[list[int]] = self.shuffle.done()
+        self._n_documents = sum(block[2] for block in self._blocks)
+
+    def count_blocks(self, collection: int, n_sources: int) -> list[int]:
+        """Count the blocks of each source whose rows are stored."""
+        own = [source for number, source, *_ in self._blocks if number == collection]
+        return np.bincount(own, minlength=n_sources).tolist() if own else [0] * n_sources
+
+    def sort(self, rows: pa.RecordBatch | None) -> Sorted:
+        """Sort the rows of a block by partition."""
+        import pyarrow as pa
+
+        assert rows is not None
+        if self._route is None:
+            return rows, np.zeros(len(rows), np.int64)
+        partitions = self._route(rows, _N_PARTITIONS)
+        if (partitions[1:] >= partitions[:-1]).all():
+            return rows, partitions
+        order = np.argsort(partitions.astype(np.uint16), kind="stable")
+        return rows.take(pa.array(order)), partitions[order]
+
+    def add(
+        self, block: list[int], rows: pa.RecordBatch, partitions: Int64s, text_bytes: int
+    ) -> None:
+        """Add the sorted rows of the next block, whose documents are numbered from 0."""
+        import pyarrow as pa
+
+        place = rows.schema.get_field_index(DOCUMENT)
+        if place >= 0:
+            documents = pa.array(numbers_of(rows, DOCUMENT) + self._n_documents)
+            rows = rows.set_column(place, DOCUMENT, documents)
+        self._blocks.append([*block, len(rows)])
+        self._n_documents += block[2]
+        self.shuffle.add(rows, partitions, self._blocks[-1], text_bytes)
+
+    @property
+    def n_rows(self) -> int:
+        """Count the rows of all collections."""
+        return sum(block[3] for block in self._blocks)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -74,7 +74,14 @@ from neardup.passages.matches import (
 from neardup.passages.refine import Hit
 from neardup.passages.windows import PassageScheme
 from neardup.reading.where import describe_filtered, rows_where
-from neardup.results import NO_COLUMNS, PassageResult, SkippedRow, describe_ids, describe_skipped
+from neardup.results import (
+    NO_COLUMNS,
+    PassageResult,
+    QueryCounts,
+    SkippedRow,
+    describe_ids,
+    describe_skipped,
+)
 from neardup.runs.runner import Runner, release_memory
 from neardup.stages.options import columns_of, has_chosen, hints_of_letters, with_warning
 from neardup.tables import Int64s
@@ -286,10 +293,7 @@ def read_templates(
     min_tokens: int | None,
     runner: Runner,
 ) -> HiddenText:
-    """Read the templates like the texts of an alignment, except for ids.
-
-    This process reads them, even if executors read the rest.
-    """
+    """Read the templates like the texts of an alignment, except for ids, in this process."""
     if isinstance(other, NewDocuments):
         scheme = make_window_scheme(other.min_tokens, **other.scheme)
     else:
@@ -319,27 +323,6 @@ def key_of_alignment(
     scheme["idf_of_few"] = other.idf_of_few
     against = [] if other.is_input else other.sources
     return key_of("align", options, scheme, **files, against=against)
-
-
-@dataclass
-class AlignCounts:
-    """Counts of documents and windows that an alignment has processed."""
-
-    n_queries: int = 0
-    n_empty: int = 0
-    n_short: int = 0
-    n_ignored: int = 0
-    skipped: list[SkippedRow] = field(default_factory=list)
-    windows: WindowCounts = field(default_factory=WindowCounts)
-
-    def add(self, found: Aligned, min_tokens: int) -> None:
-        """Add some documents of INPUT."""
-        self.n_queries += len(found.sizes)
-        self.n_empty += int((found.sizes == 0).sum())
-        self.n_short += int(((found.sizes > 0) & (found.sizes < min_tokens)).sum())
-        self.n_ignored += found.n_ignored
-        self.skipped.extend(found.skipped)
-        self.windows += found.counts
 
 
 def align_collections(
@@ -436,7 +419,8 @@ def _align(
         most = most_documents(options.max_documents, len(sizes))
         plan = replace(plan_alignment(options, index.scheme), max_documents=most)
         # A collection that is read twice lists each bad row once.
-        counts = AlignCounts(skipped=[] if is_one else list(made.skipped))
+        counts = QueryCounts(skipped=[] if is_one else list(made.skipped))
+        windows, n_ignored = WindowCounts(), 0
         id_types: set[pa.DataType] = set()
         schema = schema_of(with_text=options.with_text, with_places=options.has_places)
         tables = [schema.empty_table()]
@@ -448,20 +432,23 @@ def _align(
             tables.append(aligned.passages)
             places.append(aligned.places + np.array([counts.n_queries, 0, 0, 0]))
             extents += [] if aligned.extents is None else [aligned.extents]
-            counts.add(aligned, plan.min_tokens)
+            counts.add(aligned.sizes, plan.min_tokens, aligned.places[:, 0], aligned.skipped)
+            windows += aligned.counts
+            n_ignored += aligned.n_ignored
             id_types |= {aligned.id_type} if len(aligned.sizes) else set()
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index.id_type)
-        note(documents=counts.n_queries, windows=counts.windows.windows, passages=len(table))
+        note(documents=counts.n_queries, windows=windows.windows, passages=len(table))
         found = Found(
             table,
             {},
             np.concatenate(places),
             None if options.summary is None else np.concatenate(extents),
-            (counts.n_ignored, made.n_ignored),
+            (n_ignored, made.n_ignored),
             hidden or HiddenText(NO_RUNS, index.scheme.tokenizer),
         )
         n_found = found.counts(is_one=is_one)
-        summary = _summary(n_found, counts, plan, index.scheme, sizes)
+        n_found = {"ignored_tokens": n_ignored, **n_found}
+        summary = _summary(n_found, counts, windows, plan, index.scheme, sizes)
         summary["seconds"] = round(time.perf_counter() - start, 3)
         if is_one:
             for name in ("documents", "empty_documents", "short_documents"):
@@ -477,13 +464,13 @@ def _align(
 
 def _summary(
     n_found: dict[str, int],
-    counts: AlignCounts,
+    counts: QueryCounts,
+    windows: WindowCounts,
     plan: AlignmentPlan,
     scheme: PassageScheme,
     sizes: Int64s,
 ) -> dict[str, Any]:
     """Describe the result; ``sizes`` are the token counts of the other collection's documents."""
-    search, windows = plan.search, counts.windows
     return {
         "documents": [counts.n_queries, len(sizes)],
         "empty_documents": [counts.n_empty, int((sizes == 0).sum())],
@@ -493,14 +480,11 @@ def _summary(
         ],
         "threshold": float(plan.threshold),
         "min_tokens": scheme.count_tokens(plan.min_tokens),
-        "ignored_tokens": counts.n_ignored,
         **n_found,
         "max_documents": plan.max_documents,
-        "windows": windows.windows,
-        "frequent_windows": windows.frequent_windows,
-        "hits": windows.hits,
+        **vars(windows),
         "window_tokens": scheme.count_tokens(plan.length),
-        "window_threshold": float(search.threshold),
+        "window_threshold": float(plan.search.threshold),
         "certain_tokens": scheme.count_tokens(certain_length(plan)),
         **recalls_of(plan, scheme),
         **describe_skipped(counts.skipped),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.engine.engine import Engine, Means
+from neardup.engine.engine import Engine, Means, each_block
 from neardup.engine.opening import are_short
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import name_apart
@@ -174,7 +174,7 @@ def open_other(engine: Engine, other: Other) -> Iterator[tuple[SharedIndex[OpenP
     if are_short(other.sources):
         with engine.stage("read") as note:
             read = partial(read_document_block, tokenizer=scheme.tokenizer, options=other.read)
-            blocks = engine.scan("read", other.sources, read)
+            blocks = engine.stream("read", other.sources, read, each_block)
             index, addition = index_in_memory(blocks, other.read.columns, scheme, engine.runner)
             note(documents=addition.n_documents, tokens=addition.n_tokens)
         made = Made(addition.skipped, addition.n_ignored)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from neardup.engine.engine import Engine
 from neardup.engine.opening import open_engine
 from neardup.errors import InvalidParameterError
 from neardup.files.inputs import check_effect, resolve_inputs
@@ -17,10 +18,7 @@ from neardup.options.documents import ChooseOptions
 from neardup.options.groups import ReadingOptions, ReadOptions, RunOptions
 from neardup.options.option import merge, no_effect
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.passes import list_documents
 from neardup.reading.where import rows_where
-from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.by_pairs import (
     GivenPairs,
     agree_on_terms,
@@ -29,6 +27,7 @@ from neardup.stages.by_pairs import (
     open_pair_table,
 )
 from neardup.stages.options import columns_of, describe_inputs, describe_reading
+from neardup.stages.selection import list_documents
 
 
 def choose(
@@ -118,15 +117,11 @@ def choose(
     if data is not None:
         sources = rows_where(resolve_inputs(data, options), options.where)
     with open_engine(run, "choose", sources or ()) as engine:
-        return choose_documents(sources, table, options, engine.runner, engine.workspace)
+        return choose_documents(engine, sources, table, options)
 
 
 def choose_documents(
-    sources: Sequence[Source] | None,
-    table: GivenPairs,
-    options: ChooseOptions,
-    runner: Runner,
-    workspace: Workspace = IN_MEMORY,
+    engine: Engine, sources: Sequence[Source] | None, table: GivenPairs, options: ChooseOptions
 ) -> DeduplicationResult:
     """Decide by a table of pairs which documents stay, of sources or (None) of the table.
 
@@ -135,7 +130,7 @@ def choose_documents(
     InvalidParameterError, InvalidInputError, ReadError
         As ``choose``.
     """
-    runner.memory = workspace.memory or None
+    runner = engine.runner
     terms = agree_on_terms(table, options.measure, options.threshold)
     policy = parse_keep(options.keep)
     with runner.stage("read") as note:
@@ -143,12 +138,12 @@ def choose_documents(
             documents = Catalogue.of_ids(table.ids(runner))
         else:
             check_effect(options, sources)
-            keep_extracted(workspace, sources)
+            keep_extracted(engine.workspace, sources)
+            columns = replace(columns_of(options), order=policy.columns)
             documents = list_documents(
+                engine,
                 sources,
-                replace(columns_of(options), order=policy.columns),
-                workspace,
-                runner,
+                columns,
                 skip_bad=options.skip_bad,
                 with_lengths=policy.by_length,
             )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup.engine.engine import Engine
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.ids import IdTable, as_text
 from neardup.files.inputs import check_effect, passed_over
@@ -19,12 +20,10 @@ from neardup.options.documents import DropOptions
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
 from neardup.reading.catalogue import Catalogue, IdLookup
-from neardup.reading.passes import list_documents
 from neardup.reading.where import describe_filtered
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner, release_memory
-from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.stages.options import columns_of
 from neardup.stages.selection import (
     FileRanges,
@@ -32,6 +31,7 @@ from neardup.stages.selection import (
     complete_summary,
     count_documents,
     in_batches,
+    list_documents,
 )
 from neardup.tables import Bools, Int64s
 
@@ -176,26 +176,15 @@ def _table_in(named_in: str, options: DropOptions) -> tuple[str, str | None]:
 
 
 def drop_documents(
-    sources: Sequence[Source],
-    named_in: str,
-    options: DropOptions,
-    runner: Runner,
-    workspace: Workspace = IN_MEMORY,
+    engine: Engine, sources: Sequence[Source], named_in: str, options: DropOptions
 ) -> DropResult:
     """Find the documents of some sources that a table names."""
     check_effect(options, sources)
-    runner.memory = workspace.memory or None
-    keep_extracted(workspace, sources)
-    with runner.stage("read") as note:
+    keep_extracted(engine.workspace, sources)
+    with engine.stage("read") as note:
         table, column = _table_in(named_in, options)
         named = NamedIds(table, column)
-        documents = list_documents(
-            sources,
-            columns_of(options),
-            workspace,
-            runner,
-            skip_bad=options.skip_bad,
-        )
+        documents = list_documents(engine, sources, columns_of(options), skip_bad=options.skip_bad)
         stays: Bools = np.ones(len(documents), np.bool_)
         # A skipped row is not a document.
         is_document = documents.is_document
@@ -217,7 +206,7 @@ def drop_documents(
         # Free the memory of reading before writing.
         release_memory()
         note(documents=len(documents), named=n_named)
-    summary = _summarise(documents, stays, n_named, n_missing, runner)
+    summary = _summarise(documents, stays, n_named, n_missing, engine.runner)
     return DropResult(documents, stays, summary)
 
 

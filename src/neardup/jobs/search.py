@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from neardup.documents.lookup import (
 from neardup.documents.records import join_tables
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.view import OpenDocuments
-from neardup.engine.engine import Engine, Means
+from neardup.engine.engine import Engine, Means, each_block
 from neardup.errors import InvalidParameterError, SketchMismatchError
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
@@ -47,6 +47,7 @@ from neardup.reading.where import Condition, describe_filtered
 from neardup.results import (
     DocumentSearchResult,
     PassageResult,
+    QueryCounts,
     SkippedRow,
     describe_ids,
     describe_skipped,
@@ -66,29 +67,6 @@ _READ_AT_ONCE = 1024
 _ERRORS = ("error", "low", "high")
 
 
-@dataclass
-class _Counts:
-    """Counts of a search; a query with fewer than ``n_asked`` documents is incomplete."""
-
-    n_asked: int = 0
-    n_incomplete: int = 0
-    n_queries: int = 0
-    n_empty: int = 0
-    n_short: int = 0
-    n_found: int = 0
-    least: float = 1.0
-    skipped: list[SkippedRow] = field(default_factory=list)
-
-    def add(self, n_tokens: Int64s, hits: Hits) -> None:
-        """Count queries and their hits, given their tokens or elements."""
-        self.n_queries += len(n_tokens)
-        self.n_empty += int((n_tokens == 0).sum())
-        n_found = np.bincount(hits.queries, minlength=len(n_tokens))
-        self.n_found += int((n_found > 0).sum())
-        self.n_incomplete += int(((n_found < self.n_asked) & (n_tokens > 0)).sum())
-        self.least = float(hits.similarities.min(initial=self.least))
-
-
 def search_documents(
     engine: Engine,
     shared: SharedIndex[OpenDocuments],
@@ -104,21 +82,18 @@ def search_documents(
     measure = _measure_of(index.scheme, options)
     start = time.perf_counter()
     columns = choose_id_column(columns_of(options), sources)
-    counts, id_types = _Counts(_n_asked(index, options)), set()
+    counts, id_types, least = QueryCounts(_n_asked(index, options)), set(), 1.0
     shingles = index.scheme.shingles
-    ngram = shingles.ngram
     tables: list[pa.Table] = []
     documents: list[Int64s] = [np.empty(0, np.int64)]
     # With a condition, the limit applies to documents that meet it.
     limit = options.number if condition is None else None
     look_up = partial(look_up_block, shared, columns, measure, limit, options.skip_bad)
     with engine.stage("search") as note:
-        for found in engine.scan("search", sources, look_up):
+        for found in engine.stream("search", sources, look_up, each_block):
             hits = most_similar(hits_where(index, found.hits, condition), options.number)
-            counts.add(found.n_tokens, hits)
-            is_short = (found.n_tokens > 0) & (found.n_tokens < ngram)
-            counts.n_short += int(is_short.sum())
-            counts.skipped += found.skipped
+            counts.add(found.n_tokens, shingles.ngram, hits.queries, found.skipped)
+            least = float(hits.similarities.min(initial=least))
             id_types |= {found.ids.type} if len(found.ids) else set()
             tables.append(_table(found.ids, hits, index))
             documents.append(hits.documents)
@@ -127,7 +102,7 @@ def search_documents(
             table = _with_columns(table, np.concatenate(documents), index)
         note(queries=counts.n_queries, documents=len(table))
     summary = {
-        **_describe(counts, len(table), index.scheme, options),
+        **_describe(counts, least, index.scheme, options),
         **describe_skipped(counts.skipped),
         **describe_filtered(sources),
         "seconds": round(time.perf_counter() - start, 3),
@@ -158,7 +133,7 @@ def search_sketches(
     measure = _measure_of(index.scheme, options)
     minhash = minhash_of(sketches, index.scheme, "queries")
     start = time.perf_counter()
-    counts = _Counts(_n_asked(index, options))
+    counts, least = QueryCounts(_n_asked(index, options)), 1.0
     tables: list[pa.Table] = []
     documents: list[Int64s] = [np.empty(0, np.int64)]
     with runner.stage("search") as note:
@@ -167,7 +142,8 @@ def search_sketches(
             rows = Signatures(sketches.rows.values[part], sketches.rows.sizes[part])
             hits = find_estimated(index, rows, minhash, measure.threshold)
             hits = most_similar(hits_where(index, hits, condition), options.number)
-            counts.add(rows.sizes, hits)
+            counts.add(rows.sizes, 0, hits.queries)
+            least = float(hits.similarities.min(initial=least))
             table = _table(sketches.ids[part], hits, index)
             tables.append(_with_errors(table, hits, minhash.num_perm))
             documents.append(hits.documents)
@@ -176,7 +152,7 @@ def search_sketches(
             table = _with_columns(table, np.concatenate(documents), index)
         note(queries=counts.n_queries, documents=len(table))
     summary = {
-        **_describe(counts, len(table), index.scheme, options),
+        **_describe(counts, least, index.scheme, options),
         "estimated": True,
         "seconds": round(time.perf_counter() - start, 3),
         "hints": [],
@@ -229,14 +205,17 @@ def _measure_of(scheme: DocumentScheme, options: DocumentSearchOptions) -> Measu
 
 
 def _describe(
-    counts: _Counts, n_matches: int, scheme: DocumentScheme, options: DocumentSearchOptions
+    counts: QueryCounts, least: float, scheme: DocumentScheme, options: DocumentSearchOptions
 ) -> dict[str, Any]:
-    """Describe options and results; the recall is for the least guaranteed similarity."""
+    """Describe options and results, the least similar of them by its similarity.
+
+    The recall is for the least guaranteed similarity.
+    """
     measure = _measure_of(scheme, options)
     summary: dict[str, Any] = {
         "queries": counts.n_queries,
         "found_queries": counts.n_found,
-        "matches": n_matches,
+        "matches": counts.n_results,
         "empty_queries": counts.n_empty,
         "measure": measure.name,
         "threshold": float(measure.threshold),
@@ -245,7 +224,7 @@ def _describe(
     if options.top is not None:
         # Missed documents of a full query are less similar than its last one; for a query with
         # fewer documents, their similarity is unknown.
-        least = counts.least if n_matches else float(scheme.measure.threshold)
+        least = least if counts.n_results else float(scheme.measure.threshold)
         least = max(math.floor(least * 1000), 1) / 1000
         summary |= {
             "top": options.top,
@@ -314,25 +293,6 @@ def _join(
     return pa.concat_tables([schema.empty_table(), *(table.cast(schema) for table in tables)])
 
 
-@dataclass
-class SearchCounts:
-    """Counts of a search."""
-
-    n_queries: int = 0
-    n_empty: int = 0
-    n_short: int = 0
-    n_found: int = 0
-    skipped: list[SkippedRow] = field(default_factory=list)
-
-    def add(self, found: Searched, least_shingles: int) -> None:
-        """Count queries, also with results."""
-        self.n_queries += len(found.sizes)
-        self.n_empty += int((found.sizes == 0).sum())
-        self.n_short += int(((found.sizes > 0) & (found.sizes < least_shingles)).sum())
-        self.n_found += len(np.unique(found.queries))
-        self.skipped.extend(found.skipped)
-
-
 def _plan_search(options: SearchOptions, index: OpenPassages) -> SearchPlan:
     threshold = exact_fraction("threshold", options.threshold)
     recall = None if options.recall is None else exact_fraction("recall", options.recall)
@@ -389,7 +349,7 @@ def search_passages(
     index = shared.opened
     plan = _plan_search(options, index)
     placer = Placer(options.place_marker) if options.has_places else None
-    counts = SearchCounts()
+    counts = QueryCounts()
     id_types: set[pa.DataType] = set()
     reading = PassageReading(columns_of(options), options.skip_bad).for_sources(sources)
     schema = schema_of(with_text=options.with_text, with_places=options.has_places)
@@ -400,7 +360,7 @@ def search_passages(
         for found in engine.stream("search", sources, read, search.find):
             tables.append(found.passages)
             id_types |= {found.id_type} if len(found.sizes) else set()
-            counts.add(found, index.scheme.least_shingles)
+            counts.add(found.sizes, index.scheme.least_shingles, found.queries, found.skipped)
         table = with_id_types(pa.concat_tables(tables), common_id_type(id_types), index.id_type)
         note(queries=counts.n_queries, passages=len(table))
     summary = _summary(table, counts, plan, index, time.perf_counter() - start)
@@ -417,7 +377,7 @@ def search_passages(
 
 
 def _summary(
-    table: pa.Table, counts: SearchCounts, plan: SearchPlan, index: OpenPassages, seconds: float
+    table: pa.Table, counts: QueryCounts, plan: SearchPlan, index: OpenPassages, seconds: float
 ) -> dict[str, Any]:
     return {
         "queries": counts.n_queries,

@@ -42,7 +42,7 @@ from neardup.options.kinds import (
     PathOrUrl,
     Seconds,
     Share,
-    Tokenizer,
+    TokenizerName,
     Whole,
     exact_fraction,
 )
@@ -249,7 +249,7 @@ class TokenOptions(NormalOptions):
 
     tokenizer: TokenizerChoice | None = option(
         "Tokens: words, whitespace, characters, lines, bytes or code.",
-        Tokenizer(),
+        TokenizerName(),
         default=None,
         usual="words",
         more="Also the path of a tokenizer.json file.",

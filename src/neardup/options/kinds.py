@@ -255,7 +255,7 @@ class Columns(Kind):
         return value[0] if len(value) == 1 else tuple(value)
 
 
-class Tokenizer(Kind):
+class TokenizerName(Kind):
     """The name of a tokenizer, the path of a ``tokenizer.json`` file, or a function."""
 
     names = ("words", "whitespace", "characters", "lines", "bytes", "code")

@@ -13,7 +13,7 @@ import numpy as np
 from neardup.files.ids import check_unique, common_id_type
 from neardup.files.rows import DEFAULT_ID, ColumnNames, Source
 from neardup.matching.keep import join_order_columns
-from neardup.reading.sign import numbers_of
+from neardup.reading.sign import ReadingPlan, numbers_of
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int8s, Int64s, offsets_of
 
@@ -257,16 +257,12 @@ class Catalogue:
 
 
 def make_catalogue(
-    sources: Sequence[Source],
-    columns: ColumnNames,
-    signed: SpilledBatches,
-    *,
-    skips_bad: bool,
-    with_lengths: bool = False,
+    sources: Sequence[Source], plan: ReadingPlan, signed: SpilledBatches
 ) -> Catalogue:
     """Make the catalogue of a collection from signed documents, and check the ids."""
     import pyarrow as pa
 
+    columns = plan.columns
     counts: Int64s = np.zeros(len(sources), np.int64)
     n_tokens, lengths, order = [], [], []
     skipped, text_bytes, id_types = [], 0, set()
@@ -275,7 +271,7 @@ def make_catalogue(
         counts[source] += len(batch)
         # Copies, because a column may be mapped from a file.
         n_tokens.append(numbers_of(batch, "n_tokens").copy())
-        if with_lengths:
+        if plan.with_lengths:
             lengths.append(numbers_of(batch, "lengths").copy())
         if columns.orders:
             order.append(pa.concat_arrays([batch.column("order")]))
@@ -293,12 +289,12 @@ def make_catalogue(
         source_starts=offsets_of(counts),
         numbers=RowNumbers(numbers_of(batch, "numbers") for batch in signed),
         n_tokens=np.concatenate([np.empty(0, np.int8), *n_tokens]),
-        lengths=np.concatenate([np.empty(0, np.int64), *lengths]) if with_lengths else None,
+        lengths=np.concatenate([np.empty(0, np.int64), *lengths]) if plan.with_lengths else None,
         ids=IdColumn(common_id_type(id_types), read_ids) if columns.id else None,
         order=join_order_columns(order, columns.orders) if columns.orders else None,
         text_bytes=text_bytes,
         skipped=skipped,
-        skips_bad=skips_bad,
+        skips_bad=plan.skip_bad,
     )
     if catalogue.ids is not None:
         check_unique(catalogue.ids, catalogue.place, columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -12,27 +12,17 @@ import numpy as np
 
 from neardup.errors import ReadError
 from neardup.files.arrowcolumns import TableBlock
-from neardup.files.ids import EarlyIds, choose_id_column
-from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination, file_has_changed
 from neardup.kernels.common import hashing
 from neardup.kernels.text import shingles
 from neardup.options.choices import OutputFormat
 from neardup.outputs.tables import SKIPPED, write_rows
-from neardup.reading.catalogue import Catalogue, make_catalogue
+from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import (
     SLICE_BYTES,
-    Collections,
-    ListedBlock,
     ReadingPlan,
-    SignedBatches,
-    list_block,
-    numbers_of,
-    sign_block,
-    to_batch,
 )
-from neardup.runs.exchange import Shuffle, SpilledBatches
 from neardup.runs.runner import Runner
 from neardup.tables import (
     Bools,
@@ -50,7 +40,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from neardup.files.streams import Destination
-    from neardup.runs.work import Workspace
 
 
 L = TypeVar("L")
@@ -112,189 +101,6 @@ def assign_firsts(
 def part_of(values: Uint64s, n_parts: int) -> Uint64s:
     """Return the part of each value among equal ranges of 64-bit numbers."""
     return ((values >> np.uint64(32)) * np.uint64(n_parts)) >> np.uint64(32)
-
-
-# The stage sign: read all documents of some collections once, within a memory budget.
-
-# Share of the budget for signed documents in memory.
-_SIGNED_SHARE = 0.3
-
-
-@dataclass(frozen=True)
-class Signed:
-    """Documents of some collections, numbered consecutively."""
-
-    catalogues: tuple[Catalogue, ...]
-    batches: SignedBatches
-
-
-def sign_collections(collections: Collections, workspace: Workspace, runner: Runner) -> Signed:
-    """Read all documents of some collections once, each by its own plan."""
-    every = [source for sources, _ in collections for source in sources]
-    reading = ReadingPass("read", every, runner)
-    banding = collections[0][1].banding
-    batches = SignedBatches(banding.bands if banding else 0)
-    catalogues = []
-    for number, (sources, plan) in enumerate(collections):
-        plan = replace(plan, columns=choose_id_column(plan.columns, sources))
-        signed = _signed_batches(f"sign-{number}", workspace)
-        with signed:
-            read_blocks(sources, partial(_sign, plan), signed, reading, plan.columns)
-        batches.add(signed)
-        skips_bad, with_lengths = plan.skip_bad, plan.with_lengths
-        catalogues.append(
-            make_catalogue(
-                sources, plan.columns, signed, skips_bad=skips_bad, with_lengths=with_lengths
-            )
-        )
-    return Signed(tuple(catalogues), batches)
-
-
-def _signed_batches(name: str, workspace: Workspace) -> SpilledBatches:
-    return SpilledBatches(name, workspace, share=_SIGNED_SHARE, weight_of_file=FILE_TEXT_BYTES)
-
-
-def _sign(plan: ReadingPlan, block: RowBlock) -> tuple[ListedBlock, list[Any]]:
-    return sign_block(block, plan), []
-
-
-def list_documents(
-    sources: Sequence[Source],
-    columns: ColumnNames,
-    workspace: Workspace,
-    runner: Runner,
-    *,
-    skip_bad: bool = False,
-    with_lengths: bool = False,
-) -> Catalogue:
-    """List documents and their ids, optionally with the lengths of texts."""
-    columns = choose_id_column(columns, sources)
-
-    def read(block: RowBlock) -> tuple[ListedBlock, list[Any]]:
-        return list_block(block, columns, skip_bad=skip_bad, with_lengths=with_lengths), []
-
-    listed = _signed_batches("ids", workspace)
-    with listed:
-        read_blocks(sources, read, listed, ReadingPass("read", sources, runner), columns)
-    return make_catalogue(sources, columns, listed, skips_bad=skip_bad, with_lengths=with_lengths)
-
-
-def read_blocks(
-    sources: Sequence[Source],
-    read: Callable[[RowBlock], tuple[ListedBlock, list[L]]],
-    batches: SpilledBatches,
-    reading: ReadingPass,
-    columns: ColumnNames,
-    take: Callable[[pa.RecordBatch, Mapping[str, Any], list[L]], object] = lambda *_: None,
-    kept: KeptElsewhere | None = None,
-) -> None:
-    """Read the blocks of a collection, except blocks of an earlier run.
-
-    ``read`` returns the facts about a block's documents, which ``batches`` receive, and more; it
-    works in threads. ``take`` is called in order with the batch of each block, its facts, and
-    these; ``kept`` are the data that it stores, if they may go to files.
-    """
-    n_listed, ids = [0] * len(sources), EarlyIds(columns)
-    workspace = batches.workspace
-    written_before = workspace.work.size_bytes if workspace.work else 0
-    n_bytes, is_checked = 0, False
-    for _, known in batches.known():
-        n_listed[known["source"]] += 1
-    n_taken = n_listed if kept is None else kept.n_blocks
-    # Blocks missing in either are read again.
-    n_done = [min(each) for each in zip(n_listed, n_taken, strict=True)]
-    n_met = n_done.copy()
-
-    def work(_: Source, block: RowBlock) -> tuple[pa.RecordBatch, dict[str, Any], list[L]]:
-        found, seen = read(block)
-        known = {"text_bytes": found.text_bytes, "skipped": found.skipped, **found.facts}
-        return to_batch(found), known, seen
-
-    for i, (batch, known, seen) in reading.map(work, sources, n_done):
-        known["source"], text_bytes = i, known["text_bytes"]
-        n_met[i] += 1
-        if n_met[i] > n_taken[i]:
-            take(batch, known, seen)
-        if kept is not None and kept.rows.bytes_in_files:
-            batches.to_files()
-        if n_met[i] > n_listed[i]:
-            if columns.id is not None:
-                ids.add(batch["ids"], sources[i].name, batch["numbers"].to_numpy())
-            batches.append(batch, known, text_bytes)
-            n_bytes += batch.nbytes
-        n_new = n_bytes + (0 if kept is None else kept.rows.bytes_in_files)
-        if not (is_checked or (batches.is_in_memory and n_new == n_bytes)):
-            is_checked = True
-            if share := reading.share_done:
-                # The remaining blocks are estimated from the present ones.
-                workspace.require_disk(int((written_before + n_new) * (1 / share - 1)))
-
-
-# Rows, sorted by partition.
-Sorted = tuple["pa.RecordBatch", Int64s]
-
-# Text per file of documents in a work folder, which is the loss of a killed run.
-FILE_TEXT_BYTES = 256_000_000
-
-
-@dataclass(frozen=True)
-class KeptElsewhere:
-    """Data from texts that are stored next to the facts about their documents.
-
-    An earlier run has stored the data of ``n_blocks`` of each source. Once some ``rows`` are in
-    files, so are the facts.
-    """
-
-    n_blocks: list[int]
-    rows: Shuffle
-
-
-class BlockExchange:
-    """Rows of documents, added block by block, with the column ``document``.
-
-    Blocks of an earlier run are not added again. Add rows in a ``with`` block of its ``shuffle``,
-    which takes a ``share`` of the memory.
-    """
-
-    def __init__(self, name: str, workspace: Workspace, n_partitions: int, *, share: float) -> None:
-        self.shuffle = Shuffle(
-            name,
-            workspace,
-            n_partitions,
-            in_memory=None,
-            share=share,
-            weight_of_file=FILE_TEXT_BYTES,
-        )
-        # Collection, source, documents and rows of each block, including an earlier run.
-        self._blocks: list[list[int]] = self.shuffle.done()
-        self._n_documents = sum(block[2] for block in self._blocks)
-
-    def kept_of(self, collection: int, n_sources: int) -> KeptElsewhere:
-        """Return the stored data of a collection."""
-        counts = [0] * n_sources
-        for number, source, *_ in self._blocks:
-            if number == collection:
-                counts[source] += 1
-        return KeptElsewhere(counts, self.shuffle)
-
-    def add(self, collection: int, found: tuple[Sorted, int], source: int, text_bytes: int) -> None:
-        """Add the rows of the next block, whose documents are numbered from 0."""
-        import pyarrow as pa
-
-        (batch, partitions), n_documents = found
-        place = batch.schema.get_field_index("document")
-        if place >= 0:
-            numbers = pa.array(numbers_of(batch, "document") + self._n_documents)
-            batch = batch.set_column(place, "document", numbers)
-        block = [collection, source, n_documents, len(batch)]
-        self._blocks.append(block)
-        self._n_documents += n_documents
-        self.shuffle.add(batch, partitions, block, text_bytes)
-
-    @property
-    def n_rows(self) -> int:
-        """Count the rows of all collections."""
-        return sum(block[3] for block in self._blocks)
 
 
 R = TypeVar("R")

@@ -180,6 +180,10 @@ class ListedBlock:
     facts: Mapping[str, Any] = field(default_factory=dict)
     rows: pa.RecordBatch | None = None
 
+    def known(self) -> dict[str, Any]:
+        """Return what the collecting process keeps of the block in addition to its documents."""
+        return {"text_bytes": self.text_bytes, "skipped": self.skipped, **self.facts}
+
 
 @dataclass(frozen=True, kw_only=True)
 class SignedBlock(ListedBlock):
@@ -197,26 +201,20 @@ class SignedBlock(ListedBlock):
     blocking_keys: Uint64s | None
 
 
-def list_block(
-    block: RowBlock,
-    columns: ColumnNames,
-    *,
-    skip_bad: bool,
-    with_lengths: bool = False,
-) -> ListedBlock:
+def list_block(block: RowBlock, plan: ReadingPlan) -> ListedBlock:
     """Parse a block, and compute only the lengths of its texts."""
-    parsed = block.parse(columns, skip_bad=skip_bad)
-    return listed(block, parsed, np.zeros(len(block), np.int8), with_lengths=with_lengths)
+    parsed = block.parse(plan.columns, skip_bad=plan.skip_bad)
+    return listed(block, parsed, np.zeros(len(block), np.int8), plan)
 
 
 def listed(
     block: RowBlock,
     parsed: ParsedRows,
     n_tokens: Int64s | Int8s,
-    *,
-    with_lengths: bool = False,
+    plan: ReadingPlan,
+    rows: pa.RecordBatch | None = None,
 ) -> ListedBlock:
-    """Return the facts about the documents of a parsed block."""
+    """Return the facts about the documents of a parsed block, with ``rows`` made of them."""
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
     offsets = Texts.from_arrow(parsed.text).offsets
     return ListedBlock(
@@ -224,9 +222,10 @@ def listed(
         n_tokens=np.where(is_bad, BAD, n_tokens),
         text_bytes=int(offsets[-1] - offsets[0]),
         ids=parsed.id,
-        lengths=text_lengths(parsed.text) if with_lengths else None,
+        lengths=text_lengths(parsed.text) if plan.with_lengths else None,
         order=parsed.order,
         skipped=parsed.skipped,
+        rows=rows,
     )
 
 
@@ -267,7 +266,7 @@ def sign_block(
     is_bad = parsed.text.is_null().to_numpy(zero_copy_only=False)
     n_tokens[is_bad] = BAD
     return SignedBlock(
-        **vars(listed(block, parsed, n_tokens, with_lengths=plan.with_lengths)),
+        **vars(listed(block, parsed, n_tokens, plan)),
         digests=Digests(digests, n_tokens > 0),
         keys=keys,
         filters=join_filters(filters) if filters else None,

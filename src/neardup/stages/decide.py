@@ -35,6 +35,7 @@ from neardup.reading.sign import (
     digests_of,
     filter_column,
     filters_of,
+    sign_block,
     take_filters,
     within_block,
 )
@@ -234,7 +235,7 @@ def sign_documents(
 ) -> Read:
     """Read all documents once; the other collection comes first."""
     others = replace(plan.reading.for_other(other_columns_of(plan.options)), look_up=None)
-    return engine.sign([(against, others), (sources, plan.reading)])
+    return engine.read([(against, others), (sources, plan.reading)], sign_block)
 
 
 def find_contents(

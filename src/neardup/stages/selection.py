@@ -12,25 +12,43 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from neardup.engine.engine import Engine
 from neardup.errors import InvalidParameterError, in_python
 from neardup.files.conversion import check_conversion
 from neardup.files.destinations import check_apart, new_output, target_of
 from neardup.files.ids import as_text, common_id_type
 from neardup.files.inputs import origins_of
-from neardup.files.rows import RowBlock
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import Destination
 from neardup.options.choices import OutputFormat
-from neardup.options.groups import FolderOptions
+from neardup.options.groups import FolderOptions, ShingleOptions
 from neardup.outputs.summary_file import write_summary
 from neardup.reading.catalogue import Catalogue, IdLookup
 from neardup.reading.passes import read_kept, sides_of, write_documents, write_lines
+from neardup.reading.sign import ReadingPlan, list_block
 from neardup.results import Result
 from neardup.runs.progress import Progress
 from neardup.runs.runner import Runner, peak_memory_bytes
 from neardup.tables import Assignment, Bools, Int64s
+from neardup.text.shingles import shingle_scheme
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def list_documents(
+    engine: Engine,
+    sources: Sequence[Source],
+    columns: ColumnNames,
+    *,
+    skip_bad: bool,
+    with_lengths: bool = False,
+) -> Catalogue:
+    """List documents and their ids, optionally with the lengths of texts."""
+    # Texts are not split into tokens.
+    scheme = shingle_scheme(ShingleOptions())
+    plan = ReadingPlan(columns, scheme, skip_bad=skip_bad, with_lengths=with_lengths)
+    return engine.read([(sources, plan)], list_block).catalogues[0]
 
 
 # Ids of index documents, as given by users.

@@ -24,7 +24,7 @@ from neardup.options.kinds import (
     Seconds,
     Share,
     Text,
-    Tokenizer,
+    TokenizerName,
     Whole,
     exact_fraction,
 )
@@ -45,7 +45,7 @@ THREE = Literal["one", "two"] | Literal["three"]
         (Choice(THREE), ("one", "two", "three")),
         (Flag(), (True, False)),
         (Text(), ("", "text")),
-        (Tokenizer(), ("words", "bytes", "a.json", Path("a.json"), str.split)),
+        (TokenizerName(), ("words", "bytes", "a.json", Path("a.json"), str.split)),
         (FunctionOrFlag(), (print, True, False)),
         (Location(), ("a", Path("a"))),
         (Columns(), ("text", ("a", "b"))),

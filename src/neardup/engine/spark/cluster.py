@@ -452,9 +452,18 @@ _SHARE = 0.5
 _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1"
 
 
-def check_reads_text(options: ReadingOptions) -> None:
-    """Raise if documents are bytes instead of text."""
-    if options.reads_bytes:
+def check_tasks(options: ReadingOptions | None, whole: Sequence[str]) -> None:
+    """Raise for options ``whole``, which need all documents in one process, and for bytes."""
+    for name in whole:
+        if name == "against":
+            message = "engine spark compares against an index alone; run once for each"
+            raise InvalidParameterError(message, "engine")
+        message = (
+            f"{name} needs all documents in one memory, and cannot be had with engine spark; "
+            "leave it out, or choose engine threads"
+        )
+        raise InvalidParameterError(message, name, "engine")
+    if options is not None and options.reads_bytes:
         message = (
             "input_format bytes goes with engine threads; choose that, for executors exchange texts"
         )

@@ -28,7 +28,6 @@ from neardup.engine.engine import (
     Given,
     Group,
     Keys,
-    Limits,
     Look,
     Means,
     Meet,
@@ -39,6 +38,7 @@ from neardup.engine.engine import (
     Revisited,
     Route,
     Rows,
+    WorkLimits,
     gather_rows,
     pick_placed,
     read_sets_of,
@@ -74,12 +74,9 @@ from neardup.reading.passes import OfTexts, Parts, part_of
 from neardup.reading.sign import (
     Collections,
     Counted,
-    ListedBlock,
     ReadingPlan,
     SignedBatches,
-    SignedBlock,
     numbers_of,
-    sign_block,
     to_batch,
 )
 from neardup.runs.exchange import Shuffle
@@ -178,10 +175,15 @@ class SparkEngine(Engine):
         )
 
     def read(
-        self, name: str, collections: Collections, look: Look, route: Route | None = None
+        self,
+        collections: Collections,
+        look: Look,
+        name: str | None = None,
+        route: Route | None = None,
     ) -> Read:
-        looking = partial(_look_at, look)
-        read = read_on_executors(collections, looking, self.cluster, self.workspace, _tell)
+        read = read_on_executors(collections, look, self.cluster, self.workspace)
+        if name is None:
+            return self._read_of(read, collections[0][1])
         known = [facts for batches in read.batches for _, facts in batches.known()]
         n_bytes = sum(facts["row_bytes"] for facts in known)
         n_partitions = max(
@@ -190,12 +192,6 @@ class SparkEngine(Engine):
         sent = _SentRows(self.cluster, read, route, n_partitions)
         rows = _SparkRows(sum(facts["n_rows"] for facts in known), sent)
         return Read(read.catalogues, collections[0][1], rows, SignedBatches(0, read.batches))
-
-    def sign(self, collections: Collections) -> Read:
-        read = read_on_executors(
-            collections, sign_block, self.cluster, self.workspace, _tell_signed
-        )
-        return self._read_of(read, collections[0][1])
 
     def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
         signed = sign_parts_on_executors(self.cluster, _tasks_of(read), parts, reading)
@@ -229,9 +225,9 @@ class SparkEngine(Engine):
         return _SparkExchanged(cluster, tasks, read.reading, partitions, placed)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> WorkLimits:
         slots, memory = self.cluster.slots, self.cluster.task_bytes
-        return Limits(_COMPARED_A_SLOT * slots, int(memory * _PARTITION_SHARE), slots, memory)
+        return WorkLimits(_COMPARED_A_SLOT * slots, int(memory * _PARTITION_SHARE), slots, memory)
 
     def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
         assert isinstance(read.rows, _SparkRows)
@@ -340,23 +336,6 @@ def _stream(
 
 def _count(lists: Iterator[TokenLists], _: Means) -> Iterator[DocumentFrequencies]:
     yield count_documents(lists)
-
-
-def _look_at(look: Look, block: RowBlock, plan: ReadingPlan) -> ListedBlock:
-    found, rows = look(block, plan)
-    return replace(found, rows=rows)
-
-
-def _tell(found: ListedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
-    """Return the columns and facts of a block that the driver keeps."""
-    assert found.rows is not None
-    facts = {**found.facts, "row_bytes": found.rows.nbytes, "n_rows": len(found.rows)}
-    return to_batch(found, with_sketches=False, with_digests=False), facts
-
-
-def _tell_signed(found: SignedBlock) -> tuple[pa.RecordBatch, dict[str, Any]]:
-    """Return the documents of a block for the driver, with their digests for an index."""
-    return to_batch(found, with_sketches=False, with_digests=found.earlier is not None), {}
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from neardup.options.choices import OutputFormat
 from neardup.outputs.tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import OfTexts, Parts, block_of_parts, numbered_blocks, parts_again
-from neardup.reading.sign import sign_block, to_batch
+from neardup.reading.sign import SignedBlock, sign_block, to_batch
 from neardup.reading.where import Condition, filters_of, with_filter
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int64s, Texts, offsets_of
@@ -259,21 +259,17 @@ def _wanted_parts(whole: ReadTasks, task: int, parts: Parts) -> Wanted:
 _SHARE = 0.3
 _FILE_BYTES = 4_000_000_000
 
-# Makes a row per document from a block's result, and more facts as plain values.
-Tell = Callable[[Any], tuple["pa.RecordBatch", dict[str, Any]]]
-
 
 def read_on_executors(
     collections: Collections,
     look: Callable[[RowBlock, ReadingPlan], ListedBlock],
     cluster: Cluster,
     workspace: Workspace,
-    tell: Tell,
 ) -> ReadTasks:
-    """Read all documents of some collections once.
+    """Read all documents of some collections once, as ``Engine.read``.
 
-    Executors keep the full result of ``look`` per block; the driver keeps the ``batches`` that
-    ``tell`` derives from it. Raises as ``sign_collections``.
+    Executors keep the full result of ``look`` per block; the driver keeps the ids and counts of
+    documents.
     """
     chosen = [
         (sources, replace(plan, columns=choose_id_column(plan.columns, sources)))
@@ -290,7 +286,7 @@ def read_on_executors(
         SpilledBatches(f"sign-{k}", workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
         for k in range(len(chosen))
     ]
-    known = cluster.bring(cluster.work(partial(_for_driver, tell), rows))
+    known = cluster.bring(cluster.work(_for_driver, rows))
     waiting = next(known, None)
     for collection, batches in enumerate(lists):
         with batches:
@@ -301,13 +297,7 @@ def read_on_executors(
                 batches.append(batch, facts, facts["text_bytes"])
                 waiting = next(known, None)
     catalogues = tuple(
-        make_catalogue(
-            sources,
-            plan.columns,
-            batches,
-            skips_bad=plan.skip_bad,
-            with_lengths=plan.with_lengths,
-        )
+        make_catalogue(sources, plan, batches)
         for (sources, plan), batches in zip(chosen, lists, strict=True)
     )
     return ReadTasks(tasks, rows, offsets_of(counts), catalogues, tuple(lists))
@@ -326,20 +316,20 @@ def _read(
 
 
 def _for_driver(
-    tell: Tell, rows: Iterator[ReadBlock | Failure]
+    rows: Iterator[ReadBlock | Failure],
 ) -> Iterator[tuple[tuple[int, int, dict[str, Any]], bytes] | Failure]:
-    """Return the driver's columns for the documents of each block."""
+    """Return the driver's columns for the documents of each block, and facts about the block."""
     for row in rows:
         if isinstance(row, Failure):
             yield row
             continue
-        found = row.found
-        batch, more = tell(found)
-        facts = more | {
-            "source": row.source,
-            "text_bytes": found.text_bytes,
-            "skipped": found.skipped,
-        }
+        found: ListedBlock = row.found
+        facts = found.known() | {"source": row.source}
+        if found.rows is not None:
+            facts |= {"row_bytes": found.rows.nbytes, "n_rows": len(found.rows)}
+        # An index of these documents needs the digests.
+        with_digests = isinstance(found, SignedBlock) and found.earlier is not None
+        batch = to_batch(found, with_sketches=False, with_digests=with_digests)
         yield (row.task, row.collection, facts), to_bytes(batch)
 
 

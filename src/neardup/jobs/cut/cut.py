@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +34,12 @@ from neardup.options.option import merge
 from neardup.options.passages import CutOptions
 from neardup.passages.plan import candidate_probability
 from neardup.reading.catalogue import Catalogue, IdLookup
-from neardup.reading.passes import list_documents, sides_of
+from neardup.reading.passes import sides_of
+from neardup.reading.sign import list_block
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.progress import counted
 from neardup.runs.runner import Runner
-from neardup.runs.work import Workspace
 from neardup.stages.options import has_chosen, hints_of_letters, with_warning
 from neardup.stages.selection import ROWS_AT_ONCE, Selection, complete_summary, write_rows_by
 from neardup.tables import Bools, Int64s
@@ -186,25 +187,14 @@ def _check_sources(
 
 
 def cut_as_named(
-    sources: Sequence[Source],
-    named_in: Any,
-    side: Side | None,
-    plan: CutJobPlan,
-    runner: Runner,
-    workspace: Workspace,
+    engine: Engine, sources: Sequence[Source], named_in: Any, side: Side | None, plan: CutJobPlan
 ) -> CutResult:
     """Cut the passages that a table names, without writing; ``side`` selects them."""
     _check_sources(plan, sources)
+    runner = engine.runner
     with runner.stage("read") as note:
-        table = read_named_spans(named_in)
-        own = list_documents(
-            sources,
-            plan.reading.columns,
-            workspace,
-            runner,
-            skip_bad=plan.reading.skip_bad,
-            with_lengths=True,
-        )
+        table, reading = read_named_spans(named_in), replace(plan.reading, with_lengths=True)
+        own = engine.read([(sources, reading)], list_block).catalogues[0]
         note(documents=len(own), spans=len(table))
     with runner.stage("cut") as note:
         spans, keepers = cut_named(own, table, side, keep_ranks(own, plan.keep))
@@ -350,7 +340,7 @@ def cut(
     others = resolve_against(against, resolve, options, options.tokenizer)
     with open_engine(run, "cut", [*sources, *(others or ())]) as engine:
         if named_in is not None:
-            result = cut_as_named(sources, named_in, side, plan, engine.runner, engine.workspace)
+            result = cut_as_named(engine, sources, named_in, side, plan)
         else:
             result = cut_sources(engine, sources, others, plan)
     return with_warning(result)

@@ -56,9 +56,7 @@ _TOKENS_SHARE, _HEADS_SHARE, _MEETING = 0.3, 0.05, 5
 _HASH = "hash"
 
 
-def _list_samples(
-    plan: CutJobPlan, block: RowBlock, reading: ReadingPlan
-) -> tuple[ListedBlock, pa.RecordBatch]:
+def _list_samples(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> ListedBlock:
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
@@ -71,7 +69,7 @@ def _list_samples(
         n_before += len(part)
     hashes, documents = map(np.concatenate, zip(*found, strict=True))
     rows = pa.RecordBatch.from_pydict({_HASH: hashes, DOCUMENT: documents})
-    return listed(block, parsed, n_tokens, with_lengths=reading.with_lengths), rows
+    return listed(block, parsed, n_tokens, reading, rows)
 
 
 def _sample_partitions(samples: pa.RecordBatch, n_partitions: int) -> Int64s:
@@ -84,7 +82,7 @@ def cut_equal_passages(
     """Find the passages to remove because of an equal one."""
     with engine.stage("read") as note:
         collections = read_collections(sources, against, plan)
-        read = engine.read("samples", collections, partial(_list_samples, plan), _sample_partitions)
+        read = engine.read(collections, partial(_list_samples, plan), "samples", _sample_partitions)
         other, own = read.catalogues
         note(documents=len(own), samples=read.rows.n_rows)
     with engine.stage("cut") as note:
@@ -193,9 +191,7 @@ _GONE = ("document", "start", "stop", "kept_document", "kept_start", "kept_stop"
 _RANK = "rank"
 
 
-def _list_units(
-    plan: CutJobPlan, block: RowBlock, reading: ReadingPlan
-) -> tuple[ListedBlock, pa.RecordBatch]:
+def _list_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> ListedBlock:
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
@@ -204,7 +200,7 @@ def _list_units(
     columns = dict(zip(_DIGESTS, digests[long].T.copy(), strict=True))
     places = (units.documents, units.starts, units.stops, units.ends)
     rows = pa.RecordBatch.from_pydict(columns | dict(zip(_PLACES, places, strict=True)))
-    return listed(block, parsed, n_tokens, with_lengths=reading.with_lengths), rows
+    return listed(block, parsed, n_tokens, reading, rows)
 
 
 def _partitions_of(units: pa.RecordBatch, n_partitions: int) -> Int64s:
@@ -413,7 +409,7 @@ def cut_equal_units(
     """Find the paragraphs or lines to remove because of an equal one."""
     with engine.stage("read") as note:
         collections = read_collections(sources, against, plan)
-        read = engine.read("units", collections, partial(_list_units, plan), _partitions_of)
+        read = engine.read(collections, partial(_list_units, plan), "units", _partitions_of)
         other, own = read.catalogues
         note(documents=len(own), units=read.rows.n_rows)
     with engine.stage("cut") as note:

@@ -56,7 +56,7 @@ ReadAgain = Callable[[Int64s, OfTexts[Any]], Iterator[Any]]
 
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 
 @dataclass(frozen=True)
@@ -283,7 +283,7 @@ def cut_passages(
 ) -> FoundSpans:
     """Find the passages to remove because of a similar one."""
     with engine.stage("read") as note:
-        read = engine.read("rows", read_collections(sources, against, plan), _hash_block)
+        read = engine.read(read_collections(sources, against, plan), _hash_block, "rows")
         other, own = read.catalogues
         sizes = [np.maximum(catalogue.n_tokens, 0) for catalogue in read.catalogues]
         columns = collect_columns(engine, read, "tokens", _COLUMNS)
@@ -300,7 +300,7 @@ def cut_passages(
     return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
 
 
-def _hash_block(block: RowBlock, reading: ReadingPlan) -> tuple[ListedBlock, pa.RecordBatch]:
+def _hash_block(block: RowBlock, reading: ReadingPlan) -> ListedBlock:
     """List the documents of a block, with a row per token.
 
     If characters may have several tokens, rows mark tokens that begin one.
@@ -316,7 +316,7 @@ def _hash_block(block: RowBlock, reading: ReadingPlan) -> tuple[ListedBlock, pa.
         heads = np.concatenate([np.empty(0, np.bool_), *(part.heads for part in parts)])
         columns[_HEAD] = heads.view(np.uint8)
     rows = pa.RecordBatch.from_pydict(columns)
-    return listed(block, parsed, n_tokens, with_lengths=reading.with_lengths), rows
+    return listed(block, parsed, n_tokens, reading, rows)
 
 
 def collect_columns(

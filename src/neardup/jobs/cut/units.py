@@ -28,7 +28,7 @@ from neardup.tables import Assignment, Bools, Bytes, Int64s, Rows, Texts, TokenL
 from neardup.text.shingles import take_ranges
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    pass
 
 
 # Units of texts that are compared whole.
@@ -115,7 +115,7 @@ def cut_units(
     """
     with engine.stage("read") as note:
         collections = read_collections(sources, against, plan)
-        read = engine.read("rows", collections, partial(_list_units, plan))
+        read = engine.read(collections, partial(_list_units, plan), "rows")
         other, own = read.catalogues
         share = _LISTED_SHARE / len(_COLUMNS)
         columns = dict.fromkeys(_COLUMNS, (np.int64, share))
@@ -129,16 +129,14 @@ def cut_units(
     return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
 
 
-def _list_units(
-    plan: CutJobPlan, block: RowBlock, reading: ReadingPlan
-) -> tuple[ListedBlock, pa.RecordBatch]:
+def _list_units(plan: CutJobPlan, block: RowBlock, reading: ReadingPlan) -> ListedBlock:
     import pyarrow as pa
 
     parsed = block.parse(reading.columns, skip_bad=reading.skip_bad)
     n_tokens, units, _, _ = find_units(Texts.from_arrow(parsed.text, block.language), plan)
     columns = dict(zip(_COLUMNS, vars(units).values(), strict=True))
     rows = pa.RecordBatch.from_pydict(columns)
-    return listed(block, parsed, n_tokens, with_lengths=reading.with_lengths), rows
+    return listed(block, parsed, n_tokens, reading, rows)
 
 
 def find_units(

@@ -15,8 +15,7 @@ from neardup.documents.index import DocumentHandle
 from neardup.documents.other import index_and_others
 from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine, Read
-from neardup.engine.opening import is_on_spark, key_of, open_engine
-from neardup.errors import InvalidParameterError
+from neardup.engine.opening import key_of, open_engine
 from neardup.files.inputs import Inputs, check_effect, passed_over, resolve_inputs
 from neardup.files.passes import keep_extracted
 from neardup.files.rows import Source
@@ -84,27 +83,6 @@ from neardup.tables import (
 # A deduplication with checked options.
 
 
-def _check_for_executors(options: DedupOptions, *, has_index: bool, has_other: bool) -> None:
-    """Raise for options that need all documents in one process."""
-    if has_index and has_other:
-        message = "engine spark compares against an index alone; run once for each"
-        raise InvalidParameterError(message, "engine")
-    for name, is_given in (
-        ("method", options.method != "minhash"),
-        ("audit", options.audit is not None),
-        ("clusters", has_index and options.clusters == "components"),
-    ):
-        if is_given:
-            message = (
-                f"{name} needs all documents in one memory, and cannot be had with engine spark; "
-                "leave it out, or choose engine threads"
-            )
-            raise InvalidParameterError(message, name, "engine")
-    from neardup.engine.spark.cluster import check_reads_text
-
-    check_reads_text(options)
-
-
 class DedupJob:
     """A deduplication with checked options; inputs are resolved on access.
 
@@ -118,8 +96,6 @@ class DedupJob:
         The documents, and the reference documents.
     index
         Index as a further reference, which defines the plan.
-    on_spark
-        Whether executors do the work.
     """
 
     def __init__(
@@ -130,7 +106,6 @@ class DedupJob:
         against: Any = None,
         *,
         index: DocumentHandle | None = None,
-        on_spark: bool = False,
     ) -> None:
         self.options, self.index, self._resolve = options, index, resolve
         self._data, self._against = data, against
@@ -138,9 +113,14 @@ class DedupJob:
         if has_index:
             options.check_no_preset()
         self.plan = None if has_index else plan_deduplication(options, has_other=has_other)
-        if on_spark:
-            options = options if self.plan is None else self.plan.options
-            _check_for_executors(options, has_index=has_index, has_other=has_other)
+        needs_whole = {
+            "against": has_index and has_other,
+            "method": options.method != "minhash",
+            "audit": options.audit is not None,
+            "clusters": has_index and options.clusters == "components",
+        }
+        # Given options that need all documents in one process.
+        self.whole = [name for name, is_given in needs_whole.items() if is_given]
 
     @cached_property
     def sources(self) -> Inputs:
@@ -583,8 +563,10 @@ def deduplicate(
     index, others = None, None
     if against is not None:
         index, others = index_and_others(against, options.tokenizer, may_be_new=add)
-    on_spark = is_on_spark(run)
-    job = DedupJob(options, resolve_inputs, data, others, index=index, on_spark=on_spark)
-    with open_engine(run, "dedup", job.sources) as engine, job.opened(engine) as other:
+    job = DedupJob(options, resolve_inputs, data, others, index=index)
+    with (
+        open_engine(run, "dedup", job.sources, options, job.whole) as engine,
+        job.opened(engine) as other,
+    ):
         result = job.run(engine, other)
     return with_warning(result)

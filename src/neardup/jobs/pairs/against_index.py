@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup.documents.lookup import LookedUp, look_up_block
 from neardup.documents.scheme import DocumentScheme, check_alike
 from neardup.documents.view import OpenDocuments
-from neardup.engine.engine import Engine
+from neardup.engine.engine import Engine, each_block
 from neardup.errors import InvalidParameterError
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
@@ -26,7 +26,7 @@ from neardup.matching.measures import Hamming
 from neardup.options.documents import PairOptions
 from neardup.options.option import no_effect
 from neardup.reading.where import describe_filtered
-from neardup.results import SkippedRow, describe_ids, describe_skipped
+from neardup.results import QueryCounts, describe_ids, describe_skipped
 from neardup.runs.exchange import SpilledBatches
 from neardup.stages.options import columns_of, weights_for
 from neardup.stages.tables import metadata_of
@@ -52,24 +52,6 @@ class IndexPairs:
         """Return the rows."""
         rows = (run.cast(self.schema) for run in self.runs)
         return pa.RecordBatchReader.from_batches(self.schema, rows)
-
-
-@dataclass
-class _Counts:
-    """Counts of processed documents and pairs."""
-
-    n_documents: int = 0
-    n_empty: int = 0
-    n_short: int = 0
-    n_tokens: int = 0
-    n_pairs: int = 0
-
-    def add(self, found: LookedUp, ngram: int) -> None:
-        self.n_documents += len(found.ids)
-        self.n_empty += int((found.n_tokens == 0).sum())
-        self.n_short += int(((found.n_tokens > 0) & (found.n_tokens < ngram)).sum())
-        self.n_tokens += int(found.n_tokens.sum())
-        self.n_pairs += len(found.hits)
 
 
 def plan_with_texts(options: PairOptions, scheme: DocumentScheme) -> PairPlan:
@@ -134,31 +116,30 @@ def find_pairs_in_index(
     measure = plan_with_index(options, index)
     check_effect(options, sources)
     columns = choose_id_column(columns_of(options), sources)
-    counts, skipped = _Counts(), list[SkippedRow]()
+    counts, ngram = QueryCounts(), index.scheme.shingles.ngram
     runs = SpilledBatches("found", engine.workspace, share=ROWS_SHARE, weight_of_file=_FILE_BYTES)
     id_types: set[pa.DataType] = set()
     with runner.stage("join") as note, runs:
         look_up = partial(look_up_block, shared, columns, measure, None, options.skip_bad)
-        for found in engine.scan("join", sources, look_up):
-            counts.add(found, index.scheme.shingles.ngram)
-            skipped += found.skipped
+        for found in engine.stream("join", sources, look_up, each_block):
+            counts.add(found.n_tokens, ngram, found.hits.queries, found.skipped)
             id_types |= {found.ids.type} if len(found.ids) else set()
-            check_limit(options.limit, counts.n_pairs)
+            check_limit(options.limit, counts.n_results)
             if len(found.hits):
                 run = _run(found, index)
                 runs.append(run, None, run.nbytes)
-        note(pairs=counts.n_pairs)
-    found_counts = BucketJoinCounts(counts.n_pairs, counts.n_pairs)
+        note(pairs=counts.n_results)
+    found_counts = BucketJoinCounts(counts.n_results, counts.n_results)
     summary = {
-        "documents": [counts.n_documents, index.n_documents],
+        "documents": [counts.n_queries, index.n_documents],
         "empty_documents": counts.n_empty,
         "short_documents": counts.n_short,
         "tokens": counts.n_tokens,
         **describe_ids(columns),
-        **describe_skipped(skipped),
+        **describe_skipped(counts.skipped),
         **describe_filtered(sources),
         "passed_over": passed_over(sources),
-        "pairs": counts.n_pairs,
+        "pairs": counts.n_results,
         "filters": vars(found_counts),
         "method": "minhash",
         **_describe(index, measure),

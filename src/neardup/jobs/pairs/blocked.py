@@ -360,7 +360,7 @@ class SetScheme:
     shingles: ShingleScheme | None
     weighted: WeightedScheme | None = None
 
-    def list_sets(self, block: RowBlock, plan: ReadingPlan) -> tuple[SignedBlock, pa.RecordBatch]:
+    def list_sets(self, block: RowBlock, plan: ReadingPlan) -> SignedBlock:
         """Sign the documents of a block by their sets, with a row per non-empty set."""
         parts: list[Compared] = []
 
@@ -375,7 +375,7 @@ class SetScheme:
             columns["extent"] = extents
         values = rows.column("values").values.to_numpy()
         facts = {"sample": values[values < _COUNTED_BELOW].tolist()}
-        return replace(signed, columns=columns, facts=facts), rows
+        return replace(signed, columns=columns, facts=facts, rows=rows)
 
     def sizes(self, known: SignedBatches, n_documents: int) -> Sizes:
         """Return the sizes and extents of all listed documents."""

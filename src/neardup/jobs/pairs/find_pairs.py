@@ -242,5 +242,5 @@ def _named(result: PairResult) -> Iterator[Pair]:
 def _find(data: Any, against: Any, options: PairOptions, run: RunOptions | None) -> PairResult:
     job = PairJob(options, resolve_inputs, data, against, options.idf_from)
     sources = [*job.left, *(job.right or ()), *(job.counted or ())]
-    with open_engine(run, "pairs", sources) as engine:
+    with open_engine(run, "pairs", sources, options) as engine:
         return job.run(engine)

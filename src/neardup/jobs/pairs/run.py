@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +13,10 @@ import pyarrow as pa
 from neardup.engine.engine import Engine
 from neardup.engine.opening import key_of, key_with_index
 from neardup.errors import InvalidInputError, option_name
-from neardup.files.ids import choose_id_column
 from neardup.files.inputs import Inputs, check_effect, name_apart, passed_over
-from neardup.files.memory import MemorySource
 from neardup.files.passes import keep_extracted
 from neardup.files.problems import listed_names
-from neardup.files.rows import ColumnNames, Source
+from neardup.files.rows import Source
 from neardup.jobs.pairs.blocked import route_by_extent
 from neardup.jobs.pairs.plan import PairPlan, plan_pairs
 from neardup.jobs.pairs.records import Records, find_pair_contents, make_records, scheme_of
@@ -35,22 +33,20 @@ from neardup.jobs.pairs.rows import (
 from neardup.jobs.pairs.spelling import Speller, most_similar_pairs, most_similar_partners
 from neardup.kernels.bucket import survivors
 from neardup.matching.buckets import BucketJoinCounts
-from neardup.matching.edit_join import EditJoin, EditJoinCounts
 from neardup.matching.join import FilterCounts, check_limit
-from neardup.matching.measures import Hamming, rank_fractions
+from neardup.matching.measures import Hamming
 from neardup.matching.set_join import SetSizes
-from neardup.matching.verify import Near, as_it_is, nearest_strings, string_maker
 from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import (
     NO_KEY,
     Collections,
-    ReadingPlan,
     SignedBatches,
     check_have_columns,
     counted_shingles,
     numbers_of,
+    sign_block,
     with_frequencies,
 )
 from neardup.reading.where import describe_filtered, rows_where
@@ -59,120 +55,10 @@ from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.stages.options import hints_of_short, to_be_counted
 from neardup.stages.tables import metadata_of
-from neardup.tables import Bools, Floats, Int64s, ScoredPairs, Uint64s
+from neardup.tables import Bools, Floats, Int64s, Uint64s
 
 if TYPE_CHECKING:
     from neardup.jobs.pairs.rows import Collected
-
-# Few strings and their nearest in a list: compared directly, without tables.
-
-# Maximum number of such strings; for more, threads compare several at a time.
-_FEW = 4
-
-
-@dataclass(frozen=True)
-class StringList:
-    """A collection of strings in memory, and its columns."""
-
-    source: MemorySource
-    columns: ColumnNames
-    strings: Sequence[str]
-
-    @classmethod
-    def of(cls, sources: Sequence[Source], reading: ReadingPlan) -> StringList | None:
-        """Return the strings of a search by edits; None for other inputs."""
-        source = sources[0] if len(sources) == 1 else None
-        if not isinstance(source, MemorySource) or source.texts is None:
-            return None
-        columns = choose_id_column(reading.columns, sources)
-        if columns.names != source.column_names():
-            return None
-        return cls(source, columns, source.texts)
-
-    def catalogue(self, lengths: Int64s) -> Catalogue:
-        """Describe the collection as if its rows had been read."""
-        n = len(lengths)
-        return Catalogue(
-            sources=[self.source],
-            columns=self.columns,
-            source_starts=np.array([0, n], np.int64),
-            numbers=np.arange(1, n + 1, dtype=np.int64),
-            n_tokens=lengths,
-            lengths=None,
-            ids=None,
-            order=None,
-            text_bytes=self.source.size or 0,
-        )
-
-
-@dataclass(frozen=True)
-class FewPairs:
-    """The most similar pairs of few and many strings, in the form of a join."""
-
-    catalogues: tuple[Catalogue, Catalogue]
-    pairs: ScoredPairs
-    similarities: Floats
-    n_records: int
-    counts: EditJoinCounts
-    score_name: ClassVar[str] = EditJoin.score_name
-
-
-def find_in_few(collections: Collections, plan: PairPlan, runner: Runner) -> FewPairs | None:
-    """Find the most similar pairs of a few strings and a list; None for other inputs.
-
-    Strings are Python strings, compared by character.
-    """
-    options, edit, shingles = plan.options, plan.edit, plan.reading.shingles
-    assert options.top is not None
-    if edit is None or edit.similarity is None or shingles.tokenizer.name != "characters":
-        return None
-    if len(collections) != 2 or plan.reading.blocking:
-        return None
-    left = StringList.of(*collections[0])
-    if (
-        left is None
-        or len(left.strings) > _FEW
-        or (right := StringList.of(*collections[1])) is None
-    ):
-        return None
-    with runner.stage("read") as note:
-        as_string = string_maker(shingles.tokenizer, shingles.normalisation)
-        strings = [
-            each.strings if as_string is as_it_is else [as_string(text) for text in each.strings]
-            for each in (left, right)
-        ]
-        lengths = [np.fromiter(map(len, each), np.int64, len(each)) for each in strings]
-        catalogues = (left.catalogue(lengths[0]), right.catalogue(lengths[1]))
-        n_records = len({*strings[0], *strings[1]} - {""})
-        note(documents=sum(map(len, strings)), records=n_records)
-    with runner.stage("join") as note:
-        found = []
-        for document, wanted in enumerate(strings[0]):
-            near = nearest_strings(wanted, strings[1], edit.similarity, options.top)
-            found += [(document, *each) for each in near]
-            runner.report("join", document + 1, len(strings[0]))
-        columns = np.array(found, np.int64).reshape(-1, 1 + len(Near._fields)).T
-        documents, places, distances, longer = columns
-        if options.per_document:
-            order = np.arange(len(found))
-        else:
-            # Each string's nearest are sorted; equal ranks are sorted over all.
-            ranks = rank_fractions(longer - distances, longer)
-            order = np.argsort(ranks, kind="stable")[: options.top]
-        pairs = ScoredPairs(documents, len(strings[0]) + places, distances).take(order)
-        n_compared = len(strings[1]) * int(np.count_nonzero(lengths[0]))
-        counts = EditJoinCounts(
-            hits=n_compared,
-            after_length=n_compared,
-            after_position=n_compared,
-            after_parity=0,
-            after_suffix=0,
-            verified=n_compared,
-            results=len(order),
-        )
-        note(pairs=len(order))
-    similarities = ((longer - distances) / longer)[order]
-    return FewPairs(catalogues, pairs, similarities, n_records, counts)
 
 
 def count_outside(
@@ -292,13 +178,6 @@ def find_matches(engine: Engine, records: Records, options: PairOptions) -> Matc
     total = FilterCounts.total([whole.counted.none(), *step_counts])
     algorithm = records.algorithm
     return Matches(runs, n_pairs, len(records), whole.score_name, total, n_steps, algorithm)
-
-
-def _matches_of(few: FewPairs, plan: PairPlan) -> Matches:
-    check_limit(plan.options.limit, len(few.similarities))
-    run = to_run(few.pairs, few.similarities)
-    algorithm = plan.algorithm_of_strings
-    return Matches([run], len(run), few.n_records, few.score_name, few.counts, 1, algorithm)
 
 
 def matches_in_buckets(collected: Collected, plan: PairPlan) -> Matches:
@@ -514,15 +393,8 @@ def find_pairs_in_sources(
             frequencies = engine.count("count", counted_shingles(reference, plan.reading))
         collections = [(each, with_frequencies(own, frequencies)) for each, own in collections]
         plan = replace(plan, reading=with_frequencies(plan.reading, frequencies))
-    few = None
-    if plan.edit and plan.options.top is not None:
-        # RapidFuzz is loaded for edit distances alone.
-        few = find_in_few(collections, plan, runner)
-    if few is None:
-        find = _find_in_buckets if plan.banding else _find_exactly
-        catalogues, matches, n_outside = find(engine, collections, plan)
-    else:
-        catalogues, matches, n_outside = few.catalogues, _matches_of(few, plan), 0
+    find = _find_in_buckets if plan.banding else _find_exactly
+    catalogues, matches, n_outside = find(engine, collections, plan)
     _log.debug("join: filters %s", vars(matches.counts))
     n_joined = matches.n_pairs
     if also:
@@ -560,7 +432,7 @@ Found = tuple[Sequence[Catalogue], Matches, int]
 
 def _find_exactly(engine: Engine, collections: Collections, plan: PairPlan) -> Found:
     with engine.stage("read") as note:
-        read = engine.read("sets", collections, scheme_of(plan).list_sets, route_by_extent)
+        read = engine.read(collections, scheme_of(plan).list_sets, "sets", route_by_extent)
         catalogues, keys = read.catalogues, read.known.blocking_keys()
         n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
         records = make_records(engine, read, plan)
@@ -578,7 +450,7 @@ def _find_in_buckets(engine: Engine, collections: Collections, plan: PairPlan) -
     from neardup.jobs.pairs.records import join_partitions, meet_in_buckets
 
     with engine.stage("read") as note:
-        read = engine.sign(collections)
+        read = engine.read(collections, sign_block)
         catalogues, keys = read.catalogues, read.known.blocking_keys()
         n_outside = count_outside(catalogues, keys, plan.options.blocking_columns)
         found = meet_in_buckets(engine, read, find_pair_contents(engine, read), plan)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from neardup.engine.threads import ThreadEngine
 from neardup.errors import InvalidInputError
 from neardup.files import ids as id_table
 from neardup.files.inputs import resolve_paths
@@ -34,7 +35,8 @@ def folder(tmp_path):
 def drop(folder, workspace, **options):
     options = DropOptions(**{"on_error": "skip", "id_column": "id"} | options)
     sources = resolve_paths([str(folder / f"{i}.jsonl") for i in range(N_FILES)], options)
-    return drop_documents(sources, str(folder / "named.txt"), options, Runner(2), workspace)
+    engine = ThreadEngine(Runner(2), workspace)
+    return drop_documents(engine, sources, str(folder / "named.txt"), options)
 
 
 def test_drop__same_in_files(folder, tmp_path):
