@@ -9,7 +9,7 @@ import numpy as np
 from neardup.kernels.join import edit_join as kernels
 from neardup.kernels.join.postings import count_common
 from neardup.matching import edit_join
-from neardup.matching.postings import group_records
+from neardup.matching.join import group_records
 from neardup.tables import TokenLists
 from tests.arrays import ragged
 from tests.each import each_of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.matching.survivors import SimilarPairs, choose_from_pairs, join_from_pairs
+from neardup.stages.by_pairs import SimilarPairs, choose_from_pairs, join_from_pairs
 from tests.oracles import pair_choice
 from tests.removals import keepers_of
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup
+from neardup.jobs.dedup import run as dedup_run
 from neardup.jobs.dedup.run import audit_recall
 from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import Containment, Jaccard, make_measure
 from neardup.matching.survivors import CandidateSets, choose_survivors, join_components
 from neardup.runs.runner import Runner
 from neardup.sketches.kind import wilson_intervals
-from neardup.stages import decide
 from tests.arrays import make_sets
 from tests.calls import grouped
 from tests.each import each_of
@@ -109,9 +109,9 @@ def test_deduplicate__auto_says_what_it_chose(monkeypatch):
     assert small.summary["method"] == small.summary["method_choice"]["chosen"] == "exact"
     for name, value in (("_MOST_ELEMENTS", 10), ("_HARDLY_ANY", 0), ("_MEET", 1e9)):
         with monkeypatch.context() as context:
-            context.setattr(decide, name, value)
+            context.setattr(dedup_run, name, value)
             if name == "_HARDLY_ANY":
-                context.setattr(decide, "_PATIENCE", 0)
+                context.setattr(dedup_run, "_PATIENCE", 0)
             large = neardup.deduplicate(texts, method="auto", text=neardup.TextOptions(ngram=1))
         assert large.summary["method"] == "minhash"
         assert (large.summary["method_choice"]["exact"] is None) == (name == "_MOST_ELEMENTS")

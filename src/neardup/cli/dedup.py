@@ -103,7 +103,6 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
     if given.pairs is not None:
         _decide_by_pairs(call, inputs)
         return
-    from neardup.documents.other import index_and_others
     from neardup.files.inputs import origins_of, resolve_paths
     from neardup.index.store import index_named
     from neardup.jobs.dedup.run import DedupJob
@@ -112,10 +111,14 @@ def dedup(call: Call, inputs: tuple[str, ...]) -> None:
     options = given.part(DedupOptions)
     against: Any = given.against or ()
     others = [Path(each) for each in against]
-    index, files = index_and_others(others, options.tokenizer, may_be_new=options.add)
-    is_new = index is not None and index_named(index.folder) is None
-    # As they were named, for a URL is no path.
-    files = [each for each in against if Path(each) in (files or ())] or None
+    index, files, is_new = None, None, False
+    if others:
+        from neardup.documents.other import index_and_others
+
+        index, files = index_and_others(others, options.tokenizer, may_be_new=options.add)
+        is_new = index is not None and index_named(index.folder) is None
+        # As they were named, for a URL is no path.
+        files = [each for each in against if Path(each) in (files or ())] or None
     job = DedupJob(options, resolve_paths, inputs, files, index=index)
     if call.is_on_spark:
         call.check_spark(options, job.whole)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,8 +19,9 @@ from neardup.index.store import Manifest
 from neardup.options.groups import ReadingOptions, RunOptions, WorkspaceOptions
 from neardup.options.option import Options, no_effect
 from neardup.results import versions
+from neardup.runs.disk import BY_WORK, work_errors
 from neardup.runs.runner import Runner, default_memory_bytes
-from neardup.runs.work import BY_WORK, IN_MEMORY, LastingWork, WorkFolder, Workspace, work_errors
+from neardup.runs.work import IN_MEMORY, LastingWork, WorkFolder, Workspace, spelled_key
 
 if TYPE_CHECKING:
     from neardup.engine.engine import Engine
@@ -168,13 +170,14 @@ def account_of_earlier(work: LastingWork) -> list[str]:
     if work.n_done:
         over = "remove its work folder to start over"
         lines.append(f"going on with a run that was stopped: {work.said_done}; {over}")
-    useless = {path: work.what_changed(path) for path in work.stale if not work.is_of_use(path)}
+    keys = {path: work.key_of(path) or {} for path in work.stale}
+    changes = {path: difference(key, work.key or {}) if key else "" for path, key in keys.items()}
+    useless = [path for path, key in keys.items() if not only_options_differ(key, work.key or {})]
     removed = work.remove_stale(useless)
-    lines += [f"{useless[path]}; starting over" for path in removed if useless[path]]
+    lines += [f"{changes[path]}; starting over" for path in removed if changes[path]]
     for path in work.stale:
-        changed = work.what_changed(path)
         lines.append(
-            f"a run that was stopped left {path}: {changed}; this run "
+            f"a run that was stopped left {path}: {changes[path]}; this run "
             f"{'' if work.n_done else 'starts at the beginning, and '}removes that when it is done"
         )
     return lines
@@ -251,3 +254,77 @@ def _spelled(value: object) -> object:
     if isinstance(value, tuple | list):
         return [_spelled(each) for each in value]
     return value if isinstance(value, bool | int) else str(value)
+
+
+# Differences of two keys. A key is JSON: an object whose entries are objects (such as options),
+# plain values (such as a version), or lists of files, each an object with a ``path`` and values
+# that change with the file.
+
+_MOST_LISTED = 3
+
+
+def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Describe the differing entries of two keys, such as ``inputs changed since: a.jsonl``.
+
+    Empty if they are the same.
+    """
+    # Normalize both to their stored form: a tuple becomes a list.
+    old, new = json.loads(spelled_key(old)), json.loads(spelled_key(new))
+    parts = []
+    # Options of two commands are not comparable.
+    if "command" in old and old["command"] != new.get("command"):
+        return f"it is of `neardup {old['command']}`"
+    for name in dict.fromkeys((*new, *old)):
+        before: Any = old.get(name)
+        now: Any = new.get(name)
+        if before == now:
+            continue
+        if _are_files(before or []) and _are_files(now or []):
+            parts += _differing_files(name, before or [], now or [])
+        elif isinstance(before, dict) and isinstance(now, dict):
+            changed = [
+                f"{each} was {_shown(before.get(each))}, is {_shown(now.get(each))}"
+                for each in dict.fromkeys((*now, *before))
+                if before.get(each) != now.get(each) or (each in before) != (each in now)
+            ]
+            parts.append(f"{name} changed since: {_listed(changed)}")
+        else:
+            parts.append(f"{name} was {_shown(before)}, is {_shown(now)}")
+    return "; ".join(parts)
+
+
+def only_options_differ(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Return whether two keys agree in all files and versions."""
+    old, new = json.loads(spelled_key(old)), json.loads(spelled_key(new))
+    return all(
+        old.get(name) == new.get(name)
+        for name in (*old, *new)
+        if name == "versions" or _are_files(old.get(name)) or _are_files(new.get(name))
+    )
+
+
+def _are_files(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(file, dict) and isinstance(file.get("path"), str) for file in value
+    )
+
+
+def _differing_files(name: str, old: list[Any], new: list[Any]) -> list[str]:
+    before = {file["path"]: file for file in old}
+    now = {file["path"]: file for file in new}
+    kinds = {
+        "changed since": [path for path in now if path in before and now[path] != before[path]],
+        "added since": [path for path in now if path not in before],
+        "no longer there": [path for path in before if path not in now],
+    }
+    listed = [f"{name} {what}: {_listed(paths)}" for what, paths in kinds.items() if paths]
+    return listed or [f"{name} are in another order, or given another number of times"]
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = len(words) - _MOST_LISTED
+    return ", ".join(words[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _shown(value: Any) -> str:
+    return "not given" if value is None else str(value)

@@ -27,8 +27,8 @@ from neardup.reports.review import (
     find_pivot,
     review_report,
 )
+from neardup.runs.disk import BY_SYSTEM
 from neardup.runs.runner import Runner
-from neardup.runs.work import BY_SYSTEM
 from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.tables import (
     ID_COLUMNS,

@@ -29,9 +29,9 @@ from neardup.reading.sign import (
 )
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import SkippedRow
+from neardup.runs.disk import BY_OUTPUT, BY_SYSTEM
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
-from neardup.runs.work import BY_OUTPUT, BY_SYSTEM
 from neardup.sketches import registry
 from neardup.sketches.kind import to_column
 from neardup.sketches.registry import SketchMaker, make_maker

@@ -16,9 +16,17 @@ from neardup.kernels.join import filters as filters_kernel
 from neardup.kernels.join import postings
 from neardup.kernels.join.overlap import MeasuredSets, WideMatches
 from neardup.kernels.types import Int, sealed
-from neardup.matching.join import WIDE, Columns, FilterCounts, collect_pairs, probe_pieces, salt
+from neardup.matching.join import (
+    WIDE,
+    Columns,
+    FilterCounts,
+    RankedRecords,
+    collect_pairs,
+    probe_pieces,
+    rank_sets,
+    salt,
+)
 from neardup.matching.measures import Measure
-from neardup.matching.postings import RankedRecords, rank_sets
 from neardup.runs.runner import Runner
 from neardup.tables import (
     Bools,

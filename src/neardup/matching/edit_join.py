@@ -31,21 +31,19 @@ from neardup.matching.join import (
     Distances,
     FilterCounts,
     PartedJoin,
+    PlacedRecords,
     collect_pairs,
+    group_records,
     have_sides,
+    index_groups,
+    index_prefixes,
     may_pair,
+    number_values,
     probe_pieces,
+    rank_records,
     salt_tokens,
 )
 from neardup.matching.measures import falling_shares, rising_distances
-from neardup.matching.postings import (
-    PlacedRecords,
-    group_records,
-    index_groups,
-    index_prefixes,
-    number_values,
-    rank_records,
-)
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import Bytes, Floats, Int32s, Int64s, ScoredPairs, TokenLists, Uint64s

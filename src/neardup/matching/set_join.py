@@ -27,25 +27,23 @@ from neardup.matching.join import (
     Distances,
     FilterCounts,
     PartedJoin,
+    RankedRecords,
     Scored,
     check_limit,
     choose_algorithm,
     collect_pairs,
     count_words,
+    group_records,
     have_sides,
+    index_groups,
     may_pair,
+    number_values,
     probe_pieces,
+    rank_numbers,
+    rank_sets,
     tell_apart,
 )
 from neardup.matching.measures import Hamming, Measure
-from neardup.matching.postings import (
-    RankedRecords,
-    group_records,
-    index_groups,
-    number_values,
-    rank_numbers,
-    rank_sets,
-)
 from neardup.options.choices import Algorithm
 from neardup.runs.runner import Runner
 from neardup.tables import (

@@ -19,20 +19,17 @@ from neardup.kernels.join.overlap import Comparisons, DocumentKeys, MeasuredSets
 from neardup.kernels.join.set_join import ParityRows
 from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
-from neardup.matching.join import count_words, cut_runs
+from neardup.matching.join import count_words, cut_runs, rank_sets
 from neardup.matching.measures import Measure
-from neardup.matching.postings import rank_sets
 from neardup.matching.set_join import make_parities
 from neardup.matching.verify import measure_sets, score_pairs
 from neardup.tables import (
-    Bools,
     EarlierKeepers,
     Floats,
     Int32s,
     Int64s,
     KeyLists,
     Removals,
-    Rows,
     ShingleSets,
     Uint64s,
     WeightedSets,
@@ -738,81 +735,3 @@ def _members_of(lists: KeyLists) -> survivors.StayingMembers:
         sizes=lists.sizes,
         documents=owners[np.argsort(lists.keys, kind="stable")],
     )
-
-
-# Survivors and components of documents whose similar pairs are known; nothing is compared.
-
-# Pairs that are joined at a time, as 64-bit numbers.
-_PAIRS_AT_ONCE = 1 << 20
-
-
-@dataclass(frozen=True)
-class SimilarPairs(Rows):
-    """Pairs of documents; pairs may repeat, and pairs of a document with itself are ignored."""
-
-    left: Int32s
-    right: Int32s
-    similarities: Floats
-
-
-def choose_from_pairs(
-    pairs: SimilarPairs, n_documents: int, threshold: float, *, are_directed: bool
-) -> Removals:
-    """Remove documents similar to an earlier one that stays.
-
-    Documents are numbered in keep order. If ``are_directed``, only the left document of a pair may
-    be removed for the right one. A document is removed for the most similar one that stays, the
-    earliest on a tie. All pairs count as compared. Time linear in pairs and documents. Memory up to
-    44 bytes per pair in addition to the input, and 28 per document.
-    """
-    similar = _reaching(pairs, threshold)
-    ordered = _by_order(similar, are_directed=are_directed)
-    counts = np.bincount(ordered.left, minlength=n_documents)
-    ends: Int64s = (np.cumsum(counts) - counts).astype(np.int64)
-    partners: Int32s = np.empty(len(ordered), np.int32)
-    scores: Floats = np.empty(len(ordered), np.float64)
-    survivors.group_pairs(ordered.left, ordered.right, ordered.similarities, ends, partners, scores)
-    keepers: Int32s = np.full(n_documents, -1, np.int32)
-    similarities: Floats = np.empty(n_documents, np.float64)
-    survivors.choose_from_pairs(ends, partners, scores, keepers, similarities)
-    return Removals.of(keepers.astype(np.int64), similarities, len(pairs), len(similar))
-
-
-def join_from_pairs(
-    pairs: SimilarPairs, n_documents: int, threshold: float, *, are_directed: bool
-) -> Removals:
-    """Remove all documents of a component except the first.
-
-    The similarity of a document to its keeper is known only if they are a pair, at the threshold or
-    below it. Else it is NaN.
-    """
-    similar = _reaching(pairs, threshold)
-    parents: Int64s = np.arange(n_documents, dtype=np.int64)
-    for start in range(0, len(similar), _PAIRS_AT_ONCE):
-        some = similar.take(slice(start, start + _PAIRS_AT_ONCE))
-        components.union_edges(parents, some.left.astype(np.int64), some.right.astype(np.int64))
-    keepers = _keepers_of(parents, 0)
-    ordered = _by_order(pairs, are_directed=are_directed)
-    of_keepers = keepers[ordered.left] == ordered.right
-    similarities: Floats = np.full(n_documents, np.nan)
-    similarities[ordered.left[of_keepers]] = ordered.similarities[of_keepers]
-    joined = Removals.of(keepers, similarities, len(pairs), len(similar))
-    chosen = choose_from_pairs(pairs, n_documents, threshold, are_directed=are_directed)
-    return replace(joined, n_beyond=len(joined.documents) - len(chosen.documents))
-
-
-def _reaching(pairs: SimilarPairs, threshold: float) -> SimilarPairs:
-    return _marked(pairs, pairs.similarities >= threshold)
-
-
-def _by_order(pairs: SimilarPairs, *, are_directed: bool) -> SimilarPairs:
-    """Return the pairs that can remove a document: the left, later one."""
-    if are_directed:
-        return _marked(pairs, pairs.left > pairs.right)
-    pairs = _marked(pairs, pairs.left != pairs.right)
-    left, right = np.maximum(pairs.left, pairs.right), np.minimum(pairs.left, pairs.right)
-    return SimilarPairs(left, right, pairs.similarities)
-
-
-def _marked(pairs: SimilarPairs, rows: Bools) -> SimilarPairs:
-    return pairs if rows.all() else pairs.take(rows)

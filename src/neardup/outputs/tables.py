@@ -532,3 +532,23 @@ def write_rows(
             for writer, parts in zip(writers.values(), prepared, strict=True):
                 writer.append(parts)
             report(n_rows)
+
+
+# Description of a table of pairs in the metadata of its schema.
+
+METADATA_KEY = b"neardup.pairs"
+
+FORMAT_VERSION = 1
+
+# Keys of the summary that go into the table, if the run has them.
+_KEYS = (
+    *("measure", "threshold", "max_distance", "top", "per_document", "method", "recall"),
+    *("predicted_recall", "bands", "rows", "documents", "pairs", "scheme"),
+    *("one_to_one", "similar_pairs", "blocking", "unblocked", "also", "pairs_before_also"),
+)
+
+
+def metadata_of(summary: Mapping[str, Any]) -> dict[bytes, bytes]:
+    """Return the metadata of a schema from the summary of a search for pairs."""
+    found = {name: summary[name] for name in _KEYS if name in summary}
+    return {METADATA_KEY: json.dumps({"format": FORMAT_VERSION, **found}).encode()}

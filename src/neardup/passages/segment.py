@@ -17,7 +17,7 @@ from neardup.index.segments import Segment, SegmentInMemory, SegmentWriter
 from neardup.index.store import SegmentRecord
 from neardup.kernels.passage import segments
 from neardup.kernels.types import Int
-from neardup.matching.postings import number_values
+from neardup.matching.join import number_values
 from neardup.passages.documents import DocumentBlock
 from neardup.passages.windows import NO_WINDOWS, PassageScheme, WindowLists, count_windows
 from neardup.runs.runner import Runner

@@ -18,7 +18,7 @@ from neardup.kernels.passage.lookups import QueryTokens
 from neardup.kernels.passage.windows import Occurrences, WindowRoom
 from neardup.kernels.sketch import weighted
 from neardup.kernels.types import sealed
-from neardup.matching.postings import number_values
+from neardup.matching.join import number_values
 from neardup.options.choices import InverseFrequency
 from neardup.options.groups import ShingleOptions
 from neardup.options.passages import PassageOptions

@@ -395,3 +395,49 @@ class LockedFolder:
             raise OSError(errno.EEXIST, os.strerror(errno.EEXIST))
         with contextlib.suppress(FileExistsError):
             self.path.mkdir()
+
+
+# Errors of writes that may come without a file name.
+_UNNAMED = FULL | {errno.EFBIG, errno.EIO, errno.EROFS}
+
+# Remedies for a full disk: for jobs with the option, for jobs with temporary files next to their
+# output, and for jobs that use the system's temporary folder.
+BY_WORK = "name a folder on a larger one with work (--work)"
+BY_OUTPUT = "write the output to a larger one"
+BY_SYSTEM = "name a folder on a larger one in TMPDIR"
+
+
+@contextmanager
+def work_errors(
+    folder: Path, *, is_lasting: bool, is_foreign: bool = False, elsewhere: str = BY_WORK
+) -> Iterator[None]:
+    """Turn the operating system's errors into one with a remedy, ``elsewhere`` for a full disk.
+
+    A later run resumes from a folder that ``is_lasting``. In a block that ``is_foreign``, errors of
+    other work are left unchanged.
+    """
+    try:
+        yield
+    except OSError as error:
+        cause = error.__cause__ if isinstance(error, WriteError) else error
+        if not isinstance(cause, OSError) or isinstance(cause, NeardupError):
+            raise
+        if is_foreign and (cause is not error or not _is_of(folder, cause)):
+            raise
+        words = os.strerror(cause.errno) if cause.errno else str(cause)
+        # The folder itself or one of its parents was missing.
+        if cause.errno == errno.ENOENT and _is_of(folder, cause):
+            advice = "something has removed files there; run the same command again"
+        elif cause.errno not in FULL:
+            advice = "name another folder for temporary files with work (--work)"
+        elif is_lasting:
+            advice = f"free some disk, then run the same command again: {GOES_ON}"
+        else:
+            advice = f"free some disk, or {elsewhere}"
+        raise WriteError(f"cannot write {folder}: {words}; {advice}") from cause
+
+
+def _is_of(folder: Path, error: OSError) -> bool:
+    if isinstance(error.filename, str | bytes | os.PathLike):
+        return folder in Path(os.fsdecode(error.filename)).parents
+    return error.errno in _UNNAMED

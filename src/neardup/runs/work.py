@@ -35,13 +35,11 @@ from typing import Any, BinaryIO, Protocol, Self
 from neardup.errors import (
     InvalidInputError,
     InvalidParameterError,
-    NeardupError,
     ReadError,
     WriteError,
 )
 from neardup.runs.disk import (
-    FULL,
-    GOES_ON,
+    BY_WORK,
     HOLDER,
     LOCK,
     PATIENCE,
@@ -53,6 +51,7 @@ from neardup.runs.disk import (
     record_of_file,
     store_file,
     sync_folder,
+    work_errors,
 )
 from neardup.runs.progress import job_logger, size
 
@@ -60,133 +59,15 @@ KEY = "key.json"
 
 _log = job_logger(__name__)
 
-# Errors of writes that may come without a file name.
-_UNNAMED = FULL | {errno.EFBIG, errno.EIO, errno.EROFS}
 
-# Remedies for a full disk: for jobs with the option, for jobs with temporary files next to their
-# output, and for jobs that use the system's temporary folder.
-BY_WORK = "name a folder on a larger one with work (--work)"
-BY_OUTPUT = "write the output to a larger one"
-BY_SYSTEM = "name a folder on a larger one in TMPDIR"
-
-
-@contextmanager
-def work_errors(
-    folder: Path, *, is_lasting: bool, is_foreign: bool = False, elsewhere: str = BY_WORK
-) -> Iterator[None]:
-    """Turn the operating system's errors into one with a remedy, ``elsewhere`` for a full disk.
-
-    A later run resumes from a folder that ``is_lasting``. In a block that ``is_foreign``, errors of
-    other work are left unchanged.
-    """
-    try:
-        yield
-    except OSError as error:
-        cause = error.__cause__ if isinstance(error, WriteError) else error
-        if not isinstance(cause, OSError) or isinstance(cause, NeardupError):
-            raise
-        if is_foreign and (cause is not error or not _is_of(folder, cause)):
-            raise
-        words = os.strerror(cause.errno) if cause.errno else str(cause)
-        # The folder itself or one of its parents was missing.
-        if cause.errno == errno.ENOENT and _is_of(folder, cause):
-            advice = "something has removed files there; run the same command again"
-        elif cause.errno not in FULL:
-            advice = "name another folder for temporary files with work (--work)"
-        elif is_lasting:
-            advice = f"free some disk, then run the same command again: {GOES_ON}"
-        else:
-            advice = f"free some disk, or {elsewhere}"
-        raise WriteError(f"cannot write {folder}: {words}; {advice}") from cause
-
-
-def _is_of(folder: Path, error: OSError) -> bool:
-    if isinstance(error.filename, str | bytes | os.PathLike):
-        return folder in Path(os.fsdecode(error.filename)).parents
-    return error.errno in _UNNAMED
-
-
-# The key of a work folder: options, versions and inputs of a run, and differences of two keys. A
-# key is JSON: an object whose entries are objects (such as options), plain values (such as a
-# version), or lists of files, each an object with a ``path`` and values that change with the file.
-
-_MOST_LISTED = 3
-
-
-def _spelled_key(key: Mapping[str, Any]) -> str:
+def spelled_key(key: Mapping[str, Any]) -> str:
+    """Return a key of work as JSON, as it is stored."""
     return json.dumps(key, sort_keys=True, allow_nan=False)
 
 
 def digest_of(key: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a key, in hex."""
-    return hashlib.sha256(_spelled_key(key).encode()).hexdigest()
-
-
-def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Describe the differing entries of two keys, such as ``inputs changed since: a.jsonl``.
-
-    Empty if they are the same.
-    """
-    # Normalize both to their stored form: a tuple becomes a list.
-    old, new = json.loads(_spelled_key(old)), json.loads(_spelled_key(new))
-    parts = []
-    # Options of two commands are not comparable.
-    if "command" in old and old["command"] != new.get("command"):
-        return f"it is of `neardup {old['command']}`"
-    for name in dict.fromkeys((*new, *old)):
-        before: Any = old.get(name)
-        now: Any = new.get(name)
-        if before == now:
-            continue
-        if _are_files(before or []) and _are_files(now or []):
-            parts += _differing_files(name, before or [], now or [])
-        elif isinstance(before, dict) and isinstance(now, dict):
-            changed = [
-                f"{each} was {_spelled(before.get(each))}, is {_spelled(now.get(each))}"
-                for each in dict.fromkeys((*now, *before))
-                if before.get(each) != now.get(each) or (each in before) != (each in now)
-            ]
-            parts.append(f"{name} changed since: {_listed(changed)}")
-        else:
-            parts.append(f"{name} was {_spelled(before)}, is {_spelled(now)}")
-    return "; ".join(parts)
-
-
-def only_options_differ(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    """Return whether two keys agree in all files and versions."""
-    old, new = json.loads(_spelled_key(old)), json.loads(_spelled_key(new))
-    return all(
-        old.get(name) == new.get(name)
-        for name in (*old, *new)
-        if name == "versions" or _are_files(old.get(name)) or _are_files(new.get(name))
-    )
-
-
-def _are_files(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(file, dict) and isinstance(file.get("path"), str) for file in value
-    )
-
-
-def _differing_files(name: str, old: list[Any], new: list[Any]) -> list[str]:
-    before = {file["path"]: file for file in old}
-    now = {file["path"]: file for file in new}
-    kinds = {
-        "changed since": [path for path in now if path in before and now[path] != before[path]],
-        "added since": [path for path in now if path not in before],
-        "no longer there": [path for path in before if path not in now],
-    }
-    listed = [f"{name} {what}: {_listed(paths)}" for what, paths in kinds.items() if paths]
-    return listed or [f"{name} are in another order, or given another number of times"]
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = len(words) - _MOST_LISTED
-    return ", ".join(words[:_MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _spelled(value: Any) -> str:
-    return "not given" if value is None else str(value)
+    return hashlib.sha256(spelled_key(key).encode()).hexdigest()
 
 
 # The location of a run's work, next to earlier runs of the same name.
@@ -362,7 +243,7 @@ class LastingWork(ABC):
     def __init__(self, place: Place, key: Mapping[str, Any] | None) -> None:
         self.stale = list(place.others())
         self.problems: list[str] = []
-        self._place, self._key = place, key
+        self._place, self.key = place, key
 
     def __enter__(self) -> Self:
         return self
@@ -391,14 +272,9 @@ class LastingWork(ABC):
     def remove(self) -> None:
         """Remove all results after a finished run."""
 
-    def what_changed(self, stale: Path | str) -> str:
-        """Describe the changes since a stale location was made; empty if unknown."""
-        old = self._place.key_of(stale)
-        return difference(old, self._key or {}) if old else ""
-
-    def is_of_use(self, stale: Path | str) -> bool:
-        """Return whether a command with other options could resume from a stale location."""
-        return only_options_differ(self._place.key_of(stale) or {}, self._key or {})
+    def key_of(self, stale: Path | str) -> dict[str, Any] | None:
+        """Return the key of a stale location; None if it cannot be read."""
+        return self._place.key_of(stale)
 
     def remove_stale(self, paths: Collection[Path | str] | None = None) -> list[Path | str]:
         """Remove stale locations (default: all), and return the removed ones.
@@ -606,7 +482,7 @@ class WorkFolder(LastingWork):
     def close(self) -> None:
         """Close the work, and keep the folder if a later run can resume."""
         with self._mutex:
-            if self._key is None or not self._records:
+            if self.key is None or not self._records:
                 self.remove()
             elif not self._is_closed:
                 self._end()
@@ -631,7 +507,7 @@ class WorkFolder(LastingWork):
                 file.close()
 
     def _errors(self, *, is_foreign: bool = False) -> AbstractContextManager[None]:
-        is_lasting = self._key is not None
+        is_lasting = self.key is not None
         return work_errors(
             self.folder, is_lasting=is_lasting, is_foreign=is_foreign, elsewhere=self._elsewhere
         )
@@ -653,9 +529,9 @@ class WorkFolder(LastingWork):
             try:
                 if is_fresh:
                     self._place.clear()
-                if self._key is not None:
+                if self.key is not None:
                     self._load()
-                    self._place.note(self._key)
+                    self._place.note(self.key)
                     self._remove_leftovers()
             except BaseException:
                 # A folder without a key cannot be resumed.
@@ -672,7 +548,7 @@ class WorkFolder(LastingWork):
     def _finish(self, name: str, files: TaskFiles) -> None:
         self._check_open(f"task {name!r}")
         result = json.loads(json.dumps(files.result, allow_nan=False))
-        if self._key is None:
+        if self.key is None:
             finished = {
                 each: FileRecord(part.stat().st_size, "") for each, part in files.parts.items()
             }
@@ -700,7 +576,7 @@ class WorkFolder(LastingWork):
 
     def _store(self, record: TaskRecord) -> None:
         """Add or replace a task, whose files are on the disk."""
-        if self._key is not None:
+        if self.key is not None:
             body = json.dumps(asdict(record), allow_nan=False).encode()
             checksum = b"%08x " % zlib.crc32(body, self._seed)
             store_file(self._record_path(record.number), checksum, body)

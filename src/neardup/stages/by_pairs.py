@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,13 +19,15 @@ from neardup.files.ids import IdTable, as_text, join_ids
 from neardup.files.inputs import passed_over
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import RowBlock, Source
+from neardup.kernels.bucket import components, survivors
 from neardup.matching.keep import parse_keep
 from neardup.matching.measures import MEASURES, Number
-from neardup.matching.survivors import SimilarPairs, choose_from_pairs, join_from_pairs
+from neardup.matching.survivors import find_roots
 from neardup.options.choices import Clusters
 from neardup.options.groups import ShingleOptions
 from neardup.options.kinds import exact_fraction
 from neardup.outputs.summary_file import resolve_tables
+from neardup.outputs.tables import FORMAT_VERSION, METADATA_KEY
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.where import describe_filtered
 from neardup.reports.judgements import YES, no_judgement, words_of_pairs
@@ -34,12 +37,43 @@ from neardup.stages.selection import complete_summary, count_by_file
 from neardup.stages.tables import (
     ID_COLUMNS,
     READING_PAIRS,
-    AboutPairs,
     check_columns,
-    read_about,
     read_ids,
 )
-from neardup.tables import Assignment, Bools, Floats, Int64s
+from neardup.tables import Assignment, Bools, Floats, Int32s, Int64s, Removals, Rows
+
+# Description of a table of pairs.
+
+
+class AboutPairs(msgspec.Struct, frozen=True, kw_only=True):
+    """Description of a table's pairs; the names are as in the summary.
+
+    ``threshold`` is None if only ``max_distance`` or ``top`` limited the pairs. ``documents`` has
+    two numbers for pairs of two collections. No two ``one_to_one`` pairs have a document in common.
+    A table with another number of rows than ``pairs`` was changed.
+    """
+
+    format: int
+    measure: str
+    threshold: float | None
+    max_distance: int | None = None
+    top: int | None = None
+    method: str
+    predicted_recall: float = 1.0
+    documents: tuple[int, ...]
+    pairs: int
+    scheme: dict[str, Any]
+    one_to_one: bool = False
+
+
+def read_about(metadata: Mapping[bytes, bytes]) -> AboutPairs | None:
+    """Restore the description; None if it is missing or from another version."""
+    try:
+        about = msgspec.json.decode(metadata[METADATA_KEY], type=AboutPairs)
+    except (KeyError, msgspec.MsgspecError):
+        return None
+    return about if about.format == FORMAT_VERSION else None
+
 
 # Possible questions to existing pairs: the measure, and the least threshold.
 
@@ -282,6 +316,85 @@ def open_pair_table(pairs: Any) -> GivenPairs:
         schema = sources[0].schema()
         about = read_about((schema and schema.metadata) or {})
     return GivenPairs(str(pairs) if is_named else "the table", sources, about)
+
+
+# Survivors and components of documents whose similar pairs are known; nothing is compared.
+
+# Pairs that are joined at a time, as 64-bit numbers.
+_PAIRS_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class SimilarPairs(Rows):
+    """Pairs of documents; pairs may repeat, and pairs of a document with itself are ignored."""
+
+    left: Int32s
+    right: Int32s
+    similarities: Floats
+
+
+def choose_from_pairs(
+    pairs: SimilarPairs, n_documents: int, threshold: float, *, are_directed: bool
+) -> Removals:
+    """Remove documents similar to an earlier one that stays.
+
+    Documents are numbered in keep order. If ``are_directed``, only the left document of a pair may
+    be removed for the right one. A document is removed for the most similar one that stays, the
+    earliest on a tie. All pairs count as compared. Time linear in pairs and documents. Memory up to
+    44 bytes per pair in addition to the input, and 28 per document.
+    """
+    similar = _reaching(pairs, threshold)
+    ordered = _by_order(similar, are_directed=are_directed)
+    counts = np.bincount(ordered.left, minlength=n_documents)
+    ends: Int64s = (np.cumsum(counts) - counts).astype(np.int64)
+    partners: Int32s = np.empty(len(ordered), np.int32)
+    scores: Floats = np.empty(len(ordered), np.float64)
+    survivors.group_pairs(ordered.left, ordered.right, ordered.similarities, ends, partners, scores)
+    keepers: Int32s = np.full(n_documents, -1, np.int32)
+    similarities: Floats = np.empty(n_documents, np.float64)
+    survivors.choose_from_pairs(ends, partners, scores, keepers, similarities)
+    return Removals.of(keepers.astype(np.int64), similarities, len(pairs), len(similar))
+
+
+def join_from_pairs(
+    pairs: SimilarPairs, n_documents: int, threshold: float, *, are_directed: bool
+) -> Removals:
+    """Remove all documents of a component except the first.
+
+    The similarity of a document to its keeper is known only if they are a pair, at the threshold or
+    below it. Else it is NaN.
+    """
+    similar = _reaching(pairs, threshold)
+    parents: Int64s = np.arange(n_documents, dtype=np.int64)
+    for start in range(0, len(similar), _PAIRS_AT_ONCE):
+        some = similar.take(slice(start, start + _PAIRS_AT_ONCE))
+        components.union_edges(parents, some.left.astype(np.int64), some.right.astype(np.int64))
+    keepers = find_roots(parents)
+    keepers[keepers == np.arange(n_documents)] = -1
+    ordered = _by_order(pairs, are_directed=are_directed)
+    of_keepers = keepers[ordered.left] == ordered.right
+    similarities: Floats = np.full(n_documents, np.nan)
+    similarities[ordered.left[of_keepers]] = ordered.similarities[of_keepers]
+    joined = Removals.of(keepers, similarities, len(pairs), len(similar))
+    chosen = choose_from_pairs(pairs, n_documents, threshold, are_directed=are_directed)
+    return replace(joined, n_beyond=len(joined.documents) - len(chosen.documents))
+
+
+def _reaching(pairs: SimilarPairs, threshold: float) -> SimilarPairs:
+    return _marked(pairs, pairs.similarities >= threshold)
+
+
+def _by_order(pairs: SimilarPairs, *, are_directed: bool) -> SimilarPairs:
+    """Return the pairs that can remove a document: the left, later one."""
+    if are_directed:
+        return _marked(pairs, pairs.left > pairs.right)
+    pairs = _marked(pairs, pairs.left != pairs.right)
+    left, right = np.maximum(pairs.left, pairs.right), np.minimum(pairs.left, pairs.right)
+    return SimilarPairs(left, right, pairs.similarities)
+
+
+def _marked(pairs: SimilarPairs, rows: Bools) -> SimilarPairs:
+    return pairs if rows.all() else pairs.take(rows)
 
 
 # Deduplication by existing pairs, without comparing texts.

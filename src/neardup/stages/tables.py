@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 
@@ -21,7 +20,7 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.files.streams import is_url
 from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
-from neardup.outputs.tables import TableRows
+from neardup.outputs.tables import METADATA_KEY, TableRows
 from neardup.reading.texts import FoundText, read_rows_by_id, read_texts_by_id
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
@@ -270,54 +269,6 @@ class ReadCollection:
         return read_rows_by_id(
             self.sources, self.columns, ids, runner, names=names, skip_bad=self.skip_bad
         )
-
-
-METADATA_KEY = b"neardup.pairs"
-
-_FORMAT_VERSION = 1
-
-# Keys of the summary that go into the table, if the run has them.
-_KEYS = (
-    *("measure", "threshold", "max_distance", "top", "per_document", "method", "recall"),
-    *("predicted_recall", "bands", "rows", "documents", "pairs", "scheme"),
-    *("one_to_one", "similar_pairs", "blocking", "unblocked", "also", "pairs_before_also"),
-)
-
-
-class AboutPairs(msgspec.Struct, frozen=True, kw_only=True):
-    """Description of a table's pairs; the names are as in the summary.
-
-    ``threshold`` is None if only ``max_distance`` or ``top`` limited the pairs. ``documents`` has
-    two numbers for pairs of two collections. No two ``one_to_one`` pairs have a document in common.
-    A table with another number of rows than ``pairs`` was changed.
-    """
-
-    format: int
-    measure: str
-    threshold: float | None
-    max_distance: int | None = None
-    top: int | None = None
-    method: str
-    predicted_recall: float = 1.0
-    documents: tuple[int, ...]
-    pairs: int
-    scheme: dict[str, Any]
-    one_to_one: bool = False
-
-
-def metadata_of(summary: Mapping[str, Any]) -> dict[bytes, bytes]:
-    """Return the metadata of a schema from the summary of a search for pairs."""
-    found = {name: summary[name] for name in _KEYS if name in summary}
-    return {METADATA_KEY: json.dumps({"format": _FORMAT_VERSION, **found}).encode()}
-
-
-def read_about(metadata: Mapping[bytes, bytes]) -> AboutPairs | None:
-    """Restore the description; None if it is missing or from another version."""
-    try:
-        about = msgspec.json.decode(metadata[METADATA_KEY], type=AboutPairs)
-    except (KeyError, msgspec.MsgspecError):
-        return None
-    return about if about.format == _FORMAT_VERSION else None
 
 
 ID_COLUMNS = ("id_a", "id_b")

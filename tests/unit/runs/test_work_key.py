@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from neardup.runs.work import difference, digest_of, only_options_differ
+from neardup.engine.opening import difference, only_options_differ
+from neardup.runs.work import digest_of
 from tests.each import each_of
 
 

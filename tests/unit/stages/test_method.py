@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import neardup
-from neardup.stages import decide
+from neardup.jobs.dedup import run as dedup_run
 from tests.calls import grouped
 
 N_TEXTS = 2000
@@ -37,9 +37,9 @@ def test_choose_method__meetings_grow_with_the_square_of_the_texts(monkeypatch, 
 
     Scaled up by (n / s)^2 they are n (s - 1) / (s (n - 1)) times those of all n texts.
     """
-    monkeypatch.setattr(decide, "SAMPLE_TEXTS", N_TEXTS)
+    monkeypatch.setattr(dedup_run, "SAMPLE_TEXTS", N_TEXTS)
     apart, whole = exact_seconds(n_common=0), exact_seconds(n_common=39)
-    monkeypatch.setattr(decide, "SAMPLE_TEXTS", n_sample)
+    monkeypatch.setattr(dedup_run, "SAMPLE_TEXTS", n_sample)
     sampled = exact_seconds(n_common=39)
     expected = N_TEXTS * (n_sample - 1) / (n_sample * (N_TEXTS - 1)) * (whole - apart)
     # Summaries have three decimals.

@@ -40,7 +40,7 @@ from neardup.files.remote import (
     to_its_end,
     writing_to,
 )
-from neardup.runs.disk import note_unfinished, say_holder, this_holder
+from neardup.runs.disk import note_unfinished, say_holder, this_holder, work_errors
 from neardup.runs.progress import job_logger
 from neardup.runs.work import (
     KEY,
@@ -49,7 +49,6 @@ from neardup.runs.work import (
     digest_of,
     folder_name,
     is_of_name,
-    work_errors,
 )
 from neardup.version import __version__
 

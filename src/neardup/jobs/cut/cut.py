@@ -16,12 +16,13 @@ from neardup.errors import InvalidInputError
 from neardup.files.inputs import check_effect, passed_over, resolve_inputs
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.equal_units import cut_equal_passages, cut_equal_units
-from neardup.jobs.cut.named import Keepers, ReadKeepers, cut_named, read_named_spans
+from neardup.jobs.cut.named import NamedKeepers, cut_named, read_named_spans
 from neardup.jobs.cut.passages import FoundSpans, cut_passages, describe_repeated, most_repeated
 from neardup.jobs.cut.plan import (
     CutJobPlan,
     CutSpans,
     Extent,
+    ReadKeepers,
     Spans,
     keep_ranks,
     plan_cut,
@@ -366,7 +367,7 @@ class CutResult(Selection):
         own: Catalogue,
         other: Catalogue,
         spans: Spans,
-        keepers: Keepers,
+        keepers: ReadKeepers | NamedKeepers,
         replacement: str,
         summary: dict[str, Any],
     ) -> None:

@@ -9,35 +9,14 @@ import numpy as np
 
 from neardup.errors import InvalidInputError, option_name
 from neardup.files.ids import as_text
-from neardup.jobs.cut.plan import CutSpans
+from neardup.jobs.cut.plan import CutSpans, spell_sides
 from neardup.options.choices import Side
 from neardup.outputs.summary_file import resolve_tables
 from neardup.reading.catalogue import Catalogue
-from neardup.stages.selection import KeeperIds
 from neardup.tables import Bools, Floats, Int64s
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-class ReadKeepers:
-    """Kept copies in documents of two collections, the other one numbered first.
-
-    Methods take a run of spans, and the number of the first.
-    """
-
-    def __init__(self, own: Catalogue, other: Catalogue, keepers: Int64s) -> None:
-        self._n_other, self._ids = len(other), KeeperIds(own, other, keepers)
-
-    def ids(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return ids, with the prefix ``against/`` on shared ids of the other collection."""
-        return self._ids.take(spans.kept_documents)
-
-    def places(self, spans: CutSpans, first: int) -> pa.Array:
-        """Return the collections of the documents."""
-        import pyarrow as pa
-
-        return _places(pa.array(spans.kept_documents >= self._n_other))
 
 
 class NamedKeepers:
@@ -52,18 +31,7 @@ class NamedKeepers:
 
     def places(self, spans: CutSpans, first: int) -> pa.Array:
         """Return whether the input has documents with these ids."""
-        return _places(self._are_own.slice(first, len(spans)))
-
-
-Keepers = ReadKeepers | NamedKeepers
-
-
-def _places(are_own: pa.Array) -> pa.Array:
-    """Spell out whether documents are in the input; null if unknown."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    return pc.if_else(are_own, "input", "against").cast(pa.string())
+        return spell_sides(self._are_own.slice(first, len(spans)))
 
 
 _SIDES: tuple[Side, ...] = ("query", "doc")

@@ -26,6 +26,7 @@ from neardup.passages.windows import PassageScheme
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import ReadingPlan
 from neardup.stages.options import DedupPlan, columns_of, other_columns_of, plan_deduplication
+from neardup.stages.selection import KeeperIds
 from neardup.tables import Bools, Floats, Int64s, Rows
 from neardup.text.shingles import shingle_scheme
 
@@ -277,6 +278,34 @@ def spans_in(spans: Spans, documents: slice) -> pa.RecordBatch:
 def join_spans(batches: Iterator[pa.RecordBatch], _: Workspace) -> CutSpans:
     """Return the spans of some batches."""
     return CutSpans.of_batches(list(batches))
+
+
+class ReadKeepers:
+    """Kept copies in documents of two collections, the other one numbered first.
+
+    Methods take a run of spans, and the number of the first.
+    """
+
+    def __init__(self, own: Catalogue, other: Catalogue, keepers: Int64s) -> None:
+        self._n_other, self._ids = len(other), KeeperIds(own, other, keepers)
+
+    def ids(self, spans: CutSpans, first: int) -> pa.Array:
+        """Return ids, with the prefix ``against/`` on shared ids of the other collection."""
+        return self._ids.take(spans.kept_documents)
+
+    def places(self, spans: CutSpans, first: int) -> pa.Array:
+        """Return the collections of the documents."""
+        import pyarrow as pa
+
+        return spell_sides(pa.array(spans.kept_documents >= self._n_other))
+
+
+def spell_sides(are_own: pa.Array) -> pa.Array:
+    """Spell out whether documents are in the input; null if unknown."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(are_own, "input", "against").cast(pa.string())
 
 
 @dataclass(frozen=True)

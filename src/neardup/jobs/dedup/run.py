@@ -16,6 +16,7 @@ from neardup.documents.other import index_and_others
 from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine, Read
 from neardup.engine.opening import key_of, open_engine
+from neardup.errors import InvalidParameterError
 from neardup.files.inputs import Inputs, check_effect, passed_over, resolve_inputs
 from neardup.files.passes import keep_extracted
 from neardup.files.rows import Source
@@ -48,14 +49,13 @@ from neardup.reading.sign import SignedBatches, counted_shingles
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import describe_ids, describe_skipped, versions
 from neardup.runs.runner import Runner
+from neardup.runs.work import Workspace
 from neardup.sketches.kind import wilson_intervals
 from neardup.stages.decide import (
     DedupContents,
     assign,
-    check_fits,
     choose_by_buckets,
     choose_exactly,
-    choose_method,
     find_contents,
     sign_documents,
 )
@@ -196,6 +196,81 @@ def deduplicate_sources(
     write_rows_by(result, engine.write)
     return result
 
+
+# Automatic choice of the method: by operations counted on a sample, never by the clock.
+
+# Distinct texts whose prefixes are counted.
+SAMPLE_TEXTS = 2000
+
+# Seconds of one core: to rank and list an element; to match a record under a prefix token; to sign
+# an element with one hash function; to sort a band key. Rounded from the benchmarks of kernels and
+# joins.
+_RANK, _MEET, _SIGN_SECONDS, _SORT_SECONDS = 45e-9, 27e-9, 0.08e-9, 40e-9
+# For weighted sets: elements are weighed again, no bit filter rejects candidates, and random
+# numbers are drawn per element.
+_RANK_WEIGHTED, _MEET_WEIGHTED, _SIGN_WEIGHTED = 150e-9, 300e-9, 2e-9
+
+# Exact is chosen up to this multiple of the work of sketches, and for little work.
+_PATIENCE = 2.0
+_HARDLY_ANY = 1.0
+
+# Elements that an exact join may hold in memory, and bytes per element, plain and weighted.
+_MOST_ELEMENTS = 50_000_000
+_BYTES_OF_ELEMENT, _BYTES_OF_WEIGHTED = 30, 48
+
+
+def _count_elements(contents: DedupContents, plan: DedupPlan) -> int:
+    """Count the shingles of all contents, repeats included."""
+    n_tokens = contents.n_tokens_of(np.flatnonzero(contents.is_content))
+    return int(np.maximum(n_tokens - plan.reading.shingles.ngram + 1, 1).sum())
+
+
+def check_fits(contents: DedupContents, plan: DedupPlan, workspace: Workspace, option: str) -> None:
+    """Check that an exact join of all contents fits in memory."""
+    of_element = _BYTES_OF_WEIGHTED if plan.reading.weighted else _BYTES_OF_ELEMENT
+    needed = of_element * _count_elements(contents, plan)
+    if not workspace.fits(needed, 1.0):
+        what = "audit" if option == "audit" else f"{option} exact"
+        remedy = "leave it out" if option == "audit" else f"choose {option} minhash"
+        message = (
+            f"{what} compares all texts at once and takes about {needed / 1e6:,.0f} MB for that, "
+            f"of {workspace.memory / 1e6:,.0f} MB that may be used; {remedy}, or raise memory"
+        )
+        raise InvalidParameterError(message, option, "memory")
+
+
+def choose_method(contents: DedupContents, plan: DedupPlan, runner: Runner) -> dict[str, Any]:
+    """Choose by the number of elements, and by prefix matches in a sample.
+
+    Matches grow with the square of the number of texts.
+
+    Returns
+    -------
+    The ``chosen`` method, and the work of both in seconds of one core, as in a summary. The work of
+    ``exact`` is None if it would need too much memory.
+    """
+    documents = contents.in_keep_order()
+    n_contents, n_elements = len(documents), _count_elements(contents, plan)
+    rank, meet, sign = _RANK, _MEET, _SIGN_SECONDS
+    if plan.reading.weighted:
+        rank, meet, sign = _RANK_WEIGHTED, _MEET_WEIGHTED, _SIGN_WEIGHTED
+    banding = plan.banding
+    minhash = n_elements * banding.num_perm * sign + n_contents * banding.bands * _SORT_SECONDS
+    if plan.options.bands is not None or n_elements > _MOST_ELEMENTS:
+        return {"chosen": "minhash", "exact": None, "minhash": round(minhash, 3)}
+    n_sample = min(n_contents, SAMPLE_TEXTS)
+    sample = documents[np.linspace(0, n_contents - 1, n_sample).astype(np.int64)]
+    sets = contents.read_comparable(np.sort(sample), plan.reading, runner)
+    lists = list_prefixes(sets, plan.measure)
+    n_matches = float((lists.sizes * (lists.sizes - 1) / 2).sum())
+    scale = n_contents / n_sample if n_sample else 0.0
+    exact = n_elements * rank + n_matches * scale * scale * meet
+    is_cheap = exact <= max(_PATIENCE * minhash, _HARDLY_ANY)
+    chosen = "exact" if is_cheap else "minhash"
+    return {"chosen": chosen, "exact": round(exact, 3), "minhash": round(minhash, 3)}
+
+
+# Audit: sampled contents are compared with all.
 
 CONFIDENCE = 0.95
 

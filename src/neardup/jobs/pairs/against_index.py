@@ -25,11 +25,11 @@ from neardup.matching.join import check_limit
 from neardup.matching.measures import Hamming
 from neardup.options.documents import PairOptions
 from neardup.options.option import no_effect
+from neardup.outputs.tables import metadata_of
 from neardup.reading.where import describe_filtered
 from neardup.results import QueryCounts, describe_ids, describe_skipped
 from neardup.runs.exchange import SpilledBatches
 from neardup.stages.options import columns_of, weights_for
-from neardup.stages.tables import metadata_of
 
 if TYPE_CHECKING:
     from neardup.matching.measures import Measure

@@ -38,6 +38,7 @@ from neardup.matching.measures import Hamming
 from neardup.matching.set_join import SetSizes
 from neardup.options.choices import Algorithm
 from neardup.options.documents import PairOptions
+from neardup.outputs.tables import metadata_of
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import (
     NO_KEY,
@@ -54,7 +55,6 @@ from neardup.results import NO_COLUMNS, describe_ids, describe_skipped
 from neardup.runs.progress import job_logger
 from neardup.runs.runner import Runner
 from neardup.stages.options import hints_of_short, to_be_counted
-from neardup.stages.tables import metadata_of
 from neardup.tables import Bools, Floats, Int64s, Uint64s
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ import json
 import pyarrow.parquet as pq
 
 import neardup
-from neardup.stages.tables import METADATA_KEY, read_about
+from neardup.outputs.tables import METADATA_KEY
+from neardup.stages.by_pairs import read_about
 from tests.calls import grouped
 from tests.each import each_of
 
