@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.engine.opening import open_runner, open_workspace
 from neardup.files.destinations import Target
-from neardup.files.ids import EarlyIds, check_unique, choose_id_column, common_id_type, join_ids
+from neardup.files.ids import EarlyIds, check_unique, choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over, resolve_inputs
 from neardup.files.passes import ReadingPass, TextBlock, keep_extracted, read_text_block
-from neardup.files.rows import RowBlock, Source
+from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.options.choices import Data, Fingerprint, SketchKindName, WindowHash
 from neardup.options.documents import SketchOptions
 from neardup.options.groups import ReadOptions, RunOptions, TextOptions
@@ -32,6 +32,7 @@ from neardup.results import SkippedRow
 from neardup.runs.disk import BY_OUTPUT, BY_SYSTEM
 from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
+from neardup.runs.work import IN_MEMORY, Workspace
 from neardup.sketches import registry
 from neardup.sketches.kind import to_column
 from neardup.sketches.registry import SketchMaker, make_maker
@@ -50,6 +51,15 @@ class _SketchedBlock:
     digests: Uint64s
 
 
+class _Sketched(NamedTuple):
+    """Sketches as rows of a table, and their summary."""
+
+    rows: pa.RecordBatchReader
+    skipped: list[SkippedRow]
+    columns: ColumnNames
+    summary: dict[str, Any]
+
+
 def sketch_sources(
     sources: Sequence[Source],
     options: SketchOptions,
@@ -61,28 +71,15 @@ def sketch_sources(
 
     The rest as of ``sketch``.
     """
-    maker, plan = _prepare(sources, options, idf_sources, runner)
-    with runner.stage("sketch") as note:
-        blocks = list(_sketch_blocks(sources, maker, plan, runner))
-        rows = maker.kind.join_rows([_nothing(maker), *(block.rows for block in blocks)])
-        no_digests: Uint64s = np.empty((0, 2), np.uint64)
-        digests = to_column(np.concatenate([no_digests, *(block.digests for block in blocks)]))
-        ids = join_ids([block.documents.ids for block in blocks])
-        check_unique([ids], lambda document: _place(blocks, document), plan.columns)
-        note(documents=len(ids))
-    skipped = tuple(row for block in blocks for row in block.documents.skipped)
-    left_out = passed_over(sources, idf_sources or ())
+    found = _sketch(sources, options, idf_sources, IN_MEMORY, runner)
     sketches = Sketches(
-        maker.describe(),
-        ids,
-        rows,
-        digests,
-        skipped,
-        runner.seconds,
-        left_out,
-        plan.columns,
+        *registry.from_arrow(found.rows.read_all()),
+        tuple(found.skipped),
+        found.summary["seconds"],
+        found.summary["passed_over"],
+        found.columns,
     )
-    _complete(sketches.summary, options, sources, plan)
+    sketches.summary.update(found.summary)
     return sketches
 
 
@@ -100,32 +97,44 @@ def write_sketches(
     Sketches are in a temporary file next to the output until all ids are known, because later ids
     may change their common type. Memory: 8 bytes per document, for 16 million at most.
     """
+    with open_workspace(None, None, output=target, elsewhere=BY_OUTPUT) as workspace:
+        found = _sketch(sources, options, idf_sources, workspace, runner)
+        write_table(found.rows, target, overwrite=overwrite)
+    return found.summary
+
+
+def _sketch(
+    sources: Sequence[Source],
+    options: SketchOptions,
+    idf_sources: Sequence[Source] | None,
+    workspace: Workspace,
+    runner: Runner,
+) -> _Sketched:
+    """Sketch documents into batches, in files unless the workspace has none."""
     maker, plan = _prepare(sources, options, idf_sources, runner)
     counts, skipped = SketchCounts(), list[SkippedRow]()
     id_types: set[pa.DataType] = set()
-    with open_workspace(None, None, output=target, elsewhere=BY_OUTPUT) as workspace:
-        rows = SpilledBatches("sketches", workspace, share=0, weight_of_file=1)
-        with runner.stage("sketch") as note:
-            with rows:
-                for block in _sketch_blocks(sources, maker, plan, runner):
-                    documents = block.documents
-                    table = registry.to_arrow(
-                        maker.describe(), documents.ids, block.rows, to_column(block.digests)
-                    ).append_column(_ROW, [pa.array(documents.numbers)])
-                    for batch in table.combine_chunks().to_batches():
-                        rows.append(batch, block.source, 0)
-                    id_types |= {documents.ids.type} if len(documents) else set()
-                    skipped += documents.skipped
-                    counts.add(maker.kind.count_elements(block.rows))
-            ids = _SketchedIds(rows)
-            check_unique(ids, ids.place, plan.columns)
-            note(documents=counts.n_documents)
-        no_ids = pa.array([], common_id_type(id_types))
-        no_digests = to_column(np.empty((0, 2), np.uint64))
-        schema = registry.to_arrow(maker.describe(), no_ids, _nothing(maker), no_digests).schema
-        batches = (batch.drop_columns([_ROW]).cast(schema) for batch in rows)
-        reader = pa.RecordBatchReader.from_batches(schema, batches)
-        write_table(reader, target, overwrite=overwrite)
+    rows = SpilledBatches("sketches", workspace, share=0, weight_of_file=1)
+    with runner.stage("sketch") as note:
+        with rows:
+            for block in _sketch_blocks(sources, maker, plan, runner):
+                documents = block.documents
+                table = registry.to_arrow(
+                    maker.describe(), documents.ids, block.rows, to_column(block.digests)
+                ).append_column(_ROW, [pa.array(documents.numbers)])
+                for batch in table.combine_chunks().to_batches():
+                    rows.append(batch, block.source, 0)
+                id_types |= {documents.ids.type} if len(documents) else set()
+                skipped += documents.skipped
+                counts.add(maker.kind.count_elements(block.rows))
+        ids = _SketchedIds(rows)
+        check_unique(ids, ids.place, plan.columns)
+        note(documents=counts.n_documents)
+    nothing = maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
+    no_ids = pa.array([], common_id_type(id_types))
+    no_digests = to_column(np.empty((0, 2), np.uint64))
+    schema = registry.to_arrow(maker.describe(), no_ids, nothing, no_digests).schema
+    batches = (batch.drop_columns([_ROW]).cast(schema) for batch in rows)
     summary = summarise(
         maker.describe(),
         counts,
@@ -134,8 +143,11 @@ def write_sketches(
         passed_over=passed_over(sources, idf_sources or ()),
         seconds=runner.seconds,
     )
-    _complete(summary, options, sources, plan)
-    return summary
+    summary |= describe_filtered(sources)
+    n_short, n_documents = summary["single_shingle_documents"], summary["documents"]
+    summary["hints"] = hints_of_short(n_documents, n_short, plan.shingles, has_preset=False)
+    reader = pa.RecordBatchReader.from_batches(schema, batches)
+    return _Sketched(reader, skipped, plan.columns, summary)
 
 
 # Column of the rows in their source.
@@ -160,10 +172,6 @@ class _SketchedIds:
         raise IndexError(document)
 
 
-def _nothing(maker: SketchMaker) -> Any:
-    return maker.make(Texts.from_arrow(pa.array([], pa.large_string())))
-
-
 def _prepare(
     sources: Sequence[Source],
     options: SketchOptions,
@@ -181,16 +189,6 @@ def _prepare(
             reference = sources if idf_sources is None else idf_sources
             maker = _count_frequencies(maker, reference, plan, runner)
     return maker, plan
-
-
-def _complete(
-    summary: dict[str, Any], options: SketchOptions, sources: Sequence[Source], plan: ReadingPlan
-) -> None:
-    """Complete a summary with skipped inputs and hints."""
-    summary.update(describe_filtered(sources))
-    n_short = summary["single_shingle_documents"]
-    n_documents = summary["documents"]
-    summary["hints"] = hints_of_short(n_documents, n_short, plan.shingles, has_preset=False)
 
 
 def _count_frequencies(
@@ -227,13 +225,6 @@ def _sketch_blocks(
     for _, sketched in ReadingPass("sketch", sources, runner).map(sketch_block, sources):
         ids.add(sketched.documents.ids, sketched.source, sketched.documents.numbers)
         yield sketched
-
-
-def _place(blocks: list[_SketchedBlock], document: int) -> tuple[str, int]:
-    starts = np.cumsum([0, *(len(block.documents) for block in blocks)])
-    number = int(np.searchsorted(starts, document, side="right")) - 1
-    block = blocks[number]
-    return block.source, int(block.documents.numbers[document - starts[number]])
 
 
 def sketch(
