@@ -105,7 +105,7 @@ def load_passages() -> None:
     import pandas  # noqa: F401 - Arrow does, to see whether values are its own
 
     import neardup.cli.index
-    import neardup.files.jsonvalues
+    import neardup.files.jsonlines
     import neardup.jobs.index.passages
     import neardup.passages.additions  # noqa: F401
 

@@ -18,8 +18,7 @@ from typing import Any
 from unittest.mock import patch
 
 from neardup.errors import InvalidInputError
-from neardup.files.jsonlines import parse_objects
-from neardup.files.jsonvalues import JsonValues
+from neardup.files.jsonlines import JsonValues, parse_objects
 from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames
 

@@ -27,7 +27,8 @@ from reportlab.pdfgen.canvas import Canvas
 from neardup.files import html, office_documents, pdf, sheets
 from neardup.files.arrow import ArrowSource
 from neardup.files.delimited import DelimitedSource
-from neardup.files.jsonlines import JsonArraySource, JsonLinesSource
+from neardup.files.jsonarrays import JsonArraySource
+from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.memory import MemorySource
 from neardup.files.parquet import ParquetSource
 from neardup.files.plain import Extract, ExtractedFileSource, TextFileSource, TextLinesSource

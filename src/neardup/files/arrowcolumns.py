@@ -168,17 +168,6 @@ def is_string(kind: pa.DataType) -> bool:
     return kind in _BYTES
 
 
-def is_utf8(data: bytes | memoryview) -> bool:
-    """Return whether bytes are valid UTF-8; Arrow checks some gigabytes a second."""
-    bounds = pa.py_buffer(np.array([0, len(data)]))
-    text = pa.Array.from_buffers(pa.large_string(), 1, [None, bounds, pa.py_buffer(data)])
-    try:
-        text.validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
 def filter_rows(table: pa.Table, select: Mask | None) -> pa.Table:
     """Keep the rows where the mask is true; all of them without a mask."""
     if select is None or select.all():

@@ -27,8 +27,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import Misread, TableBlock, filter_rows, is_utf8, one_array
-from neardup.files.encodings import LOOKED_AT, check_mark, encoding_of
+from neardup.files.arrowcolumns import Misread, TableBlock, filter_rows, one_array
+from neardup.files.encodings import LOOKED_AT, check_mark, encoding_of, is_utf8
 from neardup.files.problems import Problems, encoding_advice, not_decodable
 from neardup.files.rawrows import MAX_ROW_BYTES
 from neardup.files.rows import (

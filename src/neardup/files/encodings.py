@@ -95,6 +95,19 @@ def _has_single_bytes(codec: str) -> bool:
     return codec != "ascii" and len(bytes(range(256)).decode(codec, "replace")) == 256
 
 
+def is_utf8(data: bytes | memoryview) -> bool:
+    """Return whether bytes are valid UTF-8; Arrow checks some gigabytes a second."""
+    import pyarrow as pa
+
+    bounds = pa.py_buffer(np.array([0, len(data)]))
+    text = pa.Array.from_buffers(pa.large_string(), 1, [None, bounds, pa.py_buffer(data)])
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
 def _is_utf8_beyond_ascii(head: bytes) -> bool:
     try:
         return not codecs.getincrementaldecoder("utf-8")().decode(head).isascii()

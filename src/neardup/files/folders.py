@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -19,42 +18,13 @@ from neardup.files.formats import has_rows
 from neardup.files.problems import Problems
 from neardup.files.rawrows import MAX_ROW_BYTES
 from neardup.files.rows import ColumnNames, Mask, ParsedRows, RowBlock, RowWriter, Source
-from neardup.files.streams import parts_of, path_of
+from neardup.files.streams import NamedFile, path_of
 from neardup.options.groups import InputOptions
 from neardup.tables import Int64s
 
 if TYPE_CHECKING:
     from neardup.files.cuts import Cuts
     from neardup.files.streams import Destination
-
-
-@dataclass(frozen=True)
-class NamedFile:
-    """A file, and the argument that names it or a folder or archive with it."""
-
-    location: str
-    argument: str
-
-    @cached_property
-    def parts(self) -> tuple[str, ...]:
-        """The parts of the location."""
-        return parts_of(self.location)
-
-    @cached_property
-    def named(self) -> tuple[str, ...]:
-        """The parts of the argument."""
-        return parts_of(self.argument.removeprefix("file://"))
-
-    @property
-    def is_below(self) -> bool:
-        """Whether the argument names a folder or archive with the file."""
-        n_named = len(self.named)
-        return len(self.parts) > n_named and self.parts[:n_named] == self.named
-
-    @property
-    def is_walked(self) -> bool:
-        """Whether the argument names or matches a folder or archive with the file."""
-        return "**" not in self.argument and len(self.parts) > len(self.named)
 
 
 def document_folders(

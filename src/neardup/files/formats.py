@@ -74,7 +74,7 @@ _TEXT = FileFormat("text", (".txt",), "plain")
 
 FORMATS = (
     FileFormat("jsonl", (".jsonl", ".ndjson"), "jsonlines"),
-    FileFormat("json", (".json",), "jsonlines"),
+    FileFormat("json", (".json",), "jsonarrays"),
     FileFormat("csv", (".csv",), "delimited"),
     FileFormat("tsv", (".tsv",), "delimited"),
     _TEXT,

@@ -23,12 +23,7 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.archives import unpack
 from neardup.files.destinations import recover_above
 from neardup.files.encodings import HEAD_BYTES, foreign_kind
-from neardup.files.folders import (
-    FolderSource,
-    NamedFile,
-    document_folders,
-    joined_documents,
-)
+from neardup.files.folders import FolderSource, document_folders, joined_documents
 from neardup.files.formats import (
     KNOWN_SUFFIXES,
     file_source,
@@ -48,6 +43,7 @@ from neardup.files.memory import (
 )
 from neardup.files.remote import check_is_complete, is_remote_output
 from neardup.files.streams import (
+    NamedFile,
     StandardInput,
     ending_of,
     is_remote,

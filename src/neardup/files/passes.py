@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from neardup.errors import InvalidInputError, option_name
 from neardup.files.ids import join_ids
-from neardup.files.plain import ExtractedTexts
 from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.runs.progress import job_logger, size
 from neardup.tables import Int64s, with_wide_offsets
@@ -26,9 +25,14 @@ def keep_extracted(workspace: Workspace, *collections: Sequence[Source]) -> None
 
     Texts are there as long as the sources and the workspace are.
     """
-    texts = ExtractedTexts(workspace)
-    for file in (file for sources in collections for source in sources for file in source.files):
-        if file.extracts_text:
+    files = [file for sources in collections for source in sources for file in source.files]
+    extracting = [file for file in files if file.extracts_text]
+    if extracting:
+        # Loads more than a job without such files needs.
+        from neardup.files.plain import ExtractedTexts
+
+        texts = ExtractedTexts(workspace)
+        for file in extracting:
             file.kept_texts = texts
 
 

@@ -22,9 +22,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import is_utf8, parse_arrow
+from neardup.files.arrowcolumns import parse_arrow
 from neardup.files.cuts import fill_holes
-from neardup.files.encodings import BYTE_ORDER_MARK, HEAD_BYTES, foreign_kind
+from neardup.files.encodings import BYTE_ORDER_MARK, HEAD_BYTES, foreign_kind, is_utf8
 from neardup.files.problems import Problems, check_columns
 from neardup.files.rawrows import (
     BLOCK_BYTES,

@@ -8,8 +8,6 @@ when they are parsed.
 
 from __future__ import annotations
 
-import contextlib
-import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -219,33 +217,6 @@ def line_ends(raw: RawRows) -> Int64s:
     return shorter
 
 
-class Buffers:
-    """Allocates memory, and reuses it when neither it nor a view of it is used any more.
-
-    Reused memory causes no page faults, which take as long as reading from the system's cache. As
-    many buffers as were in use at a time are kept as long as this object.
-    """
-
-    def __init__(self) -> None:
-        self._free: list[pa.Buffer] = []
-
-    def take(self, size: int) -> memoryview:
-        """Return writable memory of ``size`` bytes, with any content."""
-        buffer = None
-        # Other threads may take the last one.
-        with contextlib.suppress(IndexError):
-            while buffer is None:
-                known = self._free.pop()
-                # A buffer that is too small is dropped: rows have become longer.
-                buffer = known if known.size >= size else None
-        if buffer is None:
-            buffer = pa.allocate_buffer(size)
-        # All views refer to this array, because its base is not an array.
-        array = np.frombuffer(buffer, np.uint8, size)
-        weakref.finalize(array, self._free.append, buffer).atexit = False
-        return array.data
-
-
 class RawBlock(RowBlock):
     """The rows of one piece of a file, with their bytes.
 
@@ -409,13 +380,15 @@ class RawSource(Source):
         with self.open() as stream:
             if self._version is not None and self._version != stream.version:
                 raise file_has_changed(self.name)
-            cutter, buffers = in_units(self._cutter(), self.encoding), Buffers()
+            cutter = in_units(self._cutter(), self.encoding)
             rest, number = self._start(stream), 1
             final = False
             while not final:
                 # Doubling the rest keeps the cost of a very long row linear.
                 wanted = max(self.block_bytes - len(rest), len(rest), 1)
-                room = buffers.take(len(rest) + wanted)
+                # Arrow reuses memory, whose pages cost as much as reading from the system's cache.
+                buffer = pa.allocate_buffer(len(rest) + wanted)
+                room = np.frombuffer(buffer, np.uint8).data
                 room[: len(rest)] = rest
                 n_read = stream.read_into(room[len(rest) :])
                 final = n_read < wanted

@@ -14,6 +14,8 @@ import lzma
 import os
 import zlib
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
@@ -152,6 +154,35 @@ class StandardInput(Copied):
 def _place_of(location: str) -> str:
     """Return where a local file is."""
     return str(location.copy) if isinstance(location, Copied) else location
+
+
+@dataclass(frozen=True)
+class NamedFile:
+    """A file, and the argument that names it or a folder or archive with it."""
+
+    location: str
+    argument: str
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of the location."""
+        return parts_of(self.location)
+
+    @cached_property
+    def named(self) -> tuple[str, ...]:
+        """The parts of the argument."""
+        return parts_of(self.argument.removeprefix("file://"))
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the argument names a folder or archive with the file."""
+        n_named = len(self.named)
+        return len(self.parts) > n_named and self.parts[:n_named] == self.named
+
+    @property
+    def is_walked(self) -> bool:
+        """Whether the argument names or matches a folder or archive with the file."""
+        return "**" not in self.argument and len(self.parts) > len(self.named)
 
 
 class InputStream:

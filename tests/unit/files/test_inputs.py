@@ -17,7 +17,8 @@ from neardup.errors import InvalidInputError, ReadError
 from neardup.files.delimited import DelimitedSource
 from neardup.files.formats import KNOWN_SUFFIXES, format_of
 from neardup.files.inputs import list_endings, passed_over, resolve_inputs, resolve_paths
-from neardup.files.jsonlines import JsonArraySource, JsonLinesSource
+from neardup.files.jsonarrays import JsonArraySource
+from neardup.files.jsonlines import JsonLinesSource
 from neardup.files.parquet import ParquetSource
 from neardup.files.plain import TextFileSource, TextLinesSource
 from neardup.options.groups import InputOptions

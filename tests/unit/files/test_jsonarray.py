@@ -5,7 +5,7 @@ import re
 import pytest
 
 from neardup.errors import InvalidInputError
-from neardup.files.jsonlines import JsonArraySource
+from neardup.files.jsonarrays import JsonArraySource
 from neardup.files.rows import ColumnNames
 
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from neardup.errors import InvalidInputError
 from neardup.files import rawrows
 from neardup.files.formats import file_source
-from neardup.files.jsonlines import JsonLinesSource, parse_objects
-from neardup.files.jsonvalues import JsonValues, objects_to_table
+from neardup.files.jsonlines import JsonLinesSource, JsonValues, objects_to_table, parse_objects
 from neardup.files.rawrows import RawRows, cut_lines
 from neardup.files.rows import ColumnNames, ParsedRows
 from tests.each import each_of

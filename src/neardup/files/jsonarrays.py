@@ -1,0 +1,168 @@
+"""JSON arrays: each element is a row, kept byte for byte.
+
+Bytes between elements are not kept: an output has one element after the other, on lines.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from neardup.errors import InvalidInputError
+from neardup.files.jsonlines import JSON_SPACE, JsonBlock, JsonLinesSource, JsonSource
+from neardup.files.rawrows import Cut, Cutter, RawBlock, RawRows
+from neardup.files.rows import Mask, RowBlock, RowWriter
+
+if TYPE_CHECKING:
+    from neardup.files.streams import Destination, OutputStream
+    from neardup.options.groups import InputOptions
+
+_HEAD_BYTES = 4096
+
+
+def open_source(
+    location: str, name: str, options: InputOptions
+) -> JsonArraySource | JsonLinesSource:
+    """Return the source of a file: an array, or JSON lines, as its first byte says."""
+    array = JsonArraySource(location, name, encoding=options.encoding)
+    # The spaces of UTF-16 and UTF-32 are next to zeros.
+    spaces = b" \t\r\n" if array.encoding.unit == 1 else b" \t\r\n\0"
+    with array.open() as stream:
+        head = stream.read(_HEAD_BYTES).removeprefix(array.encoding.mark).lstrip(spaces)
+        while not head and (more := stream.read(_HEAD_BYTES)):
+            head = more.lstrip(spaces)
+    if not head.startswith(b"["):
+        advice = "; a .json file holds one array of objects, or one object a line"
+        return JsonLinesSource(location, name, encoding=options.encoding, advice=advice)
+    codec = array.encoding.codec
+    if array.encoding.has_ascii_bytes:
+        message = (
+            f"a JSON array in {codec} cannot be cut into rows, because some of its characters "
+            f"have the bytes of brackets; convert it, for example with: iconv -f {codec} "
+            "-t utf-8 FILE"
+        )
+        raise InvalidInputError(message, path=location)
+    return array
+
+
+class JsonArraySource(JsonSource):
+    """A file that holds one JSON array of objects; rows count from 1."""
+
+    def _cutter(self) -> Cutter:
+        return _ArrayCutter(self.location)
+
+    def _block(self, raw: RawRows) -> RowBlock:
+        block = JsonBlock(self.location, raw, self.encoding.codec)
+        block.are_lines = False
+        return block
+
+    def writer(self, folder: Destination) -> RowWriter:
+        """Open a writer of one JSON array."""
+        output = self.output(folder)
+        if self.encoding.unit > 1:
+            output.write(self.encoding.mark)
+        return _ArrayWriter(output, self.encoding.codec)
+
+
+_ESCAPE = re.compile(rb"\\.", re.DOTALL)
+# The levels that brackets open and close, and the bytes that may end an element.
+_LEVELS = np.zeros(256, np.int64)
+_LEVELS[list(b"[{")], _LEVELS[list(b"]}")] = 1, -1
+_ARE_MARKS = np.isin(np.arange(256), list(b"[]{},"))
+
+
+class _ArrayCutter:
+    """Finds elements; remembers between two pieces whether the array has begun and ended."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._elements = 0
+        self._is_open = self._is_closed = False
+
+    def __call__(self, data: bytes | memoryview, final: bool) -> Cut:
+        # A quote that is escaped ends no string.
+        plain = _ESCAPE.sub(b"__", data)
+        starts: list[int] = []
+        ends: list[int] = []
+        begin = 0
+        if not self._is_open:
+            begin = len(plain) - len(plain.lstrip(JSON_SPACE))
+            if begin < len(plain):
+                self._check(plain[begin : begin + 1] == b"[", plain[begin:])
+                self._is_open, begin = True, begin + 1
+        possible_ends, level = _ends_of_elements(plain, begin)
+        for end in possible_ends:
+            element = plain[begin:end].rstrip(JSON_SPACE)
+            ending, begin, stop = plain[end : end + 1], end + 1, begin + len(element)
+            if element := element.lstrip(JSON_SPACE):
+                self._elements += 1
+                starts.append(stop - len(element))
+                ends.append(stop)
+            is_right = bool(element) or (ending == b"]" and not self._elements)
+            self._check(is_right and ending != b"}", ending)
+            self._is_closed = ending == b"]"
+            if self._is_closed:
+                break
+        rest = plain[begin:].lstrip(JSON_SPACE)
+        if self._is_closed:
+            self._check(not rest, rest)
+        elif final:
+            row = self._elements + 1 + (level == 0 and len(rest) > 0)
+            message = "the JSON array is not closed; the file is incomplete"
+            raise InvalidInputError(message, path=self._path, row=row)
+        count = len(starts)
+        consumed = len(plain) - len(rest)
+        return Cut(np.array(starts, int), np.array(ends, int), np.arange(count), count, consumed)
+
+    def _check(self, is_right: bool, rest: bytes) -> None:
+        if not is_right:
+            expected = "nothing after the array" if self._is_closed else _NEXT_ELEMENT
+            message = f"expected {expected}, got {chr(rest[0])!a}"
+            raise InvalidInputError(message, path=self._path, row=self._elements + 1)
+
+
+_NEXT_ELEMENT = "the next element of a JSON array"
+
+
+def _ends_of_elements(data: bytes, begin: int) -> tuple[list[int], int]:
+    """Return commas between elements, brackets that close an array, and the level at the end."""
+    array = np.frombuffer(data, np.uint8)[begin:]
+    quotes, marks = np.flatnonzero(array == ord('"')), np.flatnonzero(_ARE_MARKS[array])
+    # Brackets and commas within strings do not count.
+    marks = marks[np.searchsorted(quotes, marks) % 2 == 0]
+    levels = np.cumsum(_LEVELS[array[marks]])
+    is_end = (levels < 0) | ((levels == 0) & (array[marks] == ord(",")))
+    ends: list[int] = (begin + marks[is_end]).tolist()
+    return ends, int(levels[-1]) if len(levels) else 0
+
+
+class _ArrayWriter(RowWriter):
+    """Writes elements between brackets, separated by a comma and a newline."""
+
+    def __init__(self, output: OutputStream, codec: str) -> None:
+        self._output, self._codec = output, codec
+        self._is_empty, self._is_closed = True, False
+
+    def prepare(self, block: RowBlock, select: Mask) -> bytes:
+        """Return the selected elements, with their separators."""
+        assert isinstance(block, RawBlock)
+        return block.raw.select(select).joined_by(",\n".encode(self._codec))
+
+    def append(self, prepared: bytes) -> None:
+        """Append elements."""
+        if prepared:
+            self._write("[\n" if self._is_empty else ",\n")
+            self._output.write(prepared)
+            self._is_empty = False
+
+    def close(self) -> None:
+        """Close the array and the file; a second call does nothing."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._write("[]\n" if self._is_empty else "\n]\n")
+        self._output.close()
+
+    def _write(self, text: str) -> None:
+        self._output.write(text.encode(self._codec))
