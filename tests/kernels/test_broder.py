@@ -5,7 +5,6 @@ import random
 import numpy as np
 
 from neardup.kernels.sketch import samples
-from neardup.kernels.types import sealed
 from tests.arrays import JUNK, ragged, random_words, unragged
 from tests.each import each_of
 from tests.oracles import broder as oracle
@@ -121,67 +120,3 @@ def test_modulo_sketches__every_length(modulus):
     lists = [random_words(generator, n) for n in (0, 1, 2, 23, 24, 25, 26, 300, 1500)]
     expected = [oracle.multiples(permuted(elements), modulus) for elements in lists]
     assert modulo(lists, [modulus] * len(lists)) == expected
-
-
-def compare(pairs, *, limit=2**62, moduli=None, sizes=None):
-    """Compare sketches given as sorted lists, pair by pair."""
-    left, left_offsets = ragged([a for a, _ in pairs], lead=1)
-    right, right_offsets = ragged([b for _, b in pairs], lead=2)
-    n = len(pairs)
-    moduli = moduli or [(1, 1)] * n
-    sizes = sizes or [(-1, -1)] * n
-    counts, largest = np.zeros((n, 4), np.int64), np.zeros(n, np.uint64)
-    rows = np.arange(n, dtype=np.int64)
-    tables = [
-        samples.SampleRows(
-            values,
-            offsets,
-            np.array([pair[side] for pair in sizes], np.int64),
-            np.array([pair[side] for pair in moduli], np.int64),
-        )
-        for side, (values, offsets) in enumerate([(left, left_offsets), (right, right_offsets)])
-    ]
-    samples.compare_sketches(*map(sealed, tables), rows, rows, limit, counts, largest)
-    common, union, own, whole = counts.T.tolist()
-    return common, union, own, largest.tolist(), whole
-
-
-@each_of("limit", [1, 2, 5, 20, 1000])
-def test_compare_sketches__smallest_of_the_union(limit):
-    generator = random.Random(limit)
-    sets = [
-        (set(generator.choices(range(60), k=n)), set(generator.choices(range(60), k=m)))
-        for n in (0, 1, 5, 30)
-        for m in (0, 1, 6, 40)
-    ]
-    pairs = [(sorted(a), sorted(b)) for a, b in sets]
-    common, union, own, largest, _ = compare(pairs, limit=limit)
-    for k, (a, b) in enumerate(sets):
-        sample = sorted(a | b)[:limit]
-        assert (common[k], union[k]) == (len(set(sample) & a & b), len(sample))
-        assert own[k] == len(set(sample) & a)
-        assert largest[k] == (sample[-1] if sample else 0)
-
-
-def test_compare_sketches__at_the_larger_modulus():
-    generator = random.Random(11)
-    for modulus, other in ((1, 4), (4, 1), (8, 2), (2, 2), (1, 1)):
-        a = {generator.randrange(300) * modulus for _ in range(60)}
-        b = {generator.randrange(300) * other for _ in range(60)}
-        found = compare([(sorted(a), sorted(b))], moduli=[(modulus, other)])
-        coarser = max(modulus, other)
-        expected = oracle.resemblance_counts(a, b, modulus=coarser)
-        assert (found[0][0], found[1][0]) == expected
-        assert (found[0][0], found[2][0]) == oracle.containment_counts(a, b, coarser)
-
-
-def test_compare_sketches__whole_sets_know_no_limit():
-    a, b = list(range(0, 20, 2)), list(range(0, 20, 3))
-    pairs = [(a, b)] * 3 + [([], b), (a, []), ([], [])]
-    sizes = [(10, 7), (-1, 7), (10, 8), (0, -1), (-1, 0), (0, 0)]
-    common, union, _, _, whole = compare(
-        pairs, limit=5, moduli=[(1, 4)] + [(1, 1)] * 5, sizes=sizes
-    )
-    assert common[:3] == [4, 2, 2]
-    assert union[:3] == [13, 5, 5]
-    assert whole == [1, 0, 0, 1, 1, 1]

@@ -56,25 +56,6 @@ def test_common_weight__as_oracle(heaviest, largest):
     assert outcomes == {True, False}
 
 
-@pytest.mark.slow
-@each_of("size", [1, 2, 15, 16, 17, 31, 32, 33, 50])
-def test_common_weight__exact_ties_of_small_weights(size):
-    """Whatever is alike and wherever the rest stands, the similarity itself is reached."""
-    generator = random.Random(size)
-    for _ in range(30):
-        x = {e: generator.randint(1, 9) for e in generator.sample(range(2 * size), size)}
-        y = {e: generator.randint(1, 9) for e in generator.sample(range(2 * size), size)}
-        for a, b in ((x, y), (y, x), (x, x)):
-            t = weighted_jaccard(a, b)
-            if t == 0:
-                continue
-            expected = sum(min(a[e], b[e]) for e in a.keys() & b.keys())
-            assert common_of(a, b, t.numerator, t.denominator) == expected
-            if t < 1:
-                above = (t + Fraction(1, 10**8)).limit_denominator(MOST)
-                assert common_of(a, b, above.numerator, above.denominator) == -1
-
-
 @each_of("bits", [3, 20, 50, 61])
 def test_common_weight__met_and_missed_by_one(bits):
     """Sums up to 2^61 each: what floating point cannot tell apart is decided exactly."""

@@ -180,24 +180,6 @@ def minimum(tokens, weights, seeds, function=weighted.weighted_minimum):
     return bool(has_weight), identities.tolist()
 
 
-@each_of("n_types", [1, 2, 10, 64, 65])
-def test_weighted_minimum__as_oracle(n_types):
-    generator = random.Random(n_types)
-    tokens = random_words(generator, n_types)
-    weights = [generator.choice((0, 1, 1 << 20, generator.randint(1, 2**40))) for _ in tokens]
-    weights[0] = 3
-    seeds = random_words(generator, 5)
-    chosen = dict(zip(tokens, weights, strict=True))
-    expected = [oracle.minimum(seed, chosen) for seed in seeds]
-    assert minimum(tokens, weights, seeds) == (True, expected)
-
-
-@pytest.mark.parametrize("weights", [[], [0], [0] * 70])
-def test_weighted_minimum__without_any_weight(weights):
-    tokens = random_words(random.Random(2), len(weights))
-    assert minimum(tokens, weights, [1, 2]) == (False, [JUNK, JUNK])
-
-
 @pytest.mark.usefixtures("minute_r")
 def test_weighted_minimum__orders_that_are_equal():
     function = uncompiled(weighted.weighted_minimum)

@@ -7,17 +7,11 @@ from itertools import product
 import numpy as np
 
 from neardup.kernels.join import edit_join as kernels
-from neardup.kernels.join.postings import count_common
 from neardup.matching import edit_join
-from neardup.matching.join import group_records
-from neardup.tables import TokenLists
-from tests.arrays import ragged
 from tests.each import each_of
 from tests.kernels.edit_strings import (
     QGRAMS,
     SIMILARITIES,
-    random_edit,
-    random_strings,
     threshold_of,
 )
 from tests.oracles import edits
@@ -52,15 +46,6 @@ def test_prefix_lengths__fewest_that_the_edits_cannot_all_touch(qgram):
             assert prefix_length(places, n_edits, qgram) == expected
 
 
-@each_of("qgram", QGRAMS)
-def test_prefix_lengths__zero_only_where_edits_may_touch_all(qgram):
-    """Of a whole string, whose q-grams begin at each place up to the last."""
-    for n_grams, n_edits in product(range(1, 12), range(3)):
-        is_short = edits.can_touch_all(range(n_grams), qgram, n_edits)
-        places = random.Random(n_grams).sample(range(n_grams), n_grams)
-        assert (prefix_length(places, n_edits, qgram) == 0) == is_short
-
-
 def test_prefix_lengths__longer_than_what_is_sorted_by_insertion():
     """Up to that and beyond, however the places lie; the fewest and the most that can be needed."""
     generator = random.Random(5)
@@ -72,21 +57,6 @@ def test_prefix_lengths__longer_than_what_is_sorted_by_insertion():
             assert prefix_length(order(apart), n_edits, qgram) == n_edits + 1
             places = [*order(adjacent), 4 * qgram * n_edits]
             assert prefix_length(places, n_edits, qgram) == len(places)
-
-
-def test_prefix_lengths__each_string_by_its_own_edits():
-    places = [0, 1, 2, 3, 4, 5, 2, 0, 1, 3]
-    prefixes = np.full(4, -9, np.int64)
-    kernels.prefix_lengths(
-        np.array(places, np.int32),
-        np.array([0, 6, 6, 6], np.int64),
-        np.array([6, 4, 4, 0], np.int64),
-        np.array([2, 1, 0, 0], np.int64),
-        2,
-        np.empty(5, np.int32),
-        prefixes,
-    )
-    assert prefixes.tolist() == [5, 2, 1, 0]
 
 
 def test_allowed__exact():
@@ -103,66 +73,6 @@ def test_allowed__exact():
     ):
         expected = [min(n, edits.most_edits(n, threshold)) for n in lengths.tolist()]
         assert threshold_of(threshold).allowed(lengths).tolist() == expected
-
-
-def true_pairs(generator, n):
-    """Strings within a random distance, the longer one or an equally long one second."""
-    for _ in range(n):
-        letters = generator.choice(["ab", "abcd", "abcdefghij"])
-        x = "".join(generator.choices(letters, k=generator.randint(1, 16)))
-        y = x
-        for _ in range(generator.randrange(4)):
-            y = random_edit(generator, y, letters) or y
-        short, long = sorted((x, y), key=len)
-        yield short, long, edits.distance(x, y)
-
-
-@each_of("qgram", QGRAMS)
-def test_index_grams__prefixes_of_true_pairs_meet(qgram):
-    """Prefixes and positions alone lose no pair, nor does the count of common q-grams alone.
-
-    Some q-gram of both prefixes stands at places that fit. Other strings make q-grams rare or
-    frequent, and a longer one makes the shorter one's prefix longer than its own edits need.
-    """
-    generator = random.Random(f"grams {qgram}")
-    n_looked_up = 0
-    for short, long, distance in true_pairs(generator, 60):
-        others = [*random_strings(generator, 3), "ab" * 9]
-        strings = sorted([short, *filter(None, others)], key=len)
-        y = strings.index(short)
-        x = max(y + 1, sum(len(string) <= len(long) for string in strings))
-        strings.insert(x, long)
-        lengths = np.array([len(string) for string in strings], np.int64)
-        # Larger distances for longer strings, as where similarity is the threshold.
-        allowed = np.array([distance + (k > x) for k in range(len(strings))], np.int64)
-        reach = edit_join.PartnerRanges.of(lengths, allowed)
-        tokens = TokenLists(*ragged([[ord(c) for c in string] for string in strings]))
-        groups = group_records(len(strings), None)
-        grams, index = edit_join.index_grams(tokens, reach, qgram, groups)
-        probing = grams.probing
-        assert reach.first_partner[x] <= y
-        # Too short to be looked up is only what edits may touch all over.
-        assert (probing[x] == 0) == (max(len(long) - qgram + 1, 1) <= qgram * distance)
-        if probing[x] == 0:
-            continue
-        n_looked_up += 1
-        prefix = range(grams.starts[x], grams.starts[x] + probing[x])
-        meeting = [
-            (int(grams.places[i]), int(index.places[k]))
-            for i in prefix
-            for k in range(index.starts[grams.tokens[i]], index.starts[grams.tokens[i] + 1])
-            if index.records[k] == y
-        ]
-        assert any(
-            long[a : a + qgram] == short[b : b + qgram]
-            and abs(a - b) + abs((len(long) - a) - (len(short) - b)) <= distance
-            for a, b in meeting
-        )
-        runs = [(grams.starts[k], grams.starts[k] + grams.sizes[k]) for k in (x, y)]
-        assert (
-            count_common(grams.tokens, *runs[0], *runs[1], 0) >= grams.sizes[x] - qgram * distance
-        )
-    assert n_looked_up > 0
 
 
 def test_choose_qgram__longest_that_one_in_twenty_is_too_short_for():

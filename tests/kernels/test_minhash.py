@@ -49,18 +49,6 @@ def test_minhash_signatures__least_value_anywhere(place):
     assert oracle.lane_value(shingles[place], mask, even_mask) == 0
 
 
-def test_minhash_signatures__repeats_order_and_neighbours_change_nothing():
-    generator = random.Random(5)
-    shingles = random_words(generator, 30)
-    shuffled = shingles * 3
-    generator.shuffle(shuffled)
-    expected = oracle.signature(shingles, LANES)
-    other = random_words(generator, 11)
-    found = sign([other, shingles, [], shuffled], lead=4)
-    assert found[1].tolist() == found[3].tolist() == expected
-    assert (found[2] == 2**32 - 1).all()
-
-
 @each_of(("bands", "rows"), [(1, 1), (1, 16), (16, 1), (3, 5), (5, 3), (2, 8)])
 def test_band_keys__as_oracle(bands, rows):
     generator = np.random.default_rng(bands)

@@ -5,8 +5,6 @@ from bisect import bisect_left
 
 import numba
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
 
 from neardup.kernels.passage import windows
 from tests.each import each_of
@@ -93,16 +91,6 @@ def test_remove__leaves_the_others(size):
     for words, shift in zip(found.arrays, (6, 12, 18), strict=True):
         used = words[: ((size - 1) >> shift) + 1]
         assert set(np.flatnonzero(used).tolist()) == {0, len(used) - 1}
-
-
-@given(st.sets(st.integers(0, 299)), st.sets(st.integers(0, 299)), st.integers(0, 299))
-def test_insert__and_remove__small_numbers(inside, taken, least):
-    found = OrderedSet(301)
-    for x in inside | {least, 300}:
-        found.insert(x)
-    for x in taken & inside - {least}:
-        found.remove(x)
-    assert_same(found, sorted((inside - taken) | {least, 300}), range(301))
 
 
 @each_of(("old", "new"), [(300_000, 300_000), (300_000, 70), (5000, 4097), (64, 2)])

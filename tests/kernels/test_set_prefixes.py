@@ -9,7 +9,7 @@ import pytest
 from neardup.matching.measures import MEASURES
 from tests.each import each_of
 from tests.kernels.sets import THRESHOLDS, least_overlap, prefixes_of, threshold_of
-from tests.oracles.measures import JOIN_MEASURES, reaches
+from tests.oracles.measures import JOIN_MEASURES
 
 
 def is_partner(measure, x, y):
@@ -17,27 +17,6 @@ def is_partner(measure, x, y):
     if measure == "containment":
         return True
     return y >= x if measure == "max-containment" else y <= x
-
-
-@pytest.mark.slow
-@each_of("measure", JOIN_MEASURES)
-def test_prefix_lengths__by_definition(measure):
-    """Every pair that can reach the threshold shares a token of both prefixes."""
-    for threshold in ("2", "5") if measure == "overlap" else THRESHOLDS:
-        t = MEASURES[measure].parse(threshold).threshold
-        least, probing, indexing = prefixes_of(range(1, 25), measure, t)
-        for x in range(1, 25):
-            partners = range(1, 25) if "containment" in measure else range(1, x + 1)
-            for y in partners:
-                if measure == "max-containment" and y < x:
-                    continue
-                overlaps = [o for o in range(1, min(x, y) + 1) if reaches(measure, o, x, y, t)]
-                if not overlaps:
-                    continue
-                # o common tokens leave at most x - o others, so one is among the first x - o + 1.
-                assert y >= least[x - 1] or measure == "max-containment"
-                assert probing[x - 1] >= x - min(overlaps) + 1
-                assert indexing[y - 1] >= y - min(overlaps) + 1
 
 
 @pytest.mark.slow
@@ -61,32 +40,6 @@ def test_prefix_lengths__no_longer_than_needed(measure):
             assert indexing[n - 1] == max((tokens for _, tokens in of_lookers), default=0)
             if measure != "max-containment":
                 assert least[n - 1] == min((m for m, _ in of_partners), default=n + 1)
-
-
-@each_of("measure", JOIN_MEASURES)
-def test_prefix_lengths__prefixes_of_true_pairs_meet(measure):
-    """However tokens are ordered: common ones first, last, or anywhere between the others."""
-    generator = random.Random(f"meet {measure}")
-    for threshold in ("1", "2", "5") if measure == "overlap" else THRESHOLDS:
-        t = Fraction(threshold)
-        for _ in range(60):
-            x, y = generator.randint(1, 12), generator.randint(1, 12)
-            overlap = least_overlap(measure, x, y, t)
-            if overlap > min(x, y) or not is_partner(measure, x, y):
-                continue
-            last = generator.random() < 0.5
-            common = generator.sample(range(30, 60), overlap) if last else range(overlap)
-            others = generator.sample(
-                [t for t in range(60) if t not in common], x + y - 2 * overlap
-            )
-            if last:
-                others = range(len(others))
-            one = sorted([*common, *others[: x - overlap]])
-            other = sorted([*common, *others[x - overlap :]])
-            sizes = sorted({x, y})
-            _, probing, indexing = prefixes_of(sizes, measure, t)
-            probed = one[: probing[sizes.index(x)]]
-            assert {*probed} & {*other[: indexing[sizes.index(y)]]}
 
 
 @each_of("measure", JOIN_MEASURES)

@@ -72,34 +72,6 @@ def test_sieve_components__as_oracle(monkeypatch, measure, with_fixed, either_wa
         )
 
 
-def documents_of(keys, *, fixed=()):
-    """Give documents with these keys, those of one letter equal, others with nothing in common."""
-    texts = {"a": range(50), "b": range(100, 150), "c": range(200, 250)}
-    return [
-        oracle.Document(
-            [x * 0x9E3779B97F4A7C15 % 2**64 for x in texts[letter]], 128, own, d in fixed
-        )
-        for d, (letter, own) in enumerate(keys)
-    ]
-
-
-@pytest.mark.parametrize(("most_documents", "is_whole"), [(3, False), (2, True)])
-def test_sieve_components__too_many_documents_stay_whole(monkeypatch, most_documents, is_whole):
-    monkeypatch.setattr(buckets, "MOST_SIEVED", most_documents)
-    documents = documents_of([("a", [1]), ("b", [1]), ("c", [1]), ("a", [1]), ("b", [1])])
-    found = run(documents, [4, 4, 4, 1, 1], "jaccard", Fraction(1))
-    assert found == [0, 0 if is_whole else 1, 0 if is_whole else 2, 3, 4]
-
-
-@pytest.mark.parametrize(("most_pairs", "is_whole"), [(2, False), (1, True)])
-def test_sieve_components__too_many_pairs_stay_whole(monkeypatch, most_pairs, is_whole):
-    """Three documents have three pairs in each of two bands: two a document."""
-    monkeypatch.setattr(buckets, "_MOST_PAIRS", most_pairs)
-    documents = documents_of([("a", [1, 1]), ("b", [1, 1]), ("c", [1, 1])])
-    found = run(documents, [0, 0, 0], "jaccard", Fraction(1))
-    assert found == ([0, 0, 0] if is_whole else [0, 1, 2])
-
-
 def test_sieve_components__without_filters_all_stay_whole():
     found = buckets.sieve_components(
         np.array([5, 2, 5, 2, 9], np.int64),

@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import random
-import unicodedata
-from itertools import pairwise
-
 import numba
 import numpy as np
 import pytest
@@ -11,7 +7,7 @@ import pytest
 from neardup.kernels.text import folding
 from neardup.kernels.text import tokens as spans
 from neardup.tables import Texts
-from neardup.text.forms import Normalisation, form_table, form_texts, token_tables
+from neardup.text.forms import Normalisation, form_texts, token_tables
 from tests.arrays import first_difference, make_texts
 from tests.each import each_of
 from tests.oracles import spans as oracle
@@ -85,21 +81,6 @@ def test_locate_tokens__every_length_and_alignment(kind):
     assert first_difference(kernel_places(strings, kind), oracle_places(strings, kind)) is None
 
 
-def test_locate_tokens__no_texts_and_empty_texts():
-    assert kernel_places([]) == []
-    strings = ["", "", "one", "", "two three", "", ""]
-    places = [(0, 3)], [(0, 3), (4, 9)]
-    assert kernel_places(strings) == [[], [], places[0], [], places[1], [], []]
-
-
-@each_of("kind", KINDS)
-@each_of("lead", ["x", "é", "東京 x", "a" * 31])
-def test_locate_tokens__slice_of_a_larger_block(kind, lead):
-    strings = ["joined", "to what is around", "", "日本語", "é"]
-    found = kernel_places(strings, kind, lead=lead, trail=lead)
-    assert found == oracle_places(strings, kind)
-
-
 @pytest.mark.slow
 @each_of(
     ("kind", "text", "expected"),
@@ -158,84 +139,6 @@ def test_count_characters__repeated_positions_and_none():
         [0, 2, 2],
     ]
     assert counted([], []) == []
-
-
-def cut(strings, form, **around):
-    """Cut texts with exactly the room that the kernels' descriptions ask for."""
-    texts = make_texts(strings, **around)
-    table = form_table(form)
-    n_special = folding.count_special(texts.data, texts.offsets, table)
-    known = [string for string in strings for string in string]
-    assert n_special == sum(table[ord(c)] != folding.PLAIN for c in known)
-    room = len(strings) + 1 + 2 * int(n_special)
-    bounds, plain = np.full(room, -7, np.int64), np.full(room, 7, np.uint8)
-    document_pieces = np.full(len(strings) + 1, -7, np.int64)
-    n = folding.cut_pieces(texts.data, texts.offsets, table, bounds, plain, document_pieces)
-    data = texts.data.tobytes()
-    parts = [data[a:b].decode() for a, b in pairwise(bounds[: n + 1])]
-    rows = [(part, bool(flag)) for part, flag in zip(parts, plain[:n], strict=True)]
-    return [rows[a:b] for a, b in pairwise(document_pieces)]
-
-
-def oracle_cut(text, form):
-    """Join neighbouring pieces of one unchanged character each."""
-    rows = []
-    for piece in oracle.pieces(text, form):
-        is_plain = len(piece) == 1 and unicodedata.is_normalized(form, piece)
-        is_plain = is_plain and oracle.starts_piece(piece, form)
-        if is_plain and rows and rows[-1][1]:
-            rows[-1] = (rows[-1][0] + piece, True)
-        else:
-            rows.append((piece, is_plain))
-    return rows
-
-
-@pytest.mark.slow
-@each_of("form", ["NFC", "NFKC"])
-@each_of("lead", ["", "é", "\u0301"])
-def test_cut_pieces__random_mixtures(form, lead):
-    generator = random.Random(5)
-    both = [*PIECES, *JOINING]
-    strings = ["".join(generator.choices(both, k=generator.randrange(25))) for _ in range(80)]
-    strings += ["", "a" * 40, "a" * 40 + "\u0301", "語\u0301", "ab\u0301\u0327c"]
-    expected = [oracle_cut(string, form) for string in strings]
-    assert first_difference(cut(strings, form, lead=lead, trail=lead), expected) is None
-
-
-def test_cut_pieces__worst_case_of_room():
-    strings = ["a\u0301" * n for n in range(5)] + ["xa\u0301" * n for n in range(5)] + ["\u2126"]
-    assert cut(strings, "NFC") == [oracle_cut(string, "NFC") for string in strings]
-
-
-@pytest.mark.parametrize("form", ["NFC", "NFKC"])
-def test_map_spans__of_every_two_edges(form):
-    """All spans of characters of the normalised text, in any order."""
-    strings = ["xe\u0301y", "", "\u0301\ufb01", "a\u09c7\u09beb\u0327\u0301", "\u00a0\uac00\u11a8"]
-    texts = make_texts(strings, lead="é")
-    formed = form_texts(texts, Normalisation(unicode_form=form))
-    rows, expected, offsets = [], [], [0]
-    generator = random.Random(8)
-    for string in strings:
-        characters = oracle.normalised_characters(string, form)
-        normal = "".join(c for c, _, _ in characters)
-        n = len(characters)
-        pairs = [(a, b) for a in range(n) for b in range(a + 1, n + 1)]
-        generator.shuffle(pairs)
-        for a, b in pairs:
-            rows.append([oracle.byte_length(normal[:a]), oracle.byte_length(normal[:b])])
-            expected.append([characters[a][1], characters[b - 1][2]])
-        offsets.append(len(rows))
-    starts, stops = np.array(rows, np.int64).T.copy()
-    folding.map_spans(
-        formed.bounds,
-        formed.formed_bounds,
-        formed.unchanged,
-        formed.document_pieces,
-        np.array(offsets, np.int64),
-        starts,
-        stops,
-    )
-    assert np.stack([starts, stops], axis=1).tolist() == expected
 
 
 def test_map_spans__empty_spans_and_empty_texts():

@@ -37,14 +37,6 @@ def test_sweep_windows__oracle(windows, wanted):
     assert swept(windows, wanted) == (expected, len(expected))
 
 
-@given(windows=window_lists(), wanted=st.integers(1, 5))
-def test_sweep_windows__each_cell_once(windows, wanted):
-    rectangles, _ = swept(windows, wanted)
-    cells = [cell for rectangle in rectangles for cell in oracle.cells_of(rectangle)]
-    assert len(cells) == len(set(cells))
-    assert set(cells) == oracle.covered_cells(windows, wanted)
-
-
 @given(windows=window_lists(), wanted=st.integers(1, 3), room=st.integers(0, 6))
 def test_sweep_windows__room(windows, wanted, room):
     expected = oracle.rectangles(windows, wanted)
@@ -52,13 +44,6 @@ def test_sweep_windows__room(windows, wanted, room):
     assert n == len(expected)
     # Those that are written are complete, although they may end after the room has.
     assert rectangles == expected[:room]
-
-
-@given(windows=window_lists(), wanted=st.integers(1, 4), seed=st.randoms(use_true_random=False))
-def test_sweep_windows__order_of_windows(windows, wanted, seed):
-    shuffled = windows.copy()
-    seed.shuffle(shuffled)
-    assert swept(shuffled, wanted) == swept(windows, wanted)
 
 
 def test_sweep_windows__repeated_text():

@@ -166,19 +166,6 @@ def test_hash_tokens__more_than_are_listed_together(word, ahead):
     assert first_difference(kernel_tokens(strings), oracle_tokens(strings)) is None
 
 
-def test_hash_tokens__empty_texts():
-    strings = ["", "", "one", "", "two three", "", ""]
-    assert kernel_tokens(strings) == oracle_tokens(strings)
-    assert kernel_tokens(["", ""]) == [[], []]
-
-
-@each_of("kind", ["words", "whitespace", "characters"])
-@each_of("lead", ["x", "é", "東京 x", "twelve bytes", "a" * 31])
-def test_hash_tokens__slice_of_a_larger_block(kind, lead):
-    strings = ["joined", "to what is around", "", "日本語", "é"]
-    assert kernel_tokens(strings, kind, lead=lead, trail=lead) == oracle_tokens(strings, kind)
-
-
 @each_of("n_ascii", range(0, 140, max(1, STRIDE // 16)))
 def test_fold_texts__other_characters_around_runs_of_ascii(n_ascii):
     run = ("abc def_ghi-JKL0123 mno pqr stu vwx\tYZ[`{@/:" * 4)[:n_ascii]
@@ -213,46 +200,11 @@ def test_fold_texts__room_for_the_longest_folds(character):
     assert kernel_tokens(strings, options=options) == oracle_tokens(strings, options=options)
 
 
-@pytest.mark.parametrize("kind", ["words", "whitespace", "characters"])
-def test_fold_texts__dropped_characters_do_not_break_tokens(kind):
-    options = Options(strip_accents=True)
-    strings = ["cafe\u0301s", "\u0301", "a \u0301 b", "\u0e01\u0e31\u0e01", "か\u3099な"]
-    found = kernel_tokens(strings, kind, options)
-    assert found == oracle_tokens(strings, kind, options)
-    if kind != "characters":
-        assert found[0] == [hash_token(b"cafes")]
-
-
-@each_of("options", [Options(), Options(strip_accents=True)])
-@each_of("kind", ["words", "whitespace", "characters"])
-def test_hash_tokens__random_mixtures(kind, options):
-    generator = random.Random(7)
-    pieces = [" ", "\0", "a", "Bc", "ß", "É", "e\u0301", "٣", "語", "\u0e31", "ﬁ", "İ", "_", "-"]
-    pieces += ["\u2003", "𝟗", "\u200d", "\U0001f600", "0123456789abcdef", "naïve"]
-    strings = ["".join(generator.choices(pieces, k=generator.randrange(30))) for _ in range(60)]
-    assert kernel_tokens(strings, kind, options) == oracle_tokens(strings, kind, options)
-
-
-@each_of("character", [chr(c) for c in EDGES])
-def test_decode__edges_of_every_length(character):
-    if ord(character) >= 128:
-        data = np.frombuffer(f"x{character}".encode(), np.uint8)
-        assert folding.decode(data, np.int64(1)) == (ord(character), len(character.encode()))
-
-
 def digests(lists, lead=0):
     values, offsets = ragged(lists, lead=lead)
     found = np.empty((len(lists), 2), np.uint64)
     tokens.digest_tokens(values, offsets, found)
     return [tuple(row) for row in found.tolist()]
-
-
-def test_digest_tokens__as_oracle():
-    generator = random.Random(3)
-    lists = [random_words(generator, n) for n in (0, 1, 2, 3, 0, 7, 8, 9, 40)]
-    expected = [oracle.digest(values) for values in lists]
-    assert digests(lists) == expected
-    assert digests(lists, lead=3) == expected
 
 
 def test_digest_tokens__every_token_and_its_place_count():

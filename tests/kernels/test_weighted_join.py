@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from itertools import accumulate, permutations
 
 import numpy as np
 
@@ -10,65 +9,15 @@ from neardup.kernels.join import weighted
 from neardup.kernels.join.overlap import WideMatches
 from neardup.matching import set_join as joins
 from neardup.matching.measures import WeightedJaccard
-from neardup.matching.set_join import needed_weights, rank_weighted_sets
 from neardup.runs.runner import Runner
 from tests.arrays import make_weighted_sets, random_weighted_sets
 from tests.each import each_of
 from tests.oracles.joins import join as all_pairs
-from tests.oracles.measures import WEIGHTED, common
+from tests.oracles.measures import WEIGHTED
 from tests.oracles.weighted import weighted_jaccard
 
 THRESHOLDS = ("0.000000001", "0.3", "0.5", "0.75", "0.9", "1")
 HEAVIEST = (1, 3, 1000, 2**50)
-
-
-def runs_of(sets, order=None):
-    """Each set's run of ranks, with what its tokens weigh there."""
-    order = range(len(sets)) if order is None else order
-    runs = rank_weighted_sets(make_weighted_sets(sets), np.array(order, np.int64))
-    weights = np.diff(runs.sums).tolist()
-    return [
-        list(zip(runs.ranked.tokens[start:stop].tolist(), weights[start:stop], strict=True))
-        for start, stop in zip(
-            runs.ranked.starts, runs.ranked.starts + runs.ranked.sizes, strict=True
-        )
-    ]
-
-
-@each_of("heaviest", HEAVIEST)
-def test_cap_weights__what_two_sets_have_in_common_stays(heaviest):
-    generator = random.Random(heaviest)
-    for _ in range(30):
-        sets = random_weighted_sets(generator, 6, 5, heaviest)
-        order = generator.sample(range(6), 6)
-        runs = [dict(run) for run in runs_of(sets, order)]
-        for (a, x), (b, y) in permutations(zip(order, runs, strict=True), 2):
-            assert common(x, y) == common(sets[a], sets[b])
-        weights: dict[int, list[int]] = {}
-        for run in runs:
-            for token, weight in run.items():
-                weights.setdefault(token, []).append(weight)
-        # None weighs more than another one, and none is in one run alone.
-        assert all(sorted(each)[-1] == sorted(each)[-2] for each in weights.values())
-
-
-@each_of("heaviest", HEAVIEST)
-def test_weight_prefixes__as_few_as_it_takes(heaviest):
-    generator = random.Random(heaviest)
-    for _ in range(40):
-        runs = [
-            [generator.randint(1, heaviest) for _ in range(generator.randrange(6))]
-            for _ in range(5)
-        ]
-        sizes = np.array([len(run) for run in runs], np.int64)
-        starts = np.cumsum(sizes) - sizes
-        sums = np.array(list(accumulate([w for run in runs for w in run], initial=0)), np.int64)
-        needed = [generator.uniform(0, 1.2) * sum(run) for run in runs]
-        found = np.empty(5, np.int64)
-        weighted.weight_prefixes(starts, sizes, sums, np.array(needed), found)
-        for run, n, least in zip(runs, found.tolist(), needed, strict=True):
-            assert sum(run[n:]) < least or n == len(run)
-            assert n == 0 or sum(run[n - 1 :]) >= least
 
 
 def test_weight_prefixes__sums_that_wrap_around():
@@ -78,24 +27,6 @@ def test_weight_prefixes__sums_that_wrap_around():
     for needed, n in ((5.0, 3), (5.5, 2), (7.0, 2), (7.5, 1), (9.5, 0)):
         weighted.weight_prefixes(starts, lengths, sums, np.array([needed]), found)
         assert found.tolist() == [n]
-
-
-@each_of("threshold", THRESHOLDS)
-def test_needed_weights__no_more_than_similar_sets_have_in_common(threshold):
-    generator = random.Random(threshold)
-    measure = WeightedJaccard(Fraction(threshold))
-    n_reached = 0
-    for _ in range(300):
-        heaviest = generator.choice(HEAVIEST)
-        x, y = random_weighted_sets(generator, 2, 6, heaviest)
-        x, y = sorted((x, y), key=lambda each: sum(each.values()))
-        if not x or weighted_jaccard(x, y) < measure.threshold:
-            continue
-        n_reached += 1
-        totals = np.array([sum(x.values()), sum(y.values())], np.int64)
-        with_any, with_heavier = needed_weights(measure, totals)
-        assert max(*with_any, with_heavier[0]) <= common(x, y)
-    assert n_reached > 20
 
 
 def joined(sets, threshold, sides=None):

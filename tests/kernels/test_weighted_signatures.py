@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import random
 from itertools import accumulate
 
 import numpy as np
@@ -9,8 +8,7 @@ import pytest
 
 from neardup.kernels._compile import uncompiled
 from neardup.kernels.sketch import weighted
-from tests.arrays import as_uint64, random_weighted_sets, random_words
-from tests.each import each_of
+from tests.arrays import as_uint64
 from tests.kernels.test_consistent import log_weights_of
 from tests.oracles import weighted as oracle
 
@@ -30,58 +28,6 @@ def sign(sets, seeds, *, lead=0, order=None, function=KERNEL):
     identities = np.full((len(sets), len(seeds)), NONE, np.uint64)
     function(as_uint64(elements), starts, places, logs, as_uint64(seeds), least, identities)
     return identities.tolist()
-
-
-def sign_one(weights, seeds):
-    """Give the identities of one set as the kernel for passages does."""
-    identities = np.full(len(seeds), NONE, np.uint64)
-    weighted.weighted_minimum(
-        as_uint64(weights), log_weights_of(list(weights.values())), as_uint64(seeds), identities
-    )
-    return identities.tolist()
-
-
-def with_words(generator, sets):
-    """Put 64-bit words in place of small elements."""
-    words = random_words(generator, 100)
-    return [{words[x]: weight for x, weight in chosen.items()} for chosen in sets]
-
-
-@pytest.mark.slow
-@each_of("n_seeds", [1, 2, 7])
-@each_of("lead", [0, 3])
-@each_of("heaviest", [1, 5, 2**20, 2**50])
-def test_weighted_signatures__as_oracle(heaviest, lead, n_seeds):
-    generator = random.Random(f"{heaviest} {lead} {n_seeds}")
-    for largest in (1, 4, 12):
-        sets = with_words(generator, random_weighted_sets(generator, 8, largest, heaviest))
-        seeds = random_words(generator, n_seeds)
-        expected = [
-            [NONE if (found := oracle.minimum(seed, chosen)) is None else found for seed in seeds]
-            for chosen in sets
-        ]
-        assert sign(sets, seeds, lead=lead) == expected
-
-
-@each_of("n_seeds", [1, 5, 65])
-@each_of("size", [1, 64, 65, 130])
-def test_weighted_signatures__as_one_set_at_a_time(size, n_seeds):
-    """Of sets by themselves, and of all of them together with what they have in common."""
-    generator = random.Random(f"{size} {n_seeds}")
-    words = random_words(generator, 2 * size)
-    sets = [
-        {x: generator.randint(1, 2**40) for x in generator.sample(sorted(set(words)), size)}
-        for _ in range(3)
-    ]
-    seeds = random_words(generator, n_seeds)
-    expected = [sign_one(chosen, seeds) for chosen in sets]
-    assert sign(sets, seeds) == expected
-    assert [sign([chosen], seeds) for chosen in sets] == [[row] for row in expected]
-
-
-@pytest.mark.parametrize("sets", [[], [{}], [{}, {}, {}]])
-def test_weighted_signatures__sets_without_elements(sets):
-    assert sign(sets, [1, 2]) == [[NONE, NONE]] * len(sets)
 
 
 @pytest.mark.usefixtures("minute_r")

@@ -211,35 +211,6 @@ def test_weighted_windows__equal_orders(texts, seed, n_orders, min_tokens):
             assert len(found) == len(oracle.monotonic_windows(text, table))
 
 
-@pytest.mark.parametrize("n_types", [3, 30])
-def test_weighted_windows__equal_orders_far_apart(n_types):
-    """Orders are equal beyond the starts that share a ceiling, too."""
-    generator = random.Random(n_types)
-    identities = generator.sample(range(1, 2**62), 400 * len(WORDS))
-
-    @cache
-    def table(token, x):
-        return generator.randrange(3), identities[400 * WORDS.index(token) + x]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(windows, "list_weighted", given_values(table))
-        kernel = windows.weighted_windows
-        lister = Lister([random_text(generator, n, n_types) for n in (170, 140)])
-        logs = np.zeros(len(lister.grouped.positions))
-        listed = lister.windows(logs, 0, 1, uncompiled(kernel))
-    for text, found in zip(lister.texts, listed, strict=True):
-        oracle.assert_windows(found, text, table, identity, 1)
-        assert len(found) == len(oracle.monotonic_windows(text, table))
-
-
-@pytest.mark.parametrize("tf", ["raw", "squared"])
-def test_weighted_windows__longer_than_words_and_shares(tf):
-    generator = random.Random(tf)
-    texts = [[1, *random_text(generator, n, 9), 1] for n in (150, 60, 180)]
-    for min_tokens in (1, 70):
-        assert_right(texts, tf, "standard", 7, min_tokens)
-
-
 def test_weighted_windows__room():
     """Texts whose windows do not fit are left for later; those before are complete."""
     generator = random.Random(6)

@@ -13,7 +13,6 @@ from neardup.kernels.passage import windows
 from neardup.passages.windows import group_occurrences
 from neardup.tables import TokenLists
 from tests.arrays import JUNK, ragged, random_words
-from tests.each import each_of
 from tests.examples import examples
 from tests.oracles import windows as oracle
 from tests.oracles.hashing import mix
@@ -149,35 +148,6 @@ def ceiling(n_tokens, min_tokens):
 
 
 @pytest.mark.slow
-@each_of(
-    ("n", "n_types", "min_tokens", "most_copies"),
-    [
-        (60, 1, 45, 1),
-        (60, 1, 50, 1),
-        (60, 2, 30, 1),
-        (60, 2, 30, 2),
-        (60, 3, 40, 1),
-        (70, 1, 50, ANY_NUMBER),
-    ],
-)
-def test_multiset_windows__when_the_first_hashes_do_not_suffice(
-    n, n_types, min_tokens, most_copies
-):
-    """Few different values, so that often all are above the first ceiling."""
-    generator = random.Random(n + n_types)
-    n_above = 0
-    for seed in range(12):
-        # A text for which the first ones suffice stands in between.
-        plain = list(range(40))
-        texts = [random_text(generator, n, n_types), plain, random_text(generator, n, n_types)]
-        assert_right(texts, seed, min_tokens, most_copies)
-        value_of = oracle.multiset_values(seed, most_copies)
-        least = oracle.least_value([WORDS[token] for token in texts[0]], value_of)
-        n_above += least > ceiling(n, min_tokens)
-    assert n_above > 0 or most_copies == ANY_NUMBER
-
-
-@pytest.mark.slow
 def test_multiset_windows__all_bands():
     """Also where the least value of a text is in the last one."""
     bands = set()
@@ -192,17 +162,6 @@ def test_multiset_windows__all_bands():
                 assert_right([[token] * 100], seed, 100, 1)
             bands.add(band)
     assert bands == {0, 1, 2, 3}
-
-
-@pytest.mark.slow
-@each_of("n_types", [2, 12, 40])
-@each_of("min_tokens", [1, 70])
-def test_multiset_windows__longer_than_words_and_shares(n_types, min_tokens):
-    """Texts of several words of the ordered set, and of several starts that share a ceiling."""
-    generator = random.Random(n_types + min_tokens)
-    for seed in range(2):
-        texts = [random_text(generator, n, n_types) for n in (150, 70, 210)]
-        assert_right(texts, seed, min_tokens)
 
 
 def test_multiset_windows__room():

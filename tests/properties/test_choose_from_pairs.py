@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.stages.by_pairs import SimilarPairs, choose_from_pairs, join_from_pairs
@@ -38,6 +38,8 @@ def as_arrays(pairs):
 
 @pytest.mark.parametrize("rule", ["choose", "join"])
 @given(pairs_of_documents(), st.sampled_from([0.5, 0.7, 0.8, 1.0]))
+# Of equally similar ones the earliest, wherever it stands.
+@example((4, [(3, 2, 0.8), (3, 0, 0.8), (3, 1, 0.8)], False), 0.5)
 def test_from_pairs__as_oracle(rule, drawn, threshold):
     n, pairs, is_directed = drawn
     work, oracle = {
