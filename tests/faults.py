@@ -100,16 +100,6 @@ def kill_writers(
         seconds = pace * (time.perf_counter() - start)
 
 
-def load_passages() -> None:
-    """Load what changes an index of passages, so that no child has to, but begin no thread."""
-    import pandas  # noqa: F401 - Arrow does, to see whether values are its own
-
-    import neardup.cli.index
-    import neardup.files.jsonlines
-    import neardup.jobs.index.passages
-    import neardup.passages.additions  # noqa: F401
-
-
 def in_child(work: Callable[[], Any], expected_signal: int | None = None) -> bool:
     """Do something in a forked process; tell whether it was killed as expected."""
     process = os.fork()

@@ -43,6 +43,12 @@ JOBS: dict[str, Job] = {
     ),
     "dedup, against": Job("dedup a.jsonl --against b.jsonl --ngram 1", on_spark=True),
     "dedup, index": Job("dedup a.jsonl --against idx --keep longest", on_spark=True),
+    "dedup, components": Job(
+        "dedup a.jsonl --clusters components --keep max:score --measure max-containment --ngram 1"
+    ),
+    "dedup, contained": Job(
+        "dedup a.jsonl --against b.jsonl --measure containment --threshold 0.5 --ngram 1"
+    ),
     "pairs, minhash": Job(
         "pairs a.jsonl --method minhash --threshold 0.6 --ngram 1",
         on_spark=True,
@@ -55,6 +61,10 @@ JOBS: dict[str, Job] = {
     "pairs, blocking": Job(
         "pairs a.jsonl --threshold 0.4 --blocking score", on_spark=True, output="pairs.csv"
     ),
+    "pairs, columns": Job(
+        "pairs a.jsonl --threshold 0.3 --also score --columns score,text --one-to-one",
+        output="pairs.csv",
+    ),
     "pairs, index": Job(
         "pairs a.jsonl --against idx --threshold 0.2",
         keeps_tasks=False,
@@ -62,6 +72,9 @@ JOBS: dict[str, Job] = {
         output="pairs.csv",
     ),
     "cut, lines": Job("cut a.jsonl --exact --unit lines", on_spark=True),
+    "cut, some lines": Job(
+        "cut a.jsonl --exact --unit lines --keep max:score --min-documents 3 --replacement …"
+    ),
     "cut, paragraphs": Job(
         "cut a.jsonl --exact --unit paragraphs --against b.jsonl", on_spark=True
     ),
@@ -69,8 +82,13 @@ JOBS: dict[str, Job] = {
     "cut, equal against": Job(
         "cut a.jsonl --exact --min-tokens 6 --against b.jsonl --keep first", on_spark=True
     ),
+    "cut, bytes": Job("cut a.jsonl --exact --tokenizer bytes --min-tokens 21 --min-documents 3"),
     "cut, similar": Job(
         "cut a.jsonl --min-tokens 8 --threshold 0.7", keeps_tasks=False, on_spark=True
+    ),
+    "cut, some similar": Job(
+        "cut a.jsonl --min-tokens 8 --threshold 0.7 --keep longest --min-documents 3",
+        keeps_tasks=False,
     ),
     "cut, similar against": Job(
         "cut a.jsonl --min-tokens 8 --threshold 0.7 --against b.jsonl",

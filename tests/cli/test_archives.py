@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 
@@ -43,18 +42,6 @@ def test_dedup__of_an_archive_and_a_file(run, here, write_file, ending, temporar
         "c.jsonl": b"",
     }
     assert list(temporary.iterdir()) == []
-
-
-def test_align__reads_archives(run, here, write_file):
-    (here / "a.zip").write_bytes(archive_of(".zip", ITEMS))
-    (here / "b.tgz").write_bytes(archive_of(".tgz", ITEMS))
-    command = ("align", "a.zip", "--against", "b.tgz", "-o", "out.jsonl", "--min-tokens", 5)
-    assert run(*command).code == 0
-    rows = [json.loads(line) for line in (here / "out.jsonl").read_text().splitlines()]
-    assert {(row["query_id"], row["doc_id"]) for row in rows} == {
-        *((a, b) for a in "13" for b in "13"),
-        ("2", "2"),
-    }
 
 
 @pytest.mark.parametrize("output", ["a.zip", "."])

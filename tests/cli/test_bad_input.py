@@ -287,14 +287,6 @@ def test_dedup__file_name_not_unicode(fails):
     fails("dedup", ".", "-o", "out", error=error)
 
 
-def test_dedup__several_gzip_members(run, here, verify):
-    members = [gzip.compress(b'{"text": "%s"}\n' % text) for text in (b"a", b"b", b"a")]
-    Path("a.jsonl.gz").write_bytes(b"".join(members))
-    assert run("dedup", "a.jsonl.gz", "-o", "out").code == 0
-    documents = {"a.jsonl.gz:1": "a", "a.jsonl.gz:2": "b", "a.jsonl.gz:3": "a"}
-    assert verify(here / "out", documents) == [True, True, False]
-
-
 def test_dedup__converted_names_meet(fails, write_file):
     write_file("in/a.jsonl", GOOD)
     write_file("in/a.csv", b"text\nx\n")

@@ -95,25 +95,6 @@ def test_pairs__within_edits_of_bytes(run, here, write_file):
     ]
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        ("minhash",),
-        ("smallest",),
-        ("smallest", "--fingerprint", "rabin"),
-        ("modulo",),
-        ("weighted",),
-        ("edit",),
-    ],
-    ids=" ".join,
-)
-def test_sketch__finds_copies(run, files, here, kind):
-    outcome = run("sketch", files, "-o", "s.parquet", "--input-format", "bytes", "--kind", *kind)
-    assert (outcome.code, outcome.err) == (0, "")
-    assert run("estimate", "s.parquet", "-o", "e.csv", "--threshold", "0.95").code == 0
-    assert ("a.exe", "copy/a.dll") in {(r["id_a"], r["id_b"]) for r in table("e.csv")}
-
-
 def test_sketch__of_ascii_is_that_of_text_with_the_tokenizer_bytes(here, write_file):
     write_file("in/a.txt", "plain text, and no more than that. " * 20)
     write_file("in/b.txt", "é and text beyond ASCII. " * 20)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from contextlib import nullcontext
 from pathlib import Path
 
 import pyarrow as pa
@@ -113,27 +112,6 @@ def test_without_add__the_index_stays_as_it_is(run, here, index):
     assert all(name.startswith("against/") for name in kept["kept_id"].to_pylist())
     n_empty = sum(not row["text"] for row in PARTS["a.jsonl"])
     assert len(kept) == len(PARTS["a.jsonl"]) - n_empty
-
-
-@pytest.mark.parametrize(
-    ("memory", "workers"), [(30_000, 2), pytest.param(9_000, 5, marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize("keep", ["first", "longest", "max:score"])
-def test_add__same_bytes_whatever_the_memory_and_the_workers(
-    run, here, index, memory, workers, keep
-):
-    assert run("dedup", "a.jsonl", "--against", "idx", "--add", "-o", "out").code == 0
-    found = []
-    for limit, n_workers in ((None, 1), (memory, workers)):
-        shutil.copytree("idx", "copy")
-        options = ("--add", "--keep", keep, "--workers", n_workers, "-o", "new", "--overwrite")
-        with spilling(limit) if limit else nullcontext():
-            result = run("dedup", "b.jsonl", "--against", "copy", *options)
-        assert (result.code, work_folders(here)) == (0, [])
-        found.append((files_of(here / "new"), rows_of("copy")))
-        shutil.rmtree("copy")
-    assert found[0] == found[1]
-    assert json.loads(found[0][0]["summary.json"])["removed_for_against"] > 5
 
 
 @pytest.mark.slow

@@ -6,8 +6,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -15,6 +17,7 @@ from neardup.jobs.dedup.deduplication_result import DeduplicationResult
 from neardup.jobs.dedup.run import DedupJob
 from neardup.runs.work import WorkFolder
 from tests.spilling import files_of, make_rows, spilling, stopped_after, work_folders, write_lines
+from tests.started import end, start
 
 ROWS = make_rows(1, 60, chain=20)
 OVER = "remove its work folder to start over"
@@ -299,3 +302,45 @@ def test_condition__goes_on_and_counts(run, here):
     assert files_of(here / "out") == expected
     found = json.loads((here / "out/summary.json").read_text())
     assert found["filtered_rows"] == summary["filtered_rows"]
+
+
+@pytest.mark.kills
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+@pytest.mark.parametrize(
+    ("sent", "word", "code"),
+    [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)],
+)
+def test_interrupted__says_how_it_goes_on(run, here, expected, sent, word, code):
+    found, err = 0, ""
+    while not work_folders(here):
+        # The signal may come when nothing is done yet, or when the run has ended.
+        shutil.rmtree(here / "out", ignore_errors=True)
+        process = start({"memory": 20_000}, *map(str, JOB), folder=here)
+        while process.poll() is None and not list(here.glob(".out.neardup-work-*/*.rows")):
+            time.sleep(0.001)
+        process.send_signal(sent)
+        found, _, err = end(process)
+    (folder,) = work_folders(here)
+    said = f"{word}; no output was written; what was done is kept in {folder}: {KEPT}\n"
+    assert (found, err) == (code, said)
+    finish(run, here)
+    assert files_of(here / "out") == expected
+
+
+@pytest.mark.slow
+def test_killed_when_the_output_was_there__is_said(run, here, expected):
+    """A run may end between its output's appearing and its work folder's going."""
+    with spilling(9_000), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WorkFolder, "remove", WorkFolder.close)
+        assert run(*JOB).code == 0
+    (left,) = work_folders(here)
+    found = run(*JOB)
+    assert found.code == 1
+    assert found.err == (
+        "error: out exists; choose another name, or replace it with --overwrite; "
+        f"{left.name} is left of a run that was stopped, and goes with that\n"
+    )
+    with spilling(9_000):
+        assert run(*JOB, "--overwrite").code == 0
+    assert files_of(here / "out") == expected
+    assert work_folders(here) == []

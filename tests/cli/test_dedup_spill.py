@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from contextlib import nullcontext
 
 import pyarrow as pa
@@ -11,29 +10,10 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.runs.exchange import SpilledBatches
 from tests.spilling import files_of, make_rows, spilling, work_folders, write_lines
 
 ROWS = make_rows(1, 70, chain=20)
 OTHERS = [*make_rows(1, 30), *({**row, "id": f"x{row['id']}"} for row in make_rows(2, 20))]
-
-OPTIONS = [
-    "",
-    "--keep longest",
-    "--keep shortest --clusters components",
-    "--keep max:score --ngram 2 --threshold 0.5",
-    "--keep priority:score=3,1,7",
-    "--clusters components",
-    "--against others.jsonl",
-    "--against others.jsonl --keep longest --clusters components",
-    "--measure weighted-jaccard",
-    "--measure weighted-jaccard --clusters components",
-    "--measure weighted-jaccard --against others.jsonl",
-    "--measure max-containment --threshold 0.7",
-    "--measure containment --threshold 0.9 --against others.jsonl",
-    "--measure cosine",
-    "--id-column= --format parquet",
-]
 
 
 @pytest.fixture
@@ -48,52 +28,6 @@ def dedup(run, here):
         return files_of(here / "out")
 
     return dedup_within
-
-
-MEMORIES = [(30_000, 2), (9_000, 1), (100_000, 5), (300_000, 1)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", OPTIONS)
-def test_same_bytes__whatever_the_memory_and_the_workers(dedup, here, options):
-    write_lines(here / "a.jsonl", ROWS)
-    write_lines(here / "others.jsonl", OTHERS)
-    arguments = ["a.jsonl", *options.split()]
-    expected = dedup(None, *arguments, "--workers", 1)
-    assert json.loads(expected["summary.json"])["documents_removed"] > 5
-    for memory, workers in MEMORIES:
-        assert dedup(memory, *arguments, "--workers", workers) == expected
-
-
-@pytest.mark.slow
-def test_same_bytes__files_are_spilled_and_passes_are_many(dedup, here, monkeypatch):
-    """What the tests above rest on."""
-    write_lines(here / "a.jsonl", ROWS)
-    tasks = []
-    add = SpilledBatches._complete_file
-    monkeypatch.setattr(
-        SpilledBatches, "_complete_file", lambda self: tasks.append(self) or add(self)
-    )
-    from neardup.engine import threads
-    from neardup.matching import survivors
-
-    seen = {}
-    for place, name in ((threads, "read_sets_of"), (survivors, "_choose_in_chunks")):
-        function = getattr(place, name)
-
-        def noted(*arguments, name=name, function=function, **named):
-            seen[name] = arguments
-            return function(*arguments, **named)
-
-        monkeypatch.setattr(place, name, noted)
-    part_of = threads.part_of
-    passes = set()
-    monkeypatch.setattr(threads, "part_of", lambda values, n: passes.add(n) or part_of(values, n))
-    dedup(9000, "a.jsonl", "--workers", 2)
-    assert len(tasks) > 3
-    assert set(seen) == {"read_sets_of", "_choose_in_chunks"}
-    assert seen["read_sets_of"][0].n_partitions > 1
-    assert max(passes) > 1
 
 
 @pytest.mark.slow
@@ -129,19 +63,6 @@ def test_same_bytes__files_of_all_kinds_together(dedup, here):
         assert dedup(30_000, "in", *more, "--workers", 2) == expected
 
 
-@pytest.mark.slow
-def test_same_bytes__bad_rows_are_skipped(dedup, here):
-    lines = [json.dumps(row) for row in ROWS]
-    for place in (0, 3, 4, 40, len(lines) - 1):
-        lines.insert(place, "{no JSON")
-    # A block of nothing else.
-    lines[50:50] = ["[" + "bad " * 50 + "]"] * 20
-    (here / "a.jsonl").write_text("".join(line + "\n" for line in lines))
-    expected = dedup(None, "a.jsonl", "--on-error", "skip")
-    assert json.loads(expected["summary.json"])["skipped_rows"] == 25
-    assert dedup(30_000, "a.jsonl", "--on-error", "skip", "--workers", 2) == expected
-
-
 @pytest.mark.parametrize("texts", [[], ["one text of six words, alone"], ["", ""], ["a b"] * 40])
 def test_same_bytes__next_to_nothing(dedup, here, texts):
     write_lines(here / "a.jsonl", [{"id": i, "text": text} for i, text in enumerate(texts)])
@@ -149,14 +70,6 @@ def test_same_bytes__next_to_nothing(dedup, here, texts):
     for more in ([], ["--against", "empty.jsonl"], ["--against", "a.jsonl"]):
         expected = dedup(None, "a.jsonl", *more)
         assert dedup(5000, "a.jsonl", *more, "--workers", 1) == expected
-
-
-@pytest.mark.slow
-def test_same_bytes__a_chain_larger_than_the_memory(dedup, here):
-    write_lines(here / "a.jsonl", make_rows(3, 10, chain=150))
-    for more in ([], ["--clusters", "components", "--keep", "max:score"]):
-        expected = dedup(None, "a.jsonl", *more)
-        assert dedup(60_000, "a.jsonl", *more, "--workers", 1) == expected
 
 
 def test_repeated_id__is_found_in_files(run, here):

@@ -10,11 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.outputs.tables import write_parquet_parts
-from neardup.passages.index import PassageHandle
-from neardup.runs.runner import Runner
 
 ROWS = b'{"text": "one"}\n\n{"text":"two","n":1.50}\r\n{"text": "three"}\n'
-FILES = ["a.jsonl", "a.jsonl.gz", "a.ndjson.zst", "a.json", "a.csv", "a.tsv.xz", "a.txt.bz2"]
 
 
 def write_table(here, name, columns):
@@ -58,34 +55,6 @@ def test_drop__tables_of_all_kinds(run, here, write_file, name):
         {"id": "a.jsonl:3", "file": "a.jsonl", "row": 3},
         {"id": "a.jsonl:4", "file": "a.jsonl", "row": 4},
     ]
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_drop__rows_byte_for_byte(run, here, texts, write_texts, read_content, name):
-    rows = write_texts(name, [text for text in texts if text.strip()])
-    id_column = [] if ".txt" in name else ["--id-column", "key"]
-    lines = ["--document", "line"] if ".txt" in name else []
-    run("index", "build", "idx", name, *lines, *id_column)
-    ids = index_ids(here / "idx")
-    assert len(ids) == len(rows.rows)
-    (here / "ids.txt").write_text("\n".join(ids[::3]))
-    outcome = run("drop", name, *lines, *id_column, "--named-in", "ids.txt", "-o", "out")
-    assert (outcome.code, outcome.err) == (0, "")
-    goes = [i % 3 == 0 for i in range(len(ids))]
-    if ".json" in name and "jsonl" not in name:
-        # White space between the elements of an array is made anew.
-        kept = json.loads((here / "out/kept" / name).read_bytes())
-        assert kept == [
-            json.loads(row) for row, gone in zip(rows.rows, goes, strict=True) if not gone
-        ]
-        return
-    assert read_content(here / "out/removed" / name) == rows.content(goes)
-    assert read_content(here / "out/kept" / name) == rows.content([not gone for gone in goes])
-
-
-def index_ids(folder):
-    index = PassageHandle(folder).view(Runner(1))
-    return [i for segment in index.segments for i in segment.ids.to_pylist()]
 
 
 def test_drop__what_search_and_align_found(run, here, write_file):

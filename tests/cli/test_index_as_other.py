@@ -103,22 +103,6 @@ def test_pairs__looked_up_within_memory(here, collections, monkeypatch):
     assert not work.exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--measure", "cosine"), "the index was made with --measure jaccard, got cosine"),
-        (("--threshold", "0.5"), "--threshold must be at least 0.8"),
-        (("--method", "minhash", "--top", "3"), "--top has no effect with an index"),
-        (("--limit", "3"), "more than 3 pairs"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)
-def test_pairs__refuses_what_an_index_decides(run, here, collections, options, message):
-    found = run("pairs", "new.jsonl", *COLUMNS, "--against", "idx", *options, "-o", "p.csv")
-    assert found.code == 1
-    assert message in found.err
-
-
 def test_other__texts_that_are_called_like_an_index(collections):
     """Strings in a list are texts, whatever lies in the folder."""
     texts = ["idx", "some other words"]

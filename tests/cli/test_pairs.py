@@ -13,7 +13,6 @@ ROWS = [
     {"id": "d", "text": "..."},
 ]
 OPTIONS = ("--ngram", "1", "--threshold", "0.7", "--id-column", "id")
-SETS = "leave it out, or compare sets of shingles"
 PAIR = {"id_a": "a", "id_b": "c", "similarity": 5 / 7, "overlap": 5}
 
 

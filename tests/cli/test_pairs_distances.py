@@ -1,4 +1,4 @@
-"""``neardup pairs --measure hamming``."""
+"""``neardup pairs`` by Hamming distances and by weights."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import json
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+
+import neardup
+from tests.calls import grouped
 
 TEXTS = {
     "a": "one two three four five six seven",
@@ -48,3 +51,16 @@ def test_dedup__by_pairs_within_a_hamming_distance(run, rows):
     assert pq.read_table("out/removed.parquet")["id"].to_pylist() == ["b"]
     refused = run("dedup", "rows.jsonl", "--pairs", "p.parquet", "--threshold", "0.9", "-o", "no")
     assert "are those within --max-distance 1" in refused.err
+
+
+def test_weighted(run, here, texts, write_texts):
+    write_texts("a.jsonl", texts[::2])
+    options = ("--measure", "weighted-jaccard", "--threshold", "0.6")
+    found = run("pairs", "a.jsonl", "-o", "p.csv", *options)
+    assert found.code == 0
+    assert found.out.splitlines()[0].endswith(
+        "pairs with weighted-jaccard >= 0.6, weighted by tf raw and idf smooth"
+    )
+    arguments = {"measure": "weighted-jaccard", "threshold": "0.6"}
+    expected = neardup.find_pairs(here / "a.jsonl", **grouped(**arguments)).pairs.to_pylist()
+    assert pyarrow.csv.read_csv("p.csv").to_pylist() == expected

@@ -42,14 +42,6 @@ SAME = {
         "dedup one.jsonl --against two.jsonl -o out --threshold 0.5",
         "report out --against two.jsonl",
     ),
-    "align": (
-        "align one.jsonl --min-tokens 5 -o out.jsonl",
-        "report out.jsonl one.jsonl",
-    ),
-    "cut": (
-        "cut one.jsonl --min-tokens 5 -o out",
-        "report out one.jsonl",
-    ),
     "pairs": (
         "pairs one.jsonl -o out.parquet --threshold 0.5",
         "report out.parquet one.jsonl",
@@ -79,21 +71,6 @@ def test_report__same_on_any_number_of_workers(tmp_path):
     for workers in (1, 2):
         assert go(f"report out -o {workers}.html --workers {workers}") == 0
     assert (tmp_path / "1.html").read_bytes() == (tmp_path / "2.html").read_bytes()
-
-
-@pytest.mark.parametrize("kind", ["dedup", "pairs", "align"])
-def test_report__of_a_result_in_memory(tmp_path, kind):
-    make = {
-        "dedup": lambda: neardup.deduplicate(tmp_path / "one.jsonl", threshold="0.5"),
-        "pairs": lambda: neardup.find_pairs(tmp_path / "one.jsonl", threshold="0.5"),
-        "align": lambda: neardup.align(tmp_path / "one.jsonl", min_tokens=5),
-    }[kind]
-    inputs = None if kind == "dedup" else tmp_path / "one.jsonl"
-    report = make().report(inputs)
-    report.write(tmp_path / "again.html")
-    assert (tmp_path / "again.html").read_text() == report.html
-    assert "<h1>" in report.html
-    assert "srcdoc" in report._repr_html_()
 
 
 def test_report__on_the_terminal(tmp_path, capsys):

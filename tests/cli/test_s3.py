@@ -87,24 +87,6 @@ def test_s3__dedup(run, s3, bucket, names):
     assert {file["name"]: file["bytes"] for file in marker["files"]} == sizes
 
 
-def test_s3__same_bytes_as_on_a_disk(run, s3, bucket, here, write_file):
-    names = ["a.jsonl.gz", "b.jsonl.zst", "c.jsonl.xz", "d.jsonl.bz2", "sub/e.jsonl"]
-    for name in names:
-        write_file(f"in/{name}", KEPT + REMOVED)
-        s3.pipe_file(f"{bucket}/more/{name}", (here / "in" / name).read_bytes())
-    url = f"s3://{bucket}/out"
-    for output_format in ("same", "jsonl", "parquet"):
-        run("dedup", "in", "-o", "out", "--format", output_format, "--overwrite")
-        arguments = ("--format", output_format, "--overwrite", "--workers", 2)
-        assert run("dedup", f"s3://{bucket}/more", "-o", url, *arguments).code == 0
-        found = {path: s3.cat_file(path) for path in s3.find(f"{bucket}/out")}
-        assert len(found) == 2 * len(names) + 4
-        for path, data in found.items():
-            name = path.removeprefix(f"{bucket}/out/")
-            if name not in ("_SUCCESS", "summary.json"):
-                assert data == (here / "out" / name).read_bytes()
-
-
 def test_s3__no_bucket(run, bucket):
     for arguments in (
         ("dedup", "-o", "s3://not-there/out"),

@@ -77,12 +77,6 @@ any_lists = st.builds(
 )
 
 
-def last_start(window, min_tokens):
-    """Last start of a passage of so many tokens in a window."""
-    _, b, _, d = window
-    return min(b, d + 1 - min_tokens)
-
-
 def in_range(slices, columns, rows, first, last, room):
     corners = np.full((4, room + 1), -7, np.int64)[:, :room].copy()
     n = candidates.windows_in_range(slices, rows, first, last, *columns, corners)

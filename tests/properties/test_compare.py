@@ -58,9 +58,13 @@ def test_compare__exact_values_of_any_text(a, b, kind, ngram):
     x, y = (tokenize(text, kind, Options(kind == "words")) for text in (a, b))
     for key, value in comparison.of_shingles(x, y, ngram).items():
         assert comparison.is_close(result[key].exact, value)
-    value, _ = comparison.of_weights(x, y, ngram, "raw", "unary")
+    value, totals = comparison.of_weights(x, y, ngram, "raw", "unary")
     assert comparison.is_close(result["weighted-jaccard"].exact, value)
-    assert result["edit-distance"].exact == edits.distance(a, b)
+    distance, longer = edits.distance(a, b), max(len(a), len(b))
+    assert result["edit-distance"].exact == distance
+    assert result["edit-similarity"].exact == ((longer - distance) / longer if longer else 0)
+    sizes = [(each.characters, each.tokens, round(each.weight * 2**20)) for each in result.sizes]
+    assert sizes == [(len(a), len(x), totals[0]), (len(b), len(y), totals[1])]
     assert result.html()
     assert str(result)
 

@@ -26,6 +26,7 @@ _N_KILLS = int(os.environ.get("NEARDUP_TEST_KILLS", "1"))
 # Beyond so many calls that concern files many of these runs have ended.
 _CALLS = 120
 _QUICK = {"dedup", "pairs, two", "cut, lines"}
+_NEEDS_SIGNALS = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +90,11 @@ def answer_in_place(output: Path, job: Job) -> list[str]:
 
 
 @pytest.mark.kills
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
-@pytest.mark.parametrize("name", ["dedup", "pairs, two"])
+@_NEEDS_SIGNALS
+@pytest.mark.parametrize(
+    "name",
+    [*("dedup", "dedup, components", "dedup, against"), *("pairs, two", "pairs, columns")],
+)
 def test_killed(run, collections, tmp_path, capsys, name):
     """The same command gives the same bytes afterwards, and nothing is left over."""
     job, draw = JOBS[name], random.Random(f"{name} {_N_KILLS}")
@@ -120,3 +124,28 @@ def test_killed(run, collections, tmp_path, capsys, name):
         assert answer_in(output) == expected, at
         assert left_over(output, collections) == [], at
     capsys.readouterr()
+
+
+@pytest.mark.kills
+@_NEEDS_SIGNALS
+@pytest.mark.parametrize("largest", [300, 1000, 3000])
+@pytest.mark.parametrize("name", ["dedup, components", "pairs, edits", "pairs, top"])
+def test_disk_full__one_line_and_goes_on(run, collections, tmp_path, name, largest):
+    """Files may not grow beyond a size: what fits there is done, and then comes the error."""
+    job, output = JOBS[name], tmp_path / "full"
+    assert run(job, tmp_path / "expected") == 0
+    output.mkdir()
+    settings = {"memory": _MEMORY, "largest_file": largest}
+    code, out, said = end(start(settings, *job.arguments(output), folder=collections))
+    assert (code, out) == (1, "")
+    (line,) = said.splitlines()
+    assert line.startswith(f"error: cannot write {output}")
+    assert "File too large" in line
+    kept = left_over(output)
+    assert bool(kept) == ("the same command goes on there" in line)
+    assert not [path for path in output.rglob("*") if path.name.endswith(".part")]
+    assert answer_in_place(output, job) == []
+    with spilling(2 * _MEMORY):
+        assert run(job, output) == 0
+    assert answer_in(output) == answer_in(tmp_path / "expected")
+    assert left_over(output, collections) == []

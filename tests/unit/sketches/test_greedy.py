@@ -1,16 +1,15 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from neardup.sketches.greedy import cluster_greedily
 from neardup.sketches.samples import ModuloScheme, SmallestScheme
-from neardup.tables import ShingleLists
+from neardup.tables import SetSketches
 from tests.arrays import ragged
-
-
-def sketch(lists, scheme):
-    return scheme.sample(ShingleLists(*ragged(lists)))
+from tests.unit.sketches.samples import sketch
 
 
 @pytest.mark.parametrize("scheme", [SmallestScheme(), ModuloScheme(), ModuloScheme(4)])
@@ -104,3 +103,35 @@ def test_cluster_greedily__sketches_of_unlike_moduli():
         lists = [[range(190), range(210)][d] for d in order]
         found = cluster_greedily(sketch(lists, scheme), scheme, "0.8")
         assert found.clusters.tolist() == [0, 0]
+
+
+def cluster(sets, moduli, threshold):
+    """Cluster sketches of given values; none says how large its set is."""
+    values, offsets = ragged([sorted(elements) for elements in sets])
+    sizes = np.full(len(sets), -1, np.int64)
+    sketches = SetSketches(values, offsets, sizes, np.array(moduli, np.int64))
+    return cluster_greedily(sketches, ModuloScheme(), threshold, min_samples=1).clusters.tolist()
+
+
+# Beside others of modulus 1, it lets multiples of two and of four be looked at as well.
+FOUR = {4000, 4004}
+
+
+def test_cluster_greedily__found_by_odd_values_behind_rarer_even_ones():
+    odd = set(range(101, 113, 2))
+    sets = [odd | set(range(0, 12, 2)), odd | set(range(20, 32, 2)), FOUR]
+    assert cluster(sets, [1, 1, 4], Fraction(1, 3)) == [0, 0, 1]
+
+
+def test_cluster_greedily__found_by_multiples_behind_rarer_multiples():
+    """Not among the first of the multiples of four, but among the first of all."""
+    shared = {200, 204, 208, *range(301, 313, 2)}
+    sets = [set(range(0, 20, 4)) | shared, set(range(100, 120, 4)) | shared, FOUR]
+    assert cluster(sets, [1, 1, 4], Fraction(9, 20)) == [0, 0, 1]
+
+
+def test_cluster_greedily__found_at_the_larger_modulus():
+    """Behind many values that the other cannot have."""
+    fine, coarse = set(range(1, 17, 2)) | set(range(20, 36, 4)), set(range(20, 36, 4))
+    assert cluster([fine, coarse], [1, 4], Fraction(3, 4)) == [0, 0]
+    assert cluster([coarse, fine], [4, 1], Fraction(3, 4)) == [0, 0]

@@ -75,23 +75,6 @@ def test_min_tokens__below_ngram(tmp_path):
             neardup.align([TEXT], others, min_tokens=4, text=neardup.TextOptions(ngram=5))
 
 
-@pytest.mark.parametrize("min_tokens", [5, 7, 9])
-def test_align__places_are_those_of_tokens(ngram, min_tokens):
-    shared = "one two three four five six seven eight"
-    found = neardup.align(
-        [f"a b c {shared} d e"],
-        [f"x y, {shared} z"],
-        min_tokens=min_tokens,
-        text=neardup.TextOptions(ngram=ngram),
-    )
-    exact = ("0", 5, 5 + len(shared), 1.0)
-    # A longer passage has tokens that the other text lacks.
-    assert (exact in places(found)) == (min_tokens <= 8)
-    assert len(places(found)) <= 1
-    assert found.summary["min_tokens"] == min_tokens
-    assert found.summary["certain_tokens"] <= min_tokens
-
-
 def test_align__with_an_index(index, ngram):
     """Its ngram holds, by which shuffled words are alike or not; another one is refused."""
     summary = neardup.align([TEXT], index).summary

@@ -2,59 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 import neardup
-from tests.calls import grouped
-from tests.each import each_of
-from tests.oracles import comparison, edits
-from tests.unit.jobs.compare.two_texts import NEW, OLD, words_of
-
-
-def check_measures(a: str, b: str, *, ngram: int = 5, weighted_ngram: int = 1) -> None:
-    given = {} if (ngram, weighted_ngram) == (5, 1) else {"ngram": ngram}
-    result = neardup.compare(a, b, **grouped(**given))
-    x, y = words_of(a), words_of(b)
-    expected = comparison.of_shingles(x, y, ngram)
-    found = {
-        (measured.name, measured.elements): measured.exact
-        for measured in result.measures
-        if measured.elements in ("set", "numbered")
-    }
-    assert found.keys() == expected.keys()
-    for key, value in expected.items():
-        assert comparison.is_close(found[key], value), key
-    value, totals = comparison.of_weights(x, y, weighted_ngram, "raw", "unary")
-    assert comparison.is_close(result["weighted-jaccard"].exact, value)
-    assert [round(size.weight * 2**20) for size in result.sizes] == totals
-    distance = edits.distance(a, b)
-    longer = max(len(a), len(b))
-    assert result["edit-distance"].exact == distance
-    assert result["edit-similarity"].exact == ((longer - distance) / longer if longer else 0)
-    assert [size.characters for size in result.sizes] == [len(a), len(b)]
-    assert [size.tokens for size in result.sizes] == [len(x), len(y)]
-
-
-@pytest.mark.slow
-@each_of(
-    ("a", "b"),
-    [
-        (OLD, NEW),
-        (NEW, OLD),
-        (OLD, OLD),
-        ("a b a b a b a b", "b a b a b a"),
-        ("one two", "one two"),
-        ("one two", "one two three four five six"),
-        ("", ""),
-        ("...", "..."),
-        ("", OLD),
-        ("...", OLD),
-        ("\0\r\n\t🙂 漢字", "🙂 漢字\x1b[31m"),
-    ],
-)
-def test_compare__exact_values(a, b):
-    check_measures(a, b)
-    check_measures(a, b, ngram=2, weighted_ngram=2)
+from tests.unit.jobs.compare.two_texts import OLD
 
 
 def test_compare__empty_texts_are_similar_to_nothing():

@@ -1,4 +1,4 @@
-"""What properties seldom meet: near texts of different blocks, values without tokens, stops."""
+"""What properties seldom meet: near texts of different blocks, values without tokens."""
 
 from __future__ import annotations
 
@@ -9,14 +9,7 @@ import pytest
 import neardup
 from neardup.errors import InvalidInputError
 from neardup.files.jsonlines import JsonLinesSource
-from neardup.jobs.pairs import rows
-from neardup.reading import texts as columns_of_texts
-from neardup.runs.work import IN_MEMORY, WorkFolder, Workspace
 from tests.calls import grouped
-from tests.unit.jobs.pairs.test_linkage_within_memory import written
-from tests.unit.jobs.pairs.test_within_memory import SMALL, find, parts_of, texts
-
-__all__ = ["texts"]
 
 
 def ids_of(result):
@@ -80,36 +73,3 @@ def test_columns__of_numbers_that_have_no_type_in_common(tmp_path, numbers, kind
     pairs = neardup.find_pairs(tmp_path, columns=["price"], text=neardup.TextOptions(ngram=1)).pairs
     assert [pairs["price_a"][0].as_py(), pairs["price_b"][0].as_py()] == expected
     assert {str(pairs.schema.field(f"price_{side}").type) for side in "ab"} == {kind}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stage", ["also", "columns"])
-def test_columns__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch, stage):
-    """What was read, and the pairs that stay, are there once."""
-    monkeypatch.setattr(columns_of_texts, "_FILE_BYTES", 500)
-    monkeypatch.setattr(rows, "_FILE_BYTES", 1)
-    monkeypatch.setattr(rows, "_PAIRS_AT_ONCE", 10)
-    # A block of rows each.
-    path = tmp_path / "in"
-    path.mkdir()
-    for n in range(6):
-        written(texts[n::6], path / f"{n}.jsonl")
-    options = {**SMALL, "also": "kind", "columns": ("text", "kind")}
-    module, name = {"also": (rows, "text_of"), "columns": (columns_of_texts, "_flat")}[stage]
-    original, calls = getattr(module, name), []
-
-    def stopping(*arguments):
-        calls.append(name)
-        if len(calls) == 4:
-            raise KeyboardInterrupt
-        return original(*arguments)
-
-    def run():
-        work = WorkFolder.open(tmp_path / "work", "pairs", {"test": 1})
-        with Workspace(2000, work) as workspace:
-            return parts_of(find(path, None, workspace, **options))
-
-    monkeypatch.setattr(module, name, stopping)
-    with pytest.raises(KeyboardInterrupt):
-        run()
-    assert run() == parts_of(find(path, None, IN_MEMORY, **options))

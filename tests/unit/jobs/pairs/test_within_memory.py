@@ -9,7 +9,7 @@ import pytest
 import neardup
 from neardup.engine.threads import ThreadEngine
 from neardup.files.inputs import resolve_inputs
-from neardup.jobs.pairs import records, rows
+from neardup.jobs.pairs import rows
 from neardup.jobs.pairs.plan import plan_pairs
 from neardup.jobs.pairs.run import find_pairs_in_sources
 from neardup.options.documents import PairOptions
@@ -97,41 +97,3 @@ def test_pairs__all_where_all_share_a_bucket(texts, tmp_path, measure):
     with Workspace(20_000, WorkFolder.temporary(tmp_path)) as workspace:
         spilled = find(texts, None, workspace, **LARGE | options)
         assert spilled.pairs.to_pylist() == exact.pairs.to_pylist()
-
-
-@pytest.mark.slow
-def test_pairs__go_on_where_a_run_was_stopped(texts, tmp_path, monkeypatch):
-    """Partitions that are joined are not joined again."""
-    join = records._join_partition
-    joined = []
-
-    def join_some(plan, room, partition):
-        if len(joined) == 3:
-            raise KeyboardInterrupt
-        joined.append(partition.facts.start)
-        return join(plan, room, partition)
-
-    def join_all(plan, room, partition):
-        joined.append(partition.facts.start)
-        return join(plan, room, partition)
-
-    def run():
-        work = WorkFolder.open(tmp_path, "pairs", {"test": 1})
-        with Workspace(2000, work) as workspace:
-            return parts_of(find(texts, None, workspace, workers=1, **SMALL))
-
-    monkeypatch.setattr(records, "_join_partition", join_all)
-    run()
-    every = joined.copy()
-    joined.clear()
-    monkeypatch.setattr(records, "_join_partition", join_some)
-    with pytest.raises(KeyboardInterrupt):
-        run()
-    before = joined.copy()
-    joined.clear()
-    monkeypatch.setattr(records, "_join_partition", join_all)
-    again = run()
-    assert len(joined) > 3
-    assert before + joined == every
-    assert again == parts_of(find(texts, None, IN_MEMORY, workers=1, **SMALL))
-    assert not any(tmp_path.iterdir())
