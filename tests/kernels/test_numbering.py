@@ -7,7 +7,7 @@ import pytest
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.join import postings as kernels
-from neardup.matching import postings
+from neardup.matching import join
 from tests.arrays import as_uint64, random_words
 from tests.each import each_of
 
@@ -90,17 +90,17 @@ def test_rebuild_slots__collisions(values):
 @each_of("room", [1, 2, 8, 64])
 def test_number_values__grown(monkeypatch, room):
     """However often the table grows on the way."""
-    monkeypatch.setattr(postings, "_FIRST_ROOM", room)
+    monkeypatch.setattr(join, "_FIRST_ROOM", room)
     generator = random.Random(room)
     for n in (0, 1, 2, 9, 100):
         values = generator.choices(random_words(generator, max(n // 2, 1)), k=n)
-        numbers, frequencies = postings.number_values(as_uint64(values))
+        numbers, frequencies = join.number_values(as_uint64(values))
         assert (numbers.tolist(), frequencies.tolist()) == numbered(values)
 
 
 def test_number_values__too_many(monkeypatch):
-    monkeypatch.setattr(postings, "_FIRST_ROOM", 2)
-    monkeypatch.setattr(postings, "_MOST", 7)
-    assert postings.number_values(as_uint64([1, 2, 3, 4, 1]))[1].tolist() == [2, 1, 1, 1]
+    monkeypatch.setattr(join, "_FIRST_ROOM", 2)
+    monkeypatch.setattr(join, "_MOST_TOKENS", 7)
+    assert join.number_values(as_uint64([1, 2, 3, 4, 1]))[1].tolist() == [2, 1, 1, 1]
     with pytest.raises(InvalidParameterError, match="more than 4 different"):
-        postings.number_values(as_uint64([1, 2, 3, 4, 5]))
+        join.number_values(as_uint64([1, 2, 3, 4, 5]))

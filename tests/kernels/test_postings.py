@@ -9,7 +9,7 @@ import pytest
 
 from neardup.errors import InvalidParameterError
 from neardup.kernels.join import postings as kernels
-from neardup.matching import postings
+from neardup.matching import join
 from tests.arrays import ragged, random_words
 from tests.oracles import joins
 
@@ -31,7 +31,7 @@ def random_records(generator):
 def test_group_records__looked_up_are_those_of_the_other_collection(is_directed):
     """All of them and no others; of itself a record of both is a partner, as in any self-join."""
     sides = [1, 2, 3, 3, 2, 1, 2, 3]
-    groups = postings.group_records(8, np.array(sides, np.uint8), is_directed=is_directed)
+    groups = join.group_records(8, np.array(sides, np.uint8), is_directed=is_directed)
     assert groups.n_groups == 3
     assert {*groups.of_records.tolist()} == {0, 1, 2}
     for x, y in product(range(8), repeat=2):
@@ -43,15 +43,15 @@ def test_group_records__looked_up_are_those_of_the_other_collection(is_directed)
 
 
 def test_index_groups__too_many(monkeypatch):
-    records = postings.rank_records(*records_of([[5, 6], [7, 6]]))
+    records = join.rank_records(*records_of([[5, 6], [7, 6]]))
     prefixes = np.array([2, 2], np.int64)
-    two_sided = postings.group_records(2, np.array([1, 2], np.uint8))
-    monkeypatch.setattr(postings, "_MOST", 9)
-    postings.index_groups(records, prefixes, two_sided)
-    monkeypatch.setattr(postings, "_MOST", 8)
-    postings.index_groups(records, prefixes, postings.group_records(2, None))
+    two_sided = join.group_records(2, np.array([1, 2], np.uint8))
+    monkeypatch.setattr(join, "_MOST_TOKENS", 9)
+    join.index_groups(records, prefixes, two_sided)
+    monkeypatch.setattr(join, "_MOST_TOKENS", 8)
+    join.index_groups(records, prefixes, join.group_records(2, None))
     with pytest.raises(InvalidParameterError, match="more than 2 different tokens in two"):
-        postings.index_groups(records, prefixes, two_sided)
+        join.index_groups(records, prefixes, two_sided)
 
 
 def test_rank_records__by_definition():
@@ -63,7 +63,7 @@ def test_rank_records__by_definition():
         counts = Counter(flat)
         order = sorted(dict.fromkeys(flat), key=counts.__getitem__)
         values, starts, sizes = records_of(records)
-        ranked = postings.rank_records(values, starts, sizes)
+        ranked = join.rank_records(values, starts, sizes)
         assert ranked.n_tokens == len(order)
         for r, record in enumerate(records):
             run = slice(ranked.starts[r], ranked.starts[r] + ranked.sizes[r])

@@ -26,7 +26,7 @@ from neardup.options.kinds import (
     Share,
     ShareOrCount,
     Text,
-    Tokenizer,
+    TokenizerName,
     Whole,
 )
 from tests.calls import grouped
@@ -68,7 +68,7 @@ def wrong_values(kind: Kind) -> list[Any]:
             return ["20", "20x", "0x5", (20,), [1, 2, 3], 5, True]
         case Columns():
             return [5, b"text", [], ["text", 5], ["a", "a"], True]
-        case Tokenizer():
+        case TokenizerName():
             return ["nonsense", "", 5, ["words"]]
         case FunctionOrFlag():
             return [5, "print"]
