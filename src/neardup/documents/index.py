@@ -35,7 +35,6 @@ from neardup.files.rows import ColumnNames, RowBlock, Source
 from neardup.index.handle import IndexHandle, store_frequencies
 from neardup.index.index import (
     Addition,
-    CompactionResult,
     RemovalResult,
     RowPlaces,
     check_all_found,
@@ -301,15 +300,6 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
         self.merge_tiers(runner)
         return addition
 
-    def compact(self, runner: Runner) -> CompactionResult:
-        """Write the index anew as one segment, without removed documents."""
-        with self.changing(runner) as index:
-            before = index.manifest
-            if before.pending.n_rows or len(before.segments) > 1 or any(map(len, index.removed)):
-                self._merge(index, 0, runner)
-            after = self.database.read().manifest
-            return CompactionResult.of(before, after)
-
     def merge_tiers(self, runner: Runner) -> None:
         """Merge segments after an addition, as long as there are too many.
 
@@ -326,7 +316,6 @@ class DocumentHandle(IndexHandle[OpenDocuments]):
             _log.warning("%s: segments were not put together: %s", self.folder, error)
 
     def _merge(self, index: OpenDocuments, first: int, runner: Runner) -> None:
-        """Merge the segments from a number on, and pending documents, within ``changing``."""
         records, stop = [], len(index.segments)
         name = index.manifest.free_name(0)
         with new_segment(self.folder, name, index.scheme, runner) as writer:

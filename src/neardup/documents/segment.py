@@ -41,6 +41,7 @@ from neardup.files.ids import as_text, common_id_type
 from neardup.index.segments import (
     SMALL_PAGE,
     CheckedArray,
+    CheckedLists,
     Segment,
     SegmentWriter,
     pack_table,
@@ -59,7 +60,6 @@ from neardup.tables import (
     Uint64s,
     WeightedSets,
     offsets_of,
-    places_of_lists,
 )
 
 # The sorted lists of a segment: which of its documents have a key.
@@ -193,8 +193,7 @@ class StoredBlocks:
     """Blocks in a file; one is read when a row of it is asked for."""
 
     def __init__(self, stored: Segment, name: str) -> None:
-        self._data = CheckedArray(stored, name)
-        self._starts: Int64s = stored.array(f"{name}-starts")
+        self.packed = CheckedLists(stored, name).one
         self.first_rows: Int64s = stored.array(f"{name}-rows")
         self.read = lru_cache(_BLOCKS_KEPT)(self._read)
 
@@ -205,10 +204,6 @@ class StoredBlocks:
     def n_blocks(self) -> int:
         """Count the blocks."""
         return len(self.first_rows) - 1
-
-    def packed(self, number: int) -> AnyArray:
-        """Return a block as it is stored."""
-        return self._data.part(int(self._starts[number]), int(self._starts[number + 1]))
 
     def _read(self, number: int) -> Block:
         return Block(self.packed(number))
@@ -230,14 +225,10 @@ class DocumentSegment:
         entries, starts = CheckedArray(stored, "entries"), stored.array("list-starts")
         self.lists = EntryLists(entries, starts, stored.array("fences"))
         self._list_of_ids = scheme.banding.bands + OF_IDS
-        self._filters: tuple[CheckedArray, CheckedArray] | None = None
-        if scheme.has_filters:
-            self._filters = CheckedArray(stored, "filters"), CheckedArray(stored, "filter-starts")
-        self._digests, self._ids = CheckedArray(stored, "digests"), CheckedArray(stored, "ids")
-        self._id_starts = CheckedArray(stored, "id-starts")
+        self._filters = CheckedLists(stored, "filters") if scheme.has_filters else None
+        self._digests, self._ids = CheckedArray(stored, "digests"), CheckedLists(stored, "ids")
         self._n_tokens = CheckedArray(stored, "n-tokens")
-        self.blocks = StoredBlocks(stored, "blocks")
-        self.gone = StoredBlocks(stored, "gone") if "gone" in stored.arrays else None
+        self.blocks, self.gone = StoredBlocks(stored, "blocks"), StoredBlocks(stored, "gone")
 
     def __len__(self) -> int:
         return self.n_documents
@@ -245,7 +236,7 @@ class DocumentSegment:
     @property
     def n_gone(self) -> int:
         """Count the documents that were left out in favour of others."""
-        return 0 if self.gone is None else len(self.gone)
+        return len(self.gone)
 
     def find(self, sought: Sought) -> Found:
         """Find rows that share a band key with texts, and exact copies, also among the gone."""
@@ -261,7 +252,7 @@ class DocumentSegment:
         copies, own = owners[bounds[0] : bounds[1]] - n, rows[bounds[0] : bounds[1]]
         is_same = (self.digests_of(own) == digests[copies]).all(axis=1)
         queries = (owners[bounds[1] :] - 2 * n).tolist()
-        places = () if self.gone is None else self.gone.places_of(rows[bounds[1] :])
+        places = self.gone.places_of(rows[bounds[1] :])
         gone = []
         for query, (block, row) in zip(queries, places, strict=True):
             table = block.table
@@ -309,19 +300,18 @@ class DocumentSegment:
         """Return the filters of some rows."""
         assert self._filters is not None
         # The first word of each is the size of the set.
-        words, offsets = _parts(*self._filters, rows)
+        words, offsets = self._filters.take(rows)
         sizes = words[offsets[:-1]].astype(np.int64)
         first = np.arange(len(rows) + 1)
         return Filters(np.delete(words, offsets[:-1]), offsets - first, sizes)
 
     def ids_of(self, rows: Int64s) -> pa.Array:
         """Return the ids of some rows, in any order, as large strings."""
-        return Texts(*_parts(self._ids, self._id_starts, rows)).to_arrow()
+        return Texts(*self._ids.take(rows)).to_arrow()
 
     def id_of(self, row: int) -> str:
         """Return the id of one row, as text."""
-        first, stop = self._id_starts.part(row, row + 2).tolist()
-        return self._ids.part(first, stop).tobytes().decode()
+        return self._ids.one(row).tobytes().decode()
 
     def records(self, rows: Int64s) -> Iterator[pa.Table]:
         """Yield the records of some rows, which ascend, block by block."""
@@ -354,8 +344,7 @@ class DocumentSegment:
 
     def gone_tables(self) -> Iterator[pa.Table]:
         """Yield the documents that were left out in favour of others."""
-        for number in range(0 if self.gone is None else self.gone.n_blocks):
-            assert self.gone is not None
+        for number in range(self.gone.n_blocks):
             yield self.gone.read(number).table
 
     def sets_of(self, rows: Int64s) -> ShingleSets | WeightedSets:
@@ -379,15 +368,6 @@ class DocumentSegment:
         places: Int64s = np.empty(len(rows), np.int64)
         places[is_text], places[~is_text] = np.arange(len(texts)), len(texts) + np.arange(len(sets))
         return join_sets(found, *sets).take(places)
-
-
-def _parts(values: CheckedArray, starts: CheckedArray, rows: Int64s) -> tuple[AnyArray, Int64s]:
-    """Return the values of some rows, whose stretches start and end at ``starts``, and offsets."""
-    starts.check_ranges(rows, rows + 2)
-    first, stop = starts.values[rows], starts.values[rows + 1]
-    values.check_ranges(first, stop)
-    places, offsets = places_of_lists(first, stop - first)
-    return values.values[places], offsets
 
 
 # Writing a segment, batch after batch, within a bounded memory.
@@ -416,18 +396,15 @@ class DocumentSegmentWriter:
         self._id_types: list[pa.DataType] = []
         n_lists = scheme.banding.bands + N_OTHER_LISTS
         self._lists = _Runs(n_lists, writer.path.parent, runner, run_entries)
-        self._n_words = self._n_id_bytes = 0
         self._blocks, self._gone = _NewBlocks(writer, "blocks"), _NewBlocks(writer, "gone")
-        for name, first in (
-            ("digests", np.empty((0, 2), np.uint64)),
-            ("ids", np.empty(0, np.uint8)),
-            ("id-starts", np.zeros(1, np.int64)),
-            ("n-tokens", np.empty(0, np.int64)),
-        ):
-            writer.append(name, first)
-        if scheme.has_filters:
-            writer.append("filters", np.empty(0, np.uint64))
-            writer.append("filter-starts", np.zeros(1, np.int64))
+        # Arrays of no documents, which give the types.
+        filters = Filters(np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.int64))
+        self._append(
+            pa.array([], pa.large_string()),
+            np.empty((0, 2), np.uint64),
+            np.empty(0, np.int64),
+            filters if scheme.has_filters else None,
+        )
 
     @property
     def n_gone(self) -> int:
@@ -473,15 +450,10 @@ class DocumentSegmentWriter:
         if filters is not None:
             # Each after the size of its set.
             words = np.insert(filters.words, filters.offsets[:-1], filters.sizes.astype(np.uint64))
-            ends = filters.offsets[1:] + np.arange(1, len(filters) + 1)
-            append("filters", words)
-            append("filter-starts", (ends + self._n_words).astype(np.int64))
-            self._n_words += len(words)
+            self._writer.append_lists("filters", words, np.diff(filters.offsets) + 1)
         texts = Texts.from_arrow(ids)
-        first, stop = int(texts.offsets[0]), int(texts.offsets[-1])
-        append("ids", texts.data[first:stop])
-        append("id-starts", texts.offsets[1:] + (self._n_id_bytes - first))
-        self._n_id_bytes += stop - first
+        data = texts.data[texts.offsets[0] : texts.offsets[-1]]
+        self._writer.append_lists("ids", data, np.diff(texts.offsets))
         self._n_tokens += int(n_tokens.sum())
         self.n_documents += len(ids)
 
@@ -509,9 +481,6 @@ class DocumentSegmentWriter:
             starts.append(starts[-1] + n)
             self._runner.report("lists", number + 1, len(self._lists))
         append("list-starts", np.array(starts, np.int64))
-        self._blocks.finish()
-        if self._gone.n_rows:
-            self._gone.finish()
         id_type = common_id_type(self._id_types)
         return self._writer.commit(self.n_documents, self._n_tokens, id_type)
 
@@ -531,23 +500,19 @@ def new_segment(
 
 
 class _NewBlocks:
-    """Blocks as they are written, with their starts and first rows."""
+    """Blocks as they are written, with the first row of each."""
 
     def __init__(self, writer: SegmentWriter, name: str) -> None:
         self.n_rows, self._writer, self._name = 0, writer, name
-        self._starts, self._first_rows = [0], [0]
+        writer.append_lists(name, np.empty(0, np.uint8), np.empty(0, np.int64))
+        writer.append(f"{name}-rows", np.zeros(1, np.int64))
 
     def append(self, packed: PackedBlock) -> None:
+        """Write a block."""
+        data = np.frombuffer(packed.data, np.uint8)
         self.n_rows += packed.n_rows
-        self._starts.append(self._starts[-1] + len(packed.data))
-        self._first_rows.append(self.n_rows)
-        self._writer.append(self._name, np.frombuffer(packed.data, np.uint8))
-
-    def finish(self) -> None:
-        """Write where the blocks start, and their first rows."""
-        self._writer.append(self._name, np.empty(0, np.uint8))
-        self._writer.append(f"{self._name}-starts", np.array(self._starts, np.int64))
-        self._writer.append(f"{self._name}-rows", np.array(self._first_rows, np.int64))
+        self._writer.append_lists(self._name, data, np.array([len(data)]))
+        self._writer.append(f"{self._name}-rows", np.array([self.n_rows]))
 
 
 class _Runs:

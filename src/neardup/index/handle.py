@@ -151,8 +151,16 @@ class IndexHandle(ABC, Generic[V]):
         """Take documents out, all of them or none."""
 
     @abstractmethod
+    def _merge(self, index: V, first: int, runner: Runner) -> None:
+        """Merge the segments from a number on, and pending documents, within ``changing``."""
+
     def compact(self, runner: Runner) -> CompactionResult:
-        """Write the index anew without removed documents."""
+        """Write the index anew without removed documents, in as few segments as possible."""
+        with self.changing(runner) as index:
+            before = index.manifest
+            if before.pending.n_rows or len(before.segments) > 1 or any(map(len, index.removed)):
+                self._merge(index, 0, runner)
+            return CompactionResult.of(before, self.database.read().manifest)
 
     def view(self, runner: Runner) -> V:
         """Return the index as it was opened, refreshed, or changed through this handle last."""

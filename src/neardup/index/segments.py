@@ -12,6 +12,7 @@ import os
 import tarfile
 import tempfile
 import zlib
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ from neardup.runs.arrays import AnyArray, let_go, stored
 from neardup.runs.disk import make_folder, part_of, sync_file, sync_folder, translated, write_all
 from neardup.runs.progress import may_go_on
 from neardup.runs.runner import Runner
-from neardup.tables import Bools, Int64s, Uint32s
+from neardup.tables import Bools, Int64s, Uint32s, places_of_lists
 
 # Pages whose rows are read here and there, and of a segment that is read as a whole.
 SMALL_PAGE, LARGE_PAGE = 1 << 12, 1 << 16
@@ -142,6 +143,27 @@ class CheckedArray:
         self.check_ranges(rows, rows + 1)
         taken: AnyArray = self.values[rows]
         return taken
+
+
+class CheckedLists:
+    """Lists of values of a segment, whose pages are verified on first access; for any thread."""
+
+    def __init__(self, segment: Segment, name: str) -> None:
+        self._values = CheckedArray(segment, name)
+        self._starts = CheckedArray(segment, f"{name}-starts")
+
+    def one(self, number: int) -> AnyArray:
+        """Return a list."""
+        start, stop = self._starts.part(number, number + 2).tolist()
+        return self._values.part(start, stop)
+
+    def take(self, numbers: Int64s) -> tuple[AnyArray, Int64s]:
+        """Return the values of some lists, and their offsets."""
+        self._starts.check_ranges(numbers, numbers + 2)
+        starts, stops = self._starts.values[numbers], self._starts.values[numbers + 1]
+        self._values.check_ranges(starts, stops)
+        places, offsets = places_of_lists(starts, stops - starts)
+        return self._values.values[places], offsets
 
 
 def open_segment(folder: Path, record: SegmentRecord) -> Segment:
@@ -270,6 +292,7 @@ class SegmentWriter:
         self._name, self._page_bytes, self._direct = name, page_bytes, direct
         self._part = part_of(self.path)
         self._kinds: dict[str, tuple[str, tuple[int, ...]]] = {}
+        self._n_values: Counter[str] = Counter()
         self._spools: dict[str, tempfile.SpooledTemporaryFile[bytes]] = {}
         self._stack = ExitStack()
         self._buffer, self._n_written, self._n_direct = bytearray(), 0, 0
@@ -295,6 +318,15 @@ class SegmentWriter:
                 self._write(array.data)
             elif array.nbytes:
                 self._spool(name).write(array.data)
+
+    def append_lists(self, name: str, values: AnyArray, sizes: Int64s) -> None:
+        """Write the next lists of values, as ``CheckedLists`` reads them."""
+        starts = f"{name}-starts"
+        if starts not in self._kinds:
+            self.append(starts, np.zeros(1, np.int64))
+        self.append(name, values)
+        self.append(starts, np.cumsum(sizes) + self._n_values[name])
+        self._n_values[name] += len(values)
 
     def add_table(self, name: str, table: pa.Table) -> None:
         """Write a table, as an uncompressed Arrow file."""

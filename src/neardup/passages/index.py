@@ -18,7 +18,6 @@ from neardup.files.rows import Source
 from neardup.index.handle import IndexHandle, store_frequencies
 from neardup.index.index import (
     Addition,
-    CompactionResult,
     OpenIndex,
     RemovalResult,
     check_all_found,
@@ -430,26 +429,19 @@ class PassageHandle(IndexHandle[OpenPassages]):
         self.database.commit(contents)
         return addition
 
-    def compact(self, runner: Runner, *, segment_tokens: int = SEGMENT_TOKENS) -> CompactionResult:
-        """Write all segments anew, without removed documents and as few as possible.
-
-        Search results stay the same. Documents are not tokenised again.
-        """
-        with self.changing(runner) as index:
-            before, scheme, frequencies = index.manifest, index.scheme, index.frequencies
-            blocks = map(_stored_block, index.segments, index.removed)
-            records: list[SegmentRecord] = []
-            n_done = 0
-            for block in gather(blocks, segment_tokens):
-                if len(block):
-                    name = before.free_name(len(records))
-                    record = write_segment(self.folder, name, block, scheme, frequencies, runner)
-                    records.append(record)
-                    n_done += len(block)
-                    runner.report("compact", n_done, index.n_documents)
-            after = index.contents.with_segments(records, 0)
-            self.database.commit(after)
-            return CompactionResult.of(before, after.manifest)
+    def _merge(self, index: OpenPassages, first: int, runner: Runner) -> None:
+        # Documents are not tokenised again.
+        stored = zip(index.segments[first:], index.removed[first:], strict=True)
+        records: list[SegmentRecord] = []
+        n_done = 0
+        for block in gather((_stored_block(*each) for each in stored), SEGMENT_TOKENS):
+            if len(block):
+                name = index.manifest.free_name(len(records))
+                made = block, index.scheme, index.frequencies, runner
+                records.append(write_segment(self.folder, name, *made))
+                n_done += len(block)
+                runner.report("compact", n_done, index.n_documents)
+        self.database.commit(index.contents.with_segments(records, first))
 
     def remove(
         self, ids: Iterable[str | int], runner: Runner, *, deny: bool = False
