@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +31,6 @@ from neardup.documents.records import (
     Block,
     DocumentBatch,
     PackedBlock,
-    pack_records,
     set_of,
     sets_of_indexed,
 )
@@ -331,16 +329,19 @@ class DocumentSegment:
             return queries_of_weighted_sets(n_tokens, digests, sets, self.scheme)
         return queries_of_sets(n_tokens, digests, lists_of_sets(sets), self.scheme)
 
-    def packed_records(self, rows: Int64s) -> Iterator[PackedBlock]:
+    def packed_records(self, rows: Int64s, runner: Runner) -> Iterator[PackedBlock]:
         """Yield the records of some rows, which ascend, packed; whole blocks as they are."""
         bounds = np.searchsorted(rows, self.blocks.first_rows)
-        for number, (start, stop) in enumerate(pairwise(bounds.tolist())):
-            first, end = self.blocks.first_rows[number : number + 2].tolist()
-            if stop - start == end - first:
-                yield PackedBlock(self.blocks.packed(number), stop - start)
-            elif start < stop:
-                places = pa.array(rows[start:stop] - first)
-                yield from pack_records(self.blocks.read(number).table.take(places))
+
+        def pack(number: int) -> PackedBlock:
+            own = rows[bounds[number] : bounds[number + 1]]
+            first, stop = self.blocks.first_rows[number : number + 2].tolist()
+            if len(own) == stop - first:
+                return PackedBlock(self.blocks.packed(number), len(own))
+            records = Block(self.blocks.packed(number)).table.take(pa.array(own - first))
+            return PackedBlock(pack_table(records.combine_chunks()), len(own))
+
+        yield from runner.map(pack, np.flatnonzero(np.diff(bounds)).tolist())
 
     def gone_tables(self) -> Iterator[pa.Table]:
         """Yield the documents that were left out in favour of others."""
@@ -438,7 +439,7 @@ class DocumentSegmentWriter:
             filters = segment.filters_of(some) if self._scheme.has_filters else None
             signatures = segment.digests_of(some), segment.n_tokens_of(some), filters
             self._append(segment.ids_of(some), *signatures)
-        for packed in segment.packed_records(rows):
+        for packed in segment.packed_records(rows, self._runner):
             self._blocks.append(packed)
 
     def _append(
