@@ -398,7 +398,13 @@ class ProgressOptions(Options):
 
     heading = "Running"
 
-    progress: Progress | None = option("Show progress.", FunctionOrFlag(), default=None)
+    progress: Progress | None = option(
+        "Show progress on standard error.",
+        FunctionOrFlag(),
+        default=None,
+        more="A function is called with the name of a stage, the work done so far, and the whole "
+        "amount, or None where that is not known.",
+    )
 
 
 class WorkerOptions(ProgressOptions):
@@ -623,35 +629,7 @@ class TextOptions(TokenOptions, CountingOptions, SeedOptions):
 
     Parameters
     ----------
-    tokenizer
-        ``words`` (the default), ``whitespace``, ``characters``, ``lines``, ``bytes``, ``code``
-        (tokens of a program without its names, values and comments), the path of a
-        ``tokenizer.json`` file, or a function from a text to its tokens.
-    language
-        Programming language for the tokenizer ``code``, as Pygments names it. None: by the ending
-        of each file; Python for data in memory.
-    ngram
-        Tokens per shingle, 1 to 65,536. None: 5, or 1 for ``weighted-jaccard`` and for passages.
-        For ``edit`` the size of the q-grams that find candidates, which changes the time, not the
-        pairs.
-    occurrences
-        ``set``, or ``numbered`` for multisets of shingles.
-    casefold
-        Ignore case. None: for words only.
-    unicode_form
-        ``NFC`` or ``NFKC``: normalise texts first.
-    strip_accents
-        Ignore accents.
-    tf
-        Weight of a shingle by its frequency in a document: ``raw``, ``binary``, ``log``,
-        ``squared`` or ``saturating``. None: ``raw``, or ``binary`` for passages.
-    idf
-        Factor by the rarity of a shingle among documents: ``smooth``, ``unary``, ``standard`` or
-        ``probabilistic``. None: ``smooth``, or ``unary`` for passages and sketches.
-    idf_from
-        Documents that are counted for ``idf`` instead of the compared ones.
-    seed
-        Seed of the hash functions, 0 to 2^64 - 1. None: 42.
+    {options}
 
     Raises
     ------
@@ -671,6 +649,14 @@ class TextOptions(TokenOptions, CountingOptions, SeedOptions):
     """
 
     occurrences: Occurrences | None = None
+    differs = but(
+        tokenizer={
+            "more": "Also the path of a tokenizer.json file, or a function from a text to tokens."
+        },
+        ngram={"usual": "5; 1 for weighted-jaccard and for passages"},
+        tf={"usual": "raw; binary for passages"},
+        idf={"usual": "smooth; unary for passages and sketches"},
+    )
 
 
 class ReadOptions(WhereOptions, AgainstOptions):
@@ -678,33 +664,7 @@ class ReadOptions(WhereOptions, AgainstOptions):
 
     Parameters
     ----------
-    text_column
-        Column of the text, a name or a path such as ``doc.text``; several are joined with
-        newlines, a null counting as an empty text. A row is bad where all are null.
-    id_column
-        Column of the ids. None: ``id``, if all inputs have it. Otherwise, and where it is empty,
-        an id is ``<file>:<row>``, or ``<file>`` of a file that is one document.
-    against_text_column, against_id_column
-        The same of the second collection. None: as of the first.
-    where
-        Condition in SQL on the columns of the first collection, such as ``status = 200 and lang
-        in ('en', 'de')``. Rows that do not meet it are left out and counted.
-    on_error
-        ``raise`` at a bad row, or ``skip`` it: it is counted, named, and written to ``skipped/``.
-    input_format
-        ``auto`` (by the ending of each file), ``text``, ``jsonl``, ``json``, ``csv``, ``tsv``,
-        ``parquet``, ``arrow``, ``html``, ``warc``, ``xlsx``, ``docx``, ``odt``, ``epub``, ``pdf``,
-        or ``bytes``: each file is one document whose bytes are tokens.
-    encoding
-        Encoding of text, CSV, JSON and web pages, as Python names it. None: that of a page, else
-        UTF-8.
-    delimiter
-        Field separator of CSV, one ASCII character. None: a comma, or a tab for TSV.
-    document
-        ``line``: each line of a text file is a document. ``folder``: the files of a folder are one
-        document, in the order of their names. None: each file or row.
-    main_text
-        Extract only the main text of web pages.
+    {options}
 
     Raises
     ------
@@ -726,20 +686,7 @@ class RunOptions(WorkspaceOptions, WorkerOptions):
 
     Parameters
     ----------
-    workers
-        Threads. None: one per core.
-    memory
-        Memory budget for tables, blocks and sorts, in bytes or such as ``"4GB"``; the rest goes to
-        files. None: 60 % of what is free.
-    work
-        Folder for these files, which are removed with the result. None: that of the system.
-    progress
-        True shows progress on standard error. A function is called with the name of a stage, the
-        work done so far, and the whole amount, or None where that is not known.
-    spark
-        A ``SparkSession`` whose executors do the work instead of threads, with the same result.
-        They need the same version of neardup, and reach inputs and outputs under the same paths or
-        URLs; memory is then that of the driver.
+    {options}
 
     Raises
     ------
@@ -754,4 +701,12 @@ class RunOptions(WorkspaceOptions, WorkerOptions):
     1
     """
 
-    spark: Any = option("Spark session that does the work.", default=None)
+    spark: Any = option(
+        "Spark session that does the work instead of threads.",
+        default=None,
+        more="Its executors need the same version of neardup, and reach inputs and outputs under "
+        "the same paths or URLs; memory is that of the driver then.",
+    )
+    differs = but(
+        work={"usual": "that of the system", "more": "Files are removed with the result."}
+    )

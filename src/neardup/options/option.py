@@ -12,6 +12,7 @@ same fields.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ OptionsT = TypeVar("OptionsT", bound="Options")
 
 # The default of an option that must be given.
 REQUIRED = object()
+
+# Place in the docstring of a class where its options are listed.
+_LISTED = "{options}"
 
 
 @dataclass(frozen=True)
@@ -131,6 +135,29 @@ class _Signature:
         )
 
 
+class _Docstring:
+    """The docstring of a class, with its options as ``--help`` describes them, made on demand."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __get__(self, _: object, cls: type[Options]) -> str:
+        from textwrap import fill
+
+        indent, listed = " " * 8, []
+        for option in cls.known.values():
+            parts = [option.help, option.more]
+            if isinstance(option.kind, Choice):
+                parts.append(f"One of {', '.join(option.kind.values)}.")
+            parts.append(option.usual and f"None: {option.usual}.")
+            words = " ".join(filter(None, parts))
+            words = words.replace("INPUT", "data").replace("OTHER", "against")
+            words = re.sub(r"--([a-z-]+)", lambda flag: flag[1].replace("-", "_"), words)
+            text = fill(words, 96, initial_indent=indent, subsequent_indent=indent)
+            listed.append(f"{option.name}\n{text}")
+        return self._text.replace(_LISTED, "\n    ".join(listed))
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
 class Options:
     """Base of classes of options; a value checks each option when it is made.
@@ -182,6 +209,8 @@ class Options:
         for base in reversed(cls.__mro__):
             for name, change in vars(base).get("changes", {}).items():
                 cls.known[name] = cls.known[name].but(**change)
+        if cls.__doc__ and _LISTED in cls.__doc__:
+            cls.__doc__ = _Docstring(cls.__doc__)  # type: ignore[assignment]
 
     def __init__(self, **given: Any) -> None:
         known = self.known
