@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.other import resolve_against
-from neardup.engine.opening import open_runner, open_workspace
+from neardup.engine.opening import open_runner
 from neardup.errors import InvalidInputError, InvalidParameterError, option_name
 from neardup.files.inputs import check_effect, name_apart, resolve_inputs
 from neardup.files.rows import Source
@@ -48,10 +48,6 @@ from neardup.stages.tables import (
     open_table,
     open_written,
 )
-
-# Memory in bytes for a table that is not Parquet; larger ones go to files.
-_MEMORY = 1 << 28
-
 
 # Next step if texts are unknown, for results of one collection and of two.
 _ADVICE = "To see the texts, name the documents: `neardup report {} INPUT -o PAGE.html`"
@@ -192,9 +188,8 @@ def _report_of_path(result: Any, given: _Given, runner: Runner) -> Report:
             "folder, or a table that pairs, estimate, align or search has written"
         )
         raise InvalidInputError(message, path=name)
-    with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
-        rows, summary = open_table(result, runner, workspace)
-        return report_of_table(rows, summary, given, name, runner)
+    rows, summary = open_table(result, runner)
+    return report_of_table(rows, summary, given, name, runner)
 
 
 def report_of_dedup(

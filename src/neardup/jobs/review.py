@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.documents.other import resolve_against
-from neardup.engine.opening import open_runner, open_workspace
+from neardup.engine.opening import open_runner
 from neardup.errors import InvalidInputError, option_name
 from neardup.files.inputs import check_effect, name_apart, resolve_inputs
 from neardup.files.rows import Source
@@ -112,10 +112,6 @@ def review(
         return make_review(pairs, own, other, labels, options, runner)
 
 
-# Memory in bytes for rows of a table while they are ranked; larger ones go to files.
-_MEMORY = 1 << 28
-
-
 def make_review(
     table: Any,
     own: Sequence[Source] | None,
@@ -130,29 +126,28 @@ def make_review(
     if labels is not None:
         _check_no_labels(own or ())
     name = str(table) if isinstance(table, str | Path) else "the table"
-    with open_workspace(_MEMORY, None, elsewhere=BY_SYSTEM) as workspace:
-        rows, summary = open_table(table, runner, workspace)
-        if kind_of_table(rows.schema.names, name) == "passages":
-            message = "the table has passages, which are not judged; review takes pairs"
-            raise InvalidInputError(message, path=name)
-        if "similarity" not in rows.schema.names:
-            message = "pairs have no column 'similarity'; name a table that pairs has written"
-            raise InvalidInputError(message, path=name)
-        if own is not None and other is not None:
-            name_apart(other, own, an_id_of_others(rows))
-        pairs = read_pairs(rows, summary, True if other is not None else None)
-        judged, labelled = None, None
-        if labels is not None:
-            judged = open_labels(labels, runner)
-            labelled = evaluate_pairs(pairs, judged.decided())
-        earlier = earlier_judgements(pairs, judged)
-        pivot = find_pivot(pairs, labelled)
-        chosen = choose_to_judge(pairs, pivot, earlier, options.limit)
-        fields = _read_fields(pairs, chosen, own, other, options, runner)
-        advice = _advice(pairs, is_own=own is not None, is_other=other is not None)
-        notes = () if labelled is None else labelled.notes()
-        by_labels = labelled is not None and labelled.best is not None
-        return review_report(pairs, chosen, fields, (pivot, by_labels), earlier, advice, notes)
+    rows, summary = open_table(table, runner)
+    if kind_of_table(rows.schema.names, name) == "passages":
+        message = "the table has passages, which are not judged; review takes pairs"
+        raise InvalidInputError(message, path=name)
+    if "similarity" not in rows.schema.names:
+        message = "pairs have no column 'similarity'; name a table that pairs has written"
+        raise InvalidInputError(message, path=name)
+    if own is not None and other is not None:
+        name_apart(other, own, an_id_of_others(rows))
+    pairs = read_pairs(rows, summary, True if other is not None else None)
+    judged, labelled = None, None
+    if labels is not None:
+        judged = open_labels(labels, runner)
+        labelled = evaluate_pairs(pairs, judged.decided())
+    earlier = earlier_judgements(pairs, judged)
+    pivot = find_pivot(pairs, labelled)
+    chosen = choose_to_judge(pairs, pivot, earlier, options.limit)
+    fields = _read_fields(pairs, chosen, own, other, options, runner)
+    advice = _advice(pairs, is_own=own is not None, is_other=other is not None)
+    notes = () if labelled is None else labelled.notes()
+    by_labels = labelled is not None and labelled.best is not None
+    return review_report(pairs, chosen, fields, (pivot, by_labels), earlier, advice, notes)
 
 
 def _read_fields(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.errors import InvalidInputError
-from neardup.files.arrowcolumns import TableBlock
 from neardup.files.parquet import ParquetSource
 from neardup.files.passes import ReadingPass
 from neardup.files.rows import ColumnNames, RowBlock, Source
@@ -22,9 +21,7 @@ from neardup.options.groups import InputOptions
 from neardup.outputs.summary_file import SUMMARY, read_summary, resolve_tables
 from neardup.outputs.tables import METADATA_KEY, TableRows
 from neardup.reading.texts import FoundText, read_rows_by_id, read_texts_by_id
-from neardup.runs.exchange import SpilledBatches
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY, Workspace
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -109,22 +106,17 @@ def open_labels(data: Any, runner: Runner) -> Judgements:
     """Read people's judgements of pairs, from any form of table."""
     from neardup.reports.judgements import read_judgements
 
-    rows, _ = open_table(data, runner, IN_MEMORY, are_labels=True)
+    rows, _ = open_table(data, runner, are_labels=True)
     return read_judgements(rows.to_table(), data)
 
 
 def open_table(
-    data: Any,
-    runner: Runner,
-    workspace: Workspace,
-    *,
-    are_labels: bool = False,
+    data: Any, runner: Runner, *, are_labels: bool = False
 ) -> tuple[TableRows, dict[str, Any] | None]:
     """Open a table that a job has written, with its description of the job if present.
 
     Positions are integers and similarities shares, null if unknown. Labels need only the id
-    columns. Parquet is read in place, as often as rows are requested; other formats are read once
-    and stored in the workspace.
+    columns. Parquet is read in place, as often as rows are requested, other formats into memory.
     """
     sources = resolve_tables(data)
     name = str(data) if isinstance(data, str | Path) else "the table"
@@ -136,7 +128,7 @@ def open_table(
     ):
         rows = _rows_of(stored)
     else:
-        rows = _keep_rows(sources, runner, workspace)
+        rows = _read_rows(sources, runner)
 
     def finish(table: pa.Table, start: int) -> pa.Table:
         if not are_labels:
@@ -177,40 +169,20 @@ def an_id_of_others(rows: TableRows) -> str:
     return str(rows.take(np.zeros(1, np.int64), name)[name][0])
 
 
-# Share of the memory for stored rows, and bytes per file of them.
-_KEPT_SHARE, _FILE_BYTES = 0.25, 1 << 28
-
-
-def _keep_rows(sources: Sequence[Source], runner: Runner, workspace: Workspace) -> TableRows:
-    """Read and store all rows of some tables, in files if they are too many."""
+def _read_rows(sources: Sequence[Source], runner: Runner) -> TableRows:
+    """Read all rows of some tables into memory."""
     import pyarrow as pa
 
     def read(_: Source, block: RowBlock) -> pa.Table:
         return block.to_table()
 
     columns = sources[0].column_names() if sources else None
-    n_rows, schemas = 0, list[pa.Schema]()
-    with SpilledBatches("table", workspace, share=_KEPT_SHARE, weight_of_file=_FILE_BYTES) as kept:
-        for _, table in ReadingPass("table", sources, runner).map(read, sources):
-            n_rows += len(table)
-            if table.schema not in schemas:
-                schemas.append(table.schema)
-            for batch in table.combine_chunks().to_batches():
-                kept.append(batch, None, batch.nbytes)
-    joined = pa.schema([(column, pa.string()) for column in columns or ()])
-    if schemas:
-        joined = pa.unify_schemas(schemas, promote_options="permissive").remove_metadata()
-    empty = joined.empty_table()
-
-    def blocks() -> Iterator[RowBlock]:
-        first = 1
-        for batch in kept:
-            # A block may lack columns, or have other types than the whole.
-            parts = [empty, pa.Table.from_batches([batch])]
-            yield TableBlock(pa.concat_tables(parts, promote_options="permissive"), first)
-            first += len(batch)
-
-    return TableRows(joined, n_rows, blocks)
+    empty = pa.schema([(column, pa.string()) for column in columns or ()]).empty_table()
+    reading = ReadingPass("table", sources, runner).map(read, sources)
+    tables = [table for _, table in reading] or [empty]
+    # A block may lack columns, or have other types than the whole.
+    joined = pa.concat_tables(tables, promote_options="permissive")
+    return TableRows.of_table(joined.replace_schema_metadata())
 
 
 def _with_numbers(table: pa.Table, name: str) -> pa.Table:

@@ -10,7 +10,6 @@ import neardup
 from neardup.errors import InvalidInputError
 from neardup.files import parquet
 from neardup.runs.runner import Runner
-from neardup.runs.work import IN_MEMORY
 from neardup.stages.tables import (
     open_labels,
     open_table,
@@ -18,7 +17,7 @@ from neardup.stages.tables import (
 
 
 def read_table(data, runner):
-    rows, summary = open_table(data, runner, IN_MEMORY)
+    rows, summary = open_table(data, runner)
     return pa.concat_tables([rows.schema.empty_table(), *rows.batches()]), summary
 
 
@@ -68,6 +67,6 @@ def test_open_table__names_rows_of_later_blocks(tmp_path, monkeypatch):
         monkeypatch.setattr(parquet, name, 2)
     table = pa.table({"id_a": list("abcde"), "id_b": ["x", "y", "z", None, "v"]})
     pq.write_table(table, tmp_path / "pairs.parquet")
-    rows, _ = open_table(tmp_path / "pairs.parquet", Runner(1), IN_MEMORY)
+    rows, _ = open_table(tmp_path / "pairs.parquet", Runner(1))
     with pytest.raises(InvalidInputError, match="row 4 has no 'id_b'"):
         list(rows.batches())
