@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import INPUTS, job_command
-from neardup.cli.wording import describe_ids, describe_recall, list_passed_over
+from neardup.cli.wording import describe_ids, describe_recall
 from neardup.options.groups import (
     WITH_TEXT,
     AgainstDataOptions,
@@ -187,14 +187,8 @@ def _report(
         lines.append(
             f"{short} shorter than {summary['min_tokens']} tokens; {smaller} finds passages of them"
         )
-    lines += wording.lines(
-        wording.note_empty(sum(summary["empty_documents"]), "in no passage"),
-        wording.note_skipped(summary),
-        wording.note_marked(summary),
-        _note_nothing(summary, smaller),
-        *wording.hints(summary),
-    )
-    lines += list_passed_over(summary["passed_over"])
+    empty = wording.note_empty(sum(summary["empty_documents"]), "in no passage")
+    lines += wording.ending(summary, empty, nothing=_note_nothing(summary, smaller))
     return "\n".join([*lines, f"written to {output} in {duration}"])
 
 

@@ -133,13 +133,12 @@ def _report(summary: Mapping[str, Any], output: FolderOutput) -> str:
         )
     lines += wording.describe_preset(summary)
     lines += describe_ids(summary)
-    skipped = wording.note_skipped(summary, has_folder=True)
     remedy = ""
     if "min_tokens" in summary:
         remedy = f"nothing is repeated: a smaller --min-tokens finds shorter {summary['unit']}"
     nothing = wording.note_nothing(summary, summary["documents_in"], summary["spans"], remedy)
-    notes = (skipped, nothing, *wording.hints(summary))
-    return "\n".join(lines + wording.ending(summary, output, *notes))
+    lines += wording.ending(summary, nothing=nothing, has_folder=True)
+    return "\n".join([*lines, wording.written(summary, output)])
 
 
 def _excerpt(text: str) -> str:
@@ -217,7 +216,6 @@ def _report_drop(summary: Mapping[str, Any], output: FolderOutput) -> str:
     if summary["missing_documents"]:
         named = counted(summary["missing_documents"], "named document")
         lines.append(f"{named} not there")
-    skipped = wording.note_skipped(summary, has_folder=True)
     remedy = (
         "no document has one of these ids: give INPUT and --id-column as when the ids were made, "
         "or choose another --column"
@@ -226,4 +224,5 @@ def _report_drop(summary: Mapping[str, Any], output: FolderOutput) -> str:
         remedy = "the table of --named-in has no rows, so nothing is named, and all documents stay"
     n_removed = summary["documents_removed"]
     nothing = wording.note_nothing(summary, summary["documents_in"], n_removed, remedy)
-    return "\n".join(lines + wording.ending(summary, output, skipped, nothing))
+    lines += wording.ending(summary, nothing=nothing, has_folder=True)
+    return "\n".join([*lines, wording.written(summary, output)])

@@ -17,10 +17,9 @@ from neardup.cli.wording import (
     describe_bands,
     describe_ids,
     describe_weights,
-    list_passed_over,
     table_by_file,
-    took,
     warn_of_recall,
+    written,
 )
 from neardup.options.choices import DocumentMeasure, Number
 from neardup.options.documents import DedupOptions
@@ -195,20 +194,16 @@ def _report(
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")
         lines.append(f"components remove {more} more than survivors")
-    lines += wording.lines(
+    # An index has decided the options that find more.
+    n_found = summary["documents_removed"] if index is None else 1
+    n_documents = summary["documents_in"] + summary["against_documents"]
+    lines += wording.ending(
+        summary,
         wording.note_empty(summary["empty_documents"], "kept"),
         wording.note_short(summary["short_documents"], scheme["ngram"]),
-        wording.note_skipped(summary, has_folder=True),
-        wording.note_nothing(
-            summary,
-            summary["documents_in"] + summary["against_documents"],
-            # An index has decided the options that find more.
-            summary["documents_removed"] if index is None else 1,
-            _NOTHING,
-        ),
-        *wording.hints(summary),
+        nothing=wording.note_nothing(summary, n_documents, n_found, _NOTHING),
+        has_folder=True,
     )
-    lines += list_passed_over(summary["passed_over"])
     memory = summary["peak_memory_bytes"]
     size = f", {memory / 1e6:,.0f} MB of memory at most" if memory else ""
     if "documents_added" in summary:
@@ -220,7 +215,7 @@ def _report(
             f"{counted(n_known, 'document')} {were} there already, with the same id and text; was "
             "this input added before?"
         )
-    lines.append(f"written to {output} in {took(summary['seconds'])}{size}")
+    lines.append(f"{written(summary, output)}{size}")
     return "\n".join(lines)
 
 
@@ -308,8 +303,8 @@ def _report_by_pairs(summary: Mapping[str, Any], pairs: str, output: FolderOutpu
     if "removed_beyond_survivors" in summary:
         more = counted(summary["removed_beyond_survivors"], "document")
         lines.append(f"components remove {more} more than survivors")
-    skipped = wording.note_skipped(summary, has_folder=True)
-    return "\n".join(lines + wording.ending(summary, output, skipped))
+    lines += wording.ending(summary, has_folder=True)
+    return "\n".join([*lines, written(summary, output)])
 
 
 _PLAN_EPILOG = """\b

@@ -13,7 +13,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call
 from neardup.cli.command import ANY_INPUTS, INPUTS, JobCommand, argument, job_command
-from neardup.cli.wording import describe_ids, list_passed_over
+from neardup.cli.wording import describe_ids
 from neardup.options.choices import (
     ColumnNames,
     DocumentMeasure,
@@ -414,13 +414,11 @@ def _say_added(addition: AdditionResult, folder: Path) -> list[str]:
     lines += describe_ids(addition.summary)
     if not (addition.n_documents or addition.skipped or addition.denied):
         lines.append("INPUT has no rows, so there was nothing to add")
-    lines += wording.lines(wording.note_empty(addition.n_empty, "never found"))
+    lines += filter(None, [wording.note_empty(addition.n_empty, "never found")])
     lines += _list_denied(addition)
     if addition.n_short:
         lines.append(
             f"{counted(addition.n_short, 'document')} with fewer tokens than --min-tokens, never "
             "found; a smaller number includes them"
         )
-    summary = addition.summary
-    lines += wording.lines(wording.note_skipped(summary), *wording.hints(summary))
-    return lines + list_passed_over(addition.passed_over)
+    return lines + wording.ending(addition.summary)

@@ -105,15 +105,12 @@ def _report(summary: Mapping[str, Any], output: TableOutput) -> str:
     n_short = 0 if summary["measure"] == "hamming" else summary["short_documents"]
     lines += wording.ending(
         summary,
-        output,
         wording.note_empty(summary["empty_documents"], "similar to nothing"),
         wording.note_short(n_short, ngram),
         wording.note_outside(summary.get("unblocked", 0), summary.get("blocking", [])),
-        wording.note_skipped(summary),
-        wording.note_nothing(summary, n_documents, summary["pairs"], nothing),
-        *wording.hints(summary),
+        nothing=wording.note_nothing(summary, n_documents, summary["pairs"], nothing),
     )
-    return "\n".join(lines)
+    return "\n".join([*lines, wording.written(summary, output)])
 
 
 def _condition(summary: Mapping[str, Any]) -> str:

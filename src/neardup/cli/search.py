@@ -12,7 +12,7 @@ import click
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput
 from neardup.cli.command import argument, job_command
-from neardup.cli.wording import describe_ids, describe_recall, list_passed_over
+from neardup.cli.wording import describe_ids, describe_recall
 from neardup.options.choices import Number, PassageMeasure, PassagePresetName
 from neardup.options.documents import DocumentSearchOptions, MostOptions
 from neardup.options.groups import (
@@ -189,13 +189,8 @@ def _report_documents(summary: Mapping[str, Any], n_documents: int) -> list[str]
             f"documents {or_below}share no band, and how similar those are is not known"
         )
     lines += describe_ids(summary)
-    lines += wording.lines(
-        wording.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries"),
-        wording.note_skipped(summary),
-        _note_nothing(summary, n_documents),
-        *wording.hints(summary),
-    )
-    return lines + list_passed_over(summary["passed_over"])
+    empty = wording.note_empty(summary["empty_queries"], "similar to nothing", "query", "queries")
+    return lines + wording.ending(summary, empty, nothing=_note_nothing(summary, n_documents))
 
 
 def _at_least(summary: Mapping[str, Any]) -> str:
@@ -220,19 +215,13 @@ def _report(summary: Mapping[str, Any], min_tokens: int, n_documents: int) -> li
             f"only passages of {min_tokens} or more are found; an index of a smaller --min-tokens "
             "finds shorter ones"
         )
-    lines += wording.lines(
-        wording.note_empty(n_empty, "similar to nothing", "query", "queries"),
-        wording.note_skipped(summary),
-        wording.note_marked(summary),
-        _note_nothing(
-            summary,
-            n_documents,
-            "queries are looked for as a whole: a lower --threshold finds less similar passages, "
-            "`neardup align` parts of queries",
-        ),
-        *wording.hints(summary),
+    remedy = (
+        "queries are looked for as a whole: a lower --threshold finds less similar passages, "
+        "`neardup align` parts of queries"
     )
-    return lines + list_passed_over(summary["passed_over"])
+    empty = wording.note_empty(n_empty, "similar to nothing", "query", "queries")
+    nothing = _note_nothing(summary, n_documents, remedy)
+    return lines + wording.ending(summary, empty, nothing=nothing)
 
 
 def _note_nothing(summary: Mapping[str, Any], n_documents: int, remedy: str = "") -> str:

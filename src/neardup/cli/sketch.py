@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.cli import wording
 from neardup.cli.call import Call, TableOutput, hold
 from neardup.cli.command import INPUTS, TargetType, argument, job_command
-from neardup.cli.wording import describe_ids, list_passed_over, took
+from neardup.cli.wording import describe_ids, written
 from neardup.options.choices import Representative
 from neardup.options.documents import ClusterOptions, EstimateOptions, SketchOptions
 from neardup.options.groups import CommandOptions, OutputOptions, TableOptions
@@ -92,13 +92,11 @@ def _report(summary: Mapping[str, Any], output: Target, size: int) -> list[str]:
     lines = [f"{counted(n, 'sketch', 'sketches')} of kind {summary['kind']}"]
     ngram = summary["scheme"].get("ngram", 1)
     lines += describe_ids(summary)
-    lines += wording.lines(
+    lines += wording.ending(
+        summary,
         wording.note_empty(summary["empty_documents"], "similar to nothing"),
         wording.note_single(summary["single_shingle_documents"], ngram),
-        wording.note_skipped(summary),
-        *wording.hints(summary),
     )
-    lines += list_passed_over(summary["passed_over"])
     return [*lines, f"written to {output}, {size:,} bytes{each}"]
 
 
@@ -173,8 +171,7 @@ def _report_clusters(summary: Mapping[str, Any], output: TableOutput) -> str:
         f"{counted(summary['documents'][0], 'document')}, sketches of kind {summary['kind']}\n"
         f"{counted(summary['clusters'], 'cluster')} with an estimated similarity >= "
         f"{summary['threshold']:g}, {summary['single_documents']:,} of a single document, the "
-        f"largest of {summary['largest_cluster']:,}\nwritten to {output} in "
-        f"{took(summary['seconds'])}"
+        f"largest of {summary['largest_cluster']:,}\n{written(summary, output)}"
     )
 
 
@@ -207,4 +204,4 @@ def _report_estimates(summary: Mapping[str, Any], output: TableOutput) -> str:
         )
     elif not summary["pairs"] and summary["threshold"] is not None:
         lines.append("nothing is similar: a lower --threshold, or none, shows more")
-    return "\n".join([*lines, f"written to {output} in {took(summary['seconds'])}"])
+    return "\n".join([*lines, written(summary, output)])

@@ -23,9 +23,9 @@ def printable(text: str) -> str:
     )
 
 
-def took(stages: Mapping[str, float]) -> str:
-    """Describe the time of the stages of a job."""
-    return f"{sum(stages.values()):.1f} s"
+def written(summary: Mapping[str, Any], output: object) -> str:
+    """Describe where a result is, and the time of all stages."""
+    return f"written to {output} in {sum(summary['seconds'].values()):.1f} s"
 
 
 def list_passed_over(counts: Mapping[str, int]) -> list[str]:
@@ -174,7 +174,7 @@ def hints(summary: Mapping[str, Any]) -> list[str]:
     command = click.get_current_context().command
     spelled = {str(option.name): option.opts[-1] for option in command.params}
     notes = []
-    for hint in summary["hints"]:
+    for hint in summary.get("hints", ()):
         where, names = "", spelled
         if hint["index"]:
             of_index = all_options()["index build"]
@@ -195,10 +195,10 @@ def hints(summary: Mapping[str, Any]) -> list[str]:
 
 def note_marked(summary: Mapping[str, Any]) -> str:
     """Describe places without a marker; empty if there are none."""
-    counts, n = summary.get("marked_places", ()), summary["passages"]
-    if all(count == n for count in counts):
+    counts = summary.get("marked_places", ())
+    if all(count == summary["passages"] for count in counts):
         return ""
-    first, second = (f"{count:,} of {counted(n, 'place')}" for count in counts)
+    first, second = (f"{count:,} of {counted(summary['passages'], 'place')}" for count in counts)
     return (
         f"--place-marker matched for {first} on the first side, {second} on the second; the others "
         "are lines, or pages, paragraphs and chapters of files that have them"
@@ -244,12 +244,13 @@ def note_skipped(summary: Mapping[str, Any], *, has_folder: bool = False) -> str
     return "\n".join(notes)
 
 
-def lines(*notes: str) -> list[str]:
-    """Return the notes that are not empty."""
-    return [note for note in notes if note]
+def ending(
+    summary: Mapping[str, Any], *notes: str, nothing: str = "", has_folder: bool = False
+) -> list[str]:
+    """Return the last lines on documents: the notes, rows and files left out, and hints.
 
-
-def ending(summary: Mapping[str, Any], output: object, *notes: str) -> list[str]:
-    """Return the last lines of a report: notes, files passed over, output."""
-    written = f"written to {output} in {took(summary['seconds'])}"
-    return [*lines(*notes), *list_passed_over(summary["passed_over"]), written]
+    ``nothing`` is the note of an empty result; bad rows are listed in a folder with ``has_folder``.
+    """
+    skipped = note_skipped(summary, has_folder=has_folder)
+    every = (*notes, skipped, note_marked(summary), nothing, *hints(summary))
+    return [*filter(None, every), *list_passed_over(summary["passed_over"])]

@@ -220,12 +220,6 @@ def report_of_table(
         given.check_only("passages", "data", "against")
         passages = read_passages(rows, summary, has_other=given.against is not None)
         return _report_of_passages(passages, given, runner)
-    if "similarity" not in rows.schema.names:
-        message = (
-            "the pairs of this table have no column 'similarity', by which a report ranks them; "
-            "name a table that pairs or estimate has written"
-        )
-        raise InvalidInputError(message, path=name)
     given.check_only("pairs", "data", "against", "labels")
     return _report_of_pairs(read_pairs(rows, summary, is_two), given, runner)
 

@@ -130,9 +130,6 @@ def make_review(
     if kind_of_table(rows.schema.names, name) == "passages":
         message = "the table has passages, which are not judged; review takes pairs"
         raise InvalidInputError(message, path=name)
-    if "similarity" not in rows.schema.names:
-        message = "pairs have no column 'similarity'; name a table that pairs has written"
-        raise InvalidInputError(message, path=name)
     if own is not None and other is not None:
         name_apart(other, own, an_id_of_others(rows))
     pairs = read_pairs(rows, summary, True if other is not None else None)

@@ -147,6 +147,9 @@ def read_pairs(
     """
     summary = dict(summary or {})
     columns = rows.schema.names
+    if "similarity" not in columns:
+        message = "the pairs have no column 'similarity'; name a table that pairs has written"
+        raise InvalidInputError(message)
     names = next(names for names in _IDS if set(names) <= set(columns))
     score = next((name for name in _SCORES if name in columns), None)
     wanted = ["similarity", *names, *([] if score is None else [score])]

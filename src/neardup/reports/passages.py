@@ -18,7 +18,7 @@ from neardup.passages.documents import NO_RUNS
 from neardup.passages.matches import HiddenText, union_lengths
 from neardup.reading.texts import FoundText
 from neardup.reports.charts import matrix_of_pairs, similarity_chart
-from neardup.reports.examples import Document, Example, choose_rows, compare_documents
+from neardup.reports.examples import Document, Example, choose_rows, compare_documents, with_context
 from neardup.reports.page import Cell, Fact, Report, Section, Table, options_section
 from neardup.reports.text import percent, shortened
 from neardup.runs.progress import counted
@@ -241,6 +241,7 @@ def passage_report(
         Section("figures", "Similarities", charts=[chart] if chart else []),
         options_section(summary, _OPTIONS),
     ]
+    step = "Read the least similar examples: if they are chance, raise `--threshold`."
     headline = "No shared passages"
     if n:
         of = counted(len(pairs), "pair")
@@ -248,13 +249,13 @@ def passage_report(
     if "queries" in summary:
         n_queries = counted(summary["queries"], "query", "queries")
         headline = f"{len(np.unique(passages.queries)):,} of {n_queries} found"
+        step += " `neardup drop --named-in TABLE` removes the documents that have one."
     facts = [
         Fact(f"{n:,}", "passages"),
         Fact(f"{len(pairs):,}", "pairs of documents"),
         Fact(f"{len(np.unique([passages.queries, passages.docs])):,}", "documents with one"),
         Fact(f"{int(pairs.shared.sum()):,}", "characters in passages, of the longer side"),
     ]
-    step = "Read the least similar examples: if they are chance, raise `--threshold`."
     if not n:
         step = "A smaller `--min-tokens` finds shorter passages, a lower `--threshold` edited ones."
     elif not examples:
@@ -373,4 +374,8 @@ def _example(names: _Names, row: int, title: str) -> Example:
     ]
     example = compare_documents(title, *documents)
     places = names.place("query", row), names.place("doc", row)
-    return replace(example, places=places, are_equals=True)
+    example = replace(example, places=places, are_equals=True)
+    if "queries" not in p.summary or found[1] is None:
+        return example
+    span = names.span("doc", row)
+    return with_context(example, 1, found[1].text, (span.start, span.stop))
