@@ -123,7 +123,7 @@ def align(call: Call, inputs: tuple[str, ...]) -> None:
     of_index = _SMALLER_INDEX if given.min_tokens is None else _SMALLER_EITHER
     smaller = _SMALLER if index is None else of_index
     summary = result.summary
-    lines = [] if given.preset is None else [_describe_preset(summary, index)]
+    lines = wording.describe_preset(summary)
     if result.document_pairs is not None:
         shares = plural(summary["document_pairs"], "shares", "share")
         lines.append(f"{counted(summary['document_pairs'], 'pair')} of documents {shares} text")
@@ -139,19 +139,6 @@ def _has_texts(given: AlignCommandOptions, output: TableOutput) -> bool:
                 raise no_effect(name, "with summary documents", "write the passages", "summary")
         return False
     return output.takes_texts()
-
-
-def _describe_preset(summary: Mapping[str, Any], index: Path | None) -> str:
-    """Describe the options of a preset, and those of an index."""
-    preset, chosen = summary["preset"]["name"], summary["preset"]["chosen"]
-    gap = "" if summary["gap"] is None else f", {counted(summary['gap'], 'token')} between parts"
-    tokens = f", {chosen['tokenizer']} as tokens" if "tokenizer" in chosen else ""
-    tokens += f", {chosen['ngram']} in a shingle" if "ngram" in chosen else ""
-    own = "" if index is None else "; --min-tokens and --idf are those of the index"
-    least = counted(summary["min_tokens"], "token")
-    return (
-        f"for {preset}: threshold {summary['threshold']:g}, passages of {least}{gap}{tokens}{own}"
-    )
 
 
 def _report(

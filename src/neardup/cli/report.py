@@ -80,21 +80,16 @@ Examples:
 """
 
 
-class ReviewCommandOptions(ReviewOptions, AgainstDataOptions, OutputOptions, CommandOptions):
+class ReviewCommandOptions(ReviewOptions, ReportCommandOptions):
     """Options of ``neardup review``."""
 
-    heading = "Input"
-
-    labels: Data | None = option(
-        "Pairs that were judged before; the page begins with them.",
-        default=None,
-        more="A file that a page has handed out. The pairs nearest to their best threshold come "
-        "first.",
-        metavar="FILE",
-    )
     differs = but(
         output={"help": "HTML page to create."},
-        against={"help": "The second collection, if the job had one."},
+        labels={
+            "help": "Pairs that were judged before; the page begins with them.",
+            "more": "A file that a page has handed out. The pairs nearest to their best threshold "
+            "come first.",
+        },
     )
 
 
