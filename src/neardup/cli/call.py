@@ -22,7 +22,6 @@ from neardup.runs.progress import Display
 
 if TYPE_CHECKING:
     from neardup.engine.engine import Engine
-    from neardup.engine.spark.cluster import Cluster
     from neardup.engine.spark.work import SharedWork
     from neardup.files.destinations import Target
     from neardup.files.inputs import Inputs
@@ -90,18 +89,14 @@ class Call:
             raise InvalidParameterError(message, "output", "engine")
         check_pyspark()
 
-    def cluster(self) -> Cluster:
-        """Return the executors, which keep their results in the folder of ``working``."""
-        from neardup.engine.spark.cluster import current_cluster
-
-        return current_cluster(self._shared)
-
     def engine_within(self, workspace: Workspace) -> Engine:
         """Return the engine of --engine, with its workspace."""
         if self.is_on_spark:
+            from neardup.engine.spark.cluster import current_cluster
             from neardup.engine.spark.engine import SparkEngine
 
-            return SparkEngine(self.cluster, self.runner, workspace)
+            # Executors keep their results in the folder of ``working``.
+            return SparkEngine(lambda: current_cluster(self._shared), self.runner, workspace)
         from neardup.engine.threads import ThreadEngine
 
         return ThreadEngine(self.runner, workspace)
@@ -260,35 +255,28 @@ class FolderOutput(_Output):
 
     def __init__(self, call: Call) -> None:
         from neardup.files.destinations import check_output, is_standard_output
+        from neardup.files.formats import format_of
 
         output = call.options.output
         is_streamed = is_standard_output(output)
         super().__init__(call, is_streamed=is_streamed)
         if is_streamed:
-            self._check_stream(call.options)
-        else:
-            self._check_name(str(output))
-            check_output(output, overwrite=call.options.overwrite)
-            hold(output, overwrite=call.options.overwrite)
-
-    @staticmethod
-    def _check_name(name: str) -> None:
-        """Make sure that nobody waits for one file of rows, as other commands write it."""
-        from neardup.files.formats import format_of
-
+            if call.options.format not in ("same", "jsonl"):
+                message = (
+                    f"output - gets JSON lines; name a folder for format {call.options.format}"
+                )
+                raise InvalidParameterError(message, "format", "output")
+            return
+        # Other commands write one file of rows.
+        name = str(output)
         if format_of(name) is not None and not os.path.isdir(name):  # noqa: PTH112
             message = (
                 f"{name} has the name of a file, and the output is a folder, of rows and tables; "
                 "name a folder, or - for the rows that stay on standard output"
             )
             raise WriteError(message)
-
-    @staticmethod
-    def _check_stream(options: Any) -> None:
-        """Raise for options that a stream of rows cannot carry out."""
-        if options.format not in ("same", "jsonl"):
-            message = f"output - gets JSON lines; name a folder for format {options.format}"
-            raise InvalidParameterError(message, "format", "output")
+        check_output(output, overwrite=call.options.overwrite)
+        hold(output, overwrite=call.options.overwrite)
 
     def __str__(self) -> str:
         """Return the name for messages."""

@@ -150,7 +150,11 @@ def summary_lines(result: CompareResult, *, full: bool) -> Iterator[str]:
         for name, size in zip(names, result.sizes, strict=True)
     )
     yield ""
-    yield shared_sentence(result)
+    differences = result.differences
+    yield (
+        f"{counted(len(result.passages), 'shared passage')}, with {differences.share_a:.1%} of the "
+        f"tokens of {name_a} and {differences.share_b:.1%} of those of {name_b}"
+    )
     shown = [_ranges_in(text) for text in result.texts]
     for number, passage in enumerate(result.passages[:MOST_SHOWN], 1):
         changes, (in_first, in_second) = "", (passage.changes_a, passage.changes_b)
@@ -165,7 +169,7 @@ def summary_lines(result: CompareResult, *, full: bool) -> Iterator[str]:
         )
     yield from _more(len(result.passages))
     yield ""
-    unshared = result.differences.a, result.differences.b
+    unshared = differences.a, differences.b
     for name, text, ranges, range_of in zip(names, result.texts, unshared, shown, strict=True):
         n = len(ranges)
         length = sum(stop - start for start, stop in ranges)
@@ -181,16 +185,6 @@ def summary_lines(result: CompareResult, *, full: bool) -> Iterator[str]:
             for row in rows:
                 cells = zip(row, sides, widths, strict=True)
                 yield "  ".join(f"{cell:{side}{width}}" for cell, side, width in cells).rstrip()
-
-
-def shared_sentence(result: CompareResult) -> str:
-    """Describe the number of shared passages, and their share of the texts."""
-    differences, (name_a, name_b) = result.differences, map(_printable, result.names)
-    shared = counted(len(result.passages), "shared passage")
-    return (
-        f"{shared}, with {differences.share_a:.1%} of the tokens of {name_a} and "
-        f"{differences.share_b:.1%} of those of {name_b}"
-    )
 
 
 def _more(n: int) -> Iterator[str]:

@@ -15,7 +15,14 @@ from neardup.files.ids import as_text
 from neardup.outputs.tables import TableRows
 from neardup.passages.matches import group_overlapping
 from neardup.reports.charts import Caption, bars, matrix, similarity_chart
-from neardup.reports.examples import Document, Example, choose_rows, compare_documents, with_context
+from neardup.reports.examples import (
+    Document,
+    Example,
+    choose_rows,
+    cite,
+    compare_documents,
+    with_context,
+)
 from neardup.reports.page import Cell, Fact, Report, Section, Table, options_section
 from neardup.reports.text import excerpt, percent, shortened
 from neardup.runs.progress import counted
@@ -228,7 +235,7 @@ def _list_groups(cut: CutTable, texts: Mapping[Key, str]) -> Table:
                 int(counts[group]),
                 int(n_documents[group]),
                 int(characters[group]),
-                f"{where}characters {row['kept_start'] or 0:,} to {row['kept_end'] or 0:,}",
+                where + cite(row["kept_start"] or 0, row["kept_end"] or 0),
             )
         )
     copy = "a copy is in" if cut.summary.get("keep") == "none" else "stays in"
@@ -282,9 +289,8 @@ def _example(cut: CutTable, texts: Mapping[Key, str], number: int, title: str) -
         span = row[start] or 0, row[end] or 0
         text = None if key is None else texts.get(key)
         document = Document(key[1] if key else "?", None, None, text and text[slice(*span)])
-        place = f"characters {span[0]:,} to {span[1]:,}"
         cited = row.get("kept_place" if start.startswith("kept") else "place")
-        sides.append((document, f"{cited}, {place}" if cited else place, span, text))
+        sides.append((document, cite(*span, cited), span, text))
     (own, own_place, span, text), (other, other_place, _, _) = sides
     similarity = row["similarity"]
     title += "" if similarity is None else f": similarity {similarity:.4f}"

@@ -117,6 +117,12 @@ def compare_documents(
     return Example(title, note, (names[0], names[1]), (a.place, b.place), found)
 
 
+def cite(start: int, stop: int, cited: str | None = None) -> str:
+    """Write the place of a passage, as people cite it if that is known."""
+    characters = f"characters {start:,} to {stop:,}"
+    return f"{cited}, {characters}" if cited else characters
+
+
 def with_context(example: Example, side: int, text: str, span: tuple[int, int]) -> Example:
     """Add the text around a span to one side of an example."""
     start, stop = span

@@ -18,7 +18,14 @@ from neardup.passages.documents import NO_RUNS
 from neardup.passages.matches import HiddenText, union_lengths
 from neardup.reading.texts import FoundText
 from neardup.reports.charts import matrix_of_pairs, similarity_chart
-from neardup.reports.examples import Document, Example, choose_rows, compare_documents, with_context
+from neardup.reports.examples import (
+    Document,
+    Example,
+    choose_rows,
+    cite,
+    compare_documents,
+    with_context,
+)
 from neardup.reports.page import Cell, Fact, Report, Section, Table, options_section
 from neardup.reports.text import percent, shortened
 from neardup.runs.progress import counted
@@ -294,12 +301,9 @@ class _Names:
 
     def place(self, side: str, row: int) -> str:
         """Write the place of a passage, as people cite it if the table has that."""
-        span = self.span(side, row)
-        characters = f"characters {span.start:,} to {span.stop:,}"
-        if f"{side}_place" in self.passages.table.column_names:
-            cited = self.passages.table[f"{side}_place"][row].as_py()
-            return f"{cited}, {characters}" if cited else characters
-        return characters
+        span, name, table = self.span(side, row), f"{side}_place", self.passages.table
+        cited = table[name][row].as_py() if name in table.column_names else None
+        return cite(span.start, span.stop, cited)
 
 
 def _rule(summary: Mapping[str, Any]) -> str:

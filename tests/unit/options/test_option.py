@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 
 import pytest
 
+import neardup
 from neardup.errors import InvalidParameterError
 from neardup.options.kinds import Whole
 from neardup.options.option import Options, but, merge, option
@@ -54,6 +56,16 @@ def test_signature__is_that_of_the_options():
     assert list(parameters) == list(Ball.known)
     assert str(parameters["is_round"]).endswith("= True")
     assert all(each.kind is inspect.Parameter.KEYWORD_ONLY for each in parameters.values())
+
+
+@pytest.mark.parametrize("group", [neardup.TextOptions, neardup.ReadOptions, neardup.RunOptions])
+def test_docstring__describes_every_option_as_help(group):
+    described = inspect.getdoc(group)
+    assert "{" not in described
+    listed = described.partition("Raises\n")[0]
+    names = re.findall(r"^(\w+)\n    \S", listed, re.MULTILINE)
+    assert names == list(group.known)
+    assert " --" not in described
 
 
 def test_given__are_those_that_are_not_the_default():

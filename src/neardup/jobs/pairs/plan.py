@@ -28,7 +28,6 @@ _KINDS: dict[str, type[Measure]] = {**MEASURES, Hamming.name: Hamming}
 # Case in which many options have no effect, and the remedy.
 _EDIT = "edit"
 _ON_EDITS, _OF_SETS = "on edit distances", "compare sets of shingles"
-_ON_WEIGHTS = "on weighted sets, which are joined in one way"
 
 
 @dataclass(frozen=True)
