@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import neardup
@@ -44,6 +44,7 @@ def mirror(result: CompareResult) -> CompareResult:
 
 
 @examples(25)
+@example(f"a b {blocks[0]}", blocks[0], 1)
 @given(st.one_of(words, composed), st.one_of(words, composed), st.integers(1, 3))
 def test_compare__mirrored(a, b, ngram):
     options = {"ngram": ngram, "min_tokens": 5}

@@ -61,7 +61,7 @@ def test_signature__is_that_of_the_options():
 @pytest.mark.parametrize("group", [neardup.TextOptions, neardup.ReadOptions, neardup.RunOptions])
 def test_docstring__describes_every_option_as_help(group):
     described = inspect.getdoc(group)
-    assert "{" not in described
+    assert "{options}" not in described
     listed = described.partition("Raises\n")[0]
     names = re.findall(r"^(\w+)\n    \S", listed, re.MULTILINE)
     assert names == list(group.known)

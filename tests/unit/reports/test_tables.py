@@ -24,6 +24,7 @@ def rows_of(table, block_rows=3):
     return TableRows.of_table(table, block_rows=block_rows)
 
 
+@example([(0, 1), (0, 1), (1, 0), (2, 2)], 2)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1), st.integers(1, 9))
 def test_partners__as_counted_one_by_one(pairs, block_rows):
     ids = [[f"d{pair[side]}" for pair in pairs] for side in (0, 1)]

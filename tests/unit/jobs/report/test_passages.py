@@ -67,8 +67,11 @@ def found(tmp_path_factory, files):
 def test_report_of_passages__of_a_search(files, found):
     report = found.report(ITEMS, against=files)
     assert report.headline == "1 of 2 queries found"
-    assert "best of times" in report.html
     assert "of the second" in report.html
+    [example] = [each for section in report.sections for each in section.examples][:1]
+    # The text of the document, with its context; the query is whole.
+    kinds = ([run.kind for run in runs] for runs in (example.differences.a, example.differences.b))
+    assert list(kinds) == [["same"], ["around", "same", "around"]]
     # With the queries alone their texts are shown.
     alone = neardup.report(found.passages, ITEMS)
     assert "best of times" in alone.html
