@@ -34,7 +34,6 @@ from neardup.reports.page import Report
 from neardup.reports.pairs import PairTable, choose_pairs, evaluate_pairs, pairs_report, read_pairs
 from neardup.reports.passages import PassageTable, passage_report, read_passages
 from neardup.results import PassageResult, Result
-from neardup.runs.disk import BY_SYSTEM
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.output import Outcome, ShownTexts, ids_in_other, open_output

@@ -27,7 +27,6 @@ from neardup.reports.review import (
     find_pivot,
     review_report,
 )
-from neardup.runs.disk import BY_SYSTEM
 from neardup.runs.runner import Runner
 from neardup.stages.options import columns_of, other_columns_of
 from neardup.stages.tables import (
