@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from neardup.documents.queries import Queries, sets_of_texts
 from neardup.documents.scheme import DocumentScheme
-from neardup.documents.values import Id, words_of_values
+from neardup.documents.values import Id
 from neardup.files.ids import as_text, hash_ids
 from neardup.index.segments import pack_table, unpack_table
 from neardup.matching.join import cut_runs
@@ -181,19 +181,6 @@ def make_batch(ids: pa.Array, records: pa.Table, queries: Queries) -> DocumentBa
     lists.append((hash_ids(as_text(ids)) >> _32, np.arange(len(ids), dtype=np.int64)))
     packed = pack_records(records)
     return DocumentBatch(ids, queries.n_tokens, queries.digests, queries.filters, lists, packed)
-
-
-def join_tables(tables: Sequence[pa.Table]) -> pa.Table:
-    """Concatenate tables; columns that have no type in common become text."""
-    columns = {}
-    for name in tables[0].column_names:
-        parts = [table.select([name]) for table in tables]
-        try:
-            columns[name] = pa.concat_tables(parts, promote_options="permissive")[name]
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            values = [value for part in parts for value in part[name].to_pylist()]
-            columns[name] = words_of_values(values)
-    return pa.table(columns)
 
 
 # Documents in rows of the database have their ids and signatures beside their records.

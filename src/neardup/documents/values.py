@@ -89,11 +89,6 @@ def as_texts(texts: Sequence[str | None]) -> pa.Array:
         raise _no_text(error) from None
 
 
-def words_of_values(values: Sequence[Any]) -> pa.Array:
-    """Return values of several types as text, which all of them can be."""
-    return as_texts([None if value is None else str(value) for value in values])
-
-
 def as_one_text(text: str) -> Texts:
     """Return one text as kernels take texts, in a tenth of the time of ``as_texts``."""
     try:

@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.delta import Delta, Searchable
-from neardup.documents.records import join_tables, user_columns_of
+from neardup.documents.records import user_columns_of
 from neardup.documents.scheme import KIND, DocumentScheme
 from neardup.documents.segment import DocumentSegment
+from neardup.files.arrowcolumns import joined
 from neardup.files.ids import hash_id, join_ids
 from neardup.index.index import OpenIndex
 from neardup.index.segments import check_all, open_segment
@@ -114,7 +115,7 @@ class OpenDocuments(OpenIndex[DocumentScheme, Searchable]):
         """
         schema = pa.schema([("id", self.id_type), ("text", pa.large_string())])
         tables = list(self._read_tables(documents))
-        return join_tables(tables) if tables else schema.empty_table()
+        return joined(tables) if tables else schema.empty_table()
 
     def read_each(self, documents: Int64s) -> Iterator[dict[str, Any]]:
         """Yield id, text and the user's columns of some documents, which ascend.

@@ -591,3 +591,92 @@ def as_text(value: Any) -> str | None:
         return json.dumps(value, ensure_ascii=False, default=str)
     # Pandas has two more missing values.
     return None if type(value).__name__ in ("NAType", "NaTType") else str(value)
+
+
+# Columns of several tables.
+
+
+class ColumnTypes:
+    """The types of columns of several tables, and any of these tables with these types."""
+
+    def __init__(self) -> None:
+        self._types: dict[str, pa.DataType] = {}
+        self._with_large: set[str] = set()
+        self._with_negative: set[str] = set()
+        self._metadata: dict[bytes, bytes] | None = None
+
+    def add(self, table: pa.Table) -> None:
+        """Take a table into account."""
+        self._metadata = self._metadata or table.schema.metadata
+        for field, column in zip(table.schema, table.columns, strict=True):
+            if pa.types.is_integer(field.type) and len(column):
+                low, high = pc.min_max(column).as_py().values()
+                if high is not None and max(high, -low) > _EXACT:
+                    self._with_large.add(field.name)
+                if low is not None and low < 0:
+                    self._with_negative.add(field.name)
+            known = self._types.setdefault(field.name, field.type)
+            if known != field.type:
+                self._types[field.name] = _common_type(known, field.type)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of all tables so far."""
+        fields = []
+        for name, kind in self._types.items():
+            is_inexact = pa.types.is_floating(kind) and name in self._with_large
+            is_too_long = kind == pa.uint64() and name in self._with_negative
+            fields.append((name, pa.large_string() if is_inexact or is_too_long else kind))
+        return pa.schema(fields, self._metadata)
+
+
+def _common_type(a: pa.DataType, b: pa.DataType) -> pa.DataType:
+    if pa.types.is_integer(a) and pa.types.is_integer(b) and pa.uint64() in (a, b):
+        return pa.uint64()
+    schemas = [pa.schema([("", kind)]) for kind in (a, b)]
+    try:
+        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
+    except pa.ArrowException:
+        return pa.large_string()
+
+
+def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return a table with the types of a schema, and null columns where it has none."""
+    if table.schema.equals(schema, check_metadata=True):
+        return table
+    found: dict[str, pa.ChunkedArray] = dict(zip(table.column_names, table.columns, strict=True))
+    nulls = pa.nulls(len(table))
+    columns = [found.get(name, nulls) for name in schema.names]
+    if table.column_names == schema.names:
+        # Several may have the same name.
+        columns = table.columns
+    pairs = zip(columns, schema, strict=True)
+    return pa.Table.from_arrays(
+        [cast_column(column, field) for column, field in pairs], schema=schema
+    )
+
+
+def cast_column(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
+    """Return a column with the type of a field, which may be text."""
+    kind = column.type
+    if kind == field.type:
+        return column
+    is_text = pa.types.is_string(kind) or pa.types.is_null(kind)
+    if pa.types.is_large_string(field.type) and not is_text:
+        texts = [as_text(value) for value in column.to_pylist()]
+        return pa.chunked_array([pa.array(texts, field.type)])
+    # This casts structures with other fields, too.
+    one = pa.table({field.name: column})
+    empty = pa.schema([field]).empty_table()
+    return pa.concat_tables([empty, one], promote_options="permissive").column(0)
+
+
+def joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return tables as one, a column with the type that its values have in common, else text."""
+    if all(table.schema == tables[0].schema for table in tables):
+        return pa.concat_tables(tables)
+    types = ColumnTypes()
+    for table in tables:
+        types.add(table)
+    schema = types.schema
+    return pa.concat_tables([schema.empty_table(), *(fitted(table, schema) for table in tables)])

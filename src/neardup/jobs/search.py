@@ -18,11 +18,11 @@ from neardup.documents.lookup import (
     look_up_block,
     most_similar,
 )
-from neardup.documents.records import join_tables
 from neardup.documents.scheme import DocumentScheme
 from neardup.documents.view import OpenDocuments
 from neardup.engine.engine import Engine, Means, each_block
 from neardup.errors import InvalidParameterError, SketchMismatchError
+from neardup.files.arrowcolumns import joined
 from neardup.files.ids import choose_id_column, common_id_type
 from neardup.files.inputs import check_effect, passed_over
 from neardup.files.rows import Source
@@ -251,7 +251,7 @@ def _with_columns(table: pa.Table, documents: Int64s, index: OpenDocuments) -> p
     for start in range(0, len(distinct), _READ_AT_ONCE):
         # The texts are read with them, and dropped.
         parts.append(index.read_rows(distinct[start : start + _READ_AT_ONCE]).select(names))
-    columns = join_tables(parts)
+    columns = joined(parts)
     for name in names:
         table = table.append_column(f"doc_{name}", columns[name].take(pa.array(places)))
     return table

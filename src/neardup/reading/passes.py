@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from neardup.errors import ReadError
-from neardup.files.arrowcolumns import TableBlock
+from neardup.files.arrowcolumns import TableBlock, joined
 from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination, file_has_changed
 from neardup.kernels.common import hashing
@@ -370,8 +370,6 @@ Change = Callable[[RowBlock, slice], RowBlock]
 def read_kept(documents: Catalogue, stays: Bools, change: Change) -> pa.Table:
     """Return the kept documents after a change, with all columns, in input order."""
     import pyarrow as pa
-
-    from neardup.files.conversion import joined
 
     stays = stays & documents.is_document
     tables = []

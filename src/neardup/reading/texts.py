@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.files.arrowcolumns import plain_array
+from neardup.files.arrowcolumns import ColumnTypes, cast_column, one_array, plain_array
 from neardup.files.ids import as_text, choose_id_column
 from neardup.files.passes import ReadingPass, read_text_block
 from neardup.files.rows import ColumnNames, RowBlock, Source
@@ -161,24 +161,16 @@ class Values:
     @cached_property
     def types(self) -> tuple[pa.DataType, ...]:
         """Type of each column: the common type of its values, else text."""
-        found: dict[str, set[pa.DataType]] = {name: set() for name in self.names}
+        found = ColumnTypes()
         for batch in self.batches:
-            for field in batch.schema:
-                found[field.name].add(field.type)
-        return tuple(self._type_of(name, found[name]) for name in self.names)
-
-    def _type_of(self, name: str, found: set[pa.DataType]) -> pa.DataType:
-        kind = _common_type(found)
-        if len(found) > 1:
-            # Types may have a common type although values do not fit: large integers are not
-            # floats.
-            try:
-                for batch in self.batches:
-                    if name in batch.schema.names:
-                        batch.column(name).cast(kind)
-            except pa.ArrowInvalid:
-                return pa.large_string()
-        return kind
+            found.add(pa.Table.from_batches([batch]))
+        types = dict(zip(found.schema.names, found.schema.types, strict=True))
+        kinds = [types.get(name, pa.null()) for name in self.names]
+        are_texts = [pa.types.is_null(kind) or pa.types.is_string(kind) for kind in kinds]
+        return tuple(
+            pa.large_string() if is_text else kind
+            for kind, is_text in zip(kinds, are_texts, strict=True)
+        )
 
     def take(self, documents: Int64s) -> list[pa.Array]:
         """Return the values of some documents, in any order and more than once, by column."""
@@ -251,18 +243,8 @@ def _spelled(value: Any) -> str | None:
     return None if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _common_type(kinds: set[pa.DataType]) -> pa.DataType:
-    schemas = [pa.schema([("value", kind)]) for kind in sorted(kinds, key=str)]
-    if not schemas:
-        return pa.large_string()
-    try:
-        kind = pa.unify_schemas(schemas, promote_options="permissive").field("value").type
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.large_string()
-    return pa.large_string() if pa.types.is_null(kind) or pa.types.is_string(kind) else kind
-
-
 def _taken(batch: pa.RecordBatch, name: str, kind: pa.DataType, rows: pa.Array) -> pa.Array:
     if name not in batch.schema.names:
         return pa.nulls(len(rows), kind)
-    return batch.column(name).take(rows).cast(kind)
+    column = pa.chunked_array([batch.column(name).take(rows)])
+    return one_array(cast_column(column, pa.field(name, kind)))
