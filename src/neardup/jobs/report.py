@@ -220,7 +220,7 @@ def report_of_table(
         passages = read_passages(rows, summary, has_other=given.against is not None)
         return _report_of_passages(passages, given, runner)
     given.check_only("pairs", "data", "against", "labels")
-    return _report_of_pairs(read_pairs(rows, summary, is_two), given, runner)
+    return _report_of_pairs(read_pairs(rows, summary, is_two, name), given, runner)
 
 
 def _report_of_pairs(pairs: PairTable, given: _Given, runner: Runner) -> Report:

@@ -131,7 +131,7 @@ def make_review(
         raise InvalidInputError(message, path=name)
     if own is not None and other is not None:
         name_apart(other, own, an_id_of_others(rows))
-    pairs = read_pairs(rows, summary, True if other is not None else None)
+    pairs = read_pairs(rows, summary, True if other is not None else None, name)
     judged, labelled = None, None
     if labels is not None:
         judged = open_labels(labels, runner)

@@ -138,18 +138,24 @@ class PairTable:
 
 
 def read_pairs(
-    rows: TableRows, summary: Mapping[str, Any] | None, is_two_sided: bool | None = None
+    rows: TableRows,
+    summary: Mapping[str, Any] | None,
+    is_two_sided: bool | None = None,
+    name: str | None = None,
 ) -> PairTable:
     """Read the pairs of a table of ``pairs``, ``estimate`` or ``search``.
 
     ``is_two_sided`` is whether the documents are of two collections; None leaves it to the summary
-    and the table.
+    and the table. ``name`` is that of the table in errors.
     """
     summary = dict(summary or {})
     columns = rows.schema.names
     if "similarity" not in columns:
-        message = "the pairs have no column 'similarity'; name a table that pairs has written"
-        raise InvalidInputError(message)
+        message = (
+            "the pairs of this table have no column 'similarity', by which they are ranked; name a "
+            "table that pairs or estimate has written"
+        )
+        raise InvalidInputError(message, path=name)
     names = next(names for names in _IDS if set(names) <= set(columns))
     score = next((name for name in _SCORES if name in columns), None)
     wanted = ["similarity", *names, *([] if score is None else [score])]
