@@ -52,11 +52,7 @@ STAGES = tuple(
 STAGES += ("engine.spark.read._write",)
 OF_PASSAGES = ("engine.spark.read._read_again",)
 OF_SIMILAR = ("engine.spark.engine._give_rows",)
-OF_SIMILAR_UNITS = (
-    "engine.spark.read._sign_parts",
-    "engine.spark.read._count_tokens",
-    "engine.spark.engine._send_texts",
-)
+OF_SIMILAR_UNITS = ("engine.spark.engine._send_texts",)
 
 # What is cut of ``few``, or of all, of each kind.
 KINDS: dict[str, dict[str, Any]] = {

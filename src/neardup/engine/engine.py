@@ -18,7 +18,7 @@ import numpy as np
 from neardup.files.rows import RowBlock, Source
 from neardup.index.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.passes import OfTexts, Parts, SetCollector
+from neardup.reading.passes import OfTexts, SetCollector
 from neardup.reading.sign import (
     Collections,
     Counted,
@@ -461,13 +461,6 @@ class Engine(ABC):
         ------
         InvalidInputError, ReadError
             For a bad row or an unreadable file, the first in the order of the documents.
-        """
-
-    @abstractmethod
-    def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
-        """Read the documents of the last collection again, and sign parts as documents.
-
-        ``reading`` names ``PART_COLUMNS``. The returned rows of other collections are empty.
         """
 
     @abstractmethod

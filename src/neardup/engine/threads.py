@@ -47,12 +47,10 @@ from neardup.matching.join import cut_runs
 from neardup.reading.catalogue import Catalogue, make_catalogue
 from neardup.reading.passes import (
     OfTexts,
-    Parts,
     numbered_blocks,
     part_of,
     read_comparable,
     read_texts,
-    sources_of_parts,
     tokens_of,
     write_documents,
 )
@@ -63,7 +61,6 @@ from neardup.reading.sign import (
     SignedBatches,
     count_tokens,
     numbers_of,
-    sign_block,
     to_batch,
 )
 from neardup.runs.exchange import Shuffle, SpilledBatches, kept_arrays
@@ -171,10 +168,6 @@ class ThreadEngine(Engine):
             of_documents if rows is None else _ThreadRows(rows.n_rows, rows.shuffle, route),
             known,
         )
-
-    def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
-        sources = sources_of_parts(read.catalogues[-1], parts, skip_bad=reading.skip_bad)
-        return self.read([([], reading), (sources, reading)], sign_block)
 
     def meet(
         self, read: Read, given: Columns, keys: Keys, function: Meet, stage: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from neardup.errors import ReadError
-from neardup.files.arrowcolumns import TableBlock, joined
-from neardup.files.rows import ColumnNames, RowBlock, RowWriter, Source
+from neardup.files.arrowcolumns import joined
+from neardup.files.rows import ColumnNames, ParsedRows, RowBlock, RowWriter, Source
 from neardup.files.streams import Destination, file_has_changed
 from neardup.kernels.common import hashing
 from neardup.kernels.text import shingles
@@ -21,6 +21,7 @@ from neardup.outputs.tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue
 from neardup.reading.sign import (
     SLICE_BYTES,
+    Collections,
     ReadingPlan,
 )
 from neardup.runs.runner import Runner
@@ -39,10 +40,8 @@ from neardup.tables import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup.files.cuts import Cuts
     from neardup.files.streams import Destination
-
-
-L = TypeVar("L")
 
 # The stage copies: documents with equal digests have one content, numbered by appearance.
 
@@ -281,12 +280,6 @@ def numbered_blocks(source: Source, start: int, stop: int) -> Iterator[tuple[Row
         raise file_has_changed(source.name)
 
 
-_TEXT = "text"
-
-PART_COLUMNS = ColumnNames(_TEXT)
-"""Columns of parts as documents."""
-
-
 @dataclass(frozen=True)
 class Parts(Rows):
     """Parts of the documents of a collection, by document and position.
@@ -304,14 +297,37 @@ class Parts(Rows):
         return self.take(slice(int(bounds[0]), int(bounds[1])))
 
 
-def block_of_parts(texts: Texts, first: int = 1) -> TableBlock:
-    """Return the parts of a block as rows, numbered from ``first`` on."""
-    import pyarrow as pa
+class PartBlock(RowBlock):
+    """Parts of the texts of a block as rows, numbered from ``first`` on.
 
-    block = TableBlock(pa.table({_TEXT: texts.to_arrow()}), first)
-    if texts.languages is not None and len(texts):
-        block.language = int(texts.languages[0])
-    return block
+    The block is parsed when its parts are; documents are numbered within it.
+    """
+
+    def __init__(self, block: RowBlock, parts: Parts, of: PartSource, first: int) -> None:
+        self._block, self._parts, self._of = block, parts, of
+        self.numbers = np.arange(first, first + len(parts))
+        self.end, self.language = block.end, block.language
+
+    def _read_columns(
+        self, columns: ColumnNames, *, select: Bools | None = None, skip_bad: bool = False
+    ) -> ParsedRows:
+        parts = self._parts if select is None else self._parts.take(np.flatnonzero(select))
+        documents, places = np.unique(parts.documents, return_inverse=True)
+        wanted = np.zeros(len(self._block), np.bool_)
+        wanted[documents] = True
+        parsed = self._block.parse(self._of.columns, select=wanted, skip_bad=self._of.skip_bad)
+        texts = Texts.from_arrow(parsed.text)
+        name = self._of.origin or self._of.name
+        found = parts_again(texts, places, parts.first_bytes, parts.last_bytes, name)
+        return ParsedRows(found.to_arrow())
+
+    def to_table(self, select: Bools | None = None) -> pa.Table:
+        """Raise, because parts are written with their documents."""
+        raise NotImplementedError
+
+    def with_cuts(self, cuts: Cuts) -> RowBlock:
+        """Raise, because parts are cut with their documents."""
+        raise NotImplementedError
 
 
 class PartSource(Source):
@@ -327,40 +343,32 @@ class PartSource(Source):
         skip_bad: bool,
     ) -> None:
         self.name, self.origin, self.size = source.name, source.origin, source.size
-        self._source, self._documents, self._columns = source, documents, columns.only_text()
-        self._parts, self._skip_bad = parts, skip_bad
+        self.whole, self.columns, self.skip_bad = source, columns.only_text(), skip_bad
+        self._documents, self._parts = documents, parts.of_documents(documents)
 
     def _read_blocks(self) -> Iterator[RowBlock]:
         """Yield the parts of a block of documents."""
         first = 1
-        for block, rows in numbered_blocks(
-            self._source, self._documents.start, self._documents.stop
-        ):
+        for block, rows in numbered_blocks(self.whole, self._documents.start, self._documents.stop):
             parts = self._parts.of_documents(rows)
-            parsed = block.parse(self._columns, skip_bad=self._skip_bad)
-            texts = parts_again(
-                Texts.from_arrow(parsed.text, block.language),
-                parts.documents - rows.start,
-                parts.first_bytes,
-                parts.last_bytes,
-                self.origin or self.name,
+            yield PartBlock(
+                block, replace(parts, documents=parts.documents - rows.start), self, first
             )
-            found = block_of_parts(texts, first)
-            found.end = block.end
-            yield found
-            first += len(found)
+            first += len(parts)
 
     def writer(self, folder: Destination) -> RowWriter:
         """Raise, because parts are written with their documents."""
         raise NotImplementedError
 
 
-def sources_of_parts(own: Catalogue, parts: Parts, *, skip_bad: bool) -> list[Source]:
-    """Return the parts of a collection's documents, source by source."""
-    return [
-        PartSource(source, slice(start, stop), own.columns, parts, skip_bad=skip_bad)
+def collections_of_parts(own: Catalogue, parts: Parts, plan: ReadingPlan) -> Collections:
+    """Return an empty collection, and the parts of a collection's documents as documents."""
+    sources = [
+        PartSource(source, slice(start, stop), own.columns, parts, skip_bad=plan.skip_bad)
         for source, start, stop in own.ranges()
     ]
+    plan = replace(plan, columns=ColumnNames("text"))
+    return [([], plan), (sources, plan)]
 
 
 # Returns the changed block, given the range of its documents.

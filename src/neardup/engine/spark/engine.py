@@ -63,14 +63,13 @@ from neardup.engine.spark.read import (
     read_on_executors,
     revisit_on_executors,
     sending,
-    sign_parts_on_executors,
     to_bytes,
     write_on_executors,
 )
 from neardup.errors import NeardupError
 from neardup.index.handle import SharedFolder
 from neardup.reading.catalogue import Catalogue
-from neardup.reading.passes import OfTexts, Parts, part_of
+from neardup.reading.passes import OfTexts, part_of
 from neardup.reading.sign import (
     Collections,
     Counted,
@@ -192,10 +191,6 @@ class SparkEngine(Engine):
         sent = _SentRows(self.cluster, read, route, n_partitions)
         rows = _SparkRows(sum(facts["n_rows"] for facts in known), sent)
         return Read(read.catalogues, collections[0][1], rows, SignedBatches(0, read.batches))
-
-    def sign_parts(self, read: Read, parts: Parts, reading: ReadingPlan) -> Read:
-        signed = sign_parts_on_executors(self.cluster, _tasks_of(read), parts, reading)
-        return self._read_of(signed, reading)
 
     def _read_of(self, tasks: ReadTasks, reading: ReadingPlan) -> Read:
         rows = _SparkRows(int(tasks.starts[-1]), _SentRows(self.cluster, tasks, None, 0))

@@ -27,8 +27,8 @@ from neardup.files.streams import Destination, LocalDestination, file_has_change
 from neardup.options.choices import OutputFormat
 from neardup.outputs.tables import SKIPPED, write_rows
 from neardup.reading.catalogue import Catalogue, make_catalogue
-from neardup.reading.passes import OfTexts, Parts, block_of_parts, numbered_blocks, parts_again
-from neardup.reading.sign import SignedBlock, sign_block, to_batch
+from neardup.reading.passes import OfTexts, numbered_blocks
+from neardup.reading.sign import SignedBlock, to_batch
 from neardup.reading.where import Condition, filters_of, with_filter
 from neardup.runs.exchange import SpilledBatches
 from neardup.tables import Bools, Int64s, Texts, offsets_of
@@ -112,13 +112,11 @@ def from_bytes(data: bytes) -> pa.RecordBatch:
 class Wanted(NamedTuple):
     """Documents of a task to read again, numbered from its first; it has ``n_documents``.
 
-    They ascend. For ``parts`` of documents, these are the first bytes and end bytes; a document may
-    have several parts.
+    They ascend.
     """
 
     documents: Int64s
     n_documents: int
-    parts: tuple[Int64s, Int64s] | None = None
 
 
 class TaskReading:
@@ -151,19 +149,14 @@ class TaskReading:
             self._piece = piece
             for block in piece.blocks():
                 start, stop = np.searchsorted(wanted.documents, [done, done + len(block)]).tolist()
-                documents = wanted.documents[start:stop] - done
                 select = np.zeros(len(block), np.bool_)
-                select[documents] = True
+                select[wanted.documents[start:stop] - done] = True
                 done += len(block)
                 if start == stop:
                     continue
                 own = columns[piece.collection]
                 parsed = block.parse(own, select=select, skip_bad=skip_bad)
                 texts = Texts.from_arrow(parsed.text, block.language)
-                if wanted.parts is not None:
-                    which = (np.cumsum(select) - 1)[documents]
-                    starts, stops = (edges[start:stop] for edges in wanted.parts)
-                    texts = parts_again(texts, which, starts, stops, piece.location)
                 yield piece, slice(start, stop), texts
         if done != wanted.n_documents and self._piece is not None:
             raise file_has_changed(self._piece.location)
@@ -235,24 +228,6 @@ class ReadTasks:
         """Return the positions of ascending documents within a task's input."""
         start, stop = self.ranges[task]
         return Wanted(documents - start, stop - start)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReadParts(ReadTasks):
-    """Parts of the ``whole`` documents of tasks, treated as documents."""
-
-    whole: ReadTasks
-    parts: Parts
-
-    def wanted(self, task: int, documents: Int64s) -> Wanted:
-        """Return the positions of parts within a task's input."""
-        return _wanted_parts(self.whole, task, self.parts.take(documents))
-
-
-def _wanted_parts(whole: ReadTasks, task: int, parts: Parts) -> Wanted:
-    """Return the positions of parts of documents within a task's input."""
-    found = whole.wanted(task, parts.documents)
-    return found._replace(parts=(parts.first_bytes, parts.last_bytes))
 
 
 # Share of the driver's memory for document columns, ids included, and text per file of documents.
@@ -355,51 +330,6 @@ def _count_filtered(condition: Condition, reading: TaskReading) -> Iterator[tupl
         return int((~condition.of(piece.source, block)).sum())
 
     return ((piece.number, n) for piece, n in reading.map(count))
-
-
-def sign_parts_on_executors(
-    cluster: Cluster, whole: ReadTasks, parts: Parts, plan: ReadingPlan
-) -> ReadParts:
-    """Read the documents of tasks again, and sign parts of them, as ``Engine.sign_parts``."""
-    *others, own = whole.catalogues
-    parts = replace(parts, documents=parts.documents + sum(map(len, others)))
-    starts = np.searchsorted(parts.documents, whole.starts)
-    wanted = [
-        (number, task, _wanted_parts(whole, number, parts.take(slice(start, stop))))
-        for number, (task, (start, stop)) in enumerate(
-            zip(whole.tasks, pairwise(starts.tolist()), strict=True)
-        )
-    ]
-    signing = partial(in_tasks, partial(_sign_parts, whole.columns, plan))
-    made = cluster.work(signing, cluster.lay_out(wanted), is_laid_out=True, keep=("sign",))
-    rows = cluster.stored(made)
-    counted = cluster.bring(cluster.work(_count_tokens, rows))
-    n_tokens = [np.empty(0, np.int64), *(np.frombuffer(data, np.int64) for _, data in counted)]
-    catalogue = replace(
-        own,
-        sources=[],
-        source_starts=np.zeros(1, np.int64),
-        numbers=np.arange(len(parts), dtype=np.int64),
-        n_tokens=np.concatenate(n_tokens),
-        lengths=None,
-        ids=None,
-    )
-    catalogues = (*(Catalogue.of_none() for _ in others), catalogue)
-    return ReadParts(whole.tasks, rows, starts, catalogues, whole=whole, parts=parts)
-
-
-def _sign_parts(
-    columns: Sequence[ColumnNames], plan: ReadingPlan, reading: TaskReading, wanted: Wanted
-) -> Iterator[ReadBlock]:
-    for piece, _, texts in reading.again(wanted, columns, skip_bad=plan.skip_bad):
-        signed = sign_block(block_of_parts(texts), plan)
-        yield ReadBlock(reading.number, piece.collection, piece.number, signed)
-
-
-def _count_tokens(rows: Iterator[ReadBlock | Failure]) -> Iterator[tuple[None, bytes] | Failure]:
-    """Return the token counts of a task's signed documents to the driver."""
-    for row in rows:
-        yield row if isinstance(row, Failure) else (None, row.found.n_tokens.tobytes())
 
 
 def read_again_on_executors(

@@ -21,8 +21,8 @@ from neardup.jobs.cut.plan import (
 )
 from neardup.kernels.text import tokens
 from neardup.matching.keep import KeepPolicy
-from neardup.reading.passes import PART_COLUMNS, Parts
-from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed
+from neardup.reading.passes import Parts, collections_of_parts
+from neardup.reading.sign import ListedBlock, ReadingPlan, hash_tokens, listed, sign_block
 from neardup.stages.decide import assign, choose_by_buckets, find_contents
 from neardup.tables import Assignment, Bools, Bytes, Int64s, Rows, Texts, TokenLists, Uint64s
 from neardup.text.shingles import take_ranges
@@ -233,10 +233,10 @@ def _decide(engine: Engine, read: Read, listed: ListedUnits, plan: CutJobPlan) -
     import pyarrow as pa
 
     assert plan.units is not None
-    reading = replace(plan.units.reading, columns=PART_COLUMNS)
-    how = replace(plan.units, keep=KeepPolicy("min", _RANK), reading=reading)
+    how = replace(plan.units, keep=KeepPolicy("min", _RANK))
     parts = Parts(listed.documents, listed.first_bytes, listed.last_bytes)
-    signed = engine.sign_parts(read, parts, reading)
+    collections = collections_of_parts(read.catalogues[-1], parts, how.reading)
+    signed = engine.read(collections, sign_block)
     other, own = signed.catalogues
     ranks = keep_ranks(read.catalogues[-1], plan.keep)[listed.documents]
     signed = signed._replace(catalogues=(other, replace(own, order=pa.array(ranks))))
