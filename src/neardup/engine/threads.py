@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -258,12 +257,9 @@ class ThreadEngine(Engine):
             self.runner.report(stage, stop, _N_PARTITIONS)
 
     def read_again(self, read: Read, documents: Int64s, function: OfTexts[T]) -> Iterator[T]:
-        sizes = [len(catalogue) for catalogue in read.catalogues]
-        places: Int64s = np.full(sum(sizes), -1, np.int64)
+        places: Int64s = np.full(sum(map(len, read.catalogues)), -1, np.int64)
         places[documents] = np.arange(len(documents))
-        wanted = np.split(places, np.cumsum(sizes)[:-1])
-        for _, made in read_texts(read.catalogues, wanted, read.reading, self.runner, function):
-            yield made
+        return read_texts(read.catalogues, places, read.reading, self.runner, function)
 
     def revisit(self, read: Read, wanted: Bools, function: Callable[[Revisited], T]) -> Iterator[T]:
         def blocks() -> Iterator[Revisited]:
@@ -459,14 +455,12 @@ class _ThreadExchanged(Exchanged):
     def with_sets(self, are_wanted: Bools) -> Exchanged:
         """Read documents again, into memory if all sets fit."""
         workspace, catalogues = self.engine.workspace, self.read.catalogues
-        ends = np.cumsum([len(each) for each in catalogues])
         ranks = np.cumsum(are_wanted) - 1
-        own_ranks: Int64s = np.full(ends[-1], -1, np.int64)
+        own_ranks: Int64s = np.full(sum(map(len, catalogues)), -1, np.int64)
         own_ranks[self.partitions.documents[are_wanted]] = ranks[are_wanted]
-        wanted = np.split(own_ranks, ends[:-1])
-        n_tokens = tokens_of(catalogues, wanted)
+        n_tokens = tokens_of(catalogues, own_ranks)
         if workspace.fits(8 * int(n_tokens.sum()), _SETS_SHARE):
-            sets = read_comparable(catalogues, wanted, self.read.reading, self.engine.runner)
+            sets = read_comparable(catalogues, own_ranks, self.read.reading, self.engine.runner)
             return replace(self, ranks=ranks, sets=sets)
         return replace(self, texts=self._exchange_texts(are_wanted, int(n_tokens.sum())))
 
@@ -492,19 +486,16 @@ class _ThreadExchanged(Exchanged):
             return batch.take(pa.array(order)), self.partitions.of_places(own_places[order])
 
         self.partitions.keep(workspace)
-        done = Counter(shuffle.done())
-        if not done:
+        n_done = len(shuffle.done())
+        if not n_done:
             # Estimate bytes by the mean length of a token.
             n_of_all = sum(int(np.maximum(each.n_tokens, 0).sum()) for each in catalogues)
             n_bytes = n_tokens / max(1, n_of_all) * sum(each.text_bytes for each in catalogues)
             workspace.require_disk(int(_LEAST_OF_TEXT * n_bytes))
-        wanted = np.split(places, np.cumsum([len(each) for each in catalogues])[:-1])
         reading, runner = self.read.reading, self.engine.runner
         with shuffle:
-            for key, (batch, of_rows) in read_texts(
-                catalogues, wanted, reading, runner, to_batch, done
-            ):
-                shuffle.add(batch, of_rows, key, batch.nbytes)
+            for batch, of_rows in read_texts(catalogues, places, reading, runner, to_batch, n_done):
+                shuffle.add(batch, of_rows, None, batch.nbytes)
         return shuffle
 
     def work(

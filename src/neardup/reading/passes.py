@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -176,84 +176,60 @@ def text_has_changed(name: str) -> ReadError:
 
 
 def read_comparable(
-    catalogues: Sequence[Catalogue],
-    wanted: Sequence[Int64s],
-    plan: ReadingPlan,
-    runner: Runner,
+    catalogues: Sequence[Catalogue], places: Int64s, plan: ReadingPlan, runner: Runner
 ) -> ShingleSets | WeightedSets:
     """Read some documents again and make their sets, or weighted sets.
 
-    ``wanted`` is an array per catalogue with the position of each document's set in the result, -1
-    for an unwanted document. Only files with a wanted document are read.
+    ``places`` has the position of each document's set in the result, -1 for an unwanted one.
     """
-    collector = SetCollector(tokens_of(catalogues, wanted), plan)
-    for _ in read_texts(catalogues, wanted, plan, runner, collector.add):
+    collector = SetCollector(tokens_of(catalogues, places), plan)
+    for _ in read_texts(catalogues, places, plan, runner, collector.add):
         pass
     return collector.sets
 
 
-def tokens_of(catalogues: Sequence[Catalogue], wanted: Sequence[Int64s]) -> Int64s:
+def tokens_of(catalogues: Sequence[Catalogue], places: Int64s) -> Int64s:
     """Return the token counts of the wanted documents, by position."""
-    n_places = sum(int((places >= 0).sum()) for places in wanted)
-    gathered: Int64s = np.zeros(n_places, np.int64)
-    for catalogue, places in zip(catalogues, wanted, strict=True):
-        chosen = places >= 0
-        gathered[places[chosen]] = catalogue.n_tokens[chosen]
+    chosen = np.flatnonzero(places >= 0)
+    gathered: Int64s = np.zeros(len(chosen), np.int64)
+    gathered[places[chosen]] = np.concatenate([each.n_tokens for each in catalogues])[chosen]
     return gathered
 
 
 def read_texts(
     catalogues: Sequence[Catalogue],
-    wanted: Sequence[Int64s],
+    places: Int64s,
     plan: ReadingPlan,
     runner: Runner,
     function: Callable[[Texts, Int64s, str], R],
-    done: Mapping[str, int] = MappingProxyType({}),
-) -> Iterator[tuple[str, R]]:
-    """Read the wanted documents again and apply a function to some texts, in threads.
+    n_done: int = 0,
+) -> Iterator[R]:
+    """Read wanted documents again and apply a function to some texts, in threads.
 
-    The function takes texts, their positions, and the name of their source. Yields a key of each
-    block's source, and the function's result. The first ``done`` blocks of each source, from an
-    earlier run, are skipped.
+    ``places`` are positions of the documents of all collections, -1 for an unwanted one. The
+    function takes texts, their positions, and the name of their source. Only files with a wanted
+    document are read. The first ``n_done`` blocks with one, of an earlier run, are skipped.
     """
 
-    def work(item: _Wanted) -> tuple[str, R, int]:
-        key, source, columns, block, places = item
-        select: Bools = places >= 0
+    def blocks() -> Iterator[tuple[Source, RowBlock, ColumnNames, Int64s]]:
+        first = 0
+        for catalogue in catalogues:
+            own = places[first : first + len(catalogue)]
+            first += len(catalogue)
+            for source, block, rows in selected_blocks(catalogue, own >= 0):
+                yield source, block, catalogue.columns.only_text(), own[rows]
+
+    def work(item: tuple[Source, RowBlock, ColumnNames, Int64s]) -> tuple[R, int]:
+        source, block, columns, own = item
+        select: Bools = own >= 0
         parsed = block.parse(columns, select=select, skip_bad=plan.skip_bad)
         texts = Texts.from_arrow(parsed.text, block.language)
-        result = function(texts, places[select], source.name)
-        return key, result, int(select.sum())
+        return function(texts, own[select], source.name), len(texts)
 
-    count = runner.counter("compare", sum(int((places >= 0).sum()) for places in wanted))
-    blocks = (
-        item
-        for number, (catalogue, places) in enumerate(zip(catalogues, wanted, strict=True))
-        for item in _wanted_blocks(number, catalogue, places, done)
-    )
-    for key, result, n_read in runner.map(work, blocks):
-        yield key, result
+    count = runner.counter("compare", int((places >= 0).sum()))
+    for result, n_read in runner.map(work, islice(blocks(), n_done, None)):
+        yield result
         count(n_read)
-
-
-# Key of the source, the source, its columns, a block, and result positions of its documents.
-_Wanted = tuple[str, Source, ColumnNames, RowBlock, Int64s]
-
-
-def _wanted_blocks(
-    number: int, catalogue: Catalogue, places: Int64s, done: Mapping[str, int]
-) -> Iterator[_Wanted]:
-    columns = catalogue.columns.only_text()
-    for i, (source, start, stop) in enumerate(catalogue.ranges()):
-        if not (places[start:stop] >= 0).any():
-            continue
-        key = f"{number}/{i}"
-        n_wanted = 0
-        for block, rows in numbered_blocks(source, start, stop):
-            if (places[rows] >= 0).any():
-                n_wanted += 1
-                if n_wanted > done.get(key, 0):
-                    yield key, source, columns, block, places[rows]
 
 
 def selected_blocks(

@@ -106,9 +106,7 @@ class NumberedContents:
         self, documents: Int64s, reading: ReadingPlan, runner: Runner
     ) -> ShingleSets | WeightedSets:
         """Read the compared sets of documents."""
-        ends = np.cumsum([len(each) for each in self.catalogues])
-        wanted = np.split(self.places_of(documents), ends[:-1])
-        return read_comparable(self.catalogues, wanted, reading, runner)
+        return read_comparable(self.catalogues, self.places_of(documents), reading, runner)
 
     def places_of(self, documents: Int64s) -> Int64s:
         """Return each document's position among some, -1 for none."""

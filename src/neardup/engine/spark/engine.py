@@ -180,7 +180,7 @@ class SparkEngine(Engine):
         name: str | None = None,
         route: Route | None = None,
     ) -> Read:
-        read = read_on_executors(collections, look, self.cluster, self.workspace)
+        read = read_on_executors(collections, look, self.cluster, self.workspace, name)
         if name is None:
             return self._read_of(read, collections[0][1])
         known = [facts for batches in read.batches for _, facts in batches.known()]

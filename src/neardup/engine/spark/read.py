@@ -240,6 +240,7 @@ def read_on_executors(
     look: Callable[[RowBlock, ReadingPlan], ListedBlock],
     cluster: Cluster,
     workspace: Workspace,
+    name: str | None,
 ) -> ReadTasks:
     """Read all documents of some collections once, as ``Engine.read``.
 
@@ -258,7 +259,9 @@ def read_on_executors(
     rows = cluster.stored(cluster.work(reading, laid_out, is_laid_out=True, keep=("read",)))
     counts = np.zeros(len(tasks), np.int64)
     lists = [
-        SpilledBatches(f"sign-{k}", workspace, share=_SHARE, weight_of_file=_FILE_BYTES)
+        SpilledBatches(
+            f"{name or 'signed'}-{k}", workspace, share=_SHARE, weight_of_file=_FILE_BYTES
+        )
         for k in range(len(chosen))
     ]
     known = cluster.bring(cluster.work(_for_driver, rows))

@@ -267,7 +267,7 @@ def _excerpts(
                 start, stop = passages[row].start, passages[row].stop
                 found[row] = text[start : min(stop, start + _EXCERPT)]
 
-    for _ in read_texts([own], [wanted], plan, runner, take):
+    for _ in read_texts([own], wanted, plan, runner, take):
         pass
     return found
 
