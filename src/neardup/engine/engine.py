@@ -153,7 +153,7 @@ def gather_rows(batches: Iterator[pa.RecordBatch], workspace: Workspace) -> Shuf
 
 
 @dataclass(frozen=True)
-class Rows:
+class TaskRows:
     """Rows by partition, or the output of ``Engine.work`` per partition."""
 
     n_rows: int
@@ -168,7 +168,7 @@ class Read(NamedTuple):
 
     catalogues: tuple[Catalogue, ...]
     reading: ReadingPlan
-    rows: Rows
+    rows: TaskRows
     known: SignedBatches
 
 
@@ -195,7 +195,7 @@ class Change:
     apply: Callable[[Any, RowBlock, slice], RowBlock]
     gather: Callable[[Iterator[pa.RecordBatch], Workspace], Any]
     send: Callable[[Any, slice], pa.RecordBatch]
-    rows: Rows | None = None
+    rows: TaskRows | None = None
 
 
 Columns = Mapping[str, AnyArray]
@@ -486,7 +486,7 @@ class Engine(ABC):
         """Numbers and memory limits of partitions and groups."""
 
     @abstractmethod
-    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
+    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> TaskRows:
         """Collect the rows of some documents, group by group.
 
         Rows have the document number in the first column; a document may be in several groups.
@@ -497,17 +497,19 @@ class Engine(ABC):
     @abstractmethod
     def work(
         self,
-        rows: Rows,
+        rows: TaskRows,
         function: Callable[[Any], Iterator[Given]],
         columns: Mapping[str, Int64s] | None = None,
-    ) -> Rows:
+    ) -> TaskRows:
         """Return the results of a function per partition or group, evaluated by ``collect``.
 
         ``columns`` are added to the rows, each an array with an item per document.
         """
 
     @abstractmethod
-    def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
+    def collect(
+        self, rows: TaskRows, stage: str, first: int = 0
+    ) -> Iterator[tuple[int, list[Given]]]:
         """Yield the results of partitions in order, starting with ``first``.
 
         Each comes with the number of the next partition. Progress is reported under ``stage``.

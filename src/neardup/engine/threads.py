@@ -33,7 +33,7 @@ from neardup.engine.engine import (
     Read,
     Revisited,
     Route,
-    Rows,
+    TaskRows,
     WorkLimits,
     pick_placed,
     read_sets_of,
@@ -160,7 +160,7 @@ class ThreadEngine(Engine):
                     _read_blocks(blocks, reading, listed, rows)
                 known.add(listed)
                 catalogues.append(make_catalogue(sources, plan, listed))
-        of_documents = Rows(sum(map(len, catalogues)))
+        of_documents = TaskRows(sum(map(len, catalogues)))
         return Read(
             tuple(catalogues),
             collections[0][1],
@@ -217,20 +217,22 @@ class ThreadEngine(Engine):
             group_bytes = workspace.share(1)
         return WorkLimits(_PARTITIONS_A_WORKER * self.workers, partition_bytes, 1, group_bytes)
 
-    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
+    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> TaskRows:
         assert isinstance(read.rows, _ThreadRows)
         return replace(read.rows, n_groups=n_groups, known=known)
 
     def work(
         self,
-        rows: Rows,
+        rows: TaskRows,
         function: Callable[[Any], Iterator[Given]],
         columns: Mapping[str, Int64s] | None = None,
-    ) -> Rows:
+    ) -> TaskRows:
         assert isinstance(rows, _ThreadRows)
         return replace(rows, function=function, columns=columns or {})
 
-    def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
+    def collect(
+        self, rows: TaskRows, stage: str, first: int = 0
+    ) -> Iterator[tuple[int, list[Given]]]:
         assert isinstance(rows, _ThreadRows)
         if rows.function is None:
             yield from ((1, [(None, each)]) for each in rows.shuffle.read_all(let_go=True))
@@ -407,7 +409,7 @@ class _BlockRows:
 
 
 @dataclass(frozen=True)
-class _ThreadRows(Rows):
+class _ThreadRows(TaskRows):
     """Rows in a shuffle, in groups of documents if any, and the function that processes them."""
 
     shuffle: Shuffle

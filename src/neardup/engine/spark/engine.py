@@ -37,7 +37,7 @@ from neardup.engine.engine import (
     Read,
     Revisited,
     Route,
-    Rows,
+    TaskRows,
     WorkLimits,
     gather_rows,
     pick_placed,
@@ -224,22 +224,24 @@ class SparkEngine(Engine):
         slots, memory = self.cluster.slots, self.cluster.task_bytes
         return WorkLimits(_COMPARED_A_SLOT * slots, int(memory * _PARTITION_SHARE), slots, memory)
 
-    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> Rows:
+    def group(self, read: Read, n_groups: int, known: Callable[[int], pa.RecordBatch]) -> TaskRows:
         assert isinstance(read.rows, _SparkRows)
         groups = [known(number) for number in range(n_groups)]
         return replace(read.rows, sent=replace(read.rows.sent, groups=groups))
 
     def work(
         self,
-        rows: Rows,
+        rows: TaskRows,
         function: Callable[[Any], Iterator[Given]],
         columns: Mapping[str, Int64s] | None = None,
-    ) -> Rows:
+    ) -> TaskRows:
         assert isinstance(rows, _SparkRows)
         sent = replace(rows.sent, columns=columns) if columns else rows.sent
         return replace(rows, sent=sent, function=function)
 
-    def collect(self, rows: Rows, stage: str, first: int = 0) -> Iterator[tuple[int, list[Given]]]:
+    def collect(
+        self, rows: TaskRows, stage: str, first: int = 0
+    ) -> Iterator[tuple[int, list[Given]]]:
         assert isinstance(rows, _SparkRows)
         assert not first
         cluster, read, groups = self.cluster, rows.sent.read, rows.sent.groups
@@ -368,7 +370,7 @@ class _SentRows:
 
 
 @dataclass(frozen=True)
-class _SparkRows(Rows):
+class _SparkRows(TaskRows):
     """Rows, and a function's results by partition or by group."""
 
     sent: _SentRows

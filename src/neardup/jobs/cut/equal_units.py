@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from neardup.engine.engine import DOCUMENT, Change, Engine, Partition, Read, Rows
+from neardup.engine.engine import DOCUMENT, Change, Engine, Partition, Read, TaskRows
 from neardup.files.rows import RowBlock, Source
 from neardup.jobs.cut.passages import FoundSpans, Repeated, change_of, count_repeated, locate_cuts
 from neardup.jobs.cut.plan import (
@@ -103,7 +103,7 @@ def cut_equal_passages(
     return FoundSpans(other, own, spans, None, change_of(own, spans, plan))
 
 
-def _each_part(engine: Engine, rows: Rows, look: Callable[[WindowSamples], T]) -> Iterator[T]:
+def _each_part(engine: Engine, rows: TaskRows, look: Callable[[WindowSamples], T]) -> Iterator[T]:
     """Process the samples of all documents: an ``EachPart``."""
     for _, made in engine.collect(engine.work(rows, partial(_look_at, look)), "cut"):
         yield from (found for found, _ in made)
@@ -327,7 +327,7 @@ class ExchangedSpans:
                 spans._add(batch)
         return spans
 
-    def collect(self, engine: Engine, gone: Rows) -> list[Repeated]:
+    def collect(self, engine: Engine, gone: TaskRows) -> list[Repeated]:
         """Add removed units to an earlier run's; return the most repeated ones."""
         # Per group of partitions: the next partition, the number of removed units, and the most
         # repeated ones.

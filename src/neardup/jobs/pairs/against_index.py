@@ -149,7 +149,7 @@ def find_pairs_in_index(
         "hints": [],
     }
     schema = _schema(common_id_type(id_types), index).with_metadata(metadata_of(summary))
-    return PairResult(IndexPairs(runs, schema), found_counts, summary)
+    return PairResult(IndexPairs(runs, schema).reader, found_counts, summary)
 
 
 def _describe(index: OpenDocuments, measure: Measure) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from neardup.engine.engine import DOCUMENT, Engine, Given, Group, Read, Rows
+from neardup.engine.engine import DOCUMENT, Engine, Given, Group, Read, TaskRows
 from neardup.kernels.text import shingles
 from neardup.matching.join import (
     BOTH,
@@ -272,7 +272,7 @@ class BlockedJoin:
     engine: Engine
     whole: PartedJoin
     sets: UnitSets
-    rows: Rows
+    rows: TaskRows
     n_units: int
 
     @classmethod

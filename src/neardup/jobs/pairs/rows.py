@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -383,13 +383,6 @@ def _ids_of(lookup: IdLookup, documents: Int64s) -> pa.Array:
     return lookup.take(wanted).take(pa.array(places))
 
 
-class Rows(Protocol):
-    """Interface of pairs that are made on reading."""
-
-    def reader(self) -> pa.RecordBatchReader:
-        """Return the rows, from the first one."""
-
-
 class PairResult(TableResult):
     """Pairs of similar documents, and the account of their search.
 
@@ -408,8 +401,13 @@ class PairResult(TableResult):
     counts: FilterCounts
     summary: dict[str, Any]
 
-    def __init__(self, rows: Rows, counts: FilterCounts, summary: dict[str, Any]) -> None:
-        self._rows = rows
+    def __init__(
+        self,
+        reader: Callable[[], pa.RecordBatchReader],
+        counts: FilterCounts,
+        summary: dict[str, Any],
+    ) -> None:
+        self._reader = reader
         self.counts = counts
         self.summary = summary
 
@@ -420,7 +418,7 @@ class PairResult(TableResult):
     @cached_property
     def pairs(self) -> pa.Table:
         """The pairs, all in memory."""
-        return self._rows.reader().read_all()
+        return self._reader().read_all()
 
     @property
     def table(self) -> pa.Table:
@@ -429,7 +427,7 @@ class PairResult(TableResult):
 
     def rows(self) -> pa.RecordBatchReader:
         """Return the pairs, made some at a time on reading."""
-        return self._rows.reader()
+        return self._reader()
 
     def headline(self) -> str:
         """Return the numbers of documents per collection, and of pairs."""

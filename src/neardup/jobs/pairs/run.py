@@ -423,7 +423,7 @@ def find_pairs_in_sources(
     n_documents = sum(summary["documents"])
     summary["hints"] = hints_of_short(n_documents, n_short, plan.reading.shingles)
     rows = PairRows(matches.runs, catalogues, matches.score_name, metadata_of(summary), columns)
-    return PairResult(rows, matches.counts, summary)
+    return PairResult(rows.reader, matches.counts, summary)
 
 
 Found = tuple[Sequence[Catalogue], Matches, int]
