@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -27,13 +27,6 @@ from neardup.options.kinds import Switch
 from neardup.options.option import no_effect, option
 from neardup.options.passages import HitsOptions, PlaceOptions, SearchOptions
 from neardup.runs.progress import counted
-
-if TYPE_CHECKING:
-    from neardup.documents.view import OpenDocuments
-    from neardup.engine.engine import Engine
-    from neardup.files.rows import Source
-    from neardup.passages.index import OpenPassages
-    from neardup.results import DocumentSearchResult, PassageResult
 
 _EPILOG = """\b
 Examples:
@@ -99,7 +92,9 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     """
     from neardup.engine.opening import key_with_index
     from neardup.files.inputs import origins_of, resolve_paths
+    from neardup.index.handle import SeenFolder, SharedIndex
     from neardup.index.store import kind_of
+    from neardup.jobs.search import search_documents, search_passages
     from neardup.reading.where import rows_where
 
     given: SearchCommandOptions = call.options
@@ -111,11 +106,7 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     output = TableOutput(call)
     options: Any
     if is_of_documents:
-        only_passages = (
-            *("preset", "recall", "hits", "with_text"),
-            *("places", "place_marker"),
-        )
-        for name in only_passages:
+        for name in ("preset", "recall", "hits", "with_text", "places", "place_marker"):
             if getattr(given, name) not in (None, False):
                 raise no_effect(name, "on an index of documents", "search an index of passages")
         for name in ("memory", "work"):
@@ -143,35 +134,19 @@ def search(call: Call, folder: Path, queries: tuple[str, ...]) -> None:
     key = None
     if call.is_on_spark:
         key = key_with_index("search", options, index, folder, inputs=sources)
-    search = _search_documents if is_of_documents else _search_passages
     with call.working(output.place, key) as workspace, call.display:
         start = time.perf_counter()
-        engine = call.engine_within(workspace)
-        result, lines = search(folder, index, sources, options, engine)
+        engine, shared = call.engine_within(workspace), SharedIndex(index, SeenFolder(folder))
+        result: Any
+        if is_of_documents:
+            result = search_documents(engine, shared, sources, options)
+            lines = _report_documents(result.summary, index.n_documents)
+        else:
+            result = search_passages(engine, shared, sources, options)
+            lines = _report(result.summary, index.scheme.min_tokens, index.n_documents)
         lines.append(f"written to {output} in {time.perf_counter() - start:.1f} s")
         output.write(result)
     output.print_result(result.summary, *lines)
-
-
-def _search_documents(
-    folder: Path, index: OpenDocuments, queries: Sequence[Source], options: Any, engine: Engine
-) -> tuple[DocumentSearchResult, list[str]]:
-    from neardup.index.handle import SeenFolder, SharedIndex
-    from neardup.jobs.search import search_documents
-
-    result = search_documents(engine, SharedIndex(index, SeenFolder(folder)), queries, options)
-    return result, _report_documents(result.summary, index.n_documents)
-
-
-def _search_passages(
-    folder: Path, index: OpenPassages, queries: Sequence[Source], options: Any, engine: Engine
-) -> tuple[PassageResult, list[str]]:
-    from neardup.index.handle import SeenFolder, SharedIndex
-    from neardup.jobs.search import search_passages
-
-    shared = SharedIndex(index, SeenFolder(folder))
-    result = search_passages(engine, shared, queries, options)
-    return result, _report(result.summary, index.scheme.min_tokens, index.n_documents)
 
 
 def _report_documents(summary: Mapping[str, Any], n_documents: int) -> list[str]:
