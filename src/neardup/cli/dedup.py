@@ -352,49 +352,44 @@ def plan(call: Call) -> None:
         choices = list_choices(measure.least_jaccard, options.recall_asked_for, numbers)
     points = sorted({*(i / 20 for i in range(2, 21)), float(measure.least_jaccard)})
     curve = [(jaccard, banding.candidate_probability(jaccard)) for jaccard in points]
+    recall = banding.candidate_probability(float(measure.least_jaccard))
     facts = {
         "measure": measure.name,
         "threshold": float(measure.threshold),
         "least_jaccard": float(measure.least_jaccard),
         "recall": float(options.recall_asked_for),
-        "predicted_recall": _predicted_recall(measure, banding),
+        "predicted_recall": recall,
         "bands": banding.bands,
         "rows": banding.rows,
         "steepest": banding.steepest,
         "midpoint": banding.midpoint,
-        "num_perms": [_describe_choice(choice) for choice in choices],
+        "num_perms": [
+            {
+                "num_perm": choice.num_perm,
+                "bands": choice.banding.bands,
+                "rows": choice.banding.rows,
+                "predicted_recall": choice.predicted_recall,
+                "steepest": choice.banding.steepest,
+                "standard_error": choice.standard_error,
+            }
+            for choice in choices
+        ],
         "curve": [{"jaccard": s, "probability": p} for s, p in curve],
     }
     lines = [
-        *_describe_bands(measure, str(given.threshold), banding),
+        *_describe_bands(measure, str(given.threshold), banding, recall),
         *_draw_curve(measure, curve),
         *_list_choices(measure, choices, num_perm),
     ]
     call.print_result(facts, *lines)
 
 
-def _predicted_recall(measure: Measure, banding: Banding) -> float:
-    return banding.candidate_probability(float(measure.least_jaccard))
-
-
-def _describe_choice(choice: BandChoice) -> dict[str, Any]:
-    return {
-        "num_perm": choice.num_perm,
-        "bands": choice.banding.bands,
-        "rows": choice.banding.rows,
-        "predicted_recall": choice.predicted_recall,
-        "steepest": choice.banding.steepest,
-        "standard_error": choice.standard_error,
-    }
-
-
-def _describe_bands(measure: Measure, threshold: str, banding: Banding) -> list[str]:
+def _describe_bands(measure: Measure, threshold: str, banding: Banding, recall: float) -> list[str]:
     """Describe the bands and the recall they give, one sentence per line."""
     lines = [
         f"{counted(banding.bands, 'band')} of {counted(banding.rows, 'row')}, "
         f"{counted(banding.num_perm, 'hash function')}",
-        f"a pair at {measure.name} {threshold} is compared with probability "
-        f"{_predicted_recall(measure, banding):.4f}",
+        f"a pair at {measure.name} {threshold} is compared with probability {recall:.4f}",
     ]
     if not measure.is_jaccard:
         least = float(measure.least_jaccard)
@@ -411,7 +406,11 @@ def _describe_bands(measure: Measure, threshold: str, banding: Banding) -> list[
 
 def _draw_curve(measure: Measure, curve: list[tuple[float, float]]) -> list[str]:
     """Draw the S-curve as bars, one line per similarity."""
-    block = "█" if _can_print("█") else "#"
+    try:
+        block = "█"
+        block.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        block = "#"
     lines = ["", "Jaccard  probability that a pair is compared"]
     for jaccard, probability in curve:
         bar = block * round(_BAR * probability)
@@ -436,11 +435,3 @@ def _list_choices(measure: Measure, choices: list[BandChoice], num_perm: int) ->
             f"{'  <-' if choice.num_perm == num_perm else ''}"
         )
     return lines
-
-
-def _can_print(text: str) -> bool:
-    try:
-        text.encode(sys.stdout.encoding or "ascii")
-    except UnicodeEncodeError:
-        return False
-    return True
