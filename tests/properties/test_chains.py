@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.passages.refine import (
-    NO_LIMIT,
-    ChainRules,
-    Hit,
-    HitRun,
-    chain_hits,
-    group_hits,
-    hull,
-    split_chain,
-    widest_gap,
-    window_starts,
-    without_inner,
-)
+from neardup.kernels.passage.chains import ChainRules, Hit, chain_hits, holds, hull
+from neardup.kernels.passage.refine import widest_gap, without_inner
+from neardup.passages.align import NO_LIMIT
+from neardup.passages.lookup import window_starts
 from tests.each import each_of
 from tests.oracles import chains as oracle
+from tests.pairs import room_of, rows_of
 
 hits = st.builds(
     lambda a, m, b, n: Hit(a, a + m, b, b + n),
@@ -35,14 +28,32 @@ chains = st.lists(hits, min_size=1, max_size=12).map(
 )
 
 
-def place_of(hit):
-    return (hit.query_start, hit.query_stop, hit.start, hit.stop)
+class Run(NamedTuple):
+    """Hits of a chain that follow each other closely."""
+
+    hits: list[Hit]
+    whole: Hit
+    evidence: float
+
+
+def whole_of(found):
+    rows = rows_of(found)
+    return hull(rows, np.arange(len(rows)), 0, len(rows))
 
 
 def chained(found, similarities, rules):
     """Chain some hits, which need not be in order."""
-    places = np.array(sorted(map(place_of, found)), np.int64).reshape(-1, 4)
-    return chain_hits(places, np.array(similarities[: len(places)], np.float64), rules)
+    places = rows_of(sorted(found))
+    chains = room_of(len(places))
+    rules = ChainRules(rules.near, rules.gap, np.float64(rules.gap_cost))
+    similar = np.array(similarities[: len(places)], np.float64)
+    n_runs, n_chains = chain_hits(places, similar, rules, chains)
+    hits = [Hit(*row) for row in places[chains.members].tolist()]
+    runs = [hits[first:stop] for first, stop in pairwise(chains.runs[: n_runs + 1])]
+    runs = [
+        Run(run, whole_of(run), worth) for run, worth in zip(runs, chains.evidence, strict=False)
+    ]
+    return [runs[first:stop] for first, stop in pairwise(chains.bounds[: n_chains + 1])]
 
 
 rule_sets = st.builds(
@@ -57,15 +68,14 @@ similarities = st.lists(st.sampled_from([0.25, 0.5, 0.75, 1.0]), min_size=12, ma
 @given(found=chains, similar=similarities, rules=rule_sets)
 def test_chain_hits__each_hit_in_one_run(found, similar, rules):
     runs = [run for chain in chained(found, similar, rules) for run in chain]
-    places = [place_of(hit) for run in runs for hit in run.hits]
-    left = sorted(map(place_of, found))
+    places = [hit for run in runs for hit in run.hits]
+    left = sorted(found)
     for place in places:
         left.remove(place)
     # The others were found again within a run.
     for place in left:
-        assert any(run.whole.holds(Hit(*place)) for run in runs)
+        assert any(holds(run.whole, place) for run in runs)
     for run in runs:
-        assert run.whole == hull(run.hits)
         assert run.evidence > 0
         for before, after in pairwise(run.hits):
             gaps = after.query_start - before.query_stop, after.start - before.stop
@@ -78,12 +88,10 @@ def test_chain_hits__each_hit_in_one_run(found, similar, rules):
 @given(found=chains, similar=similarities, rules=rule_sets)
 def test_chain_hits__the_best_first(found, similar, rules):
     chains_found = chained(found, similar, rules)
-    runs = sorted(
-        (run for chain in chains_found for run in chain), key=lambda run: place_of(run.whole)
-    )
+    runs = sorted((run for chain in chains_found for run in chain), key=lambda run: run.whole)
     links = oracle.Rules(rules.gap, rules.gap, 0, Fraction(rules.gap_cost))
     for chain in chains_found:
-        places = [place_of(run.whole) for run in runs]
+        places = [run.whole for run in runs]
         evidence = [Fraction(run.evidence) for run in runs]
         numbers = [next(i for i, run in enumerate(runs) if run is part) for part in chain]
         assert numbers == sorted(numbers)
@@ -120,12 +128,10 @@ def test_chain_hits__formulas_beside_the_diagonal():
     formulas = [
         Hit(i, i + 20, j, j + 20) for i in range(0, 500, 40) for j in range(0, 500, 40) if i != j
     ]
-    similar = {place_of(hit): 0.9 for hit in diagonal} | {place_of(hit): 0.6 for hit in formulas}
-    found = sorted([*diagonal, *formulas], key=place_of)
-    chain, *others = chained(
-        found, [similar[place_of(hit)] for hit in found], ChainRules(20, NO_LIMIT, 0.2)
-    )
-    assert hull([run.whole for run in chain]) == Hit(0, 1010, 0, 1010)
+    similar = dict.fromkeys(diagonal, 0.9) | dict.fromkeys(formulas, 0.6)
+    found = sorted([*diagonal, *formulas])
+    chain, *others = chained(found, [similar[hit] for hit in found], ChainRules(20, NO_LIMIT, 0.2))
+    assert whole_of(run.whole for run in chain) == Hit(0, 1010, 0, 1010)
     assert all(len(other) <= 2 for other in others)
 
 
@@ -137,35 +143,12 @@ def test_chain_hits__a_branch_within_its_run_is_no_chain():
     assert [[part.whole for part in chain] for chain in found] == [[Hit(0, 66, 0, 66)]]
 
 
-@given(found=st.lists(hits, min_size=2, max_size=12))
-def test_split_chain__in_two_parts(found):
-    runs = [HitRun((hit,), hit, 1.0) for hit in found]
-    before, after = split_chain(runs)
-    assert [*before, *after] == runs
-    assert len(before) == widest_gap(found)
-    [run_before], [run_after] = split_chain([HitRun(tuple(found), hull(found), 8.0)])
-    assert run_before.hits + run_after.hits == tuple(found)
-    assert run_before.whole == hull(run_before.hits)
-    assert run_before.evidence + run_after.evidence == pytest.approx(8.0)
-
-
-@given(found=st.lists(hits, max_size=9), documents=st.lists(st.integers(0, 3), min_size=9))
-def test_group_hits__sorted_in_each_document(found, documents):
-    documents = np.array(documents[: len(found)], np.int64)
-    places = np.array(list(map(place_of, found)), np.int64).reshape(-1, 4)
-    groups = list(group_hits(documents, places))
-    assert [document for document, _ in groups] == sorted(set(documents.tolist()))
-    for document, numbers in groups:
-        rows = [tuple(row) for row in places[numbers].tolist()]
-        expected = [place_of(h) for h, d in zip(found, documents, strict=True) if d == document]
-        assert rows == sorted(expected)
-
-
 @given(found=st.lists(hits, max_size=12))
 def test_without_inner__none_within_another(found):
-    kept = [hit for hit, _ in without_inner([(hit, 0.5) for hit in found])]
-    assert all(not a.holds(b) for i, a in enumerate(kept) for j, b in enumerate(kept) if i != j)
-    assert all(any(outer.holds(hit) for outer in kept) for hit in found)
+    rows = rows_of(found)
+    kept = [Hit(*row) for row in rows[: without_inner(rows, len(rows))].tolist()]
+    assert all(not holds(a, b) for i, a in enumerate(kept) for j, b in enumerate(kept) if i != j)
+    assert all(any(holds(outer, hit) for outer in kept) for hit in found)
 
 
 @given(chain=st.lists(hits, min_size=2, max_size=12))
@@ -174,7 +157,7 @@ def test_widest_gap__between_the_farthest(chain):
         before, after = chain[cut - 1], chain[cut]
         return max(after.query_start - before.query_stop, after.start - before.stop, 0)
 
-    cut = widest_gap(chain)
+    cut = widest_gap(rows_of(chain), *[np.arange(len(chain) + 1)] * 2)
     widest = [i for i in range(1, len(chain)) if gap(i) == max(map(gap, range(1, len(chain))))]
     assert cut in widest
     assert all(abs(2 * cut - len(chain)) <= abs(2 * i - len(chain)) for i in widest)
@@ -182,7 +165,7 @@ def test_widest_gap__between_the_farthest(chain):
 
 @given(chain=chains)
 def test_hull__holds_all(chain):
-    whole = hull(chain)
+    whole = whole_of(chain)
     assert whole.query_start == min(hit.query_start for hit in chain)
     assert whole.query_stop == max(hit.query_stop for hit in chain)
     assert whole.start == min(hit.start for hit in chain)

@@ -71,7 +71,6 @@ from neardup.passages.matches import (
     schema_of,
     with_id_types,
 )
-from neardup.passages.refine import Hit
 from neardup.passages.windows import PassageScheme
 from neardup.reading.where import describe_filtered, rows_where
 from neardup.results import (
@@ -251,11 +250,10 @@ class Found:
 def both_ways(found: Sequence[Found], *, is_one: bool) -> Found:
     """Join passages of both directions without duplicates, in the order of the queries."""
     joined = _joined(found)
-    spans = [
-        joined.passages[name].to_numpy()
-        for name in ("query_start", "query_end", "doc_start", "doc_end")
-    ]
-    hits = [Hit(*row) for row in zip(*(span.tolist() for span in spans), strict=True)]
+    names = "query_start", "query_end", "doc_start", "doc_end"
+    spans = np.stack([joined.passages[name].to_numpy() for name in names], axis=1)
+    starts, stops = spans[:, ::2], spans[:, 1::2]
+    sizes = stops - starts
     kept = []
     pairs = joined.places[:, [0, 2]]
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))
@@ -263,8 +261,11 @@ def both_ways(found: Sequence[Found], *, is_one: bool) -> Found:
     for rows in np.split(order, heads[1:]):
         # Passages found in both directions, and passages mostly within a longer one.
         longest: list[int] = []
-        for row in sorted(rows.tolist(), key=lambda row: (-hits[row].size, row)):
-            if all(hits[other].common_share(hits[row]) < 0.5 for other in longest):
+        for row in rows[np.lexsort((rows, -sizes[rows].sum(axis=1)))].tolist():
+            common = np.minimum(stops[longest], stops[row]) - np.maximum(
+                starts[longest], starts[row]
+            )
+            if not (2 * common >= sizes[row]).all(axis=1).any():
                 longest.append(row)
         kept += longest
     chosen = np.array(kept, np.int64)

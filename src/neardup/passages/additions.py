@@ -25,7 +25,7 @@ from neardup.passages.segment import hold_segment, write_segment
 from neardup.passages.windows import PassageScheme
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import TokenLists, TokenSpans, Uint64s, offsets_of
+from neardup.tables import Int64s, TokenLists, TokenSpans, Uint64s, offsets_of
 from neardup.text.tokenizers import TokenFunction
 from neardup.text.weighting import count_documents
 
@@ -172,14 +172,9 @@ class GrowingIndex:
             return iter([WindowHits.of_none() for _ in range(len(queries))])
         return self._look_up.find(self._opened(), queries)
 
-    def shingles_of(self, number: int) -> Uint64s:
-        """Return a list by its number."""
-        index = self._opened()
-        of_segment = int(index.segments_of(np.array([number]))[0])
-        segment = index.segments[of_segment]
-        local = number - int(index.first_documents[of_segment])
-        start, stop = segment.offsets[local : local + 2]
-        return segment.vocabulary[segment.tokens[start:stop]]
+    def tokens_of(self, numbers: Int64s) -> Iterator[TokenLists]:
+        """Yield lists by their numbers, which ascend, some at a time."""
+        return self._opened().tokens_of(numbers)
 
     def _opened(self) -> OpenPassages:
         if self._all is None:

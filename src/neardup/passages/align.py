@@ -2,240 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from neardup.kernels.passage import refine
+from neardup.kernels.passage.chains import ChainRules
+from neardup.kernels.passage.ends import PassageRules, WordWeights
+from neardup.kernels.types import sealed
 from neardup.passages.index import OpenPassages
 from neardup.passages.lookup import Later, WindowCounts, WindowFinder, WindowHits, WindowPlan
 from neardup.passages.matches import PassageMatches
 from neardup.passages.plan import SearchPlan
-from neardup.passages.refine import (
-    NO_LIMIT,
-    ChainRules,
-    Hit,
-    HitRun,
-    Passage,
-    PassageRefiner,
-    TokenBalance,
-    chain_hits,
-    group_hits,
-)
 from neardup.passages.windows import PassageScheme, check_length, make_passage_scheme
 from neardup.runs.runner import Runner
 from neardup.runs.work import Workspace
-from neardup.tables import Bools, Floats, Int64s, TokenLists, Uint64s
-from neardup.text.weighting import DocumentFrequencies
+from neardup.tables import Bools, Int64s, TokenLists, Uint64s
+from neardup.text.weighting import DocumentFrequencies, term_frequencies
 
-# Passages of queries that are contained in longer passages of documents.
-
-
-def group_contained(
-    places: Int64s, similarities: Floats, times: int, near: int
-) -> list[list[HitRun]]:
-    """Group hits of one query and one document, in any order within the document.
-
-    Rows of ``places`` are start and stop in the query, start and stop in the document; sorted.
-    ``similarities`` are the shares of the query's parts that the document's parts contain. A
-    document's part is at most ``times`` as long as the query's part, and hits are at most ``near``
-    tokens of the query apart. Each hit joins the group whose part of the document grows least.
-    Groups are chains of one run, most evidence first.
-    """
-    groups: list[tuple[Hit, list[int]]] = []
-    n_closed = 0
-    hits = [Hit(*row) for row in places.tolist()]
-    for number, hit in enumerate(hits):
-        while n_closed < len(groups) and groups[n_closed][0].query_stop + near < hit.query_start:
-            n_closed += 1
-        chosen, least = -1, 0
-        for group in range(n_closed, len(groups)):
-            whole, members = groups[group]
-            if whole.query_stop + near < hit.query_start or (
-                # A different part of the document with the same window.
-                hits[members[-1]].query_start == hit.query_start
-            ):
-                continue
-            both = whole.joined(hit)
-            growth = (both.stop - both.start) - (whole.stop - whole.start)
-            is_short = both.stop - both.start <= times * (both.query_stop - both.query_start)
-            if is_short and (chosen < 0 or growth < least):
-                chosen, least = group, growth
-        if chosen < 0:
-            groups.append((hit, [number]))
-        else:
-            whole, members = groups[chosen]
-            members.append(number)
-            groups[chosen] = whole.joined(hit), members
-    chains = []
-    for whole, members in groups:
-        # The overlap with the previous hit is not counted as evidence again.
-        stop, evidence = whole.query_start, 0.0
-        for number in members:
-            hit = hits[number]
-            new = max(hit.query_stop - max(stop, hit.query_start), 0)
-            evidence += float(similarities[number]) * new
-            stop = max(stop, hit.query_stop)
-        # Of several parts with equal evidence, the shortest comes first.
-        evidence -= (whole.stop - whole.start) / (_WIDER * times)
-        chains.append([HitRun(tuple(hits[number] for number in members), whole, evidence)])
-    return sorted(chains, key=lambda chain: -chain[0].evidence)
-
-
-class ContainedRefiner(PassageRefiner):
-    """Make passages in which the document contains a share of the query's part.
-
-    That share is at least the threshold. The document's part weighs at most ``times`` the query's
-    part, and begins and ends with shared tokens; the part with the greatest Tversky index is
-    chosen. Parts of the query up to ``near`` tokens apart are joined while these conditions hold.
-    Ends that leave fewer than ``min_tokens`` of the query are a last resort.
-    """
-
-    def __init__(
-        self,
-        texts: tuple[Uint64s, Uint64s],
-        balance: TokenBalance,
-        threshold: Fraction,
-        reach: int,
-        times: int,
-        near: int,
-        min_tokens: int,
-    ) -> None:
-        super().__init__(texts, balance, threshold, reach, min_tokens=min_tokens)
-        self._times, self._near = times, near
-
-    def refine(self, chains: Sequence[Sequence[HitRun]]) -> list[Passage]:
-        """Make passages of groups, and join groups whose document parts stay short enough.
-
-        Of passages that overlap by half in the query, only the best is returned.
-        """
-        joined: list[Passage] = []
-        for hit, similarity in super().refine(chains):
-            last: Passage = hit, similarity
-            while (both := self._joined_with_any(joined, last[0])) is not None:
-                last = both
-            joined.append(last)
-        return joined
-
-    def _joined_with_any(self, passages: list[Passage], hit: Hit) -> Passage | None:
-        """Remove the first passage that can be joined with a hit, and return the joined one."""
-        for number, (other, _) in enumerate(passages):
-            before, after = sorted([other, hit], key=lambda each: each.query_start)
-            if after.query_start - before.query_stop > self._near:
-                continue
-            both = before.joined(after)
-            similarity = self.similarity(both)
-            if similarity is not None:
-                del passages[number]
-                return both, similarity
-        return None
-
-    def size(self, hit: Hit) -> int:
-        """Return the length of the query's part, which must reach ``min_tokens``."""
-        return hit.query_stop - hit.query_start
-
-    def _common_share(self, one: Hit, other: Hit) -> float:
-        """Return the share of another passage's query part that lies in this one."""
-        query = min(one.query_stop, other.query_stop) - max(one.query_start, other.query_start)
-        return max(query / (other.query_stop - other.query_start), 0.0)
-
-    def _ends(self, whole: Hit) -> Iterator[Hit]:
-        """Yield the passage with optimized ends, then the original one."""
-        best = whole
-        for _ in range(_ROUNDS):
-            before = best
-            best = self._with_part(self._with_query(best))
-            if best == before:
-                break
-        yield best
-        yield self._with_part(self._stretched(best))
-        yield self._with_part(whole)
-        yield whole
-
-    def _stretched(self, whole: Hit) -> Hit:
-        """Move the query's ends to the most similar part of sufficient length."""
-        low = max(whole.query_start - self._reach, 0)
-        first = max(whole.start - self._around(whole), 0)
-        last = min(whole.stop + self._around(whole), len(self._others))
-        query = self._tokens[low : whole.query_stop + self._reach]
-        start, stop = self._best_range(
-            query, self._others[first:last], self._min_tokens, self._threshold.denominator
-        )
-        return Hit(low + start, low + stop, first, last)
-
-    def _with_part(self, hit: Hit) -> Hit:
-        """Move the document's ends to the greatest index."""
-        query = self._tokens[hit.query_start : hit.query_stop]
-        _, total, _ = self._balance.weigh(query, query[:0])
-        low, high = max(hit.start - self._around(hit), 0), hit.stop + self._around(hit)
-        start = hit.stop - self._best_part(self._others[low : hit.stop][::-1], query, total)
-        stop = start + self._best_part(self._others[start:high], query, total)
-        return Hit(hit.query_start, hit.query_stop, start, stop)
-
-    def _around(self, hit: Hit) -> int:
-        """Return the search range around the document's ends, scaled from the query's."""
-        return self._reach * max((hit.stop - hit.start) // self.size(hit), 1)
-
-    def _best_part(self, text: Uint64s, query: Uint64s, total: int) -> int:
-        """Return the number of tokens to take of a text, at least one."""
-        shared, own = self._balance.weigh_parts(text, query)
-        index = self._index(shared, total, own)
-        index[own > self._times * total] = -1.0
-        return int(index[1:].argmax()) + 1
-
-    def _with_query(self, hit: Hit) -> Hit:
-        """Move the query's ends to maximize shared minus unshared weight.
-
-        At least half of the passage is kept.
-        """
-        least = (self.size(hit) + 1) // 2
-        low, high = max(hit.query_start - self._reach, 0), hit.query_stop + self._reach
-        backwards = self._tokens[low : hit.query_stop][::-1]
-        start = hit.query_stop - self._best_of_query(backwards, hit, least)
-        least = (hit.query_stop - start + 1) // 2
-        stop = start + self._best_of_query(self._tokens[start:high], hit, least)
-        return replace(hit, query_start=start, query_stop=stop)
-
-    def _best_of_query(self, query: Uint64s, hit: Hit, least: int) -> int:
-        shared, own = self._balance.weigh_parts(query, self._others[hit.start : hit.stop])
-        return int((2 * shared - own)[least:].argmax()) + least
-
-    def _worth(self, hit: Hit) -> float:
-        shared, of_query, of_document = self._balance.weigh(
-            self._tokens[hit.query_start : hit.query_stop], self._others[hit.start : hit.stop]
-        )
-        return float(self._index(np.array(shared), of_query, np.array(of_document)))
-
-    def _index(self, shared: Int64s, of_query: int, of_document: Int64s) -> Floats:
-        """Return Tversky's index, with a small weight on tokens of the document only."""
-        either = _WIDER * self._times * of_query + of_document - shared
-        index: Floats = _WIDER * self._times * shared / np.maximum(either, 1)
-        return index
-
-    def _compare(self, hit: Hit) -> tuple[int, int]:
-        shared, of_query, of_document = self._balance.weigh(
-            self._tokens[hit.query_start : hit.query_stop], self._others[hit.start : hit.stop]
-        )
-        if of_document > self._times * of_query:
-            shared = 0
-        return shared, max(of_query, 1)
-
-
-# Parts that windows find are narrow; joined, they extend over the maximum.
-_WIDER = 2
-
-# Ends in one text depend on the ends in the other; they rarely move after these rounds.
-_ROUNDS = 4
-
+# Gaps of any width.
+NO_LIMIT = 1 << 40
 
 # Shared tokens, on either side of a gap, that compensate for a token in it. More split revised
 # editions, fewer join nearby quotations with all the text between them.
 _GAP_COST = 0.2
-
-# Share of the memory for documents that are read from an index.
-_READ_SHARE = 0.1
 
 # Cost of a token within an allowed gap, so that nearer hits are preferred.
 _LEAST_COST = 2**-10
@@ -268,11 +61,18 @@ class AlignmentPlan:
         return WindowPlan(self.search, self.length, self.step, self.max_documents)
 
 
+# Minimum similarity of the ends of a passage, per mille of the threshold; chosen on passages
+# reworded by 20 to 50 %. With a fifth less, as much uncopied as copied text is added; no unrelated
+# text reaches half the similarity of a good copy by chance.
+_OF_THRESHOLD = 700
+
+
 class PassageMaker:
     """Make passages of the hits of a text's windows.
 
-    ``tokens_of`` returns the tokens of a document by its number. ``heads_of`` marks tokens that
-    begin a character, with a true element after the last token; it is empty if all tokens do.
+    ``texts_of`` yields the tokens of documents by their numbers, some at a time. ``heads_of`` marks
+    tokens of a document that begin a character, with a true element after the last token; it is
+    empty if all tokens do.
     """
 
     def __init__(
@@ -280,80 +80,124 @@ class PassageMaker:
         plan: AlignmentPlan,
         scheme: PassageScheme,
         frequencies: DocumentFrequencies | None,
-        tokens_of: Callable[[int], Uint64s],
+        texts_of: Callable[[Int64s], Iterable[TokenLists]],
         heads_of: Callable[[int], Bools] | None = None,
     ) -> None:
-        self._plan, self._tokens_of, self._heads_of = plan, tokens_of, heads_of
+        self._min_tokens, self._texts_of, self._heads_of = plan.min_tokens, texts_of, heads_of
         # This many shingles after a passage share tokens with it.
         self._overlap = scheme.shingles.ngram - 1
-        self._balance = TokenBalance(scheme, frequencies)
+        self._chains, times = plan.chains, plan.search.times
+        p, q = plan.threshold.as_integer_ratio()
+        self._rules = PassageRules(
+            *(p, q, plan.length, times),
+            near=plan.length if plan.chains.gap == NO_LIMIT else plan.chains.gap,
+            min_tokens=plan.min_tokens if times or plan.misses_few else 0,
+            least_of_end=_OF_THRESHOLD * p // q,
+        )
+        # Copies count even with binary frequencies: as a set, a long passage is its vocabulary, of
+        # which two spellings of one text share little although they share most of their words.
+        weighting = scheme.weighting
+        self._tf = "raw" if weighting.tf == "binary" else weighting.tf
+        self._weights = WordWeights(
+            *(term_frequencies(self._tf, 0), np.empty(0, np.uint64), np.empty(0)), np.float64(1)
+        )
+        if frequencies is not None and weighting.idf != "unary":
+            inverses = frequencies.idf_of_counts(frequencies.counts, weighting.idf)
+            rarest = frequencies.idf_of_counts(np.zeros(1, np.int64), weighting.idf)[0]
+            self._weights = self._weights._replace(
+                hashes=frequencies.hashes, inverses=inverses, rarest=rarest
+            )
 
     def refine(
         self,
         tokens: Uint64s,
         found: WindowHits,
-        own: int | None = None,
+        own: int = -1,
         heads: Bools | None = None,
-    ) -> Iterator[tuple[int, Hit, float]]:
-        """Yield documents with their passages and similarities for a query.
+    ) -> WindowHits:
+        """Return the passages of a query, by document.
 
-        ``own`` is the number of the query's own document, if it is indexed. With ``heads`` of the
+        ``own`` is the number of the query's own document, or -1. With ``heads`` of the
         query, passages begin and end with whole characters.
         """
-        places = np.stack(
-            [found.query_starts, found.query_stops, found.starts, found.stops], axis=1
+        order = np.lexsort(
+            (found.stops, found.starts, found.query_stops, found.query_starts, found.documents)
         )
-        plan, times = self._plan, self._plan.search.times
-        for document, numbers in group_hits(found.documents, places):
-            texts = tokens, self._tokens_of(document)
-            hits, similarities = places[numbers], found.similarities[numbers]
-            if times:
-                near = plan.length if plan.chains.gap == NO_LIMIT else plan.chains.gap
-                refiner: PassageRefiner = ContainedRefiner(
-                    texts,
-                    self._balance,
-                    plan.threshold,
-                    plan.length,
-                    times,
-                    near,
-                    plan.min_tokens,
+        found = found.take(order)
+        bounds = np.flatnonzero(np.diff(found.documents, prepend=-1, append=-1))
+        documents, first = found.documents[bounds[:-1]], 0
+        parts = []
+        for texts in self._texts_of(documents):
+            stop = first + len(texts)
+            parts.append(
+                self._refine_some(
+                    *(tokens, texts, documents[first:stop]),
+                    found.take(slice(bounds[first], bounds[stop])),
+                    *(own, heads),
                 )
-                chains = group_contained(hits, similarities, times, near)
-            else:
-                refiner = PassageRefiner(
-                    texts,
-                    self._balance,
-                    plan.threshold,
-                    plan.length,
-                    self._overlap if document == own else None,
-                    plan.min_tokens if plan.misses_few else 0,
-                )
-                chains = chain_hits(hits, similarities, plan.chains)
-            for hit, similarity in refiner.refine(chains):
-                whole: Hit | None = hit
-                if heads is not None and self._heads_of is not None and len(heads):
-                    whole = self._whole_characters(hit, heads, self._heads_of(document))
-                if whole is None or refiner.size(whole) < plan.min_tokens:
-                    continue
-                known = similarity if whole == hit else refiner.similarity(whole)
-                if known is not None:
-                    yield document, whole, known
+            )
+            first = stop
+        return WindowHits.joined(parts)
 
-    def _whole_characters(self, hit: Hit, heads: Bools, others: Bools) -> Hit | None:
-        """Shrink a passage to characters that lie in it completely, in both texts."""
-        ends: list[int] = []
-        for each, start, stop in (
-            (heads, hit.query_start, hit.query_stop),
-            (others, hit.start, hit.stop),
-        ):
+    def _refine_some(
+        self,
+        tokens: Uint64s,
+        texts: TokenLists,
+        documents: Int64s,
+        found: WindowHits,
+        own: int,
+        heads: Bools | None,
+    ) -> WindowHits:
+        """Return the passages of a query in some documents, given their hits in order."""
+        most = max(len(tokens), int(np.diff(texts.offsets).max(initial=0))) + 1
+        if most > len(self._weights.term_weights):
+            table = term_frequencies(self._tf, 2 * most)
+            self._weights = sealed(self._weights._replace(term_weights=table))
+        hits = np.stack([found.query_starts, found.query_stops, found.starts, found.stops], axis=1)
+        aparts = np.where(documents == own, np.int64(self._overlap), np.int64(-1))
+        passages: Int64s = np.empty((len(hits), 7), np.int64)
+        rules = self._chains, self._rules, self._weights
+        n_passages = refine.refine_hits(
+            *(tokens, texts.values, texts.offsets, hits, found.similarities),
+            np.searchsorted(found.documents, np.append(documents, documents[-1] + 1)),
+            *(aparts, *rules, passages),
+        )
+        rows = passages[:n_passages]
+        if heads is not None and self._heads_of is not None and len(heads):
+            for row in rows:
+                number = int(row[0])
+                if self._fit_characters(row, heads, self._heads_of(int(documents[number]))):
+                    document = texts.values[texts.offsets[number] : texts.offsets[number + 1]]
+                    refine.measure_passages(
+                        *(tokens, document, int(aparts[number])), *rules[1:], row[np.newaxis]
+                    )
+            rows = rows[rows[:, 5] >= 0]
+        sizes = rows[:, [2, 4]] - rows[:, [1, 3]]
+        longer = sizes[:, 0] if self._rules.times else sizes.max(axis=1)
+        rows = rows[longer >= self._min_tokens]
+        shares = [shared / either for shared, either in rows[:, 5:].tolist()]
+        return WindowHits(
+            *(rows[:, 1], rows[:, 2], documents[rows[:, 0]], rows[:, 3], rows[:, 4]),
+            np.array(shares, np.float64),
+        )
+
+    def _fit_characters(self, row: Int64s, heads: Bools, others: Bools) -> bool:
+        """Shrink a passage to characters that lie in it completely, in both texts.
+
+        Returns whether it has become shorter. Its common weight becomes -1 if nothing is left.
+        """
+        before = row.copy()
+        for each, ends in ((heads, row[1:3]), (others, row[3:5])):
+            start, stop = ends.tolist()
             edges = start + np.flatnonzero(each[start : stop + self._overlap + 1])
-            if not len(edges):
-                return None
-            n_lost = min(stop + self._overlap, len(each) - 1) - int(edges[-1])
-            if edges[0] >= stop - n_lost:
-                return None
-            ends += [int(edges[0]), stop - n_lost]
-        return Hit(*ends)
+            n_lost = 0
+            if len(edges):
+                n_lost = min(stop + self._overlap, len(each) - 1) - int(edges[-1])
+            if not len(edges) or edges[0] >= stop - n_lost:
+                row[5] = -1
+                return False
+            ends[:] = int(edges[0]), stop - n_lost
+        return not np.array_equal(before, row)
 
 
 class Aligner:
@@ -362,12 +206,8 @@ class Aligner:
     def __init__(
         self, index: OpenPassages, plan: AlignmentPlan, workspace: Workspace, runner: Runner
     ) -> None:
-        self._index = index
         self._finder = WindowFinder(index, plan.windows, workspace, runner)
-        self._workspace = workspace
-        # Bytes of all tokens of the segments whose documents were read.
-        self._read: dict[int, int] = {}
-        self._maker = PassageMaker(plan, index.scheme, index.frequencies, self._document_tokens)
+        self._maker = PassageMaker(plan, index.scheme, index.frequencies, index.tokens_of)
 
     def take_counts(self) -> WindowCounts:
         """Return and reset the counts."""
@@ -385,37 +225,16 @@ class Aligner:
         ``report`` is called with the completed share of the work. ``later`` restricts the documents
         that each query may find; None is no restriction.
         """
-        rows: list[tuple[int, int, Hit, float]] = []
+        parts, sizes = [], np.zeros(len(queries), np.int64)
         for query, hits in enumerate(self._finder.find(queries, later, report)):
             start, stop = (int(offset) for offset in queries.offsets[query : query + 2])
-            own = int(later.firsts[query]) if later and later.are_own[query] else None
-            tokens = queries.values[start:stop]
-            found = [(query, *row) for row in self._maker.refine(tokens, hits, own)]
-            rows.extend(sorted(found, key=lambda row: (row[2].query_start, row[1], row[2].start)))
-        passages = [row[2] for row in rows]
-        return PassageMatches(
-            np.array([row[0] for row in rows], np.int64),
-            np.array([hit.query_start for hit in passages], np.int64),
-            np.array([hit.query_stop for hit in passages], np.int64),
-            np.array([row[1] for row in rows], np.int64),
-            np.array([hit.start for hit in passages], np.int64),
-            np.array([hit.stop for hit in passages], np.int64),
-            np.array([row[3] for row in rows], np.float64),
-        )
-
-    def _document_tokens(self, document: int) -> Uint64s:
-        number = int(self._index.segments_of(np.array([document]))[0])
-        segment = self._index.segments[number]
-        if number not in self._read:
-            needed = segment.vocabulary.nbytes + segment.tokens.nbytes
-            if not self._workspace.fits(sum(self._read.values()) + needed, _READ_SHARE):
-                for each in self._read:
-                    self._index.leave(each)
-                self._read = {}
-            self._read[number] = needed
-        local = document - int(self._index.first_documents[number])
-        start, stop = segment.offsets[local], segment.offsets[local + 1]
-        return segment.vocabulary[segment.tokens[start:stop]]
+            own = int(later.firsts[query]) if later and later.are_own[query] else -1
+            found = self._maker.refine(queries.values[start:stop], hits, own)
+            order = np.lexsort((found.starts, found.documents, found.query_starts))
+            parts.append(found.take(order))
+            sizes[query] = len(found)
+        found = WindowHits.joined(parts)
+        return PassageMatches(np.repeat(np.arange(len(queries)), sizes), *vars(found).values())
 
 
 def make_alignment_plan(
@@ -431,9 +250,9 @@ def make_alignment_plan(
     """
     length = search.min_tokens
     step = step_of(length)
-    chains = ChainRules(length, NO_LIMIT, _GAP_COST)
+    chains = ChainRules(length, NO_LIMIT, np.float64(_GAP_COST))
     if gap is not None:
-        chains = ChainRules(min(length, gap), gap, _LEAST_COST)
+        chains = ChainRules(min(length, gap), gap, np.float64(_LEAST_COST))
     threshold = search.threshold if threshold is None else threshold
     return AlignmentPlan(search, threshold, length, step, chains, min_tokens)
 

@@ -8,7 +8,7 @@ So repeated text is indexed once, and cutting a collection again changes nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -77,16 +77,16 @@ class Form:
 class SearchedDocuments:
     """The searched documents, and their tokens and positions.
 
-    ``shingles_of``, ``text_of``, ``places_of`` and ``heads_of`` return a document's shingles, the
-    number of its text, the positions of its tokens in that text, and the tokens that begin a
-    character.
+    ``shingles_of`` yields the shingles of documents. ``text_of``, ``places_of`` and ``heads_of``
+    return the number of a document's text, the positions of its tokens in that text, and the tokens
+    that begin a character.
     """
 
     def __init__(
         self,
         plan: AlignmentPlan,
         scheme: PassageScheme,
-        shingles_of: Callable[[int], Uint64s],
+        shingles_of: Callable[[Int64s], Iterable[TokenLists]],
         text_of: Callable[[int], int],
         places_of: Callable[[int], Int64s],
         heads_of: Callable[[int], Bools],
@@ -96,13 +96,16 @@ class SearchedDocuments:
         # A shingle extends over this many further tokens.
         self._overlap = scheme.shingles.ngram - 1
 
-    def candidates(self, form: Form, hits: WindowHits, own: int | None = None) -> list[Candidate]:
+    def candidates(self, form: Form, hits: WindowHits, own: int = -1) -> list[Candidate]:
         """Return the removable passages of a form; for document ``own``, only later copies."""
         found, overlap = [], self._overlap
-        for document, hit, similarity in self._maker.refine(form.shingles, hits, own, form.heads):
+        passages = self._maker.refine(form.shingles, hits, own, form.heads)
+        columns = (column.tolist() for column in vars(passages).values())
+        for *span, document, kept_start, kept_stop, similarity in zip(*columns, strict=True):
             places = self._places_of(document)
-            spans = [(hit.query_start, hit.query_stop), (hit.start, hit.stop)]
-            (first, last), (kept_first, kept_last) = spans if own is None else spans[::-1]
+            spans = [span, (kept_start, kept_stop)]
+            (first, last), (kept_first, kept_last) = spans if own < 0 else spans[::-1]
+            n_tokens = last - first + kept_last - kept_first
             gone = form.places[first : last + overlap]
             kept = places[kept_first : kept_last + overlap]
             # Overlapping shingles without a whole token are not removed.
@@ -118,7 +121,7 @@ class SearchedDocuments:
                     int(kept[0]),
                     int(kept[-1]) + 1,
                     similarity,
-                    similarity * hit.size / (1 + similarity),
+                    similarity * n_tokens / (1 + similarity),
                 )
             )
         return sorted(found, key=Candidate.order)
@@ -180,11 +183,10 @@ class StayingText:
 
     def __init__(self, plan: AlignmentPlan, look_up: LookUp) -> None:
         self._index = GrowingIndex(look_up)
-        shingles_of, scheme = self._index.shingles_of, look_up.scheme
         self.documents = SearchedDocuments(
             plan,
-            scheme,
-            shingles_of,
+            look_up.scheme,
+            self._index.tokens_of,
             lambda number: self._texts[number],
             self._places_of,
             lambda number: self._heads[number],
@@ -296,7 +298,7 @@ class CutBlock:
         self._near = SearchedDocuments(
             plan,
             look_up.scheme,
-            lambda number: self._indexed[number].shingles,
+            lambda numbers: [lists_of([self._indexed[number].shingles for number in numbers])],
             lambda number: self._indexed[number].text,
             lambda number: self._indexed[number].places,
             lambda number: self._indexed[number].heads,

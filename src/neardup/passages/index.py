@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -45,8 +46,11 @@ from neardup.passages.segment import (
 )
 from neardup.passages.windows import PassageScheme, restore_scheme
 from neardup.runs.runner import Runner, release_memory
-from neardup.tables import Int64s, TokenLists, TokenSpans, Uint32s
+from neardup.tables import Int64s, TokenLists, TokenSpans, Uint32s, places_of_lists
 from neardup.text.weighting import DocumentFrequencies, count_documents
+
+# Tokens of documents that are read together.
+_TOKENS_AT_A_TIME = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,19 @@ class OpenPassages(OpenIndex[PassageScheme, PassageSegment]):
         ]
         schema = pa.schema([("id", self.id_type), ("text", pa.large_string())])
         return pa.concat_tables(tables) if tables else schema.empty_table()
+
+    def tokens_of(self, documents: Int64s) -> Iterator[TokenLists]:
+        """Yield the tokens of documents, whose numbers ascend, some documents at a time."""
+        for segment, rows in self.by_segment(documents):
+            starts = segment.offsets[rows]
+            sizes = segment.offsets[rows + 1] - starts
+            groups = (np.cumsum(sizes) - sizes) // _TOKENS_AT_A_TIME
+            bounds = np.flatnonzero(np.diff(groups, prepend=-1, append=-1))
+            for first, stop in pairwise(bounds.tolist()):
+                places, offsets = places_of_lists(starts[first:stop], sizes[first:stop])
+                yield TokenLists(segment.vocabulary[segment.tokens[places]], offsets)
+            if self.gives_back:
+                segment.let_go()
 
     def weighed_by(self, idf: InverseFrequency) -> OpenPassages:
         """Return an index without min-hashes, with other inverse document frequencies."""

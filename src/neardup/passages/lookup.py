@@ -14,7 +14,6 @@ from neardup.index.store import segment_bytes
 from neardup.passages.index import OpenPassages
 from neardup.passages.matches import PassageMatches
 from neardup.passages.plan import SearchPlan
-from neardup.passages.refine import window_starts
 from neardup.passages.search import Batch, SegmentHits
 from neardup.passages.windows import PassageQueries, gather_queries
 from neardup.runs.exchange import Shuffle
@@ -291,6 +290,14 @@ class WindowHits(Rows):
     starts: Int64s
     stops: Int64s
     similarities: Floats
+
+
+def window_starts(n_tokens: int, length: int, step: int) -> Int64s:
+    """Place windows over a text so that they cover it; the last one ends with it."""
+    if n_tokens <= length:
+        return np.zeros(min(n_tokens, 1), np.int64)
+    starts = np.arange(0, n_tokens - length, step)
+    return np.append(starts, n_tokens - length).astype(np.int64)
 
 
 @dataclass(frozen=True)

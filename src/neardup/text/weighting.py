@@ -142,10 +142,16 @@ class DocumentFrequencies:
 
     def idf_of(self, hashes: Uint64s, idf: InverseFrequency) -> Floats:
         """Return the inverse document frequency of each of these tokens, never below 2^-16."""
-        _IDF.given(idf)
         if idf == "unary":
             return np.ones(len(hashes), np.float64)
-        n = np.maximum(self.counts_of(hashes), 1).astype(np.float64)
+        return self.idf_of_counts(self.counts_of(hashes), idf)
+
+    def idf_of_counts(self, counts: Int64s, idf: InverseFrequency) -> Floats:
+        """Return the inverse frequency of tokens in these numbers of documents, 1 at least."""
+        _IDF.given(idf)
+        if idf == "unary":
+            return np.ones(len(counts), np.float64)
+        n = np.maximum(counts, 1).astype(np.float64)
         total = np.float64(self.n_documents)
         if idf == "smooth":
             return _logarithms((total + n) / n) + 1.0

@@ -77,6 +77,29 @@ def order_of(values: ConstInt64s, order: Int64s, scratch: Int64s) -> None:
 
 
 @helper
+def ascending(start: Int, stop: Int) -> Int64s:
+    """Return the numbers from one to another, exclusive."""
+    numbers = np.empty(stop - start, np.int64)
+    for i in range(stop - start):
+        numbers[i] = start + i
+    return numbers
+
+
+@helper
+def sort_order(values: ConstInt64s, order: Int64s) -> None:
+    """Sort places by their values; equal values keep their order."""
+    n = order.shape[0]
+    keys, ranks, scratch = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    for i in range(n):
+        keys[i] = values[order[i]]
+    order_of(keys, ranks, scratch)
+    for i in range(n):
+        keys[i] = order[ranks[i]]
+    for i in range(n):
+        order[i] = keys[i]
+
+
+@helper
 def sort_range(values: Uint64s, start: Int, stop: Int) -> None:
     """Sort a range in place by Shell's method, for short ranges and many equal values."""
     gap: Int = np.int64(1)

@@ -4,21 +4,69 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
 
-from neardup.passages.refine import Hit, TokenBalance, grow_equal, refine_ends, stretch_ends
-from neardup.passages.windows import make_passage_scheme
+from neardup.kernels._compile import uncompiled
+from neardup.kernels.passage.chains import Hit
+from neardup.kernels.passage.ends import (
+    WordWeights,
+    align_words,
+    common_extent,
+    grow_equal,
+    refine_ends,
+    stretch_ends,
+)
+from neardup.kernels.sketch.weighted import SCALE
 from neardup.tables import TokenLists
-from neardup.text.weighting import count_documents
+from neardup.text.weighting import count_documents, term_frequencies
 from tests.examples import examples
 from tests.oracles import alignment as oracle
 from tests.oracles.runs import Match
+from tests.pairs import pair_of
 
 HALF = Fraction(1, 2)
-BALANCE = TokenBalance(make_passage_scheme(min_tokens=10), None)
+
+
+@examples(120)
+@given(
+    texts=st.tuples(*[st.lists(st.integers(0, 4), max_size=150)] * 2)
+    | st.tuples(*[st.lists(st.integers(0, 90), max_size=150)] * 2),
+    rows=st.sampled_from([3, 64, 512]),
+)
+def test_align_words__the_path_of_rapidfuzz(texts, rows):
+    """Also if the matrix is made in parts, of which the path back makes each again."""
+    one, other = (np.array(text, np.int64) for text in texts)
+    patterns = np.full(100, -1, np.int64)
+    with patch("neardup.kernels.passage.ends._ROWS", rows):
+        found = uncompiled(align_words)(one, other, patterns).tolist()
+    assert (patterns == -1).all()
+    names = ["equal", "replace", "delete", "insert"]
+    assert [names[edit] for edit in found] == [
+        edit.tag
+        for edit in Levenshtein.opcodes(*texts)
+        for _ in range(max(edit.src_end - edit.src_start, edit.dest_end - edit.dest_start))
+    ]
+
+
+texts = st.lists(st.integers(0, 5), max_size=9)
+some_weights = st.lists(st.integers(0, 4), min_size=6, max_size=6)
+
+
+@given(query=texts, document=texts, weights=some_weights, per_mille=st.integers(300, 900))
+def test_common_extent__oracle(query, document, weights, per_mille):
+    one, other = (np.array(text, np.int64) for text in (query, document))
+    pair = pair_of(range(6), [], HALF, 10)
+    pair.words.inverses[:] = np.array(weights) / SCALE
+    known = dict(enumerate(weights))
+    expected = oracle.common_extent(query, document, per_mille, 1000, known)[1:]
+    assert common_extent(one, other, per_mille, pair.words, pair.weights) == expected
+    assert not pair.words.counts.any()
+    assert not pair.words.other_counts.any()
 
 
 @given(
@@ -40,8 +88,9 @@ def test_refine_ends__to_where_texts_agree(shared, around, shifts):
         max(true.start + shifts[2], 0),
         min(true.stop + shifts[3], len(document)),
     )
-    assert refine_ends(query, document, off, 40, HALF, BALANCE) == true
-    assert refine_ends(query, document, true, 40, HALF, BALANCE) == true
+    pair = pair_of(query, document, HALF, 40)
+    assert refine_ends(pair, off) == true
+    assert refine_ends(pair, true) == true
 
 
 @given(texts=st.tuples(*[st.lists(st.integers(0, 4), min_size=1, max_size=30)] * 2), data=st.data())
@@ -53,7 +102,7 @@ def test_refine_ends__stays_in_the_texts(texts, data):
     ]
     hit = Hit(*ends[0], *ends[1])
     assume(hit.query_start < hit.query_stop and hit.start < hit.stop)
-    found = refine_ends(query, document, hit, data.draw(st.integers(1, 12)), HALF, BALANCE)
+    found = refine_ends(pair_of(query, document, HALF, data.draw(st.integers(1, 12))), hit)
     assert 0 <= found.query_start < found.query_stop <= len(query)
     assert 0 <= found.start < found.stop <= len(document)
 
@@ -79,14 +128,20 @@ def test_refine_ends__oracle(seed, threshold):
     documents = [np.arange(0, 40, step, dtype=np.uint64) for step in (1, 2, 3, 5, 7)]
     offsets = np.cumsum([0, *map(len, documents)])
     frequencies = count_documents([TokenLists(np.concatenate(documents), offsets)])
-    balance = TokenBalance(make_passage_scheme(min_tokens=10, idf="smooth"), frequencies)
-    weights = dict(enumerate(balance.weights_of(np.arange(40, dtype=np.uint64)).tolist()))
-    arrays = [np.array(text, np.uint64) for text in texts]
+    weights = WordWeights(
+        term_frequencies("raw", 80),
+        frequencies.hashes,
+        frequencies.idf_of_counts(frequencies.counts, "smooth"),
+        np.float64(1),
+    )
+    scaled = np.floor(weights.inverses * SCALE + 0.5).astype(int)
+    of_words = dict(zip(frequencies.hashes.tolist(), scaled.tolist(), strict=True))
     least = Fraction(threshold)
-    found = refine_ends(*arrays, Hit(*spans[0], *spans[1]), 12, least, balance)
+    pair = pair_of(*texts, least, 12, weights=weights)
+    found = refine_ends(pair, Hit(*spans[0], *spans[1]))
     plan = oracle.Plan(10, 12, least)
     assert found == Hit(
-        *oracle.refined_ends(*map(tuple, texts), Match(*spans[0], *spans[1]), plan, weights)
+        *oracle.refined_ends(*map(tuple, texts), Match(*spans[0], *spans[1]), plan, of_words)
     )
 
 
@@ -105,7 +160,7 @@ def test_grow_equal__over_equal_tokens_only(equal, around):
         *(around[2] + equal[0], around[2] + equal[0] + 1),
     )
     whole = Hit(around[0], around[0] + size, around[2], around[2] + size)
-    assert grow_equal(query, document, inner) == whole
+    assert grow_equal(pair_of(query, document, HALF, 10), inner) == whole
 
 
 @given(seed=st.integers(0, 2**32), shift=st.integers(-6, 6))
@@ -122,15 +177,14 @@ def test_refine_ends__of_shuffled_text(seed, shift):
     query = np.array([*range(200, 240), *words, *range(240, 280)], np.uint64)
     document = np.array([*range(300, 340), *shuffled, *range(340, 380)], np.uint64)
     off = Hit(40 + shift, 120 - shift, 40 - shift, 120 + shift)
-    found = refine_ends(query, document, off, 34, HALF, BALANCE)
+    found = refine_ends(pair_of(query, document, HALF, 34), off)
     assert found == Hit(40, 120, 40, 120)
 
 
 def test_refine_ends__stay_where_texts_have_nothing_in_common():
     query, document = np.arange(50, dtype=np.uint64), np.arange(100, 150, dtype=np.uint64)
-    assert refine_ends(query, document, Hit(10, 30, 12, 28), 8, HALF, BALANCE) == Hit(
-        10, 30, 12, 28
-    )
+    hit = Hit(10, 30, 12, 28)
+    assert refine_ends(pair_of(query, document, HALF, 8), hit) == hit
 
 
 are_mostly_common = st.lists(st.sampled_from([True] * 3 + [False]), min_size=30, max_size=60)
@@ -148,7 +202,8 @@ def test_stretch_ends__most_similar_of_what_is_long_enough(are_common, min_token
     changed = len(around) + np.flatnonzero(~np.array(are_common))
     document[changed] += np.uint64(5000)
     start, stop = len(around) + shift, len(around) + n - shift
-    found = stretch_ends(query, document, Hit(start, stop, start, stop), 60, HALF, min_tokens)
+    pair = pair_of(query, document, HALF, 60, min_tokens=min_tokens)
+    is_there, found = stretch_ends(pair, Hit(start, stop, start, stop))
     is_same = query == document
     places, half = np.flatnonzero(is_same).tolist(), (stop - start) // 2
 
@@ -161,9 +216,9 @@ def test_stretch_ends__most_similar_of_what_is_long_enough(are_common, min_token
         for last in places
         if first < start + half and last >= stop - half and last + 1 - first >= min_tokens
     ]
-    if found is None:
+    if not is_there:
         assert not reached
         return
     assert (found.query_start, found.query_stop) == (found.start, found.stop)
-    assert found.longer >= min_tokens
+    assert found.stop - found.start >= min_tokens
     assert surplus(found.start, found.stop) >= max(reached, default=-(10**9))

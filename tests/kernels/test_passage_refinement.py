@@ -11,21 +11,25 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.passages.refine import Hit, HitRun, PassageRefiner, TokenBalance
-from neardup.passages.windows import make_passage_scheme
+from neardup.kernels.passage.chains import Hit, holds
+from neardup.kernels.passage.refine import refine_chains
 from tests.examples import examples
+from tests.pairs import chained, pair_of
 
-BALANCE = TokenBalance(make_passage_scheme(min_tokens=10), None)
 HALF = Fraction(1, 2)
 
 
-def settler_of(query, document, threshold=HALF):
-    texts = np.array(query, np.uint64), np.array(document, np.uint64)
-    return PassageRefiner(texts, BALANCE, threshold, 10)
+def refined(query, document, chains, threshold=HALF, reach=10, **how):
+    """Return hits and similarities of the passages of chains, which are lists of hits."""
+    pair = pair_of(query, document, threshold, reach, **how)
+    hits, *chains = chained([[[hit] for hit in chain] for chain in chains])
+    kept = np.empty((len(hits), 6), np.int64)
+    n_kept = refine_chains(pair, hits, *chains, kept)
+    return [(Hit(*row[:4]), row[4] / row[5]) for row in kept[:n_kept].tolist()]
 
 
 def chain_of(*places):
-    return [HitRun((Hit(*place),), Hit(*place), 1.0) for place in places]
+    return places
 
 
 def similarity(query, document, hit):
@@ -49,20 +53,20 @@ def test_settle__true_similarities_and_none_within_another(seed, threshold):
         chains.append(
             chain_of(*((s, s + 15, max(s + shift, 0), max(s + shift, 0) + 15) for s in starts))
         )
-    found = settler_of(query, document, Fraction(threshold)).refine(chains)
+    found = refined(query, document, chains, Fraction(threshold))
     for hit, reported in found:
         true = similarity(query, document, hit)
         assert reported == float(true)
         assert true >= Fraction(threshold)
     hits = [hit for hit, _ in found]
     for i, one in enumerate(hits):
-        assert not any(other.holds(one) for j, other in enumerate(hits) if i != j)
+        assert not any(holds(other, one) for j, other in enumerate(hits) if i != j)
 
 
 def test_settle__parts_of_one_stretch_become_one():
     text = list(range(100))
     parts = [chain_of((0, 60, 0, 60)), chain_of((50, 100, 50, 100))]
-    [(hit, reported)] = settler_of(text, text).refine(parts)
+    [(hit, reported)] = refined(text, text, parts)
     assert (hit, reported) == (Hit(0, 100, 0, 100), 1.0)
 
 
@@ -71,7 +75,7 @@ def test_settle__what_adds_nothing_changes_nothing():
     shared = list(range(60))
     query, document = [*range(200, 205), *shared], [*range(300, 340), *shared]
     strong, weak = chain_of((5, 65, 40, 100)), chain_of((0, 20, 40, 55))
-    [(hit, reported)] = settler_of(query, document).refine([strong, weak])
+    [(hit, reported)] = refined(query, document, [strong, weak])
     assert (hit, reported) == (Hit(5, 65, 40, 100), 1.0)
 
 
@@ -83,14 +87,14 @@ def test_settle__formulas_within_a_longer_passage():
     document = [*text, *range(400, 460), *formula]
     whole = chain_of((0, len(text), 0, len(text)))
     inner, outer = chain_of((0, 12, 92, 104)), chain_of((0, 12, 256, 268))
-    found = [hit for hit, _ in settler_of(text, document).refine([whole, inner, outer])]
+    found = [hit for hit, _ in refined(text, document, [whole, inner, outer])]
     assert found == [Hit(0, 196, 0, 196), Hit(0, 12, 256, 268)]
 
 
 def test_settle__a_text_beside_itself_never_overlaps():
-    text = np.array([1, 2, 3, 4] * 30, np.uint64)
-    refiner = PassageRefiner((text, text), BALANCE, HALF, 10, apart=0)
-    for hit, _ in refiner.refine([chain_of((0, 40, 44, 84), (40, 60, 90, 110))]):
+    text = [1, 2, 3, 4] * 30
+    chain = chain_of((0, 40, 44, 84), (40, 60, 90, 110))
+    for hit, _ in refined(text, text, [chain], apart=0):
         assert hit.query_stop <= hit.start
 
 
@@ -109,11 +113,10 @@ def test_settle__all_that_is_just_at_the_threshold_in_another_order(seed, thresh
     around = [range(2000 + 100 * i, 2060 + 100 * i) for i in range(4)]
     query = [*around[0], *range(n), *around[1]]
     document = [*around[2], *(w for s in sentences for w in rng.sample(s, len(s))), *around[3]]
-    texts = np.array(query, np.uint64), np.array(document, np.uint64)
-    refiner = PassageRefiner(texts, BALANCE, least, 34, min_tokens=n)
     start = 60 + first
-    [(hit, _)] = refiner.refine([chain_of((start, start + 30, start, start + 30))])
-    assert hit.longer >= n
+    chain = chain_of((start, start + 30, start, start + 30))
+    [(hit, _)] = refined(query, document, [chain], least, 34, min_tokens=n)
+    assert max(hit.query_stop - hit.query_start, hit.stop - hit.start) >= n
     assert similarity(query, document, hit) >= least
 
 
@@ -121,7 +124,6 @@ def test_settle__a_short_part_if_there_is_no_other():
     """It may be long enough with what lies beside it."""
     shared = list(range(40))
     query, document = [*range(200, 260), *shared], [*range(300, 360), *shared]
-    texts = np.array(query, np.uint64), np.array(document, np.uint64)
-    refiner = PassageRefiner(texts, BALANCE, Fraction(9, 10), 10, min_tokens=60)
-    [(hit, reported)] = refiner.refine([chain_of((60, 100, 60, 100))])
+    chains = [chain_of((60, 100, 60, 100))]
+    [(hit, reported)] = refined(query, document, chains, Fraction(9, 10), min_tokens=60)
     assert (hit, reported) == (Hit(60, 100, 60, 100), 1.0)
