@@ -111,17 +111,6 @@ def test_s3__overwrite(run, s3, bucket, names):
     assert names(f"{bucket}/out") == sorted([*NAMES, "_SUCCESS"])
 
 
-@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
-def test_s3__foreign_files(run, s3, bucket, names, overwrite):
-    s3.pipe_file(f"{bucket}/mine/letter.txt", b"precious")
-    s3.pipe_file(f"{bucket}/mine/_SUCCESS", b"")
-    url = f"s3://{bucket}/mine"
-    outcome = run("dedup", f"s3://{bucket}/in", "-o", url, *overwrite)
-    assert outcome.code == 1
-    assert outcome.err.startswith(f"error: {url} holds files that are not of an output of neardup")
-    assert names(f"{bucket}/mine") == ["_SUCCESS", "letter.txt"]
-
-
 class Failing:
     """Lets requests of a kind fail, after some that do not."""
 
@@ -179,16 +168,6 @@ def test_s3__parts_of_a_large_file_go_when_writing_fails(run, s3, bucket, names,
         Failing(patch, "complete_multipart_upload", 0, OSError("the line is cut"))
         run("dedup", f"s3://{bucket}/in", "-o", url, "--overwrite")
     assert (names(f"{bucket}/out"), uploads(s3, bucket)) == ([], [])
-
-
-def test_s3__a_table_appears_as_a_whole(run, s3, bucket, names, monkeypatch):
-    url = f"s3://{bucket}/out/pairs.csv"
-    with monkeypatch.context() as patch:
-        # Whether it may be written is tried twice before.
-        Failing(patch, "put_object", 2, OSError("the line is cut"))
-        outcome = run("pairs", f"s3://{bucket}/in", "-o", url)
-    assert outcome.err == f"error: cannot write {url}: the line is cut; nothing was written\n"
-    assert names(f"{bucket}/out") == []
 
 
 def test_s3__what_cannot_be_removed_has_no_marker(run, s3, bucket, names, monkeypatch):

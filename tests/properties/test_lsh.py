@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neardup.errors import InvalidParameterError
-from neardup.sketches.minhash import MinHashScheme, band_keys
+from neardup.sketches.minhash import band_keys
 from tests.each import each_of
 
 
@@ -12,9 +12,3 @@ from tests.each import each_of
 def test_band_keys__out_of_range(bands, rows):
     with pytest.raises(InvalidParameterError):
         band_keys(np.zeros((1, 16), np.uint32), bands, rows)
-
-
-@each_of(("num_perm", "seed"), [(0, 1), (65537, 1), (1, -1), (1, 2**64)])
-def test_minhash_scheme__out_of_range(num_perm, seed):
-    with pytest.raises(InvalidParameterError):
-        MinHashScheme(num_perm, seed)

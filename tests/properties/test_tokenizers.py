@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.errors import InvalidParameterError
 from neardup.tables import Texts
 from neardup.text.forms import Normalisation
 from neardup.text.tokenizers import make_tokenizer
@@ -153,8 +152,3 @@ def test_hash_tokens__of_a_function_to_integers(lists):
     assert found == [
         [hash_token(n.to_bytes(8, "little", signed=True)) for n in numbers] for numbers in lists
     ]
-
-
-def test_hash_tokens__of_a_function_to_something_else():
-    with pytest.raises(InvalidParameterError, match="strings or integers, got float"):
-        hashes_of(make_texts(["x"]), lambda _: [0.5], Options())

@@ -122,15 +122,3 @@ def test_weighted_sets__heaviest():
     )
     five, six, seven = (hash_shingle([token]) for token in (5, 6, 7))
     assert as_dicts(sets) == [{five: 2**50, six: 2**20}, {five: 2**50}, {seven: 2**20}]
-
-
-@pytest.mark.parametrize("ngram", [1, 3])
-def test_frequency_lists__as_oracle(ngram):
-    strings = make_strings(5, 40)
-    scheme = make_shingle_scheme("words", ngram=ngram)
-    frequencies = frequencies_of(strings, scheme)
-    expected = oracle.document_frequencies([shingles_of(string, ngram) for string in strings])
-    assert dict(zip(frequencies.hashes.tolist(), frequencies.counts.tolist(), strict=True)) == {
-        hash_shingle([hash_token(token) for token in shingle]): n for shingle, n in expected.items()
-    }
-    assert frequencies.n_documents == 40
