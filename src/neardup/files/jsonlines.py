@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -53,22 +53,6 @@ _FAR = 1 << 31
 JSON_SPACE = b" \t\r\n"
 
 
-class _Places(NamedTuple):
-    """Kinds and places of the values of one name in some objects."""
-
-    kinds: Bytes
-    starts: Int64s
-    stops: Int64s
-
-    def take(self, rows: Int64s) -> _Places:
-        """Return the values in some of the objects, copied."""
-        return _Places(self.kinds[rows], self.starts[rows], self.stops[rows])
-
-    def put(self, rows: Int64s, places: _Places) -> None:
-        """Replace the values in some of the objects."""
-        self.kinds[rows], self.starts[rows], self.stops[rows] = places
-
-
 @dataclass(frozen=True)
 class JsonValues:
     """The values of some members of some rows.
@@ -79,13 +63,18 @@ class JsonValues:
         The bytes of the values.
     are_objects
         Mask of accepted objects; values of other rows are missing.
-    places
-        The values, by name.
+    names
+        The members.
+    kinds, starts, stops
+        Kinds and places of the values, a row for each member.
     """
 
     data: Bytes
     are_objects: Mask
-    places: Mapping[str, _Places]
+    names: Sequence[str]
+    kinds: Bytes
+    starts: Int64s
+    stops: Int64s
 
     @classmethod
     def find(cls, raw: RawRows, names: Sequence[str]) -> JsonValues:
@@ -101,39 +90,32 @@ class JsonValues:
         offsets = offsets_of(list(map(len, parts)))
         kernel.place_values(data, raw.starts, raw.ends, joined, offsets, *values, are_objects)
         kinds[:, ~are_objects] = kernel.MISSING
-        places = map(_Places, kinds, starts, stops)
-        return cls(data, are_objects, dict(zip(names, places, strict=True)))
+        return cls(data, are_objects, names, kinds, starts, stops)
 
     def replaced(self, rows: Mask, values: Sequence[Mapping[str, Any] | None]) -> JsonValues:
         """Return the values with those of some rows as a parser has read them, None for none.
 
         Values are strings, numbers or null.
         """
-        parts, end = [self.data.tobytes()] if any(values) else [], len(self.data)
-        indexes, places = np.flatnonzero(rows), {}
-        for name, old in self.places.items():
-            kinds = np.full(len(values), kernel.MISSING, np.uint8)
-            starts, stops = np.zeros((2, len(values)), np.int64)
-            for index, value in enumerate(values):
-                if value is None:
-                    continue
-                kinds[index], text = _written(value[name])
-                starts[index], stops[index] = end, end + len(text)
+        kinds, starts, stops = self.kinds.copy(), self.starts.copy(), self.stops.copy()
+        kinds[:, rows] = kernel.MISSING
+        parts, end = [self.data.tobytes()], len(self.data)
+        for row, value in zip(np.flatnonzero(rows).tolist(), values, strict=True):
+            if value is None:
+                continue
+            for member, name in enumerate(self.names):
+                kinds[member, row], text = _written(value[name])
+                starts[member, row], stops[member, row] = end, end + len(text)
                 parts.append(text)
                 end += len(text)
-            places[name] = old.take(np.arange(len(rows)))
-            places[name].put(indexes, _Places(kinds, starts, stops))
-        data = np.frombuffer(b"".join(parts), np.uint8) if parts else self.data
-        return replace(self, data=data, places=places)
+        data = np.frombuffer(b"".join(parts), np.uint8) if len(parts) > 1 else self.data
+        return replace(self, data=data, kinds=kinds, starts=starts, stops=stops)
 
     def without(self, rows: Sequence[int]) -> JsonValues:
         """Return the values without those of some rows."""
-        if not rows:
-            return self
-        places = {name: each.take(np.arange(len(each.kinds))) for name, each in self.places.items()}
-        for each in places.values():
-            each.kinds[rows] = kernel.MISSING
-        return replace(self, places=places)
+        kinds = self.kinds.copy()
+        kinds[:, rows] = kernel.MISSING
+        return replace(self, kinds=kinds)
 
     def are_strings(self, name: str) -> Mask:
         """Return a mask of the values that are strings."""
@@ -152,7 +134,7 @@ class JsonValues:
         return self._are(name, kernel.NULL)
 
     def _are(self, name: str, *kinds: int) -> Mask:
-        found: Mask = np.isin(self.places[name].kinds, kinds)
+        found: Mask = np.isin(self.kinds[self.names.index(name)], kinds)
         return found
 
     def strings(self, name: str) -> pa.Array:
@@ -189,7 +171,8 @@ class JsonValues:
 
     def _as_written(self, name: str, rows: Mask) -> pa.Array:
         """Return some values as strings, null in other rows."""
-        kinds, starts, stops = self.places[name]
+        member = self.names.index(name)
+        kinds, starts, stops = self.kinds[member], self.starts[member], self.stops[member]
         room = int((stops - starts)[rows].sum()) + _ROOM
         buffer = pa.allocate_buffer(room)
         offsets: Int64s = np.empty(len(rows) + 1, np.int64)

@@ -97,6 +97,13 @@ def test_table__damaged_in_a_column_nobody_named(kind):
         neardup.deduplicate(bad)
 
 
+def test_file__without_its_end(tmp_path):
+    path = written(tmp_path / "a.arrow", table_of(OTHERS["string"]), ipc.new_file)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InvalidInputError, match="its end is missing"):
+        ArrowSource(str(path), "a").schema()
+
+
 def not_utf8(new_type):
     values = pa.array([b"fine"] * 3 + [b"\xff"] + [b"fine"] * (N - 4))
     return pa.Array.from_buffers(pa.string(), N, values.buffers()).cast(new_type, safe=False)

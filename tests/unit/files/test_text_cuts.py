@@ -83,6 +83,20 @@ def test_json_lines__what_stays_keeps_its_bytes(tmp_path, row, spans, expected):
 
 
 @each_of(
+    ("row", "name", "expected"),
+    [
+        (rb'{"doc":{"x":[1] , "text":"abc"}}', "doc.text", rb'{"doc":{"x":[1] , "text":"c"}}'),
+        (rb'{"a":[{"t":"no"},{"t":"abc"}]}', "a[1].t", rb'{"a":[{"t":"no"},{"t":"c"}]}'),
+        # A member of that very name comes first.
+        (rb'{"a":{"t":"xyz"},"a.t":"abc"}', "a.t", rb'{"a":{"t":"xyz"},"a.t":"c"}'),
+    ],
+)
+def test_json_lines__text_within_another_value(tmp_path, row, name, expected):
+    written = cut(tmp_path, "a.jsonl", row + b"\n", [(0, 0, 2)], columns=(name,))
+    assert written == expected + b"\n"
+
+
+@each_of(
     ("row", "spans", "replacement", "expected"),
     [
         (b"1,abc,x", [(0, 0, 1)], "", b"1,bc,x"),
