@@ -13,7 +13,8 @@ import neardup
 from neardup.jobs.dedup.run import audit_recall
 from neardup.matching.buckets import list_prefixes
 from neardup.matching.measures import WeightedJaccard
-from neardup.matching.survivors import CandidateSets, choose_survivors, join_components
+from neardup.matching.survivors import choose_survivors, join_components
+from neardup.matching.verify import CandidateSets
 from neardup.runs.runner import Runner
 from neardup.stages import decide
 from tests.arrays import make_weighted_sets

@@ -11,8 +11,8 @@ import pytest
 from neardup.errors import InvalidParameterError
 from neardup.matching.buckets import list_keys
 from neardup.matching.measures import MEASURE_NAMES, MEASURES, Hamming
-from neardup.matching.survivors import CandidateSets, choose_survivors
-from neardup.matching.verify import overlaps_at_threshold
+from neardup.matching.survivors import choose_survivors
+from neardup.matching.verify import CandidateSets, overlaps_at_threshold
 from neardup.options.choices import DocumentMeasure, PairMeasure
 from neardup.options.kinds import Choice
 from tests.arrays import (

@@ -8,7 +8,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -17,12 +16,11 @@ from neardup.kernels.bucket.survivors import RankedSets
 from neardup.kernels.join import postings
 from neardup.kernels.join.overlap import Comparisons, DocumentKeys, MeasuredSets
 from neardup.kernels.join.set_join import ParityRows
-from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
 from neardup.matching.join import count_words, cut_runs, rank_sets
 from neardup.matching.measures import Measure
 from neardup.matching.set_join import make_parities
-from neardup.matching.verify import measure_sets, score_pairs
+from neardup.matching.verify import CandidateSets, SetCache, measure_sets, score_pairs
 from neardup.tables import (
     EarlierKeepers,
     Floats,
@@ -32,150 +30,10 @@ from neardup.tables import (
     Removals,
     ShingleSets,
     Uint64s,
-    WeightedSets,
     offsets_of,
 )
 
-Sets = ShingleSets | WeightedSets
 Progress = Callable[[int], None] | None
-
-# Documents, and their sets in memory: all, or a chunk and a slice of other documents.
-
-
-@dataclass(frozen=True)
-class CandidateSets:
-    """Documents in keep order with their candidate keys; sets are read on demand.
-
-    Parameters
-    ----------
-    lists
-        Candidate keys of the documents.
-    sizes
-        Approximate number of elements of each set.
-    read
-        Reads the sets of ascending document numbers. Plain sets are not empty. If sets do not all
-        fit, it is called more than once per document.
-    n_fixed
-        Number of documents at the start that stay in any case.
-    capacity
-        Number of elements that may be in memory at once, None for all. A chunk and a slice have at
-        least one document each, however large.
-    are_in_memory
-        Whether all sets are in memory anyway; ``capacity`` then bounds only their ranking.
-    """
-
-    lists: KeyLists
-    sizes: Int64s
-    read: Callable[[Int64s], Sets]
-    n_fixed: int = 0
-    capacity: int | None = None
-    are_in_memory: bool = False
-
-    def __len__(self) -> int:
-        return len(self.sizes)
-
-    @classmethod
-    def of_sets(cls, lists: KeyLists, sets: Sets, n_fixed: int = 0) -> CandidateSets:
-        """Return documents whose sets are in memory."""
-        return cls(lists, sets.sizes, lambda _: sets, n_fixed)
-
-    @property
-    def fit(self) -> bool:
-        """Whether all sets are in memory at once."""
-        return self.capacity is None or self.are_in_memory or int(self.sizes.sum()) <= self.capacity
-
-    @cached_property
-    def sets(self) -> Sets:
-        """All sets, if they fit."""
-        return self.read(np.arange(len(self)))
-
-
-# A chunk has three of five parts of the memory, the slice one, and one is for reading. Slices are
-# read again for each chunk, so that large chunks save reading.
-_PARTS, _PARTS_OF_CHUNK = 5, 3
-
-
-class SetCache:
-    """Sets of a chunk and of a slice of documents, within the capacity."""
-
-    def __init__(self, documents: CandidateSets, *, is_weighted: bool) -> None:
-        assert documents.capacity is not None
-        self._documents = documents
-        self._part = documents.capacity // _PARTS
-        self._end_of_chunk = 0
-        n = len(documents)
-        room = min((_PARTS - 1) * self._part, int(documents.sizes.sum()))
-        self._values: Uint64s = np.empty(room, np.uint64)
-        self._is_weighted = is_weighted
-        self._weights: Uint64s = np.empty(room if is_weighted else 0, np.uint64)
-        self._starts, self._sizes, self._totals = np.zeros((3, n), np.int64)
-        self._parities: Uint64s = np.zeros(0 if is_weighted else n, np.uint64)
-
-    @property
-    def table(self) -> Sets:
-        """Table of sets; only documents in memory are valid."""
-        if not self._is_weighted:
-            return ShingleSets(self._values, self._starts, self._sizes)
-        weights = self._weights.view(np.int64)
-        return WeightedSets(self._values, weights, self._starts, self._sizes, self._totals)
-
-    @property
-    def measured(self) -> MeasuredSets:
-        """The sets for comparing kernels."""
-        weights = self._weights.view(np.int64)
-        totals, parities = self._totals, self._parities
-        return sealed(
-            MeasuredSets(self._values, self._starts, self._sizes, weights, totals, parities)
-        )
-
-    def chunks(self, documents: Int64s) -> Iterator[Int64s]:
-        """Read documents in ascending order, one chunk at a time, replacing the last one.
-
-        The measured sizes of a document stay known when its set is dropped.
-        """
-        for chunk in self._runs(documents, _PARTS_OF_CHUNK * self._part):
-            self._end_of_chunk = 0
-            for piece in self._runs(chunk, self._part):
-                self._end_of_chunk = self._read(piece, self._end_of_chunk)
-            yield chunk
-
-    def slices(self, documents: Int64s) -> Iterator[Int64s]:
-        """Read other documents in slices while the chunk stays in memory."""
-        for piece in self._runs(documents, self._part):
-            self._read(piece, self._end_of_chunk)
-            yield piece
-
-    def _runs(self, documents: Int64s, room: int) -> Iterator[Int64s]:
-        for start, stop in cut_runs(self._documents.sizes[documents], room):
-            yield documents[start:stop]
-
-    def _read(self, documents: Int64s, start: int) -> int:
-        """Read sets into memory from ``start`` on; return their end."""
-        sets = self._documents.read(documents)
-        ends = start + np.cumsum(sets.sizes)
-        starts, stop = ends - sets.sizes, int(ends[-1])
-        self._values = _grown(self._values, start, stop)
-        shingles.copy_sets(sets.values, sets.starts, sets.sizes, self._values, starts)
-        measured = measure_sets(sets)
-        if isinstance(sets, WeightedSets):
-            self._weights = _grown(self._weights, start, stop)
-            weights = sets.weights.view(np.uint64)
-            shingles.copy_sets(weights, sets.starts, sets.sizes, self._weights, starts)
-        else:
-            self._parities[documents] = measured.parities
-        self._starts[documents], self._sizes[documents] = starts, sets.sizes
-        self._totals[documents] = measured.totals
-        return stop
-
-
-def _grown(values: Uint64s, n_kept: int, size: int) -> Uint64s:
-    """Return an array of at least ``size`` values with the first ``n_kept`` values."""
-    if size <= len(values):
-        return values
-    larger: Uint64s = np.empty(size, np.uint64)
-    larger[:n_kept] = values[:n_kept]
-    return larger
-
 
 # Compare documents that share keys, or only if they share rare elements, too. The shingles of a
 # form are in all of its copies, and the text filled in is in few. Two sets at the threshold share
@@ -189,7 +47,7 @@ STEP = 1024
 # takes as long as to compare about 30 pairs.
 PATIENCE = 16
 
-NOBODY: Int64s = np.empty(0, np.int64)
+NO_DOCUMENTS: Int64s = np.empty(0, np.int64)
 
 
 class CandidateMatcher(ABC):
@@ -212,11 +70,11 @@ class CandidateMatcher(ABC):
         self._by_elements = False
 
     @abstractmethod
-    def _meet_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
+    def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
         """Compare documents ``start`` to ``stop`` with earlier ones that share a key."""
 
     @abstractmethod
-    def _meet_by_elements(
+    def _compare_by_elements(
         self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
     ) -> Callable[[int, int], None]:
         """Return a function that compares a range of ranked sets with earlier ones.
@@ -225,16 +83,16 @@ class CandidateMatcher(ABC):
         """
 
     @abstractmethod
-    def _are_met(self, documents: Int64s) -> Int64s:
-        """Return which entered documents later ones are compared with."""
+    def _comparable(self, documents: Int64s) -> Int64s:
+        """Return the entered documents that later ones are compared with."""
 
-    def go_through(
+    def process(
         self,
         start: int,
         stop: int,
         sets: MeasuredSets,
         *,
-        shown: Int64s = NOBODY,
+        shown: Int64s = NO_DOCUMENTS,
         enters: bool = True,
         progress: Progress = None,
     ) -> None:
@@ -244,32 +102,32 @@ class CandidateMatcher(ABC):
         are only compared with these.
         """
         first = start
-        while first < stop and not self._is_in_vain():
+        while first < stop and not self._has_wasted_comparisons():
             last = min(first + STEP, stop)
-            self._meet_by_keys(first, last, sets, enters)
+            self._compare_by_keys(first, last, sets, enters)
             first = last
             if progress is not None:
                 progress(first)
         if first == stop:
             return
         if enters:
-            shown = np.concatenate([shown, self._are_met(self._with_keys(start, first))])
+            shown = np.concatenate([shown, self._comparable(self._with_keys(start, first))])
         half = self._half
         for block in _cut(self._with_keys(first, stop), sets.sizes, half):
-            everyone = np.concatenate([shown, block])
-            if half is None or int(sets.sizes[everyone].sum()) <= 2 * half:
-                self._meet(shown, block, sets, enters, progress)
+            both = np.concatenate([shown, block])
+            if half is None or int(sets.sizes[both].sum()) <= 2 * half:
+                self._compare_ranked(shown, block, sets, enters, progress)
             else:
-                for some in _cut(shown, sets.sizes, half):
-                    self._meet(some, block, sets, enters=False)
+                for part in _cut(shown, sets.sizes, half):
+                    self._compare_ranked(part, block, sets, enters=False)
                 if enters:
-                    self._meet(NOBODY, block, sets, enters, progress)
+                    self._compare_ranked(NO_DOCUMENTS, block, sets, enters, progress)
             if enters:
-                shown = np.concatenate([shown, self._are_met(block)])
+                shown = np.concatenate([shown, self._comparable(block)])
         if progress is not None:
             progress(stop)
 
-    def _is_in_vain(self) -> bool:
+    def _has_wasted_comparisons(self) -> bool:
         """Whether comparisons by key have failed too often; it then stays true."""
         n_compared, n_similar = self._comparisons.counts.tolist()
         is_so = n_compared - n_similar > PATIENCE * self.n_documents
@@ -279,7 +137,7 @@ class CandidateMatcher(ABC):
     def _with_keys(self, start: int, stop: int) -> Int64s:
         return start + np.flatnonzero(np.diff(self._lists.starts[start : stop + 1]))
 
-    def _meet(
+    def _compare_ranked(
         self,
         shown: Int64s,
         documents: Int64s,
@@ -288,14 +146,14 @@ class CandidateMatcher(ABC):
         progress: Progress = None,
     ) -> None:
         """Compare documents with the shown ones, and with each other if they enter."""
-        everyone = np.concatenate([shown, documents])
-        ranking = rank_documents(sets, everyone, self._measure)
-        compare = self._meet_by_elements(ranking, len(shown), sets, enters)
-        for first in range(0, len(everyone), STEP):
-            last = min(first + STEP, len(everyone))
+        both = np.concatenate([shown, documents])
+        ranking = rank_documents(sets, both, self._measure)
+        compare = self._compare_by_elements(ranking, len(shown), sets, enters)
+        for first in range(0, len(both), STEP):
+            last = min(first + STEP, len(both))
             compare(first, last)
-            if progress is not None and len(shown) < last < len(everyone):
-                progress(int(everyone[last]))
+            if progress is not None and len(shown) < last < len(both):
+                progress(int(both[last]))
 
 
 @dataclass(frozen=True)
@@ -389,7 +247,7 @@ def choose_survivors(
     selection = SurvivorSelection(documents, measure, earlier)
     if documents.fit:
         sets = measure_sets(documents.sets)
-        selection.go_through(0, len(documents), sets, progress=progress)
+        selection.process(0, len(documents), sets, progress=progress)
     else:
         _choose_in_chunks(selection, documents, measure, progress)
     return selection.removals
@@ -400,7 +258,7 @@ def _choose_in_chunks(
 ) -> None:
     n_fixed, lists, members = documents.n_fixed, documents.lists, selection.members
     cache = SetCache(documents, is_weighted=measure.is_weighted)
-    selection.go_through(0, n_fixed, cache.measured, progress=progress)
+    selection.process(0, n_fixed, cache.measured, progress=progress)
     marks: Int32s = np.full(len(documents), -1, np.int32)
     listed: Int32s = np.empty(len(documents), np.int32)
     has_keys = np.diff(lists.starts) > 0
@@ -414,14 +272,14 @@ def _choose_in_chunks(
         members.sizes[shared] = 0
         for shown in cache.slices(np.sort(listed[:n_earlier]).astype(np.int64)):
             survivors.show_next(shared, ends, int(shown[-1]) + 1, members)
-            selection.go_through(start, stop, cache.measured, shown=shown, enters=False)
+            selection.process(start, stop, cache.measured, shown=shown, enters=False)
         # Survivors of the chunk itself follow the earlier survivors.
         members.starts[shared], members.sizes[shared] = ends, 0
-        selection.go_through(start, stop, cache.measured, progress=progress)
+        selection.process(start, stop, cache.measured, progress=progress)
         members.sizes[shared] += ends - starts
         members.starts[shared] = starts
         start = stop
-    selection.go_through(start, len(documents), cache.measured, progress=progress)
+    selection.process(start, len(documents), cache.measured, progress=progress)
 
 
 class SurvivorSelection(CandidateMatcher):
@@ -455,7 +313,7 @@ class SurvivorSelection(CandidateMatcher):
             decisions = decisions._replace(known_sizes=earlier.sizes)
         self._decisions = sealed(decisions)
 
-    def _meet_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
+    def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
         survivors.choose_survivors(
             start,
             stop,
@@ -470,7 +328,7 @@ class SurvivorSelection(CandidateMatcher):
             enters,
         )
 
-    def _meet_by_elements(
+    def _compare_by_elements(
         self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
     ) -> Callable[[int, int], None]:
         by_element = survivors.StayingMembers(
@@ -501,7 +359,7 @@ class SurvivorSelection(CandidateMatcher):
 
         return compare
 
-    def _are_met(self, documents: Int64s) -> Int64s:
+    def _comparable(self, documents: Int64s) -> Int64s:
         staying: Int64s = documents[self._decisions.keepers[documents] == -1]
         return staying
 
@@ -576,7 +434,7 @@ def join_components(
     parents[chosen.documents] = chosen.keepers
     matcher = ComponentMatcher(documents, measure, parents)
     if documents.fit:
-        matcher.go_through(0, n_documents, measure_sets(documents.sets), progress=progress)
+        matcher.process(0, n_documents, measure_sets(documents.sets), progress=progress)
         keepers = _keepers_of(parents, n_fixed)
         gone = np.flatnonzero(keepers >= 0)
         similarities = np.full(n_documents, np.nan)
@@ -640,14 +498,14 @@ class ComponentMatcher(CandidateMatcher):
             earlier = np.sort(candidates[candidates < chunk[0]]).astype(np.int64)
             for shown in cache.slices(earlier):
                 self._replace_members(entered, shown)
-                self.go_through(start, stop, cache.measured, shown=shown, enters=False)
+                self.process(start, stop, cache.measured, shown=shown, enters=False)
                 entered = shown
             self._replace_members(entered, entered[:0])
-            self.go_through(start, stop, cache.measured, progress=progress)
+            self.process(start, stop, cache.measured, progress=progress)
             entered, start = chunk, stop
-        self.go_through(start, self.n_documents, cache.measured, progress=progress)
+        self.process(start, self.n_documents, cache.measured, progress=progress)
 
-    def _meet_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
+    def _compare_by_keys(self, start: int, stop: int, sets: MeasuredSets, enters: bool) -> None:
         """Compare documents with groups of earlier ones, and join the groups if they enter."""
         components.join_components(
             start,
@@ -661,7 +519,7 @@ class ComponentMatcher(CandidateMatcher):
             enters,
         )
 
-    def _meet_by_elements(
+    def _compare_by_elements(
         self, ranking: Ranking, n_shown: int, sets: MeasuredSets, enters: bool
     ) -> Callable[[int, int], None]:
         documents = ranking.sets.documents
@@ -687,7 +545,7 @@ class ComponentMatcher(CandidateMatcher):
 
         return compare
 
-    def _are_met(self, documents: Int64s) -> Int64s:
+    def _comparable(self, documents: Int64s) -> Int64s:
         return documents
 
     def _replace_members(self, last: Int64s, following: Int64s) -> None:

@@ -1,9 +1,11 @@
-"""Compare given pairs exactly, and find the nearest strings of a list."""
+"""Read sets within a memory limit, compare pairs exactly, and find the nearest strings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,9 +14,11 @@ import numpy as np
 from neardup.kernels.common import bits
 from neardup.kernels.join import overlap
 from neardup.kernels.join.overlap import MeasuredSets
+from neardup.kernels.text import shingles
 from neardup.kernels.types import sealed
+from neardup.matching.join import Sets, cut_runs
 from neardup.matching.measures import Measure
-from neardup.tables import Floats, Int64s, ShingleSets, Texts, WeightedSets
+from neardup.tables import Floats, Int64s, KeyLists, ShingleSets, Texts, Uint64s, WeightedSets
 from neardup.text.tokenizers import folded_strings
 
 if TYPE_CHECKING:
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from neardup.text.tokenizers import Tokenizer
 
 
-def measure_sets(sets: ShingleSets | WeightedSets) -> MeasuredSets:
+def measure_sets(sets: Sets) -> MeasuredSets:
     """Return the sets for kernels, with facts on each for faster comparison."""
     if isinstance(sets, WeightedSets):
         weights, totals, words = sets.weights, sets.totals, np.empty(0, np.uint64)
@@ -32,9 +36,7 @@ def measure_sets(sets: ShingleSets | WeightedSets) -> MeasuredSets:
     return sealed(MeasuredSets(sets.values, sets.starts, sets.sizes, weights, totals, words))
 
 
-def overlaps_at_threshold(
-    sets: ShingleSets | WeightedSets, left: Int64s, right: Int64s, measure: Measure
-) -> Int64s:
+def overlaps_at_threshold(sets: Sets, left: Int64s, right: Int64s, measure: Measure) -> Int64s:
     """Count common elements of pairs at the threshold.
 
     For weighted sets it sums common weights. Sets are not empty. -1 for the other pairs.
@@ -43,9 +45,7 @@ def overlaps_at_threshold(
     return _score(sets, left, right, measure.in_kernels)[0]
 
 
-def score_pairs(
-    sets: ShingleSets | WeightedSets, left: Int64s, right: Int64s, measure: Measure
-) -> Floats:
+def score_pairs(sets: Sets, left: Int64s, right: Int64s, measure: Measure) -> Floats:
     """Compute the exact similarity of each pair of nonempty sets.
 
     The threshold of ``measure`` is ignored. Time O(size of both sets) per pair.
@@ -54,12 +54,150 @@ def score_pairs(
 
 
 def _score(
-    sets: ShingleSets | WeightedSets, left: Int64s, right: Int64s, threshold: overlap.Threshold
+    sets: Sets, left: Int64s, right: Int64s, threshold: overlap.Threshold
 ) -> tuple[Int64s, Floats]:
     overlaps: Int64s = np.empty(len(left), np.int64)
     similarities: Floats = np.empty(len(left), np.float64)
     overlap.score_pairs(measure_sets(sets), left, right, threshold, overlaps, similarities)
     return overlaps, similarities
+
+
+# Documents, and their sets in memory: all, or a chunk and a slice of other documents.
+
+
+@dataclass(frozen=True)
+class CandidateSets:
+    """Documents in keep order with their candidate keys; sets are read on demand.
+
+    Parameters
+    ----------
+    lists
+        Candidate keys of the documents.
+    sizes
+        Approximate number of elements of each set.
+    read
+        Reads the sets of ascending document numbers. Plain sets are not empty. If sets do not all
+        fit, it is called more than once per document.
+    n_fixed
+        Number of documents at the start that stay in any case.
+    capacity
+        Number of elements that may be in memory at once, None for all. A chunk and a slice have at
+        least one document each, however large.
+    are_in_memory
+        Whether all sets are in memory anyway; ``capacity`` then bounds only their ranking.
+    """
+
+    lists: KeyLists
+    sizes: Int64s
+    read: Callable[[Int64s], Sets]
+    n_fixed: int = 0
+    capacity: int | None = None
+    are_in_memory: bool = False
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @classmethod
+    def of_sets(cls, lists: KeyLists, sets: Sets, n_fixed: int = 0) -> CandidateSets:
+        """Return documents whose sets are in memory."""
+        return cls(lists, sets.sizes, lambda _: sets, n_fixed)
+
+    @property
+    def fit(self) -> bool:
+        """Whether all sets are in memory at once."""
+        return self.capacity is None or self.are_in_memory or int(self.sizes.sum()) <= self.capacity
+
+    @cached_property
+    def sets(self) -> Sets:
+        """All sets, if they fit."""
+        return self.read(np.arange(len(self)))
+
+
+# A chunk has three of five parts of the memory, the slice one, and one is for reading. Slices are
+# read again for each chunk, so that large chunks save reading.
+_PARTS, _PARTS_OF_CHUNK = 5, 3
+
+
+class SetCache:
+    """Sets of a chunk and of a slice of documents, within the capacity."""
+
+    def __init__(self, documents: CandidateSets, *, is_weighted: bool) -> None:
+        assert documents.capacity is not None
+        self._documents = documents
+        self._part = documents.capacity // _PARTS
+        self._end_of_chunk = 0
+        n = len(documents)
+        room = min((_PARTS - 1) * self._part, int(documents.sizes.sum()))
+        self._values: Uint64s = np.empty(room, np.uint64)
+        self._is_weighted = is_weighted
+        self._weights: Uint64s = np.empty(room if is_weighted else 0, np.uint64)
+        self._starts, self._sizes, self._totals = np.zeros((3, n), np.int64)
+        self._parities: Uint64s = np.zeros(0 if is_weighted else n, np.uint64)
+
+    @property
+    def table(self) -> Sets:
+        """Table of sets; only documents in memory are valid."""
+        if not self._is_weighted:
+            return ShingleSets(self._values, self._starts, self._sizes)
+        weights = self._weights.view(np.int64)
+        return WeightedSets(self._values, weights, self._starts, self._sizes, self._totals)
+
+    @property
+    def measured(self) -> MeasuredSets:
+        """The sets for comparing kernels."""
+        weights = self._weights.view(np.int64)
+        totals, parities = self._totals, self._parities
+        return sealed(
+            MeasuredSets(self._values, self._starts, self._sizes, weights, totals, parities)
+        )
+
+    def chunks(self, documents: Int64s) -> Iterator[Int64s]:
+        """Read documents in ascending order, one chunk at a time, replacing the last one.
+
+        The measured sizes of a document stay known when its set is dropped.
+        """
+        for chunk in self._runs(documents, _PARTS_OF_CHUNK * self._part):
+            self._end_of_chunk = 0
+            for piece in self._runs(chunk, self._part):
+                self._end_of_chunk = self._read(piece, self._end_of_chunk)
+            yield chunk
+
+    def slices(self, documents: Int64s) -> Iterator[Int64s]:
+        """Read other documents in slices while the chunk stays in memory."""
+        for piece in self._runs(documents, self._part):
+            self._read(piece, self._end_of_chunk)
+            yield piece
+
+    def _runs(self, documents: Int64s, room: int) -> Iterator[Int64s]:
+        for start, stop in cut_runs(self._documents.sizes[documents], room):
+            yield documents[start:stop]
+
+    def _read(self, documents: Int64s, start: int) -> int:
+        """Read sets into memory from ``start`` on; return their end."""
+        sets = self._documents.read(documents)
+        ends = start + np.cumsum(sets.sizes)
+        starts, stop = ends - sets.sizes, int(ends[-1])
+        self._values = _grown(self._values, start, stop)
+        shingles.copy_sets(sets.values, sets.starts, sets.sizes, self._values, starts)
+        measured = measure_sets(sets)
+        if isinstance(sets, WeightedSets):
+            self._weights = _grown(self._weights, start, stop)
+            weights = sets.weights.view(np.uint64)
+            shingles.copy_sets(weights, sets.starts, sets.sizes, self._weights, starts)
+        else:
+            self._parities[documents] = measured.parities
+        self._starts[documents], self._sizes[documents] = starts, sets.sizes
+        self._totals[documents] = measured.totals
+        return stop
+
+
+def _grown(values: Uint64s, n_kept: int, size: int) -> Uint64s:
+    """Return an array of at least ``size`` values with the first ``n_kept`` values."""
+    if size <= len(values):
+        return values
+    larger: Uint64s = np.empty(size, np.uint64)
+    larger[:n_kept] = values[:n_kept]
+    return larger
 
 
 # Characters, or hashes of other tokens.
